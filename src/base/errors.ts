@@ -1,0 +1,106 @@
+/**
+ * The one error class and its closed list of codes.
+ *
+ * A code is what machines read (`X-Error-Code`, gRPC details, live `Error`
+ * frames); the message is what people read and may be shown to a caller when
+ * `expose` is true. Errors cross processes as `{code, message, retryable}` and
+ * are rebuilt by code, never recognised by class.
+ */
+export const ERROR_STATUS = {
+  bad_request: 400,
+  invalid_json: 400,
+  invalid_body: 400,
+  invalid_parameter: 400,
+  unauthorized: 401,
+  invalid_credentials: 401,
+  invalid_token: 401,
+  invalid_api_key: 401,
+  forbidden: 403,
+  elevation_required: 403,
+  guest_access_closed: 403,
+  not_found: 404,
+  conflict: 409,
+  code_in_use: 409,
+  not_paired: 409,
+  already_recording: 409,
+  already_claimed: 409,
+  chunk_conflict: 409,
+  session_ended: 409,
+  session_deleted: 409,
+  job_active: 409,
+  idempotency_in_progress: 409,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  not_audio: 422,
+  idempotency_mismatch: 422,
+  rate_limited: 429,
+  slow_down: 429,
+  internal: 500,
+  unavailable: 503,
+  overloaded: 503,
+  storage_full: 507,
+  lease_lost: 503,
+  stale_epoch: 503,
+  timeout: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+export const ERROR_CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  "rate_limited",
+  "slow_down",
+  "unavailable",
+  "overloaded",
+  "storage_full",
+  "lease_lost",
+  "stale_epoch",
+  "timeout",
+  "idempotency_in_progress",
+]);
+
+export interface AppErrorOptions {
+  cause?: unknown;
+  /** Seconds after which a retry makes sense (`Retry-After`). */
+  retryAfter?: number;
+}
+
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly retryAfter: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "AppError";
+    this.code = code;
+    this.retryAfter = options.retryAfter;
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.code];
+  }
+
+  get retryable(): boolean {
+    return RETRYABLE.has(this.code);
+  }
+}
+
+/** True for an AppError, and with `code` for one of that code. */
+export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
+  return error instanceof AppError && (code === undefined || error.code === code);
+}
+
+/** The error itself, or an `internal` one that carries it as its cause. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return new AppError("internal", "Something went wrong on our side. Please try again.", {
+    cause: error,
+  });
+}
+
+/** A readable message of anything thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
