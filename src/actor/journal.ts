@@ -1,0 +1,50 @@
+/**
+ * Port: the durable record of actors.
+ *
+ * `S` state, `E` event, `W` a write that goes with events but is not one
+ * (words, checkpoints): it lands in the same transaction, in erasable tables.
+ */
+export interface Journal<S, E, W> {
+  /**
+   * Takes the actor over: raises its epoch durably and loads what is known.
+   * Every append under an earlier epoch is refused from then on. Undefined when
+   * there is no such actor, or it was deleted.
+   */
+  activate(id: string): Promise<Loaded<S, E> | undefined>;
+  /**
+   * All of the batch or nothing, after which it survives a power failure.
+   * Throws AppError `stale_epoch` when another activation has taken over or
+   * the expected seq does not match, `session_deleted` when the actor was
+   * deleted, `unavailable` when the outcome is unknown or storage is away.
+   */
+  append(batch: Batch<S, E, W>): Promise<void>;
+}
+
+export interface Loaded<S, E> {
+  epoch: number;
+  /** Newest seq in the journal; 0 for a new actor. */
+  seq: number;
+  snapshot: { seq: number; version: number; state: S } | undefined;
+  /** Events after the snapshot, in order. */
+  events: Recorded<E>[];
+}
+
+export interface Recorded<E> {
+  seq: number;
+  /** Unix milliseconds. */
+  at: number;
+  event: E;
+}
+
+export interface Batch<S, E, W> {
+  id: string;
+  epoch: number;
+  /** Seq of the newest event before this batch. */
+  expectedSeq: number;
+  events: Recorded<E>[];
+  writes: W[];
+  /** Commands that this batch finishes: their outbox rows go with it. */
+  commandIds: string[];
+  /** Kept instead of the earlier one. */
+  snapshot?: { version: number; state: S };
+}

@@ -1,0 +1,129 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import type { Principal, Role } from "../auth/principal.ts";
+import type { ErrorCode } from "../base/errors.ts";
+
+/**
+ * A route is a value: the front mounts it, OpenAPI prints it, tests call it.
+ *
+ * The front checks in this order (contract §1): 413/415 and the per-address
+ * limit while reading; 401 by `auth`; 403 by `roles`; then `resolve`, which
+ * throws 404 or 403 for the thing named in the path; then query and body
+ * against their schemas (400); then `handle`.
+ */
+export interface Route {
+  method: "get" | "post" | "put" | "patch" | "delete";
+  /** Below /api, with `{name}` for path parameters. */
+  path: string;
+  id: string;
+  tag: Tag;
+  summary: string;
+  description?: string;
+  /** Who may call at all; empty means no authentication. */
+  auth: readonly Credential[];
+  /** Roles that may call, when not every role of the credential may. */
+  roles?: readonly Role[];
+  params?: TSchema;
+  query?: TSchema;
+  body?: BodySpec;
+  /** Success answers by status; 204 has no schema. */
+  responses: Readonly<Record<number, ResponseSpec>>;
+  /** Error codes of its own; those that any route can give are added. */
+  errors: readonly ErrorCode[];
+  resolve?(request: Request): Promise<unknown>;
+  handle(request: Request, resource: unknown): Promise<Reply>;
+}
+
+export type Tag =
+  | "Admin"
+  | "ApiKey"
+  | "Auth"
+  | "Concerns"
+  | "Device"
+  | "Graph"
+  | "Health"
+  | "Job"
+  | "Session"
+  | "Workshop"
+  | "Workspace";
+
+/**
+ * What proves the caller. `bearer` is a user's or guest's access token,
+ * `device_key` an `X-API-Key`, `refresh` and `pairing_secret` are bearers of
+ * their own kind that the route itself checks.
+ */
+export type Credential = "bearer" | "device_key" | "refresh" | "pairing_secret";
+
+export type BodySpec =
+  | { kind: "json"; schema: TSchema; optional?: boolean }
+  /** Bytes streamed to a temporary file; the handler gets an `Upload`. */
+  | { kind: "upload" };
+
+export interface ResponseSpec {
+  description: string;
+  schema?: TSchema;
+  /** Other than JSON, e.g. text/plain. */
+  mediaTypes?: readonly string[];
+}
+
+/** A request after the front copied it out of the socket. */
+export interface Request {
+  id: string;
+  method: string;
+  /** Path parameters, decoded. */
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, unknown>>;
+  /** Lower-case names. */
+  headers: Readonly<Record<string, string>>;
+  /** Validated against the body schema; undefined when there is none. */
+  body: unknown;
+  upload?: Upload;
+  principal: Principal | undefined;
+  /** The caller's address, for per-address limits. */
+  address: string;
+  /** Aborted when the caller went away. */
+  signal: AbortSignal;
+}
+
+/** An uploaded body, complete, on disk in a temporary file that the front removes afterwards. */
+export interface Upload {
+  path: string;
+  bytes: number;
+  /** SHA-256 in hex. */
+  sha256: string;
+  /** As declared, lower case; `application/octet-stream` when absent. */
+  mediaType: string;
+  filename: string;
+  /** Other fields of a multipart body. */
+  fields: Readonly<Record<string, string>>;
+}
+
+export interface Reply {
+  status: number;
+  /** Sent as JSON unless it is text with its own `content-type` header. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** Types a route's handler by its schemas; adds nothing at run time. */
+export function defineRoute<
+  R = undefined,
+  P extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  B extends TSchema = TSchema,
+>(route: TypedRoute<R, P, Q, B>): Route {
+  return route as unknown as Route;
+}
+
+export type TypedRequest<P extends TSchema, Q extends TSchema, B extends TSchema> = Omit<
+  Request,
+  "params" | "query" | "body"
+> & { params: Static<P>; query: Static<Q>; body: Static<B> };
+
+export interface TypedRoute<R, P extends TSchema, Q extends TSchema, B extends TSchema>
+  extends Omit<Route, "params" | "query" | "body" | "resolve" | "handle"> {
+  params?: P;
+  query?: Q;
+  body?: { kind: "json"; schema: B; optional?: boolean } | { kind: "upload" };
+  resolve?(request: TypedRequest<P, TSchema, TSchema>): Promise<R>;
+  handle(request: TypedRequest<P, Q, B>, resource: R): Promise<Reply>;
+}

@@ -1,0 +1,167 @@
+import type { Principal } from "./principal.ts";
+
+/**
+ * The one place that decides who may do what (contract §2). Facts about the
+ * resource come in, a verdict goes out; nothing is looked up here.
+ */
+export type Verdict =
+  | "allow"
+  /** There is no such thing for this caller: answered like an unknown id. */
+  | "not_found"
+  | "forbidden"
+  /** An administrator without native access and without an elevation in force. */
+  | "elevation_required"
+  | "guest_access_closed";
+
+/** The caller's own tie to a session. */
+export type SessionRelation = "owner" | "participant" | "guest" | "shared" | "none";
+
+export interface SessionFacts {
+  kind: "session";
+  id: string;
+  relation: SessionRelation;
+  /** The caller's role in the session's workspace. */
+  workspaceRole: "owner" | "member" | undefined;
+  deleted: boolean;
+  guestAccess: "open" | "closed";
+  deviceId: string | undefined;
+  /** An elevation of this administrator covers the session now. */
+  elevated: boolean;
+}
+
+export type SessionAction =
+  /** Title, times, status: metadata. */
+  | "session.read"
+  /** Words: segments, transcript, chunks, live view, summaries, answers, graph. */
+  | "session.content"
+  | "session.audio"
+  | "session.claim"
+  | "session.assign"
+  | "session.query"
+  | "session.edit"
+  | "session.delete"
+  | "session.stop"
+  | "session.upload"
+  | "session.members"
+  | "session.guests"
+  | "session.concern";
+
+export interface WorkspaceFacts {
+  kind: "workspace";
+  id: string;
+  role: "owner" | "member" | undefined;
+}
+
+export type WorkspaceAction =
+  | "workspace.read"
+  | "workspace.edit"
+  | "workspace.pair"
+  | "workspace.query";
+
+export interface DeviceFacts {
+  kind: "device";
+  id: string;
+  ownerId: string | undefined;
+  workspaceRole: "owner" | "member" | undefined;
+}
+
+export type DeviceAction = "device.operate" | "device.read" | "device.edit";
+
+const GUEST_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
+  "session.read",
+  "session.content",
+  "session.claim",
+  "session.query",
+  "session.concern",
+]);
+
+const CONTENT_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
+  "session.content",
+  "session.audio",
+  "session.query",
+]);
+
+const OWNER_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
+  "session.assign",
+  "session.edit",
+  "session.delete",
+  "session.stop",
+  "session.members",
+  "session.guests",
+]);
+
+/** May this principal do this to a session? */
+export function maySession(
+  principal: Principal,
+  action: SessionAction,
+  facts: SessionFacts,
+): Verdict {
+  if (principal.kind === "device") return deviceOnSession(principal.id, action, facts);
+  if (principal.kind === "guest") return guestOnSession(principal.sessionId, action, facts);
+  if (facts.deleted && principal.role !== "admin") return "not_found";
+  const native = facts.relation !== "none";
+  const moderates = principal.role === "moderator" && facts.workspaceRole !== undefined;
+  if (!native && !moderates && principal.role !== "admin") return "not_found";
+  return userOnSession(principal.role, action, facts, native, moderates);
+}
+
+function userOnSession(
+  role: string,
+  action: SessionAction,
+  facts: SessionFacts,
+  native: boolean,
+  moderates: boolean,
+): Verdict {
+  if (action === "session.upload") return "forbidden";
+  if (OWNER_ACTIONS.has(action)) {
+    if (facts.relation === "owner") return "allow";
+    if (action === "session.guests" && moderates) return "allow";
+    return action === "session.delete" && role === "admin" ? "allow" : "forbidden";
+  }
+  if (CONTENT_ACTIONS.has(action)) {
+    if (!native && !moderates) return facts.elevated ? "allow" : "elevation_required";
+    if (action === "session.audio" && facts.relation !== "owner" && !moderates) return "forbidden";
+    return "allow";
+  }
+  if (action === "session.claim") return native || moderates ? "allow" : "forbidden";
+  return "allow";
+}
+
+function guestOnSession(sessionId: string, action: SessionAction, facts: SessionFacts): Verdict {
+  if (facts.id !== sessionId || facts.deleted) return "not_found";
+  if (facts.guestAccess === "closed") return "guest_access_closed";
+  return GUEST_ACTIONS.has(action) ? "allow" : "forbidden";
+}
+
+function deviceOnSession(deviceId: string, action: SessionAction, facts: SessionFacts): Verdict {
+  if (facts.deviceId !== deviceId || facts.deleted) return "not_found";
+  return action === "session.upload" || action === "session.stop" ? "allow" : "forbidden";
+}
+
+/** May this principal do this to a workspace? */
+export function mayWorkspace(
+  principal: Principal,
+  action: WorkspaceAction,
+  facts: WorkspaceFacts,
+): Verdict {
+  if (principal.kind !== "user") return "not_found";
+  if (facts.role === undefined && principal.role !== "admin") return "not_found";
+  if (action === "workspace.query" && facts.role === undefined) return "elevation_required";
+  if (action === "workspace.edit" && facts.role !== "owner" && principal.role !== "admin") {
+    return "forbidden";
+  }
+  return "allow";
+}
+
+/** May this principal do this to a device? */
+export function mayDevice(principal: Principal, action: DeviceAction, facts: DeviceFacts): Verdict {
+  if (principal.kind === "guest") return "not_found";
+  if (principal.kind === "device") {
+    if (principal.id !== facts.id) return "forbidden";
+    return action === "device.operate" ? "allow" : "forbidden";
+  }
+  if (action === "device.operate") return "forbidden";
+  if (principal.role === "admin" || principal.id === facts.ownerId) return "allow";
+  if (facts.workspaceRole === undefined) return "not_found";
+  return action === "device.read" || facts.workspaceRole === "owner" ? "allow" : "forbidden";
+}

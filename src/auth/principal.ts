@@ -1,0 +1,35 @@
+/** Global roles; membership of a workspace or a session decides the rest. */
+export type Role = "admin" | "participant" | "moderator" | "guest";
+
+/** Who calls, as proven by the token or key of the request. */
+export type Principal = UserPrincipal | GuestPrincipal | DevicePrincipal;
+
+export interface UserPrincipal {
+  kind: "user";
+  id: string;
+  role: Exclude<Role, "guest">;
+  /** Token id, for logout. */
+  tokenId: string;
+  /** Unix milliseconds. */
+  expiresAt: number;
+}
+
+export interface GuestPrincipal {
+  kind: "guest";
+  id: string;
+  role: "guest";
+  sessionId: string;
+  displayName: string;
+  tokenId: string;
+  expiresAt: number;
+}
+
+export interface DevicePrincipal {
+  kind: "device";
+  id: string;
+  keyId: string;
+  workspaceId: string;
+  /** The user who paired it: owner of the sessions that it starts. */
+  ownerId: string;
+  expiresAt: number;
+}

@@ -1,0 +1,155 @@
+import type { ClaimSource } from "./status.ts";
+
+/**
+ * What happened in a session. Events carry ids, times and labels only; words
+ * live in the segments table, so that a deletion is one place and a replay
+ * still has every seq. Positions are samples at 16 kHz.
+ *
+ * `v` is the schema version of the event; an upgrade chain in `snapshot.ts`
+ * lifts old ones.
+ */
+export type SessionEvent =
+  | SessionStarted
+  | ChunkReceived
+  | ChunkPlaced
+  | ChunkTranscribed
+  | ChunkFailed
+  | GapDeclared
+  | GapFilled
+  | SegmentFinalised
+  | SpeakersRevised
+  | SpeakerClaimed
+  | SpeakerUnclaimed
+  | SessionStopped
+  | SessionCompleted
+  | JobStarted
+  | JobCompleted
+  | TranscriptReplaced;
+
+export interface SessionStarted {
+  type: "SessionStarted";
+  sessionId: string;
+  jobId: string;
+  language: string;
+}
+
+/** A stored chunk is known to the session: its status is `pending`. */
+export interface ChunkReceived {
+  type: "ChunkReceived";
+  chunkId: string;
+  sequence: number;
+}
+
+/** It has its place on the timeline: its status is `processing`. */
+export interface ChunkPlaced {
+  type: "ChunkPlaced";
+  chunkId: string;
+  sequence: number;
+  start: number;
+  length: number;
+}
+
+export interface ChunkTranscribed {
+  type: "ChunkTranscribed";
+  chunkId: string;
+  sequence: number;
+}
+
+export interface ChunkFailed {
+  type: "ChunkFailed";
+  chunkId: string;
+  sequence: number;
+  code: string;
+  message: string;
+}
+
+/** Waited long enough for this sequence: its nominal length stands as a gap. */
+export interface GapDeclared {
+  type: "GapDeclared";
+  sequence: number;
+  start: number;
+  length: number;
+  /** Checkpoint from which the span is read again should the chunk still come. */
+  pin: number;
+}
+
+/** The missing chunk came after all; its span will be re-derived. */
+export interface GapFilled {
+  type: "GapFilled";
+  chunkId: string;
+  sequence: number;
+  start: number;
+  length: number;
+}
+
+export interface SegmentFinalised {
+  type: "SegmentFinalised";
+  segmentId: string;
+  start: number;
+  end: number;
+  label: string;
+  cluster: number;
+}
+
+export interface SpeakersRevised {
+  type: "SpeakersRevised";
+  revisions: { segmentId: string; start: number; label: string; cluster: number }[];
+  /** Labels found to be the same voice; the older (`into`) survives. */
+  merges: { from: string; into: string }[];
+  finalPass: boolean;
+}
+
+export interface SpeakerClaimed {
+  type: "SpeakerClaimed";
+  label: string;
+  source: ClaimSource;
+  claimedUserId: string;
+  byUserId: string;
+}
+
+export interface SpeakerUnclaimed {
+  type: "SpeakerUnclaimed";
+  label: string;
+  byUserId: string;
+}
+
+export interface SessionStopped {
+  type: "SessionStopped";
+  /** Highest sequence that belongs to the session; -1 when there is none. */
+  lastSequence: number;
+}
+
+export interface SessionCompleted {
+  type: "SessionCompleted";
+}
+
+export interface JobStarted {
+  type: "JobStarted";
+  jobId: string;
+  attempt: number;
+  engine: string;
+  diarisationModelVersion: string;
+  detectedLanguage: string;
+}
+
+export interface JobCompleted {
+  type: "JobCompleted";
+  jobId: string;
+  attempt: number;
+  segmentCount: number;
+  speakerCount: number;
+  durationMs: number;
+}
+
+/** Segments that start in [from, to) were replaced by a second reading. */
+export interface TranscriptReplaced {
+  type: "TranscriptReplaced";
+  jobId: string;
+  attempt: number;
+  from: number;
+  to: number;
+  removed: { segmentId: string; start: number }[];
+  added: { segmentId: string; start: number; end: number; label: string; cluster: number }[];
+  /** Sequences whose late audio this reading included. */
+  sequences: number[];
+}

@@ -1,0 +1,42 @@
+/**
+ * What goes with events into erasable tables, in the same transaction: words,
+ * and the state from which a reading resumes.
+ */
+export type SessionWrite = SegmentText | CheckpointWrite | ProgressWrite;
+
+export interface Word {
+  text: string;
+  /** Samples at 16 kHz on the session's timeline. */
+  start: number;
+  end: number;
+  /** Posterior, 0..1. */
+  confidence: number;
+}
+
+export interface SegmentText {
+  type: "SegmentText";
+  segmentId: string;
+  attempt: number;
+  start: number;
+  end: number;
+  label: string;
+  words: Word[];
+  confidence: number;
+}
+
+export interface CheckpointWrite {
+  type: "Checkpoint";
+  attempt: number;
+  position: number;
+  recogniser: Uint8Array;
+  speakers: Uint8Array;
+  /** Positions to keep besides this one; all others go. */
+  keep: number[];
+}
+
+/** Share of the received audio that is final; never goes back within an attempt. */
+export interface ProgressWrite {
+  type: "Progress";
+  jobId: string;
+  progress: number;
+}

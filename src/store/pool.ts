@@ -1,0 +1,47 @@
+import {
+  createPool as createSlonikPool,
+  createTypeParserPreset,
+  type DatabasePool,
+  type Interceptor,
+  type QueryResultRow,
+  SchemaValidationError,
+} from "slonik";
+
+export interface PoolOptions {
+  maximumPoolSize: number;
+  /** Milliseconds after which the server gives a statement up. */
+  statementTimeout?: number;
+}
+
+/** Checks every row against the zod schema of its query, so that a drifted column is named at once. */
+const rowParser: Interceptor = {
+  name: "row-parser",
+  transformRow: (context, query, row): QueryResultRow => {
+    const parsed = context.resultParser?.safeParse(row);
+    if (parsed === undefined) return row;
+    if (!parsed.success) throw new SchemaValidationError(query, row, parsed.error.issues);
+    return parsed.data as QueryResultRow;
+  },
+};
+
+/**
+ * A pool over `pg`. `timestamptz` comes as Unix milliseconds, `bigint` as
+ * number, `bytea` as Buffer. Connections hold no session state, so nothing is
+ * reset when one goes back.
+ */
+export function createPool(url: string, options: PoolOptions): Promise<DatabasePool> {
+  return createSlonikPool(url, {
+    captureStackTrace: false,
+    connectionRetryLimit: 1,
+    connectionTimeout: 5_000,
+    idleInTransactionSessionTimeout: 10_000,
+    idleTimeout: 60_000,
+    interceptors: [rowParser],
+    maximumPoolSize: options.maximumPoolSize,
+    queryRetryLimit: 2,
+    resetConnection: async () => {},
+    statementTimeout: options.statementTimeout ?? 15_000,
+    transactionRetryLimit: 2,
+    typeParsers: createTypeParserPreset(),
+  });
+}

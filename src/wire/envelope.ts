@@ -1,0 +1,46 @@
+/**
+ * A command on its way to an actor. `id` identifies it for ever: an actor that
+ * has seen it answers again without doing it twice.
+ */
+export interface CommandEnvelope {
+  v: 1;
+  id: string;
+  sessionId: string;
+  /** Ids and numbers only; the session domain knows the shape. */
+  command: { type: string } & Record<string, unknown>;
+  /** Core NATS subject for the answer, when the sender waits for one. */
+  replyTo?: string;
+}
+
+/** The answer to an asked command, after its events are durable. */
+export type CommandReply =
+  | { ok: true; value: unknown }
+  | { ok: false; code: string; message: string };
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export function encodeJson(value: unknown): Uint8Array {
+  return encoder.encode(JSON.stringify(value));
+}
+
+/** Undefined when the bytes are not JSON. */
+export function decodeJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The envelope, or undefined when it is malformed or of an unknown version. */
+export function decodeEnvelope(bytes: Uint8Array): CommandEnvelope | undefined {
+  const value = decodeJson(bytes) as Partial<CommandEnvelope> | undefined;
+  if (value?.v !== 1 || typeof value.id !== "string" || typeof value.sessionId !== "string") {
+    return undefined;
+  }
+  if (typeof value.command !== "object" || typeof value.command?.type !== "string") {
+    return undefined;
+  }
+  return value as CommandEnvelope;
+}

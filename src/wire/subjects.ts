@@ -1,0 +1,20 @@
+/** Every NATS subject, stream and bucket name. */
+export const COMMAND_STREAM = "VOICE_COMMANDS";
+export const LEASE_BUCKET = "voice-leases";
+export const HOST_BUCKET = "voice-hosts";
+export const WORKER_ANNOUNCE = "voice.workers.announce";
+
+/** Commands to the sessions of one partition. */
+export function commandSubject(partition: number): string {
+  return `voice.commands.p${partition}`;
+}
+
+export const COMMAND_SUBJECTS = "voice.commands.*";
+
+/** Live output of one session. */
+export function liveSubject(sessionId: string): string {
+  return `voice.live.${sessionId}`;
+}
+
+/** Things that end rights: a user disabled, a key revoked, guests closed. */
+export const REVOCATIONS = "voice.revocations";

@@ -1,0 +1,69 @@
+/** Where workers say that they are there; core NATS, no history. */
+export const WORKER_ANNOUNCE_SUBJECT = "voice.workers.announce";
+
+/** What a worker publishes every second and at every change of its load. */
+export interface WorkerAnnouncement {
+  worker_id: string;
+  /** `host:port` of its gRPC server, as others reach it. */
+  address: string;
+  /** Sessions it can hold now; less than usual while a thread restarts. */
+  capacity: number;
+  sessions: number;
+  version: string;
+  engines: string[];
+  /** True when it takes no new session and is about to stop. */
+  draining: boolean;
+}
+
+const MAX_BYTES = 16 * 1024;
+const MAX_TEXT = 256;
+const ADDRESS = /^(\[[0-9a-f:]+\]|[^\s:/]+):([1-9]\d{0,4})$/i;
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= MAX_TEXT;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** True for `host:port` with a port of 1 to 65535. */
+export function isWorkerAddress(value: unknown): value is string {
+  if (!isText(value)) return false;
+  const port = ADDRESS.exec(value)?.[2];
+  return port !== undefined && Number(port) <= 65_535;
+}
+
+function isAnnouncement(value: unknown): value is WorkerAnnouncement {
+  if (typeof value !== "object" || value === null) return false;
+  const fields = value as Record<keyof WorkerAnnouncement, unknown>;
+  return (
+    isText(fields.worker_id) &&
+    isWorkerAddress(fields.address) &&
+    isCount(fields.capacity) &&
+    isCount(fields.sessions) &&
+    isText(fields.version) &&
+    Array.isArray(fields.engines) &&
+    fields.engines.length <= 32 &&
+    fields.engines.every(isText) &&
+    typeof fields.draining === "boolean"
+  );
+}
+
+/** The announcement in a NATS message, or undefined for anything that is none. */
+export function tryWorkerAnnouncement(data: Uint8Array): WorkerAnnouncement | undefined {
+  if (data.byteLength > MAX_BYTES) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("utf8"));
+  } catch {
+    return undefined;
+  }
+  if (!isAnnouncement(value)) return undefined;
+  const { worker_id, address, capacity, sessions, version, engines, draining } = value;
+  return { worker_id, address, capacity, sessions, version, engines: [...engines], draining };
+}
+
+export function encodeWorkerAnnouncement(announcement: WorkerAnnouncement): Uint8Array {
+  return Buffer.from(JSON.stringify(announcement), "utf8");
+}
