@@ -101,7 +101,7 @@ export function maySession(
   if (facts.deleted && principal.role !== "admin") return "not_found";
   const native = facts.relation !== "none";
   const moderates = principal.role === "moderator" && facts.workspaceRole !== undefined;
-  if (!native && !moderates && principal.role !== "admin") return "not_found";
+  if (!native && !moderates && principal.role !== "admin") return "forbidden";
   return userOnSession(principal.role, action, facts, native, moderates);
 }
 
@@ -128,13 +128,15 @@ function userOnSession(
 }
 
 function guestOnSession(sessionId: string, action: SessionAction, facts: SessionFacts): Verdict {
-  if (facts.id !== sessionId || facts.deleted) return "not_found";
+  if (facts.deleted) return "not_found";
+  if (facts.id !== sessionId) return "forbidden";
   if (facts.guestAccess === "closed") return "guest_access_closed";
   return GUEST_ACTIONS.has(action) ? "allow" : "forbidden";
 }
 
 function deviceOnSession(deviceId: string, action: SessionAction, facts: SessionFacts): Verdict {
-  if (facts.deviceId !== deviceId || facts.deleted) return "not_found";
+  if (facts.deleted) return "not_found";
+  if (facts.deviceId !== deviceId) return "forbidden";
   return action === "session.upload" || action === "session.stop" ? "allow" : "forbidden";
 }
 
@@ -144,8 +146,8 @@ export function mayWorkspace(
   action: WorkspaceAction,
   facts: WorkspaceFacts,
 ): Verdict {
-  if (principal.kind !== "user") return "not_found";
-  if (facts.role === undefined && principal.role !== "admin") return "not_found";
+  if (principal.kind !== "user") return "forbidden";
+  if (facts.role === undefined && principal.role !== "admin") return "forbidden";
   if (action === "workspace.query" && facts.role === undefined) return "elevation_required";
   if (action === "workspace.edit" && facts.role !== "owner" && principal.role !== "admin") {
     return "forbidden";
@@ -155,13 +157,13 @@ export function mayWorkspace(
 
 /** May this principal do this to a device? */
 export function mayDevice(principal: Principal, action: DeviceAction, facts: DeviceFacts): Verdict {
-  if (principal.kind === "guest") return "not_found";
+  if (principal.kind === "guest") return "forbidden";
   if (principal.kind === "device") {
     if (principal.id !== facts.id) return "forbidden";
     return action === "device.operate" ? "allow" : "forbidden";
   }
   if (action === "device.operate") return "forbidden";
   if (principal.role === "admin" || principal.id === facts.ownerId) return "allow";
-  if (facts.workspaceRole === undefined) return "not_found";
+  if (facts.workspaceRole === undefined) return "forbidden";
   return action === "device.read" || facts.workspaceRole === "owner" ? "allow" : "forbidden";
 }
