@@ -4,9 +4,6 @@ import type { ClaimSource } from "./status.ts";
  * What happened in a session. Events carry ids, times and labels only; words
  * live in the segments table, so that a deletion is one place and a replay
  * still has every seq. Positions are samples at 16 kHz.
- *
- * `v` is the schema version of the event; an upgrade chain in `snapshot.ts`
- * lifts old ones.
  */
 export type SessionEvent =
   | SessionStarted
@@ -38,6 +35,9 @@ export interface ChunkReceived {
   type: "ChunkReceived";
   chunkId: string;
   sequence: number;
+  /** Frames in its container, at its own rate. */
+  frames: number;
+  sampleRate: number;
 }
 
 /** It has its place on the timeline: its status is `processing`. */
@@ -71,6 +71,8 @@ export interface GapDeclared {
   length: number;
   /** Checkpoint from which the span is read again should the chunk still come. */
   pin: number;
+  /** Clusters below this number mean the same voice in that second reading. */
+  knownClusters: number;
 }
 
 /** The missing chunk came after all; its span will be re-derived. */
@@ -89,6 +91,8 @@ export interface SegmentFinalised {
   end: number;
   label: string;
   cluster: number;
+  /** Position of the checkpoint that was stored with it. */
+  checkpoint: number;
 }
 
 export interface SpeakersRevised {

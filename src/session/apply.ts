@@ -1,0 +1,125 @@
+import type {
+  SegmentFinalised,
+  SessionEvent,
+  SpeakerClaimed,
+  SpeakersRevised,
+  TranscriptReplaced,
+} from "./event.ts";
+import { firstFrom, insertSegment, segmentAt } from "./segments.ts";
+import { applyLabel, applyMerge, labelIndex } from "./speakers.ts";
+import type { SessionState } from "./state.ts";
+import {
+  applyDone,
+  applyGap,
+  applyGapFilled,
+  applyLost,
+  applyPlaced,
+  applyReceived,
+} from "./timeline.ts";
+
+/**
+ * What an event changes. Never fails and never looks anywhere else, so that a
+ * replay of the journal gives the state that was. Changes `state` in place.
+ *
+ * @param at when the event was recorded, Unix milliseconds
+ */
+export function apply(state: SessionState, event: SessionEvent, at: number): void {
+  switch (event.type) {
+    case "SessionStarted":
+      state.phase = "recording";
+      state.jobId = event.jobId;
+      state.language = event.language;
+      return;
+    case "ChunkReceived":
+      applyReceived(state.timeline, event, at);
+      return;
+    case "ChunkPlaced":
+      applyPlaced(state.timeline, event);
+      return;
+    case "ChunkTranscribed":
+      applyDone(state.timeline, event.sequence);
+      return;
+    case "ChunkFailed":
+      applyDone(state.timeline, event.sequence);
+      applyLost(state.timeline, event.chunkId);
+      return;
+    case "GapDeclared":
+      applyGap(state.timeline, event);
+      return;
+    case "GapFilled":
+      applyGapFilled(state.timeline, event);
+      return;
+    case "SegmentFinalised":
+      applySegment(state, event);
+      return;
+    case "SpeakersRevised":
+      applyRevision(state, event);
+      return;
+    case "SpeakerClaimed":
+      applyClaim(state, event);
+      return;
+    case "SpeakerUnclaimed":
+      delete state.speakers.labels[labelIndex(event.label)]?.claim;
+      return;
+    case "SessionStopped":
+      state.phase = "processing";
+      state.stop = { lastSequence: event.lastSequence, at };
+      return;
+    case "SessionCompleted":
+      state.phase = "completed";
+      return;
+    case "JobStarted":
+      state.jobStarted = true;
+      return;
+    case "JobCompleted":
+      return;
+    case "TranscriptReplaced":
+      applyReplacement(state, event);
+      return;
+  }
+}
+
+function applySegment(state: SessionState, event: SegmentFinalised): void {
+  const { segmentId: id, start, end, label, cluster } = event;
+  insertSegment(state.segments, { id, start, end, label, cluster });
+  applyLabel(state.speakers, cluster, label);
+  state.checkpoint = event.checkpoint;
+}
+
+function applyRevision(state: SessionState, event: SpeakersRevised): void {
+  for (const merge of event.merges) {
+    applyMerge(state.speakers, merge.from, merge.into);
+    for (const mark of state.segments) if (mark.label === merge.from) mark.label = merge.into;
+  }
+  for (const revision of event.revisions) {
+    applyLabel(state.speakers, revision.cluster, revision.label);
+    const mark = segmentAt(state.segments, revision.start);
+    if (mark === undefined) continue;
+    mark.label = revision.label;
+    mark.cluster = revision.cluster;
+  }
+}
+
+function applyClaim(state: SessionState, event: SpeakerClaimed): void {
+  const label = state.speakers.labels[labelIndex(event.label)];
+  if (label === undefined) return;
+  const { source, claimedUserId, byUserId } = event;
+  label.claim = { source, claimedUserId, byUserId };
+}
+
+function applyReplacement(state: SessionState, event: TranscriptReplaced): void {
+  const from = firstFrom(state.segments, event.from);
+  const to = firstFrom(state.segments, event.to);
+  const added = event.added.map(({ segmentId: id, start, end, label, cluster }) => ({
+    id,
+    start,
+    end,
+    label,
+    cluster,
+  }));
+  state.segments.splice(from, to - from, ...added);
+  for (const mark of added) applyLabel(state.speakers, mark.cluster, mark.label);
+  const filled = new Set(event.sequences);
+  state.timeline.gaps = state.timeline.gaps.filter((gap) => !filled.has(gap.sequence));
+  state.attempts = Math.max(state.attempts, event.attempt);
+}

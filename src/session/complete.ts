@@ -1,0 +1,16 @@
+import { speakersHeard } from "./segments.ts";
+import type { Turn } from "./turn.ts";
+
+/** Ends the job and the session: everything was read, or there was nothing to read. */
+export function complete(turn: Turn): void {
+  const { jobId, attempt, segments, timeline } = turn.state;
+  turn.emit({
+    type: "JobCompleted",
+    jobId,
+    attempt,
+    segmentCount: segments.length,
+    speakerCount: speakersHeard(segments),
+    durationMs: Math.round(timeline.position / 16),
+  });
+  turn.emit({ type: "SessionCompleted" });
+}

@@ -1,0 +1,71 @@
+import type { ChunkStoredCommand, GapTimeoutCommand, StopCommand } from "./command.ts";
+import { complete } from "./complete.ts";
+import { knownClusters } from "./speakers.ts";
+import { isKnown, placeable, placementOf, toSamples } from "./timeline.ts";
+import type { Turn } from "./turn.ts";
+
+/** How long a missing chunk is waited for, milliseconds. */
+export const GAP_WAIT = 10_000;
+
+export function decideChunkStored(turn: Turn, command: ChunkStoredCommand): void {
+  const { timeline } = turn.state;
+  const { chunkId, sequence, frames, sampleRate } = command;
+  if (isKnown(timeline, sequence)) return;
+  const gap = timeline.gaps.find((g) => g.sequence === sequence);
+  turn.emit({ type: "ChunkReceived", chunkId, sequence, frames, sampleRate });
+  if (gap === undefined) {
+    placeAll(turn);
+    return;
+  }
+  // The timeline after a gap stands: the late chunk gets the span that was kept for it.
+  const length = Math.min(gap.length, toSamples(frames, sampleRate));
+  turn.emit({ type: "GapFilled", chunkId, sequence, start: gap.start, length });
+}
+
+function placeAll(turn: Turn): void {
+  const { timeline } = turn.state;
+  for (let chunk = placeable(timeline); chunk !== undefined; chunk = placeable(timeline)) {
+    const { chunkId, sequence } = chunk;
+    turn.emit({ type: "ChunkPlaced", chunkId, sequence, ...placementOf(timeline, chunk) });
+  }
+}
+
+export function decideStop(turn: Turn, command: StopCommand): void {
+  if (turn.state.phase !== "recording") return;
+  const { timeline } = turn.state;
+  const highest = Math.max(timeline.next - 1, ...timeline.waiting.map((c) => c.sequence));
+  turn.emit({ type: "SessionStopped", lastSequence: Math.max(highest, command.lastSequence) });
+  if (timeline.position === 0 && turn.state.stop?.lastSequence === -1) complete(turn);
+}
+
+/** When the wait for the next sequence ends, Unix milliseconds; undefined when nothing is missing. */
+export function gapDeadline(turn: Pick<Turn, "state">): number | undefined {
+  const { timeline, stop } = turn.state;
+  const since: number[] = timeline.waiting.map((chunk) => chunk.at);
+  if (stop !== undefined && timeline.next <= stop.lastSequence) since.push(stop.at);
+  return since.length === 0 ? undefined : Math.min(...since) + GAP_WAIT;
+}
+
+export function decideGapTimeout(turn: Turn, command: GapTimeoutCommand): void {
+  const { timeline, stop } = turn.state;
+  const deadline = gapDeadline(turn);
+  if (command.sequence !== timeline.next || deadline === undefined || turn.now < deadline) return;
+  const first = timeline.waiting[0];
+  const until = first === undefined ? (stop?.lastSequence ?? -1) : first.sequence - 1;
+  const length =
+    timeline.nominal || (first === undefined ? 0 : toSamples(first.frames, first.sampleRate));
+  while (timeline.next <= until) declareGap(turn, length);
+  placeAll(turn);
+}
+
+function declareGap(turn: Turn, length: number): void {
+  const { timeline, checkpoint, speakers } = turn.state;
+  turn.emit({
+    type: "GapDeclared",
+    sequence: timeline.next,
+    start: timeline.position,
+    length,
+    pin: checkpoint,
+    knownClusters: knownClusters(speakers),
+  });
+}

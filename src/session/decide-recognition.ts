@@ -1,0 +1,115 @@
+import { derivedId } from "../base/ids.ts";
+import type {
+  ChunkFailedCommand,
+  ProgressCommand,
+  RecognisedSegment,
+  RecognitionDoneCommand,
+  RecognitionOpenedCommand,
+  UtteranceCommand,
+} from "./command.ts";
+import { complete } from "./complete.ts";
+import { revise } from "./revise.ts";
+import { labelForCluster } from "./speakers.ts";
+import type { Turn } from "./turn.ts";
+
+/** The id of a segment: the same for every reading of the same attempt. */
+export function segmentId(sessionId: string, attempt: number, start: number): string {
+  return derivedId(sessionId, attempt, start);
+}
+
+export function decideOpened(turn: Turn, command: RecognitionOpenedCommand): void {
+  const { jobStarted, jobId, attempt } = turn.state;
+  if (jobStarted) return;
+  const { engine, diarisationModelVersion, detectedLanguage } = command;
+  turn.emit({
+    type: "JobStarted",
+    jobId,
+    attempt,
+    engine,
+    diarisationModelVersion,
+    detectedLanguage,
+  });
+}
+
+export function decideUtterance(turn: Turn, command: UtteranceCommand): void {
+  const { state } = turn;
+  if (command.attempt !== state.attempt || state.phase === "completed") return;
+  for (const segment of command.segments) finalise(turn, segment, command.checkpoint.position);
+  revise(turn, command.revised, false);
+  transcribedTo(turn, command.finalisedTo);
+  const pins = state.timeline.gaps.map((gap) => gap.pin);
+  turn.write({
+    type: "Checkpoint",
+    attempt: state.attempt,
+    ...command.checkpoint,
+    keep: [...new Set([...pins, state.checkpoint])],
+  });
+  turn.write({
+    type: "Progress",
+    jobId: state.jobId,
+    progress: progress(turn, command.finalisedTo),
+  });
+}
+
+function finalise(turn: Turn, segment: RecognisedSegment, checkpoint: number): void {
+  const { state } = turn;
+  const newest = state.segments.at(-1);
+  // A reading that began before the newest final says again what is known.
+  if (newest !== undefined && segment.start <= newest.start) return;
+  const { start, end, words, confidence, cluster } = segment;
+  const id = segmentId(state.sessionId, state.attempt, start);
+  const label = labelForCluster(state.speakers, cluster);
+  turn.write({
+    type: "SegmentText",
+    segmentId: id,
+    attempt: state.attempt,
+    start,
+    end,
+    label,
+    words,
+    confidence,
+  });
+  turn.emit({ type: "SegmentFinalised", segmentId: id, start, end, label, cluster, checkpoint });
+}
+
+/** Below 1 until the job is complete. */
+function progress(turn: Turn, finalisedTo: number): number {
+  const { position } = turn.state.timeline;
+  return position === 0 ? 0 : Math.min(0.99, finalisedTo / position);
+}
+
+function transcribedTo(turn: Turn, finalisedTo: number): void {
+  for (const entry of [...turn.state.timeline.open]) {
+    if (entry.start + entry.length > finalisedTo) break;
+    const { chunkId, sequence } = entry;
+    turn.emit({ type: "ChunkTranscribed", chunkId, sequence });
+  }
+}
+
+export function decideProgress(turn: Turn, command: ProgressCommand): void {
+  const { state } = turn;
+  if (command.attempt !== state.attempt || state.phase === "completed") return;
+  const before = state.timeline.open.length;
+  transcribedTo(turn, command.finalisedTo);
+  if (state.timeline.open.length === before) return;
+  turn.write({
+    type: "Progress",
+    jobId: state.jobId,
+    progress: progress(turn, command.finalisedTo),
+  });
+}
+
+export function decideChunkFailed(turn: Turn, command: ChunkFailedCommand): void {
+  const { open, gaps } = turn.state.timeline;
+  const { sequence, code, message } = command;
+  const chunkId = [...open, ...gaps].find((entry) => entry.sequence === sequence)?.chunkId;
+  if (chunkId !== undefined) turn.emit({ type: "ChunkFailed", chunkId, sequence, code, message });
+}
+
+export function decideDone(turn: Turn, command: RecognitionDoneCommand): void {
+  const { state } = turn;
+  if (command.attempt !== state.attempt || state.phase !== "processing") return;
+  revise(turn, command.speakers, true);
+  transcribedTo(turn, state.timeline.position);
+  complete(turn);
+}

@@ -1,0 +1,58 @@
+import { AppError } from "../base/errors.ts";
+import type { ClaimCommand, UnclaimCommand } from "./command.ts";
+import { type LabelState, labelIndex, labelName, standing } from "./speakers.ts";
+import type { ClaimSource } from "./status.ts";
+import type { Turn } from "./turn.ts";
+
+export interface ClaimReply {
+  label: string;
+  source: ClaimSource;
+  claimedUserId: string;
+}
+
+function standingLabel(turn: Turn, label: string): { name: string; state: LabelState } {
+  const { speakers } = turn.state;
+  const index = labelIndex(label);
+  const known = index >= 0 && index < speakers.labels.length;
+  const at = known ? standing(speakers, index) : -1;
+  const state = speakers.labels[at];
+  if (state === undefined) {
+    throw new AppError("not_found", `There is no speaker ${label} in this session.`);
+  }
+  return { name: labelName(at), state };
+}
+
+/**
+ * An assignment by the session's owner overrides anything; a self claim never
+ * overrides another person's claim. Repeating a claim changes nothing.
+ */
+export function decideClaim(turn: Turn, command: ClaimCommand): ClaimReply {
+  const { source, claimedUserId, byUserId } = command;
+  if (source === "moderator_assignment" && !command.byOwner) {
+    throw new AppError("forbidden", "Only the session's owner assigns speakers to people.");
+  }
+  const { name, state } = standingLabel(turn, command.label);
+  const reply: ClaimReply = { label: name, source, claimedUserId };
+  if (state.claim !== undefined) {
+    const same = state.claim.claimedUserId === claimedUserId;
+    if (same && (state.claim.source === source || source === "self_claim")) {
+      return { ...reply, source: state.claim.source };
+    }
+    if (source === "self_claim") {
+      throw new AppError("already_claimed", `${name} is claimed by someone else already.`);
+    }
+  }
+  turn.emit({ type: "SpeakerClaimed", label: name, source, claimedUserId, byUserId });
+  return reply;
+}
+
+/** The claimant takes a claim back, or the session's owner does. */
+export function decideUnclaim(turn: Turn, command: UnclaimCommand): { label: string } {
+  const { name, state } = standingLabel(turn, command.label);
+  if (state.claim === undefined) return { label: name };
+  if (!command.byOwner && state.claim.claimedUserId !== command.byUserId) {
+    throw new AppError("forbidden", `${name} is claimed by someone else.`);
+  }
+  turn.emit({ type: "SpeakerUnclaimed", label: name, byUserId: command.byUserId });
+  return { label: name };
+}

@@ -1,0 +1,55 @@
+import type { SessionCommand } from "./command.ts";
+import { decideChunkStored, decideGapTimeout, decideStop } from "./decide-audio.ts";
+import {
+  decideChunkFailed,
+  decideDone,
+  decideOpened,
+  decideProgress,
+  decideUtterance,
+} from "./decide-recognition.ts";
+import { decideReread } from "./decide-reread.ts";
+import { decideClaim, decideUnclaim } from "./decide-speakers.ts";
+import type { Turn } from "./turn.ts";
+
+/**
+ * What follows from a command: events and writes on the turn, and the answer.
+ * Synchronous and without effects. Throws AppError to refuse, and then has
+ * emitted nothing. A command that was carried out before changes nothing.
+ */
+export function decide(turn: Turn, command: SessionCommand): unknown {
+  if (command.type === "Start") {
+    if (turn.state.phase !== "new") return undefined;
+    const { jobId, language } = command;
+    turn.emit({ type: "SessionStarted", sessionId: turn.state.sessionId, jobId, language });
+    return undefined;
+  }
+  if (turn.state.phase === "new" || turn.state.phase === "deleted") return undefined;
+  return decideRunning(turn, command);
+}
+
+function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Start" }>): unknown {
+  switch (command.type) {
+    case "ChunkStored":
+      return decideChunkStored(turn, command);
+    case "Stop":
+      return decideStop(turn, command);
+    case "GapTimeout":
+      return decideGapTimeout(turn, command);
+    case "Claim":
+      return decideClaim(turn, command);
+    case "Unclaim":
+      return decideUnclaim(turn, command);
+    case "RecognitionOpened":
+      return decideOpened(turn, command);
+    case "Utterance":
+      return decideUtterance(turn, command);
+    case "Progress":
+      return decideProgress(turn, command);
+    case "ChunkFailed":
+      return decideChunkFailed(turn, command);
+    case "RecognitionDone":
+      return decideDone(turn, command);
+    case "Reread":
+      return decideReread(turn, command);
+  }
+}

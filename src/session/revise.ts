@@ -1,0 +1,61 @@
+import type { SpeakerProposal } from "./command.ts";
+import type { SpeakersRevised } from "./event.ts";
+import { segmentAt } from "./segments.ts";
+import { labelForCluster, labelIndex, labelName, standing } from "./speakers.ts";
+import type { Turn } from "./turn.ts";
+
+/**
+ * Turns a proposal about clusters into revised labels. Merged clusters merge
+ * their labels, the older one standing; a cluster heard for the first time gets
+ * the next label. Emits nothing when nothing a viewer sees has changed.
+ */
+export function revise(turn: Turn, proposal: SpeakerProposal, finalPass: boolean): void {
+  const merges = mergedLabels(turn, proposal);
+  if (merges.length > 0) {
+    turn.emit({ type: "SpeakersRevised", revisions: [], merges, finalPass });
+  }
+  for (let pending = proposal.segments; pending.length > 0; ) {
+    const { revisions, rest } = revisedLabels(turn, pending);
+    if (revisions.length > 0) {
+      turn.emit({ type: "SpeakersRevised", revisions, merges: [], finalPass });
+    }
+    pending = rest;
+  }
+}
+
+function mergedLabels(turn: Turn, proposal: SpeakerProposal): SpeakersRevised["merges"] {
+  const { speakers } = turn.state;
+  const merges: SpeakersRevised["merges"] = [];
+  const gone = new Set<number>();
+  for (const { from, into } of proposal.merges) {
+    const a = speakers.clusters[from];
+    const b = speakers.clusters[into];
+    if (a === undefined || b === undefined) continue;
+    const [older, younger] = [standing(speakers, a), standing(speakers, b)].sort((x, y) => x - y);
+    if (older === undefined || younger === undefined || older === younger) continue;
+    if (gone.has(younger) || gone.has(older)) continue;
+    gone.add(younger);
+    merges.push({ from: labelName(younger), into: labelName(older) });
+  }
+  return merges;
+}
+
+/** Revisions up to and with the first that makes a new label; the rest sees that label. */
+function revisedLabels(
+  turn: Turn,
+  segments: SpeakerProposal["segments"],
+): { revisions: SpeakersRevised["revisions"]; rest: SpeakerProposal["segments"] } {
+  const { state } = turn;
+  const revisions: SpeakersRevised["revisions"] = [];
+  for (const [index, { start, cluster }] of segments.entries()) {
+    const mark = segmentAt(state.segments, start);
+    if (mark === undefined) continue;
+    const label = labelForCluster(state.speakers, cluster);
+    if (label === mark.label) continue;
+    revisions.push({ segmentId: mark.id, start, label, cluster });
+    if (labelIndex(label) >= state.speakers.labels.length) {
+      return { revisions, rest: segments.slice(index + 1) };
+    }
+  }
+  return { revisions, rest: [] };
+}

@@ -1,0 +1,89 @@
+import type { ClaimSource } from "./status.ts";
+
+/**
+ * Labels S1, S2, … in order of first recognised speech, never reused and never
+ * renumbered; `UU` is unknown. Clusters are what the recognition proposes; only
+ * here do they become labels.
+ */
+export interface Speakers {
+  /** Index n is label S(n+1). */
+  labels: LabelState[];
+  /** Cluster of the running attempt → index into `labels`. */
+  clusters: Record<number, number>;
+}
+
+export interface LabelState {
+  /** Index of the older label that this one was found to be. */
+  mergedInto?: number;
+  claim?: Claim;
+}
+
+export interface Claim {
+  source: ClaimSource;
+  claimedUserId: string;
+  byUserId: string;
+}
+
+export const UNKNOWN_SPEAKER = "UU";
+
+export function noSpeakers(): Speakers {
+  return { labels: [], clusters: {} };
+}
+
+export function labelName(index: number): string {
+  return `S${index + 1}`;
+}
+
+/** Index of an S-label, or -1 when it is not of that form. */
+export function labelIndex(label: string): number {
+  return /^S[1-9][0-9]{0,5}$/.test(label) ? Number(label.slice(1)) - 1 : -1;
+}
+
+/** Follows merges to the label that stands. */
+export function standing(speakers: Speakers, index: number): number {
+  let at = index;
+  for (let hops = speakers.labels.length; hops > 0; hops -= 1) {
+    const into = speakers.labels[at]?.mergedInto;
+    if (into === undefined) return at;
+    at = into;
+  }
+  return at;
+}
+
+/** The label a cluster has, or that it gets when it is heard for the first time now. */
+export function labelForCluster(speakers: Speakers, cluster: number): string {
+  if (cluster < 0) return UNKNOWN_SPEAKER;
+  const index = speakers.clusters[cluster];
+  if (index === undefined) return labelName(speakers.labels.length);
+  return labelName(standing(speakers, index));
+}
+
+/** The label a cluster has by now, without giving it one. */
+export function knownLabel(speakers: Speakers, cluster: number): string {
+  const index = speakers.clusters[cluster];
+  return index === undefined ? UNKNOWN_SPEAKER : labelName(standing(speakers, index));
+}
+
+/** Records that `cluster` was given `label`; makes the label when it is new. */
+export function applyLabel(speakers: Speakers, cluster: number, label: string): void {
+  const index = labelIndex(label);
+  if (index < 0) return;
+  while (speakers.labels.length <= index) speakers.labels.push({});
+  if (cluster >= 0 && speakers.clusters[cluster] === undefined) speakers.clusters[cluster] = index;
+}
+
+/** Merges two labels; the older one stands, and a claim follows when it has none of its own. */
+export function applyMerge(speakers: Speakers, from: string, into: string): void {
+  const source = speakers.labels[labelIndex(from)];
+  const target = speakers.labels[labelIndex(into)];
+  if (source === undefined || target === undefined || source === target) return;
+  source.mergedInto = labelIndex(into);
+  if (target.claim === undefined && source.claim !== undefined) target.claim = source.claim;
+  delete source.claim;
+}
+
+/** One more than the highest cluster that has a label. */
+export function knownClusters(speakers: Speakers): number {
+  const ids = Object.keys(speakers.clusters).map(Number);
+  return ids.length === 0 ? 0 : Math.max(...ids) + 1;
+}

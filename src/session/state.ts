@@ -1,0 +1,41 @@
+import type { SegmentMark } from "./segments.ts";
+import { noSpeakers, type Speakers } from "./speakers.ts";
+import type { SessionPhase } from "./status.ts";
+import { emptyTimeline, type Timeline } from "./timeline.ts";
+
+/** Everything a session's actor decides by. Plain data: a snapshot is this as JSON. */
+export interface SessionState {
+  /** `new` until the Start command came. */
+  phase: SessionPhase | "new";
+  sessionId: string;
+  jobId: string;
+  language: string;
+  /** Number of the reading; rises with every redo and re-derivation. */
+  attempt: number;
+  /** The highest attempt handed out so far. */
+  attempts: number;
+  jobStarted: boolean;
+  timeline: Timeline;
+  speakers: Speakers;
+  segments: SegmentMark[];
+  /** Position of the checkpoint stored with the newest segment; 0 when there is none. */
+  checkpoint: number;
+  stop: { lastSequence: number; at: number } | undefined;
+}
+
+export function initialState(sessionId: string): SessionState {
+  return {
+    phase: "new",
+    sessionId,
+    jobId: "",
+    language: "en",
+    attempt: 1,
+    attempts: 1,
+    jobStarted: false,
+    timeline: emptyTimeline(),
+    speakers: noSpeakers(),
+    segments: [],
+    checkpoint: 0,
+    stop: undefined,
+  };
+}

@@ -1,0 +1,31 @@
+import { apply } from "./apply.ts";
+import type { SessionEvent } from "./event.ts";
+import type { SessionState } from "./state.ts";
+import type { SessionWrite } from "./write.ts";
+
+/**
+ * The draft that one command works on. Emitting an event applies it at once,
+ * so that later steps of the same decision see it. Nothing here waits; when the
+ * append fails, the state is thrown away with its activation.
+ */
+export class Turn {
+  readonly state: SessionState;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly events: SessionEvent[] = [];
+  readonly writes: SessionWrite[] = [];
+
+  constructor(state: SessionState, now: number) {
+    this.state = state;
+    this.now = now;
+  }
+
+  emit(event: SessionEvent): void {
+    apply(this.state, event, this.now);
+    this.events.push(event);
+  }
+
+  write(write: SessionWrite): void {
+    this.writes.push(write);
+  }
+}
