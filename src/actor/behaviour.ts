@@ -1,0 +1,54 @@
+/**
+ * What makes an actor of one kind: its state and how commands and events change
+ * it. Everything here is synchronous, so that turns cannot interleave.
+ */
+export interface Behaviour<S, E, W, C> {
+  initial(id: string): S;
+  /** Never fails; changes `state` in place. */
+  apply(state: S, event: E, at: number): void;
+  /**
+   * Decides on a command, applying the events it gives. Throws AppError to
+   * refuse, and has then changed nothing.
+   */
+  decide(state: S, command: C, now: number): Decision<E, W>;
+  /** When to send itself a command, if nothing else happens before. */
+  deadline(state: S): { at: number; command: C } | undefined;
+  /** Version of `S` in snapshots, and how older ones are lifted to it. */
+  readonly snapshotVersion: number;
+  upgrade(version: number, state: unknown): S;
+}
+
+export interface Decision<E, W> {
+  events: E[];
+  writes: W[];
+  reply: unknown;
+}
+
+/**
+ * The effects of one activation: what goes out after a turn is durable, and
+ * what comes back as commands through `tell`.
+ */
+export interface Companion<S, E, W> {
+  /** Once, after the state is loaded, before the first turn. */
+  start(state: Readonly<S>, seq: number): void;
+  /** After each durable turn, in order. Must not throw and must not wait. */
+  after(turn: DurableTurn<S, E, W>): void;
+  /** True while effects are open that will send commands. */
+  busy(): boolean;
+  /** Ends all effects; nothing is told afterwards. */
+  stop(): Promise<void>;
+}
+
+export interface DurableTurn<S, E, W> {
+  state: Readonly<S>;
+  /** With their seq. */
+  events: { seq: number; at: number; event: E }[];
+  writes: W[];
+}
+
+export interface CompanionContext<C> {
+  id: string;
+  epoch: number;
+  /** Queues a command to the activation itself. False when it is full or gone. */
+  tell(command: C): boolean;
+}

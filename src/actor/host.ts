@@ -1,0 +1,139 @@
+import { AppError } from "../base/errors.ts";
+import { partitionOf } from "../base/partition.ts";
+import { Activation, type ActivationParts } from "./activation.ts";
+
+/**
+ * The activations of this process. A session is activated by the first command
+ * for it, as long as its partition is owned; a failed activation is forgotten,
+ * and the next command makes a new one from the record.
+ */
+export class ActorHost<S, E, W, C> {
+  readonly #parts: HostParts<S, E, W, C>;
+  readonly #activations = new Map<string, Entry<S, E, W, C>>();
+  readonly #owned = new Set<number>();
+  #sweeper: NodeJS.Timeout | undefined;
+
+  constructor(parts: HostParts<S, E, W, C>) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#sweeper ??= setInterval(() => this.#passivate(), this.#parts.sweepEvery);
+  }
+
+  get size(): number {
+    return this.#activations.size;
+  }
+
+  /** Partitions owned by this host. */
+  get owned(): number[] {
+    return [...this.#owned].sort((a, b) => a - b);
+  }
+
+  /** From now on sessions of this partition may be activated here. */
+  own(partition: number): void {
+    this.#owned.add(partition);
+  }
+
+  /** Gives the partition up in good order: turns in hand are finished. */
+  async release(partition: number): Promise<void> {
+    this.#owned.delete(partition);
+    await Promise.all(this.#of(partition).map((entry) => this.#end(entry, "drain")));
+  }
+
+  /** The partition is lost: its activations end at once. */
+  async lose(partition: number): Promise<void> {
+    this.#owned.delete(partition);
+    await Promise.all(this.#of(partition).map((entry) => this.#end(entry, "stop")));
+  }
+
+  /** Delivers a command; settles after its events are durable. */
+  async deliver(id: string, command: C, commandId: string): Promise<unknown> {
+    const activation = await this.activate(id);
+    return activation.ask(command, commandId);
+  }
+
+  /** The activation of a session, made when there is none. */
+  async activate(id: string): Promise<Activation<S, E, W, C>> {
+    if (!this.#owned.has(partitionOf(id))) {
+      throw new AppError("lease_lost", "This session lives on another host.");
+    }
+    let entry = this.#activations.get(id);
+    if (entry === undefined) {
+      if (this.#activations.size >= this.#parts.maxActivations) {
+        throw new AppError("overloaded", "This host has as many sessions as it can take.");
+      }
+      entry = this.#create(id);
+    }
+    await entry.started;
+    return entry.activation;
+  }
+
+  #create(id: string): Entry<S, E, W, C> {
+    const activation = new Activation<S, E, W, C>(id, {
+      ...this.#parts.activation,
+      onFailed: () => this.#forget(id, activation),
+    });
+    const started = activation.start().then(
+      (found) => {
+        if (found) return;
+        this.#forget(id, activation);
+        throw new AppError("not_found", "There is no such session.");
+      },
+      (error: unknown) => {
+        this.#forget(id, activation);
+        throw error;
+      },
+    );
+    const entry = { activation, started };
+    this.#activations.set(id, entry);
+    return entry;
+  }
+
+  #forget(id: string, activation: Activation<S, E, W, C>): void {
+    if (this.#activations.get(id)?.activation === activation) this.#activations.delete(id);
+  }
+
+  #of(partition: number): Entry<S, E, W, C>[] {
+    return [...this.#activations.values()].filter(
+      (entry) => partitionOf(entry.activation.id) === partition,
+    );
+  }
+
+  async #end(entry: Entry<S, E, W, C>, how: "drain" | "stop"): Promise<void> {
+    await entry.started.catch(() => {});
+    await entry.activation[how]();
+    this.#forget(entry.activation.id, entry.activation);
+  }
+
+  #passivate(): void {
+    for (const entry of this.#activations.values()) {
+      if (entry.activation.idleFor() < this.#parts.passivateAfter) continue;
+      this.#end(entry, "drain").catch((error: unknown) => {
+        this.#parts.activation.log.warn({ error: String(error) }, "passivation failed");
+      });
+    }
+  }
+
+  /** Drains everything; the process is going away. */
+  async drain(): Promise<void> {
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+    this.#owned.clear();
+    await Promise.all([...this.#activations.values()].map((entry) => this.#end(entry, "drain")));
+  }
+}
+
+export interface HostParts<S, E, W, C> {
+  activation: Omit<ActivationParts<S, E, W, C>, "onFailed">;
+  maxActivations: number;
+  /** Idle milliseconds after which an activation is put away. */
+  passivateAfter: number;
+  /** Milliseconds between looks for idle ones. */
+  sweepEvery: number;
+}
+
+interface Entry<S, E, W, C> {
+  activation: Activation<S, E, W, C>;
+  started: Promise<void>;
+}
