@@ -14,8 +14,8 @@ export interface CommandEnvelope {
 
 /** The answer to an asked command, after its events are durable. */
 export type CommandReply =
-  | { ok: true; value: unknown }
-  | { ok: false; code: string; message: string };
+  | { id: string; ok: true; value: unknown }
+  | { id: string; ok: false; code: string; message: string };
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,0 +1,96 @@
+import { headers, type JetStreamClient, type NatsConnection, type Subscription } from "nats";
+import type { ActorCommand, ActorRef } from "../actor/ref.ts";
+import { createDeferred, type Deferred, withTimeout } from "../base/deferred.ts";
+import { AppError, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { partitionOf } from "../base/partition.ts";
+import {
+  type CommandEnvelope,
+  type CommandReply,
+  decodeJson,
+  encodeJson,
+} from "../wire/envelope.ts";
+import { commandSubject } from "../wire/subjects.ts";
+
+/** Commands that may wait for their answer at once. */
+const MAX_PENDING = 2_000;
+const ASK_TIMEOUT = 8_000;
+const PUBLISH_TIMEOUT = 3_000;
+
+/**
+ * Sends commands to actors over JetStream. A published command is only under
+ * way; what must not be lost is in the outbox table as well.
+ */
+export class CommandSender implements ActorRef {
+  readonly #connection: NatsConnection;
+  readonly #jetstream: JetStreamClient;
+  readonly #replySubject = `voice.replies.${newId()}`;
+  readonly #pending = new Map<string, Deferred<unknown>>();
+  #subscription: Subscription | undefined;
+
+  constructor(connection: NatsConnection) {
+    this.#connection = connection;
+    this.#jetstream = connection.jetstream({ timeout: PUBLISH_TIMEOUT });
+  }
+
+  start(): void {
+    this.#subscription ??= this.#connection.subscribe(this.#replySubject, {
+      callback: (_error, message) => this.#settle(decodeJson(message.data) as CommandReply),
+    });
+  }
+
+  stop(): void {
+    this.#subscription?.unsubscribe();
+    for (const waiting of this.#pending.values()) {
+      waiting.reject(new AppError("unavailable", "The service is shutting down."));
+    }
+    this.#pending.clear();
+  }
+
+  /** Publishes without waiting for the actor. Rejects when JetStream does not answer. */
+  async send(sessionId: string, command: ActorCommand, commandId: string): Promise<void> {
+    await this.#publish({ v: 1, id: commandId, sessionId, command });
+  }
+
+  async ask(sessionId: string, command: ActorCommand, commandId: string): Promise<unknown> {
+    if (this.#pending.size >= MAX_PENDING) {
+      throw new AppError("overloaded", "Too many requests are waiting. Please try again.");
+    }
+    const waiting = createDeferred<unknown>();
+    // The publish may fail first; then nobody else looks at this promise.
+    waiting.promise.catch(() => {});
+    this.#pending.set(commandId, waiting);
+    try {
+      const replyTo = this.#replySubject;
+      await this.#publish({ v: 1, id: commandId, sessionId, command, replyTo });
+      return await withTimeout(waiting.promise, ASK_TIMEOUT, "The session's answer");
+    } finally {
+      this.#pending.delete(commandId);
+    }
+  }
+
+  async #publish(envelope: CommandEnvelope): Promise<void> {
+    const head = headers();
+    head.set("Nats-Msg-Id", envelope.id);
+    try {
+      const subject = commandSubject(partitionOf(envelope.sessionId));
+      await this.#jetstream.publish(subject, encodeJson(envelope), { headers: head });
+    } catch (error) {
+      throw new AppError("unavailable", "The message bus is not reachable just now.", {
+        cause: error,
+        retryAfter: 2,
+      });
+    }
+  }
+
+  #settle(reply: CommandReply): void {
+    const waiting = this.#pending.get(reply?.id);
+    if (waiting === undefined) return;
+    if (reply.ok) waiting.resolve(reply.value);
+    else waiting.reject(new AppError(toCode(reply.code), reply.message));
+  }
+}
+
+function toCode(code: string): ErrorCode {
+  return code in ERROR_STATUS ? (code as ErrorCode) : "internal";
+}

@@ -1,0 +1,67 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  DiscardPolicy,
+  type JetStreamManager,
+  NatsError,
+  nanos,
+  RetentionPolicy,
+  StorageType,
+} from "nats";
+import { COMMAND_STREAM, COMMAND_SUBJECTS, commandSubject } from "../wire/subjects.ts";
+
+/** Bytes that undelivered commands may take; PostgreSQL has them all anyway. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** Milliseconds after which an unacknowledged command comes again. */
+export const ACK_WAIT = 30_000;
+
+/**
+ * The one stream that carries commands. It is a transport: it may be deleted at
+ * any time and is then simply made again.
+ */
+export async function ensureCommandStream(manager: JetStreamManager): Promise<void> {
+  try {
+    await manager.streams.info(COMMAND_STREAM);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    await manager.streams.add({
+      name: COMMAND_STREAM,
+      subjects: [COMMAND_SUBJECTS],
+      retention: RetentionPolicy.Workqueue,
+      storage: StorageType.File,
+      discard: DiscardPolicy.Old,
+      max_bytes: MAX_BYTES,
+      max_age: nanos(3_600_000),
+      duplicate_window: nanos(120_000),
+    });
+  }
+}
+
+/** Name of the consumer of one partition. */
+export function consumerName(partition: number): string {
+  return `p${partition}`;
+}
+
+/**
+ * A fresh consumer for a partition's new owner: what the earlier owner had in
+ * hand comes again at once instead of after its acknowledgement wait.
+ */
+export async function resetConsumer(manager: JetStreamManager, partition: number): Promise<void> {
+  const name = consumerName(partition);
+  await manager.consumers.delete(COMMAND_STREAM, name).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+  await manager.consumers.add(COMMAND_STREAM, {
+    durable_name: name,
+    filter_subject: commandSubject(partition),
+    ack_policy: AckPolicy.Explicit,
+    deliver_policy: DeliverPolicy.All,
+    ack_wait: nanos(ACK_WAIT),
+    max_ack_pending: 256,
+  });
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof NatsError && (error.code === "404" || error.api_error?.code === 404);
+}

@@ -1,0 +1,131 @@
+import type { ConsumerMessages, JetStreamManager, JsMsg, NatsConnection } from "nats";
+import { delay } from "../base/deferred.ts";
+import { type AppError, errorMessage, toAppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import {
+  type CommandEnvelope,
+  type CommandReply,
+  decodeEnvelope,
+  encodeJson,
+} from "../wire/envelope.ts";
+import { COMMAND_STREAM } from "../wire/subjects.ts";
+import { consumerName, ensureCommandStream, resetConsumer } from "./command-stream.ts";
+
+/** Carries a command out; settles after its events are durable. */
+export type Deliver = (envelope: CommandEnvelope) => Promise<unknown>;
+
+/**
+ * Reads the commands of owned partitions and acknowledges each after its events
+ * are durable. When the stream or a consumer vanishes it is made again.
+ */
+export class PartitionInbox {
+  readonly #connection: NatsConnection;
+  readonly #deliver: Deliver;
+  readonly #log: Log;
+  readonly #readers = new Map<number, AbortController>();
+
+  constructor(connection: NatsConnection, deliver: Deliver, log: Log) {
+    this.#connection = connection;
+    this.#deliver = deliver;
+    this.#log = log;
+  }
+
+  open(partition: number): void {
+    if (this.#readers.has(partition)) return;
+    const stop = new AbortController();
+    this.#readers.set(partition, stop);
+    void this.#read(partition, stop.signal);
+  }
+
+  close(partition: number): void {
+    this.#readers.get(partition)?.abort();
+    this.#readers.delete(partition);
+  }
+
+  stop(): void {
+    for (const partition of [...this.#readers.keys()]) this.close(partition);
+  }
+
+  async #read(partition: number, signal: AbortSignal): Promise<void> {
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        const manager = await this.#connection.jetstreamManager();
+        await this.#consume(manager, partition, signal);
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        if (failures === 3) {
+          this.#log.warn({ partition, error: errorMessage(error) }, "commands not readable");
+        }
+      }
+      if (!signal.aborted) await delay(Math.min(5_000, 200 * 2 ** Math.min(failures, 5)), signal);
+    }
+  }
+
+  async #consume(manager: JetStreamManager, partition: number, signal: AbortSignal): Promise<void> {
+    await ensureCommandStream(manager);
+    await resetConsumer(manager, partition);
+    const consumer = await manager
+      .jetstream()
+      .consumers.get(COMMAND_STREAM, consumerName(partition));
+    const messages: ConsumerMessages = await consumer.consume({
+      max_messages: 64,
+      expires: 30_000,
+    });
+    const stop = (): void => messages.stop();
+    signal.addEventListener("abort", stop, { once: true });
+    void this.#watch(messages);
+    try {
+      for await (const message of messages) void this.#handle(message);
+    } finally {
+      signal.removeEventListener("abort", stop);
+      messages.stop();
+    }
+  }
+
+  /** Ends the reading when the server no longer knows the consumer. */
+  async #watch(messages: ConsumerMessages): Promise<void> {
+    for await (const status of await messages.status()) {
+      const gone = ["consumer_deleted", "consumer_not_found", "stream_not_found"];
+      if (gone.includes(status.type)) messages.stop();
+      if (status.type === "heartbeats_missed" && Number(status.data) >= 3) messages.stop();
+    }
+  }
+
+  async #handle(message: JsMsg): Promise<void> {
+    const envelope = decodeEnvelope(message.data);
+    if (envelope === undefined) {
+      this.#log.error({ subject: message.subject }, "malformed command dropped");
+      message.term();
+      return;
+    }
+    try {
+      const value = await this.#deliver(envelope);
+      message.ack();
+      this.#reply(envelope, { id: envelope.id, ok: true, value });
+    } catch (error) {
+      this.#refuse(message, envelope, toAppError(error));
+    }
+  }
+
+  #refuse(message: JsMsg, envelope: CommandEnvelope, error: AppError): void {
+    if (error.retryable) {
+      message.nak(500);
+      return;
+    }
+    message.ack();
+    const { code, message: text } = error;
+    this.#reply(envelope, { id: envelope.id, ok: false, code, message: text });
+    if (code === "internal") {
+      this.#log.error(
+        { command: envelope.command.type, cause: String(error.cause) },
+        "command failed",
+      );
+    }
+  }
+
+  #reply(envelope: CommandEnvelope, reply: CommandReply): void {
+    if (envelope.replyTo === undefined || this.#connection.isClosed()) return;
+    this.#connection.publish(envelope.replyTo, encodeJson(reply));
+  }
+}
