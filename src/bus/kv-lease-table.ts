@@ -54,7 +54,10 @@ export class KvLeaseTable implements LeaseTable {
   async take(partition: number, host: string, revision: number): Promise<boolean> {
     return this.#trying(async (bucket) => {
       try {
-        await bucket.update(`partition.${partition}`, encodeJson({ holder: host }), revision);
+        const key = `partition.${partition}`;
+        const value = encodeJson({ holder: host });
+        if (revision === 0) await bucket.create(key, value);
+        else await bucket.update(key, value, revision);
         return true;
       } catch (error) {
         if (isConflict(error)) return false;

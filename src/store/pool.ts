@@ -2,6 +2,7 @@ import {
   createPool as createSlonikPool,
   createTypeParserPreset,
   type DatabasePool,
+  type DriverTypeParser,
   type Interceptor,
   type QueryResultRow,
   SchemaValidationError,
@@ -24,6 +25,14 @@ const rowParser: Interceptor = {
   },
 };
 
+/** All counts here stay far below 2^53; slonik's own parser would give BigInt. */
+const int8AsNumber: DriverTypeParser = { name: "int8", parse: (text) => Number(text) };
+
+const typeParsers = [
+  ...createTypeParserPreset().filter((parser) => parser.name !== "int8"),
+  int8AsNumber,
+];
+
 /**
  * A pool over `pg`. `timestamptz` comes as Unix milliseconds, `bigint` as
  * number, `bytea` as Buffer. Connections hold no session state, so nothing is
@@ -42,6 +51,6 @@ export function createPool(url: string, options: PoolOptions): Promise<DatabaseP
     resetConnection: async () => {},
     statementTimeout: options.statementTimeout ?? 15_000,
     transactionRetryLimit: 2,
-    typeParsers: createTypeParserPreset(),
+    typeParsers,
   });
 }

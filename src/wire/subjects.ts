@@ -1,8 +1,6 @@
 /** Every NATS subject, stream and bucket name. */
 export const COMMAND_STREAM = "VOICE_COMMANDS";
 export const LEASE_BUCKET = "voice-leases";
-export const HOST_BUCKET = "voice-hosts";
-export const WORKER_ANNOUNCE = "voice.workers.announce";
 
 /** Commands to the sessions of one partition. */
 export function commandSubject(partition: number): string {

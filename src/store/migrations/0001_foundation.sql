@@ -61,6 +61,8 @@ create table devices (
 );
 create index devices_workspace on devices (workspace_id);
 create index devices_owner on devices (owner_id);
+create unique index devices_pairing_secret on devices (pairing_secret_hash);
+create index devices_waiting on devices (created_at) where status = 'pairing';
 
 create table pairing_codes (
   -- HMAC of the normalised code under the server's key.
@@ -259,3 +261,12 @@ create table live_tickets (
   principal jsonb not null,
   expires_at timestamptz not null
 );
+create index live_tickets_expiry on live_tickets (expires_at);
+
+-- Budgets against guessing (GCRA): the instant, in Unix milliseconds, at which
+-- all that was taken will have been paid back.
+create table attempt_budgets (
+  key_hash bytea primary key,
+  paid_at bigint not null
+);
+create index attempt_budgets_paid on attempt_budgets (paid_at);

@@ -1,0 +1,87 @@
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { command, tail } from "./command.mjs";
+import { StepError } from "./step-error.mjs";
+
+/** Whether this system can hand out Debian packages. */
+export async function hasApt() {
+  const [apt, dpkg] = await Promise.all([
+    command("apt-get", ["--version"], { timeoutMs: 10_000 }),
+    command("dpkg", ["--version"], { timeoutMs: 10_000 }),
+  ]);
+  return apt.code === 0 && dpkg.code === 0;
+}
+
+/**
+ * Unpacks packages into the folder `root` without root rights and without changing the system:
+ * apt's state lies in a scratch folder, with the system's own source list and keys. The folder
+ * appears whole or not at all.
+ */
+export async function unpackPackages(packages, root, { step, seal }) {
+  mkdirSync(dirname(root), { recursive: true });
+  sweepScratch(root);
+  const scratch = mkdtempSync(`${root}.tmp-`);
+  try {
+    const downloads = join(scratch, "packages");
+    const made = join(scratch, "root");
+    for (const name of ["state/lists/partial", "cache/archives/partial", "packages", "root"]) {
+      mkdirSync(join(scratch, name), { recursive: true });
+    }
+    writeFileSync(join(scratch, "state/status"), "");
+    const options = privateState(scratch);
+    step.note("reading the package lists");
+    await apt([...options, "update"], downloads);
+    step.note(`fetching ${packages.length} packages`);
+    await apt([...options, "download", ...packages], downloads);
+    step.note("unpacking");
+    for (const file of readdirSync(downloads).filter((name) => name.endsWith(".deb"))) {
+      await unpack(join(downloads, file), made);
+    }
+    seal(made);
+    rmSync(root, { recursive: true, force: true });
+    renameSync(made, root);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Leavings of runs that were killed; the caller's lock keeps others out. */
+function sweepScratch(root) {
+  const folder = dirname(root);
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(`${basename(root)}.tmp-`)) continue;
+    rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function privateState(folder) {
+  const options = {
+    "Dir::State": join(folder, "state"),
+    "Dir::State::status": join(folder, "state/status"),
+    "Dir::Cache": join(folder, "cache"),
+    "Debug::NoLocking": "1",
+    "Acquire::Languages": "none",
+    "Acquire::Retries": "3",
+    "Acquire::http::Timeout": "30",
+    "APT::Sandbox::User": "root",
+  };
+  return ["-q", ...Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`])];
+}
+
+async function apt(args, cwd) {
+  const result = await command("apt-get", args, { cwd, timeoutMs: 180_000 });
+  if (result.code === 0) return;
+  throw new StepError(
+    `apt-get ${args.at(-1) === "update" ? "update" : "download"} failed:\n${tail(result.output)}`,
+    "check that the system's package sources can be reached (apt-get update), then run the same command again",
+  );
+}
+
+async function unpack(file, into) {
+  const result = await command("dpkg", ["-x", file, into], { timeoutMs: 60_000 });
+  if (result.code === 0) return;
+  throw new StepError(
+    `unpacking ${file} failed:\n${tail(result.output)}`,
+    "check that there is room on the disk, then run the same command again",
+  );
+}

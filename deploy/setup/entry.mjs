@@ -1,0 +1,23 @@
+import process from "node:process";
+import { interruptCommands, wasInterrupted } from "./command.mjs";
+import { Screen } from "./screen.mjs";
+import { StepError } from "./step-error.mjs";
+
+/** Runs a command-line entry: its number becomes the exit code, a failed step one clear message. */
+export async function runEntry(work) {
+  const screen = new Screen();
+  // stays while the next program runs: that one decides how to stop
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, interruptCommands);
+  try {
+    process.exitCode = await work(screen);
+  } catch (error) {
+    if (wasInterrupted()) {
+      screen.line("stopped before it was done; the same command goes on from here");
+      process.exitCode = 130;
+      return;
+    }
+    if (error instanceof StepError) screen.problem(error);
+    else screen.fail(error.stack ?? String(error));
+    process.exitCode = 1;
+  }
+}

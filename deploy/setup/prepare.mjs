@@ -1,0 +1,89 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { withLock } from "./lock.mjs";
+import { findNative, installNative } from "./native.mjs";
+import { finishPackages, installPackages, packagesAreInstalled } from "./packages.mjs";
+import { cacheDir, PROJECT } from "./paths.mjs";
+import { runStep } from "./screen.mjs";
+import { StepError } from "./step-error.mjs";
+import { generateWire, wireIsCurrent } from "./wire.mjs";
+
+const OLDEST_NODE = 20;
+
+/**
+ * Everything that a fresh clone needs before anything of it can run. Steps that have nothing to
+ * do cost a few milliseconds and print nothing.
+ * @returns {Promise<NodeJS.ProcessEnv>} the environment for what runs next
+ */
+export async function prepare(screen) {
+  loadEnvFile();
+  checkMachine();
+  const waiting = (pid) =>
+    screen.line(`another set-up (pid ${pid}) is at work here: waiting for it`);
+  await withLock(PROJECT, () => prepareProject(screen), waiting);
+  const native = await withLock(cacheDir(), () => prepareNative(screen), waiting);
+  return {
+    ...process.env,
+    VOICE_NATIVE_ROOT: native.speechRoot,
+    VOICE_NATS_SERVER: native.natsServer,
+  };
+}
+
+async function prepareProject(screen) {
+  if (!packagesAreInstalled()) {
+    await runStep(screen, "npm packages (the first time takes a minute)", installPackages);
+  }
+  finishPackages();
+  if (!wireIsCurrent()) await runStep(screen, "message types from proto/", generateWire);
+}
+
+async function prepareNative(screen) {
+  const found = findNative();
+  if (found.speechRoot && found.natsServer) return found;
+  const title = "speech recogniser and nats-server (Debian packages, unpacked into your cache)";
+  return runStep(screen, title, (step) => installNative(found, step));
+}
+
+function checkMachine() {
+  const major = Number(process.versions.node.split(".")[0]);
+  if (major < OLDEST_NODE) {
+    throw new StepError(
+      `Node ${process.versions.node} is too old`,
+      `install Node ${OLDEST_NODE} or newer (https://nodejs.org)`,
+    );
+  }
+  if (process.platform !== "linux" || !["x64", "arm64"].includes(process.arch)) {
+    throw new StepError(
+      `${process.platform}-${process.arch} is not supported`,
+      "use Linux on x64 or arm64, a container or a virtual machine",
+    );
+  }
+  checkGlibc();
+}
+
+function checkGlibc() {
+  const header = process.report?.getReport?.().header;
+  if (header && !header.glibcVersionRuntime) {
+    throw new StepError(
+      "this Linux has no glibc (Alpine?), which the bundled Node and PostgreSQL need",
+      "use Debian, Ubuntu or another system with glibc",
+    );
+  }
+}
+
+/** Node before 20.12 cannot read .env itself; the supervisor on Node 22 does it again. */
+function loadEnvFile() {
+  const file = join(PROJECT, ".env");
+  const wanted = !process.env.VOICE_NO_ENV_FILE && existsSync(file);
+  if (!wanted || typeof process.loadEnvFile !== "function") return;
+  try {
+    readFileSync(file);
+    process.loadEnvFile(file);
+  } catch (error) {
+    throw new StepError(
+      `.env cannot be read: ${error.message}`,
+      "correct its permissions or delete it",
+    );
+  }
+}

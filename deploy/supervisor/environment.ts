@@ -1,0 +1,89 @@
+import { hostname } from "node:os";
+import type { DataFolder } from "./data-folder.ts";
+import { OWNER_VARIABLE } from "./leftovers.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** Where the servers are and where the parts listen. */
+export interface Addresses {
+  readonly databaseUrl: string;
+  readonly databaseOwnerUrl: string;
+  readonly natsUrl: string;
+  readonly natsToken: string | undefined;
+  readonly port: number;
+  readonly opsPort: number;
+  readonly grpcSessionsPort: number;
+  readonly workerPort: number;
+}
+
+export interface AdminLogin {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** The environment of each part: what it needs, and no password that it has no use for. */
+export class Environments {
+  readonly #base: NodeJS.ProcessEnv;
+  readonly #data: DataFolder;
+
+  constructor(env: NodeJS.ProcessEnv, data: DataFolder) {
+    this.#data = data;
+    this.#base = { ...env, [OWNER_VARIABLE]: data.id };
+    for (const name of ["DATABASE_URL", "DATABASE_OWNER_URL", "NATS_TOKEN", "ADMIN_PASSWORD"]) {
+      delete this.#base[name];
+    }
+  }
+
+  server(): NodeJS.ProcessEnv {
+    return this.#base;
+  }
+
+  setup(at: Addresses, admin: AdminLogin): NodeJS.ProcessEnv {
+    return {
+      ...this.main(at),
+      DATABASE_OWNER_URL: at.databaseOwnerUrl,
+      ADMIN_EMAIL: admin.email,
+      ADMIN_PASSWORD: admin.password,
+    };
+  }
+
+  main(at: Addresses): NodeJS.ProcessEnv {
+    return {
+      ...this.#base,
+      ...this.#nats(at),
+      DATABASE_URL: at.databaseUrl,
+      ROLES: "front,sessions",
+      NODE_NAME: this.#base.NODE_NAME ?? hostname(),
+      PORT: String(at.port),
+      OPS_PORT: String(at.opsPort),
+      GRPC_SESSIONS_PORT: String(at.grpcSessionsPort),
+      VOICE_BLOB_DIR: this.#base.VOICE_BLOB_DIR ?? this.#data.file("blobs"),
+      VOICE_KEY_DIR: this.#base.VOICE_KEY_DIR ?? this.#data.file("keys"),
+    };
+  }
+
+  worker(at: Addresses): NodeJS.ProcessEnv {
+    return {
+      ...this.#base,
+      ...this.#nats(at),
+      NODE_NAME: this.#base.NODE_NAME ?? hostname(),
+      WORKER_PORT: String(at.workerPort),
+      WORKER_ID: this.#base.WORKER_ID ?? "worker-1",
+    };
+  }
+
+  demo(admin: AdminLogin): NodeJS.ProcessEnv {
+    return { ...this.#base, VOICE_EMAIL: admin.email, VOICE_PASSWORD: admin.password };
+  }
+
+  #nats(at: Addresses): NodeJS.ProcessEnv {
+    return { NATS_URL: at.natsUrl, ...(at.natsToken ? { NATS_TOKEN: at.natsToken } : {}) };
+  }
+}
+
+/** The first admin: from the environment, or with the password made at the first start. */
+export function adminLogin(env: NodeJS.ProcessEnv, secrets: Secrets): AdminLogin {
+  return {
+    email: env.ADMIN_EMAIL || "admin@voice.local",
+    password: env.ADMIN_PASSWORD || secrets.adminPassword,
+  };
+}

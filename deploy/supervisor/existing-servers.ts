@@ -1,0 +1,56 @@
+import { connect } from "nats";
+import { StepError } from "../setup/step-error.mjs";
+import { errorCode } from "./error-code.ts";
+import { withClient } from "./postgres/roles.ts";
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Throws a StepError that says why the PostgreSQL of `DATABASE_URL` cannot be used. */
+export async function checkDatabase(variable: string, url: string): Promise<void> {
+  try {
+    await withClient(url, (client) => client.query("select 1"));
+  } catch (error) {
+    throw new StepError(
+      `the PostgreSQL that ${variable} names (${placeOf(url)}) does not let us in: ${errorCode(error)}`,
+      `check ${variable}, or leave it out to use the embedded PostgreSQL`,
+    );
+  }
+}
+
+/** Throws a StepError unless the server of `NATS_URL` has JetStream for us. */
+export async function checkNats(url: string, token: string | undefined): Promise<void> {
+  try {
+    await askJetStream(url, token);
+  } catch (error) {
+    throw new StepError(
+      `the nats-server that NATS_URL names (${placeOf(url)}) gives us no JetStream: ${errorCode(error)}`,
+      "check NATS_URL and NATS_TOKEN, or leave them out to use our own nats-server",
+    );
+  }
+}
+
+/** One question to JetStream on a connection of its own; rejects when it does not answer. */
+export async function askJetStream(url: string, token: string | undefined): Promise<void> {
+  const connection = await connect({
+    servers: url,
+    token,
+    timeout: CONNECT_TIMEOUT_MS,
+    reconnect: false,
+  });
+  try {
+    const manager = await connection.jetstreamManager({ timeout: CONNECT_TIMEOUT_MS });
+    await manager.getAccountInfo();
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Host and path of an address, without its password. */
+function placeOf(url: string): string {
+  try {
+    const { host, pathname } = new URL(url);
+    return `${host}${pathname}`;
+  } catch {
+    return "not a valid address";
+  }
+}

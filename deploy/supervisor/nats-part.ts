@@ -1,0 +1,87 @@
+import { mkdirSync, statfsSync } from "node:fs";
+import { connect } from "node:net";
+import { askJetStream } from "./existing-servers.ts";
+import type { Part } from "./part.ts";
+import { writeAtomically } from "./write-atomically.ts";
+
+const GIBIBYTE = 1024 ** 3;
+const PROBE_TIMEOUT_MS = 1_000;
+
+export interface NatsSettings {
+  readonly program: string;
+  readonly port: number;
+  readonly token: string;
+  /** Holds the configuration and JetStream's store. */
+  readonly folder: string;
+  readonly logFile: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * nats-server with JetStream on loopback. Its configuration is a file, as arguments (the token
+ * among them) can be read by every user of the machine.
+ */
+export function natsPart(settings: NatsSettings): Part {
+  const configFile = `${settings.folder}/nats.conf`;
+  return {
+    name: "nats",
+    title: "NATS",
+    logFile: settings.logFile,
+    launch: () => {
+      mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
+      writeAtomically(configFile, natsConfiguration(settings));
+      return { program: settings.program, args: ["-c", configFile], env: settings.env };
+    },
+    probe: async () => ((await greets(settings.port)) ? { port: settings.port } : undefined),
+    isHealthy: async () => {
+      await askJetStream(`nats://127.0.0.1:${settings.port}`, settings.token);
+      return true;
+    },
+    readyTimeoutMs: 60_000,
+    stop: [
+      { signal: "SIGINT", waitMs: 1_500 },
+      { signal: "SIGTERM", waitMs: 500 },
+    ],
+  };
+}
+
+/** PostgreSQL is the record, so the store can be small: a fifth of the free disk, 1 to 8 GiB. */
+export function natsConfiguration(settings: NatsSettings): string {
+  const { bavail, bsize } = statfsSync(settings.folder);
+  const store = Math.min(Math.max(Math.floor((bavail * bsize) / 5), GIBIBYTE), 8 * GIBIBYTE);
+  return [
+    `host: "127.0.0.1"`,
+    `port: ${settings.port}`,
+    `server_name: "voice"`,
+    `authorization { token: ${JSON.stringify(settings.token)} }`,
+    "max_payload: 1MB",
+    "max_pending: 64MB",
+    `write_deadline: "10s"`,
+    // the server makes a folder named jetstream in it
+    "jetstream {",
+    `  store_dir: ${JSON.stringify(settings.folder)}`,
+    `  max_file_store: ${store}`,
+    `  max_memory_store: ${128 * 1024 * 1024}`,
+    "}",
+    "",
+  ].join("\n");
+}
+
+/** A nats-server says INFO to whoever connects, once it serves. */
+function greets(port: number): Promise<boolean> {
+  return new Promise((settle) => {
+    const socket = connect({ port, host: "127.0.0.1", timeout: PROBE_TIMEOUT_MS });
+    const finish = (answer: boolean) => {
+      socket.destroy();
+      settle(answer);
+    };
+    socket.once("data", (data) => finish(isJetStreamInfo(String(data))));
+    socket.once("timeout", () => finish(false));
+    socket.once("error", () => finish(false));
+    socket.once("close", () => finish(false));
+  });
+}
+
+function isJetStreamInfo(greeting: string): boolean {
+  return greeting.startsWith("INFO ") && /"jetstream":\s*true/.test(greeting);
+}

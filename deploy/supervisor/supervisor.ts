@@ -1,0 +1,283 @@
+import { rmSync } from "node:fs";
+import { runStep, type Screen } from "../setup/screen.mjs";
+import { StepError } from "../setup/step-error.mjs";
+import { DataFolder } from "./data-folder.ts";
+import { EmbeddedDatabase } from "./database.ts";
+import { Demo } from "./demo.ts";
+import { type Addresses, type AdminLogin, adminLogin, Environments } from "./environment.ts";
+import { checkDatabase, checkNats } from "./existing-servers.ts";
+import { findLeftovers, stopLeftovers } from "./leftovers.ts";
+import { LogFile } from "./log-file.ts";
+import { natsPart } from "./nats-part.ts";
+import type { Options } from "./options.ts";
+import type { Part, ReadyFacts } from "./part.ts";
+import { PartReporter } from "./part-reporter.ts";
+import { checkWantedPort, findFreePort, PortBook } from "./ports.ts";
+import { outsideFolder } from "./postgres/place.ts";
+import { ReadyFile } from "./ready-file.ts";
+import { runOnce } from "./run-once.ts";
+import { RunRecord } from "./run-record.ts";
+import { loadSecrets } from "./secrets.ts";
+import { type Programs, servicePart } from "./services.ts";
+import { SupervisedPart } from "./supervised-part.ts";
+import { printWelcome } from "./welcome.ts";
+
+const STOP_WITHIN_MS = 9_300;
+
+export interface SupervisorSettings {
+  readonly options: Options;
+  readonly project: string;
+  readonly programs: Programs;
+  readonly env: NodeJS.ProcessEnv;
+  readonly screen: Screen;
+}
+
+/**
+ * Everything of one machine: starts the parts in order, restarts what dies, and stops them in
+ * reverse order. `start` may be interrupted by `stop` at any point.
+ */
+export class Supervisor {
+  readonly #settings: SupervisorSettings;
+  readonly #screen: Screen;
+  readonly #reporter: PartReporter;
+  readonly #abort = new AbortController();
+  readonly #parts = new Map<string, SupervisedPart>();
+  readonly #readyFile: ReadyFile;
+  readonly #data: DataFolder;
+  readonly #record: RunRecord;
+  readonly #environments: Environments;
+  #admin: AdminLogin | undefined;
+  #demo: Demo | undefined;
+  #ready = false;
+
+  private constructor(settings: SupervisorSettings, data: DataFolder, record: RunRecord) {
+    this.#settings = settings;
+    this.#screen = settings.screen;
+    this.#reporter = new PartReporter(settings.screen);
+    this.#readyFile = new ReadyFile(settings.options.readyFile);
+    this.#data = data;
+    this.#record = record;
+    this.#environments = new Environments(settings.env, data);
+  }
+
+  /** Takes the data folder and ends what a killed supervisor left running on it. */
+  static async open(settings: SupervisorSettings): Promise<Supervisor> {
+    const { options, screen } = settings;
+    const data = await DataFolder.open(options.data);
+    const leftovers = findLeftovers(data.file("run.json"), data.id);
+    if (leftovers.length > 0) {
+      await runStep(screen, `ending ${leftovers.length} processes of an earlier run`, async () => {
+        const left = await stopLeftovers(leftovers);
+        if (left.length > 0) throw outlived(left.map(({ pid }) => pid));
+      });
+    }
+    if (options.fresh) {
+      data.clear();
+      if (process.getuid?.() === 0)
+        rmSync(outsideFolder(data.id), { recursive: true, force: true });
+      screen.line(`${screen.paint("32", "✓")} ${data.path} emptied (--fresh)`);
+    }
+    return new Supervisor(settings, data, new RunRecord(data.file("run.json")));
+  }
+
+  async start(): Promise<void> {
+    const { options, env, screen } = this.#settings;
+    if (options.port !== 0) await checkWantedPort(options.port);
+    const secrets = loadSecrets(this.#data.file("secrets.json"));
+    const admin = adminLogin(env, secrets);
+    this.#admin = admin;
+    const ports = new PortBook(this.#data.file("ports.json"));
+    const database = await this.#startDatabase(await ports.take("postgres"), secrets);
+    const nats = await this.#startNats(await ports.take("nats"), secrets.natsToken);
+    const at: Addresses = {
+      ...database,
+      ...nats,
+      port: options.port === 0 ? await findFreePort() : options.port,
+      opsPort: await ports.take("ops"),
+      grpcSessionsPort: await ports.take("grpc_sessions"),
+      workerPort: await ports.take("worker"),
+    };
+    await runStep(screen, "migrations, first admin, demo workspace", () => this.#setUp(at, admin));
+    await runStep(screen, "service and worker", () => this.#startServices(at));
+    this.#ready = true;
+    this.#writeReadyFile();
+    printWelcome(screen, { baseUrl: this.#fact("main", "base_url"), admin, data: this.#data.path });
+  }
+
+  /** Plays the demo conversation into the terminal; the service goes on when it ends. */
+  async demonstrate(): Promise<void> {
+    const { options, programs } = this.#settings;
+    const admin = this.#admin;
+    if (!options.demo || !admin || this.#abort.signal.aborted) return;
+    const env = this.#environments.demo(admin);
+    this.#demo = new Demo(programs.cli, this.#fact("main", "base_url"), options.speed, env);
+    if (this.#demo.pid !== undefined) this.#record.started("demo", this.#demo.pid);
+    const code = await this.#demo.ended;
+    this.#demo = undefined;
+    if (this.#abort.signal.aborted) return;
+    this.#record.ended("demo");
+    if (code !== 0) this.#screen.warn(`the demo ended with exit code ${code}`);
+    this.#screen.line("The service keeps running. Ctrl-C stops it.");
+  }
+
+  /** Ends everything within 10 s, in reverse order; SIGKILL for what does not obey. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    const timer = setTimeout(() => this.killNow(), STOP_WITHIN_MS);
+    this.#readyFile.remove();
+    await this.#demo?.stop();
+    for (const group of [
+      ["main", "worker"],
+      ["nats", "postgres"],
+    ]) {
+      const parts = group.flatMap((name) => this.#parts.get(name) ?? []);
+      await Promise.all(parts.map((part) => part.stop()));
+    }
+    clearTimeout(timer);
+    for (const part of this.#parts.values()) part.close();
+    this.#record.remove();
+    this.#data.release();
+  }
+
+  killNow(): void {
+    for (const part of this.#parts.values()) part.killNow();
+  }
+
+  async #startDatabase(port: number, secrets: ReturnType<typeof loadSecrets>) {
+    const { env, project, screen } = this.#settings;
+    if (env.DATABASE_URL) {
+      const databaseUrl = env.DATABASE_URL;
+      const databaseOwnerUrl = env.DATABASE_OWNER_URL || databaseUrl;
+      await runStep(screen, "your PostgreSQL (DATABASE_URL)", async () => {
+        await checkDatabase("DATABASE_URL", databaseUrl);
+        await checkDatabase("DATABASE_OWNER_URL", databaseOwnerUrl);
+      });
+      return { databaseUrl, databaseOwnerUrl };
+    }
+    const sentences: string[] = [];
+    const database = await runStep(screen, "PostgreSQL", async (step) => {
+      const prepared = await EmbeddedDatabase.prepare({
+        project,
+        data: this.#data,
+        port,
+        secrets,
+        env: this.#environments.server(),
+        signal: this.#abort.signal,
+        step,
+        tell: (sentence) => sentences.push(sentence),
+      });
+      await this.#startPart(prepared.part);
+      await prepared.ensureDatabase();
+      return prepared;
+    });
+    for (const sentence of sentences) screen.line(`  ${sentence}`);
+    return { databaseUrl: database.url, databaseOwnerUrl: database.ownerUrl };
+  }
+
+  async #startNats(port: number, token: string) {
+    const { env, screen } = this.#settings;
+    if (env.NATS_URL) {
+      const existing = { natsUrl: env.NATS_URL, natsToken: env.NATS_TOKEN || undefined };
+      await runStep(screen, "your NATS (NATS_URL)", () =>
+        checkNats(existing.natsUrl, existing.natsToken),
+      );
+      return existing;
+    }
+    await runStep(screen, "NATS with JetStream", async () => {
+      const part = natsPart({
+        program: env.VOICE_NATS_SERVER ?? "nats-server",
+        port,
+        token,
+        folder: this.#data.file("nats"),
+        logFile: this.#data.file("logs", "nats.log"),
+        env: this.#environments.server(),
+      });
+      await this.#startPart(part);
+    });
+    return { natsUrl: `nats://127.0.0.1:${port}`, natsToken: token };
+  }
+
+  async #setUp(at: Addresses, admin: AdminLogin): Promise<void> {
+    const log = new LogFile(this.#data.file("logs", "setup.log"), () => undefined);
+    try {
+      await runOnce({
+        title: "the set-up of the database",
+        program: this.#settings.programs.setup,
+        env: this.#environments.setup(at, admin),
+        log,
+        signal: this.#abort.signal,
+      });
+    } finally {
+      log.close();
+    }
+  }
+
+  async #startServices(at: Addresses): Promise<void> {
+    const { programs } = this.#settings;
+    const main = servicePart({
+      name: "main",
+      title: "the main process",
+      program: programs.main,
+      env: this.#environments.main(at),
+      logFile: this.#data.file("logs", "main.log"),
+    });
+    const worker = servicePart({
+      name: "worker",
+      title: "the worker",
+      program: programs.worker,
+      env: this.#environments.worker(at),
+      logFile: this.#data.file("logs", "worker.log"),
+    });
+    await Promise.all([this.#startPart(main), this.#startPart(worker)]);
+  }
+
+  async #startPart(part: Part): Promise<void> {
+    this.#abort.signal.throwIfAborted();
+    const supervised = new SupervisedPart(part, {
+      spawned: (name, pid) => this.#record.started(name, pid),
+      ended: (name) => this.#record.ended(name),
+      died: (died, how, delayMs) => this.#reporter.died(died, how, delayMs),
+      recovered: (back, _facts, tookMs) => {
+        this.#reporter.recovered(back, tookMs);
+        if (this.#ready) this.#writeReadyFile();
+      },
+      logged: (from, line) => this.#reporter.logged(from, line),
+    });
+    this.#parts.set(part.name, supervised);
+    await supervised.start();
+    this.#abort.signal.throwIfAborted();
+  }
+
+  #writeReadyFile(): void {
+    const admin = this.#admin;
+    if (!admin || this.#abort.signal.aborted) return;
+    const facts: ReadyFacts = { ...this.#parts.get("main")?.facts };
+    const pid = (name: string) => this.#parts.get(name)?.pid ?? null;
+    this.#readyFile.write({
+      base_url: facts.base_url,
+      live_url: facts.live_url,
+      grpc_worker: this.#parts.get("worker")?.facts.grpc_worker,
+      grpc_sessions: facts.grpc_sessions,
+      ops_url: facts.ops_url,
+      admin,
+      supervisor: process.pid,
+      pids: {
+        main: pid("main"),
+        worker: pid("worker"),
+        nats: pid("nats"),
+        postgres: pid("postgres"),
+      },
+    });
+  }
+
+  #fact(part: string, name: string): string {
+    return String(this.#parts.get(part)?.facts[name] ?? "");
+  }
+}
+
+function outlived(pids: number[]): StepError {
+  return new StepError(
+    `processes ${pids.join(", ")} of an earlier run do not end`,
+    `end them as their owner (kill -9 ${pids.join(" ")}), then start again`,
+  );
+}

@@ -1,0 +1,42 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { command } from "../setup/command.mjs";
+import { PROJECT, pinnedNode } from "../setup/paths.mjs";
+
+const TIMEOUT_MS = 10 * 60_000;
+const SOURCES = ["src", "workers", "deploy", "test"];
+
+/** Checks that read the sources without running them: script in node_modules and arguments. */
+export const CHECKS = {
+  types: ["typescript/bin/tsc", "--noEmit", "--pretty", "false"],
+  lint: ["@biomejs/biome/bin/biome", "check", "--error-on-warnings", "--max-diagnostics=50"],
+  imports: [
+    "dependency-cruiser/bin/dependency-cruiser.mjs",
+    "--config",
+    "deploy/dependency-cruiser.cjs",
+    ...SOURCES,
+  ],
+};
+
+/** Counts as one test; what it found is printed when it fails. */
+export async function runCheck(screen, name, env) {
+  const [script, ...args] = CHECKS[name];
+  const step = screen.step(name);
+  const file = join(PROJECT, "node_modules", script);
+  if (!existsSync(file)) {
+    step.fail(`${script} is missing from node_modules`);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+  const result = await command(pinnedNode(), [file, ...args], {
+    cwd: PROJECT,
+    env,
+    timeoutMs: TIMEOUT_MS,
+  });
+  if (result.code === 0) {
+    step.done();
+    return { passed: 1, failed: 0, skipped: 0 };
+  }
+  step.fail();
+  screen.line(result.output.trim());
+  return { passed: 0, failed: 1, skipped: 0 };
+}

@@ -1,0 +1,27 @@
+import type {
+  DevicePrincipal,
+  GuestPrincipal,
+  Principal,
+  UserPrincipal,
+} from "../auth/principal.ts";
+import { AppError } from "../base/errors.ts";
+
+/** The signed-in user; 401 without a caller, 403 for a guest or a device. */
+export function requireUser(principal: Principal | undefined): UserPrincipal {
+  if (principal === undefined) throw new AppError("unauthorized", "Please sign in.");
+  if (principal.kind === "user") return principal;
+  throw new AppError("forbidden", "This is for signed-in users.");
+}
+
+/** A signed-in user or a guest; 401 without a caller, 403 for a device. */
+export function requirePerson(principal: Principal | undefined): UserPrincipal | GuestPrincipal {
+  if (principal === undefined) throw new AppError("unauthorized", "Please sign in.");
+  if (principal.kind !== "device") return principal;
+  throw new AppError("forbidden", "This is for people, not for devices.");
+}
+
+/** The calling device; 401 for everyone else. */
+export function requireDevice(principal: Principal | undefined): DevicePrincipal {
+  if (principal?.kind === "device") return principal;
+  throw new AppError("unauthorized", "Send the device's key as `X-API-Key`.");
+}

@@ -1,0 +1,44 @@
+import type { SessionPhase } from "../session/status.ts";
+import type { OutboxRow } from "./sessions-outbox.ts";
+
+export interface NewSession {
+  id: string;
+  jobId: string;
+  workspaceId: string;
+  ownerId: string;
+  deviceId: string;
+  title: string;
+  language: string;
+  vocabulary: string[];
+}
+
+export interface StopRequest {
+  deviceId: string;
+  /** The one that records, else the newest, when not named. */
+  sessionId: string | undefined;
+  lastSequence: number | undefined;
+}
+
+/** Port: starts and stops sessions. Every method throws `unavailable` when storage is away. */
+export interface DeviceSessionStore {
+  deviceExists(deviceId: string): Promise<boolean>;
+  /** Undefined when there is no such workspace. */
+  workspace(
+    workspaceId: string,
+    userId: string,
+  ): Promise<{ preferredLanguage: string; isMember: boolean } | undefined>;
+  /**
+   * Session, transcription job and the command to the actor, all or nothing.
+   * Throws `already_recording` with the running session's id in its message.
+   */
+  start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }>;
+  /**
+   * Under the session row's lock: no chunk beyond the last one gets in
+   * afterwards. Stopping a stopped session changes nothing. Throws `not_found`
+   * when the device has no such session, `conflict` when it was stopped with
+   * another last sequence.
+   */
+  stop(
+    request: StopRequest,
+  ): Promise<{ sessionId: string; status: SessionPhase; outbox: OutboxRow[] }>;
+}

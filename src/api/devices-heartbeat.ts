@@ -1,0 +1,91 @@
+import { Type } from "@sinclair/typebox";
+import { mayDevice } from "../auth/policy.ts";
+import type { DevicePrincipal } from "../auth/principal.ts";
+import { type Clock, toTimestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { requireDevice } from "./callers.ts";
+import type { DeviceDirectory } from "./devices-directory.ts";
+import { requireKnownDevice } from "./devices-schema.ts";
+import { defineRoute, type Route } from "./route.ts";
+
+const TELEMETRY_BYTES = 8_192;
+const RENEW_BEFORE = 7 * 24 * 3_600_000;
+
+export interface HeartbeatPorts {
+  devices: Pick<DeviceDirectory, "find" | "heartbeat">;
+  clock: Clock;
+}
+
+const commandSchema = Type.Object({
+  type: Type.Union([Type.Literal("renew_key"), Type.Literal("stop_recording")]),
+});
+
+/** POST /devices/{device_id}/heartbeat. */
+export function heartbeatRoutes({ devices, clock }: HeartbeatPorts): Route[] {
+  const heartbeat = defineRoute({
+    method: "post",
+    path: "/devices/{device_id}/heartbeat",
+    id: "heartbeat",
+    tag: "Device",
+    summary: "A device says that it is there, and how it does",
+    description:
+      "All members are optional; unknown ones are kept as telemetry. `commands` tells the device what to do: `renew_key` when its key runs out within 7 days, `stop_recording` when it says it records and no session is open.",
+    auth: ["device_key"],
+    params: Type.Object({ device_id: Type.String() }),
+    body: {
+      kind: "json",
+      optional: true,
+      schema: Type.Object({
+        battery_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+        rssi_dbm: Type.Optional(Type.Number()),
+        recording: Type.Optional(Type.Boolean()),
+        buffered_chunks: Type.Optional(Type.Integer({ minimum: 0 })),
+        firmware: Type.Optional(Type.String({ maxLength: 200 })),
+      }),
+    },
+    responses: {
+      200: {
+        description: "Heard",
+        schema: Type.Object({
+          success: Type.Literal(true),
+          server_time: Type.String(),
+          session_id: Type.Optional(
+            Type.String({ description: "The session that the device records now" }),
+          ),
+          commands: Type.Array(commandSchema),
+        }),
+      },
+    },
+    errors: ["invalid_body", "unauthorized", "invalid_api_key", "forbidden", "not_found"],
+    async resolve({ principal, params }): Promise<DevicePrincipal> {
+      const caller = requireDevice(principal);
+      const device = await requireKnownDevice(devices, params.device_id);
+      const { id, ownerId } = device;
+      const facts = { kind: "device", id, ownerId, workspaceRole: undefined } as const;
+      if (mayDevice(caller, "device.operate", facts) === "allow") return caller;
+      throw new AppError("forbidden", "This key belongs to another device.");
+    },
+    async handle({ body = {} }, device: DevicePrincipal) {
+      if (Buffer.byteLength(JSON.stringify(body)) > TELEMETRY_BYTES) {
+        throw new AppError("invalid_body", `A heartbeat may have ${TELEMETRY_BYTES} bytes.`);
+      }
+      const now = clock.now();
+      const sessionId = await devices.heartbeat(device.id, body.firmware, body, now);
+      const renew = device.expiresAt - now < RENEW_BEFORE;
+      const stop = body.recording === true && sessionId === undefined;
+      return {
+        status: 200,
+        body: {
+          success: true,
+          server_time: toTimestamp(now),
+          session_id: sessionId,
+          commands: [
+            ...(renew ? [{ type: "renew_key" }] : []),
+            ...(stop ? [{ type: "stop_recording" }] : []),
+          ],
+        },
+      };
+    },
+  });
+  return [heartbeat];
+}

@@ -1,0 +1,202 @@
+import { Type } from "@sinclair/typebox";
+import type { Pairing } from "../auth/pairing.ts";
+import { type DeviceAction, mayDevice } from "../auth/policy.ts";
+import type { Principal } from "../auth/principal.ts";
+import { AppError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
+import { requireUser } from "./callers.ts";
+import type { DeviceDirectory, DeviceRecord } from "./devices-directory.ts";
+import {
+  deviceSchema,
+  deviceStatusSchema,
+  presentDevice,
+  requireKnownDevice,
+} from "./devices-schema.ts";
+import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { presentKey } from "./pairing.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { filterId, pageSchema } from "./sessions-page.ts";
+import { requireWorkspace } from "./workspaces-access.ts";
+import type { WorkspaceDirectory } from "./workspaces-directory.ts";
+
+export interface DevicePorts {
+  devices: DeviceDirectory;
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  pairing: Pick<Pairing, "addVirtual" | "unpair">;
+  cursorKey: Uint8Array;
+}
+
+/** GET and POST /devices; GET, PATCH and DELETE /devices/{id}. */
+export function deviceRoutes(ports: DevicePorts): Route[] {
+  return [
+    listDevices(ports),
+    createVirtualDevice(ports),
+    getDevice(ports),
+    renameDevice(ports),
+    unpairDevice(ports),
+  ];
+}
+
+const PEOPLE = ["admin", "participant", "moderator"] as const;
+const deviceParams = Type.Object({ device_id: Type.String() });
+
+async function requireDeviceFor(
+  devices: DeviceDirectory,
+  principal: Principal | undefined,
+  id: string,
+  action: DeviceAction,
+): Promise<DeviceRecord> {
+  const caller = requireUser(principal);
+  const device = await requireKnownDevice(devices, id);
+  const { ownerId } = device;
+  const workspaceRole = await devices.workspaceRole(id, caller.id);
+  const verdict = mayDevice(caller, action, { kind: "device", id, ownerId, workspaceRole });
+  if (verdict === "allow") return device;
+  throw new AppError("forbidden", "You have no right to this device.");
+}
+
+function listDevices({ devices, cursorKey }: DevicePorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/devices",
+    id: "listDevices",
+    tag: "Device",
+    summary: "Devices that the caller paired or shares a workspace with; all for an admin",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    query: Type.Object({
+      ...pageQuery,
+      workspace_id: Type.Optional(Type.String()),
+      status: Type.Optional(deviceStatusSchema),
+    }),
+    responses: { 200: { description: "A page", schema: pageSchema(deviceSchema) } },
+    errors: ["invalid_parameter", "unauthorized", "invalid_token", "forbidden"],
+    async handle({ principal, query }) {
+      const caller = requireUser(principal);
+      const found = await devices.list(
+        {
+          visibleTo: caller.role === "admin" ? undefined : caller.id,
+          workspaceId: filterId("workspace_id", query.workspace_id),
+          status: query.status,
+        },
+        toPageRequest(cursorKey, "devices", query),
+      );
+      const now = Date.now();
+      const body = toPageBody(cursorKey, "devices", found, (device) => presentDevice(device, now));
+      return { status: 200, body };
+    },
+  });
+}
+
+function createVirtualDevice({ devices, workspaces, pairing }: DevicePorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/devices",
+    id: "createVirtualDevice",
+    tag: "Device",
+    summary: "Make a virtual device, for example this browser's microphone, and get its key",
+    description: "The key is shown once and lives 30 days; claim-auth with it gives a fresh one.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        workspace_id: Type.String(),
+        name: Type.Optional(Type.String({ maxLength: 200 })),
+        model: Type.Optional(Type.String({ maxLength: 200 })),
+      }),
+    },
+    responses: {
+      201: {
+        description: "The device and its key",
+        schema: Type.Object({
+          device_id: Type.String(),
+          api_key: Type.String(),
+          expires_at: Type.String(),
+          device: deviceSchema,
+        }),
+      },
+    },
+    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found"],
+    async handle({ principal, body }) {
+      const owner = requireUser(principal);
+      const { workspace_id: workspaceId, name, model = "virtual" } = body;
+      await requireWorkspace(workspaces, owner, workspaceId, "workspace.pair");
+      const description = { serial: `virtual-${newId()}`, name, model };
+      const key = await pairing.addVirtual(description, { workspaceId, ownerId: owner.id });
+      const device = presentDevice(await requireKnownDevice(devices, key.deviceId));
+      return {
+        status: 201,
+        headers: { "cache-control": "no-store" },
+        body: { ...presentKey(key), device },
+      };
+    },
+  });
+}
+
+function getDevice({ devices }: DevicePorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/devices/{device_id}",
+    id: "getDevice",
+    tag: "Device",
+    summary: "One device",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: deviceParams,
+    responses: { 200: { description: "The device", schema: deviceSchema } },
+    errors: ["unauthorized", "invalid_token", "forbidden", "not_found"],
+    resolve: ({ principal, params }) =>
+      requireDeviceFor(devices, principal, params.device_id, "device.read"),
+    async handle(_request, device: DeviceRecord) {
+      return { status: 200, body: presentDevice(device) };
+    },
+  });
+}
+
+function renameDevice({ devices }: DevicePorts): Route {
+  return defineRoute({
+    method: "patch",
+    path: "/devices/{device_id}",
+    id: "renameDevice",
+    tag: "Device",
+    summary: "Give a device another name",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: deviceParams,
+    body: {
+      kind: "json",
+      schema: Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) }),
+    },
+    responses: { 200: { description: "The device", schema: deviceSchema } },
+    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found"],
+    resolve: ({ principal, params }) =>
+      requireDeviceFor(devices, principal, params.device_id, "device.edit"),
+    async handle({ body }, device: DeviceRecord) {
+      await devices.rename(device.id, body.name);
+      return { status: 200, body: presentDevice(await requireKnownDevice(devices, device.id)) };
+    },
+  });
+}
+
+function unpairDevice({ devices, pairing }: DevicePorts): Route {
+  return defineRoute({
+    method: "delete",
+    path: "/devices/{device_id}",
+    id: "unpairDevice",
+    tag: "Device",
+    summary: "Unpair a device: its keys and pairing secret end at once",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: deviceParams,
+    responses: { 200: { description: "Unpaired", schema: acknowledgementSchema } },
+    errors: ["unauthorized", "invalid_token", "forbidden", "not_found"],
+    resolve: ({ principal, params }) =>
+      requireDeviceFor(devices, principal, params.device_id, "device.edit"),
+    async handle(_request, device: DeviceRecord) {
+      await pairing.unpair(device.id);
+      return acknowledge("The device is unpaired.");
+    },
+  });
+}

@@ -1,0 +1,225 @@
+import type { TSchema } from "@sinclair/typebox";
+import { ERROR_CODES, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
+import { type Json, type JsonObject, SchemaPrinter } from "./openapi-schemas.ts";
+import type { Credential, ResponseSpec, Route } from "./route.ts";
+import { ErrorBody } from "./schemas/error-body.ts";
+
+export interface ApiInfo {
+  title: string;
+  version: string;
+  description?: string;
+  /** Where the paths begin. */
+  basePath: string;
+}
+
+const JSON_TYPE = "application/json";
+
+/** Codes that any route can answer with. */
+const ALWAYS: readonly ErrorCode[] = [
+  "rate_limited",
+  "internal",
+  "unavailable",
+  "overloaded",
+  "timeout",
+];
+
+const STATUS_TEXT: Readonly<Record<number, string>> = {
+  400: "The request is not right; the message says what.",
+  401: "Who calls is not proven.",
+  403: "The caller may not do this.",
+  404: "There is no such thing for this caller.",
+  409: "The state of the thing does not allow this.",
+  412: "The thing has changed since the caller read it.",
+  413: "The body is too large.",
+  415: "The body is of a kind that is not taken.",
+  422: "The body is well formed but cannot be used.",
+  429: "Too many requests; `Retry-After` says when to try again.",
+  500: "Something went wrong on our side.",
+  503: "Not available at the moment; try again.",
+  507: "There is no room to store this.",
+};
+
+const SCHEMES: Readonly<Record<Credential, string>> = {
+  bearer: "bearer",
+  device_key: "device_key",
+  refresh: "refresh_token",
+  pairing_secret: "pairing_secret",
+};
+
+const SECURITY_SCHEMES: JsonObject = {
+  bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token." },
+  device_key: { type: "apiKey", in: "header", name: "X-API-Key", description: "A device's key." },
+  refresh_token: { type: "http", scheme: "bearer", description: "A refresh token." },
+  pairing_secret: { type: "http", scheme: "bearer", description: "A device's pairing secret." },
+};
+
+/** Every error code that a route can answer with, its own and those that follow from its shape. */
+export function errorCodesOf(route: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>([...route.errors, ...ALWAYS]);
+  if (route.auth.length > 0) codes.add("unauthorized");
+  if (route.auth.includes("bearer")) codes.add("invalid_token");
+  if (route.auth.includes("device_key")) codes.add("invalid_api_key");
+  if (route.roles !== undefined) codes.add("forbidden");
+  if (route.path.includes("{")) codes.add("not_found");
+  if (route.query !== undefined) codes.add("invalid_parameter");
+  if (route.body !== undefined) {
+    codes.add("invalid_body").add("payload_too_large").add("unsupported_media_type");
+  }
+  if (route.body?.kind === "json") codes.add("invalid_json");
+  if (route.body?.kind === "upload") codes.add("storage_full");
+  return ERROR_CODES.filter((code) => codes.has(code));
+}
+
+/** The OpenAPI 3.1 document of these routes; its schemas are those that validate. */
+export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonObject {
+  const printer = new SchemaPrinter();
+  printer.print(ErrorBody);
+  const paths: Record<string, JsonObject> = {};
+  for (const route of routes) {
+    const item = paths[route.path] ?? {};
+    item[route.method] = operation(route, printer);
+    paths[route.path] = item;
+  }
+  const about: JsonObject = { title: info.title, version: info.version };
+  if (info.description !== undefined) about.description = info.description;
+  return {
+    openapi: "3.1.0",
+    info: about,
+    servers: [{ url: info.basePath }],
+    tags: [...new Set(routes.map((route) => route.tag))].sort().map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      schemas: printer.components,
+      headers: SHARED_HEADERS,
+    },
+  };
+}
+
+const SHARED_HEADERS: JsonObject = {
+  "X-Request-Id": {
+    description: "Identifies the request in our logs; the caller's own when it sent a valid one.",
+    schema: { type: "string" },
+  },
+  "X-API-Version": { description: "Version of the interface.", schema: { const: "1.0" } },
+  "Retry-After": {
+    description: "Seconds after which a retry makes sense.",
+    schema: { type: "integer" },
+  },
+};
+
+const COMMON_HEADERS: JsonObject = {
+  "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" },
+  "X-API-Version": { $ref: "#/components/headers/X-API-Version" },
+};
+
+function operation(route: Route, printer: SchemaPrinter): JsonObject {
+  const printed: JsonObject = {
+    operationId: route.id,
+    tags: [route.tag],
+    summary: route.summary,
+    security: route.auth.map((credential) => ({ [SCHEMES[credential]]: [] })),
+    responses: responses(route, printer),
+  };
+  if (route.description !== undefined) printed.description = route.description;
+  const parameters = [...pathParameters(route, printer), ...queryParameters(route, printer)];
+  if (parameters.length > 0) printed.parameters = parameters;
+  if (route.body !== undefined) printed.requestBody = requestBody(route.body, printer);
+  return printed;
+}
+
+function members(schema: TSchema | undefined): Record<string, TSchema> {
+  const properties: unknown = schema?.properties;
+  return (properties ?? {}) as Record<string, TSchema>;
+}
+
+function pathParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
+  const schemas = members(route.params);
+  return [...route.path.matchAll(/\{([^}]+)\}/g)].map(([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: printer.print(schemas[name] ?? { type: "string" }),
+  }));
+}
+
+function queryParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
+  const required: unknown = route.query?.required;
+  const names = Array.isArray(required) ? required : [];
+  return Object.entries(members(route.query)).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: names.includes(name),
+    schema: printer.print(schema),
+  }));
+}
+
+function requestBody(body: NonNullable<Route["body"]>, printer: SchemaPrinter): JsonObject {
+  if (body.kind === "json") {
+    const content = { [JSON_TYPE]: { schema: printer.print(body.schema) } };
+    return { required: body.optional !== true, content };
+  }
+  const properties: JsonObject = {
+    file: { type: "string", contentMediaType: "application/octet-stream" },
+    chunk_sequence: { type: "string" },
+    started_at: { type: "string" },
+  };
+  const multipart: JsonObject = { type: "object", required: ["file"], properties };
+  return {
+    required: true,
+    content: {
+      "multipart/form-data": { schema: multipart },
+      "*/*": { schema: { type: "string", contentMediaType: "application/octet-stream" } },
+    },
+  };
+}
+
+function responses(route: Route, printer: SchemaPrinter): JsonObject {
+  const printed: JsonObject = {};
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorCodesOf(route)) {
+    const status = ERROR_STATUS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  for (const [status, codes] of byStatus) printed[status] = problem(status, codes, printer);
+  for (const [status, spec] of Object.entries(route.responses)) {
+    printed[status] = response(spec, byStatus.get(Number(status)), printer);
+  }
+  return printed;
+}
+
+/** A status of the route's own; an error of that status may still come with the error body. */
+function response(
+  spec: ResponseSpec,
+  codes: ErrorCode[] | undefined,
+  printer: SchemaPrinter,
+): JsonObject {
+  const printed: JsonObject = { description: spec.description, headers: COMMON_HEADERS };
+  const own = spec.schema === undefined ? undefined : printer.print(spec.schema);
+  const schema: Json | undefined =
+    own !== undefined && codes !== undefined ? { anyOf: [own, printer.print(ErrorBody)] } : own;
+  const content: JsonObject = {};
+  if (schema !== undefined) content[JSON_TYPE] = { schema };
+  for (const type of spec.mediaTypes ?? []) content[type] ??= {};
+  if (Object.keys(content).length > 0) printed.content = content;
+  return printed;
+}
+
+function problem(status: number, codes: ErrorCode[], printer: SchemaPrinter): JsonObject {
+  const headers: JsonObject = {
+    ...COMMON_HEADERS,
+    "X-Error-Code": {
+      required: true,
+      description: "What happened, for programs.",
+      schema: { type: "string", enum: codes },
+    },
+  };
+  if (status === 429 || status === 503) {
+    headers["Retry-After"] = { $ref: "#/components/headers/Retry-After" };
+  }
+  return {
+    description: STATUS_TEXT[status] ?? "An error.",
+    headers,
+    content: { [JSON_TYPE]: { schema: printer.print(ErrorBody) } },
+  };
+}

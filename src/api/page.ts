@@ -1,0 +1,54 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+
+const DEFAULT_LIMIT = 50;
+
+/** The members of a query string that every list takes. */
+export const pageQuery = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_LIMIT, description: "Page size" }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 1_024, description: "`next_cursor` of the page before" }),
+  ),
+};
+
+const pageQuerySchema = Type.Object(pageQuery);
+
+/** What a store needs to read one page: newest first, by id. */
+export interface PageRequest {
+  /** Rows to return at most. */
+  limit: number;
+  /** Id of the last item of the page before. */
+  after?: string;
+}
+
+/** A page as it came from a store; `next` is the id to go on after. */
+export interface Page<T> {
+  items: T[];
+  next?: string;
+}
+
+export function toPageRequest(
+  key: Uint8Array,
+  list: string,
+  query: Static<typeof pageQuerySchema>,
+): PageRequest {
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  if (query.cursor === undefined) return { limit };
+  const [after] = decodeCursor(key, list, query.cursor);
+  return { limit, after };
+}
+
+/** The answer's body: `{items, next_cursor}`, the latter null at the end. */
+export function toPageBody<T, U>(
+  key: Uint8Array,
+  list: string,
+  page: Page<T>,
+  present: (item: T) => U,
+): { items: U[]; next_cursor: string | null } {
+  return {
+    items: page.items.map(present),
+    next_cursor: page.next === undefined ? null : encodeCursor(key, list, [page.next]),
+  };
+}

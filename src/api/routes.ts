@@ -1,0 +1,66 @@
+import { type AuthPorts, authRoutes } from "./auth.ts";
+import { type GuestPorts, guestRoutes } from "./auth-guest.ts";
+import { type LiveTicketPorts, liveTicketRoutes } from "./auth-live-ticket.ts";
+import { type ChunkPorts, chunkRoutes } from "./chunks.ts";
+import { type DeviceSessionPorts, deviceSessionRoutes } from "./device-sessions.ts";
+import { type DevicePorts, deviceRoutes } from "./devices.ts";
+import { type HeartbeatPorts, heartbeatRoutes } from "./devices-heartbeat.ts";
+import { docsRoutes } from "./docs.ts";
+import { type HealthPorts, healthRoutes } from "./health.ts";
+import { type PairingPorts, pairingRoutes } from "./pairing.ts";
+import type { Route } from "./route.ts";
+import { type SegmentPorts, segmentRoutes } from "./segments.ts";
+import { type SessionPorts, sessionRoutes } from "./sessions.ts";
+import { type SpeakerClaimPorts, speakerClaimRoutes } from "./speaker-claims.ts";
+import { type TranscriptPorts, transcriptRoutes } from "./transcript.ts";
+import { type TranscriptionJobPorts, transcriptionJobRoutes } from "./transcription-jobs.ts";
+import { type UploadAudioPorts, uploadAudioRoutes } from "./upload-audio.ts";
+import { type UserPorts, userRoutes } from "./users.ts";
+import { type UserAccessPorts, userAccessRoutes } from "./users-access.ts";
+import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
+import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-members.ts";
+
+/** What each group of routes needs of the rest of the service. */
+export interface ApiPorts {
+  auth: AuthPorts & GuestPorts & LiveTicketPorts;
+  users: UserPorts & UserAccessPorts;
+  workspaces: WorkspacePorts & WorkspaceMemberPorts;
+  devices: DevicePorts & HeartbeatPorts & PairingPorts;
+  deviceSessions: DeviceSessionPorts;
+  sessions: SessionPorts & ChunkPorts & SegmentPorts & TranscriptPorts & SpeakerClaimPorts;
+  upload: UploadAudioPorts;
+  jobs: TranscriptionJobPorts;
+  health: HealthPorts;
+}
+
+/** Every route of the interface: the only place where one is registered. */
+export function createRoutes(ports: ApiPorts): Route[] {
+  const { auth, users, workspaces, devices, sessions } = ports;
+  const routes: Route[] = [
+    ...authRoutes(auth),
+    ...guestRoutes(auth),
+    ...liveTicketRoutes(auth),
+    ...userRoutes(users),
+    ...userAccessRoutes(users),
+    ...workspaceRoutes(workspaces),
+    ...workspaceMemberRoutes(workspaces),
+    ...pairingRoutes(devices),
+    ...deviceRoutes(devices),
+    ...heartbeatRoutes(devices),
+    ...deviceSessionRoutes(ports.deviceSessions),
+    ...uploadAudioRoutes(ports.upload),
+    ...sessionRoutes(sessions),
+    ...chunkRoutes(sessions),
+    ...segmentRoutes(sessions),
+    ...transcriptRoutes(sessions),
+    ...speakerClaimRoutes(sessions),
+    ...transcriptionJobRoutes(ports.jobs),
+    ...healthRoutes(ports.health),
+    ...docsRoutes(() => routes, {
+      title: "Voice session service",
+      version: "1.0",
+      basePath: "/api",
+    }),
+  ];
+  return routes;
+}

@@ -1,0 +1,156 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Word } from "../session/write.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import { pageQuery } from "./page.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { requireSession } from "./sessions-access.ts";
+import type { SessionDirectory } from "./sessions-directory.ts";
+import { cutPage, pageSchema } from "./sessions-page.ts";
+import { sessionParams } from "./sessions-schema.ts";
+
+/** A final segment with its words. Positions are samples at 16 kHz. */
+export interface SegmentRecord {
+  id: string;
+  start: number;
+  end: number;
+  label: string;
+  text: string;
+  words: Word[];
+  /** Mean posterior of its words, 0..1. */
+  confidence: number;
+  revision: number;
+}
+
+/** Place of a segment in the order of a session: by start, then by id. */
+export interface SegmentPosition {
+  start: number;
+  id: string;
+}
+
+/** Port: the one place that holds words. Throws `unavailable` when storage is away. */
+export interface SegmentReader {
+  /** Segments of a session after `after` in order; all of them without a limit. */
+  segments(
+    sessionId: string,
+    page?: { after?: SegmentPosition; limit?: number },
+  ): Promise<SegmentRecord[]>;
+}
+
+export interface SegmentPorts {
+  directory: SessionDirectory;
+  segments: SegmentReader;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+}
+
+/** Milliseconds of a position in samples at 16 kHz. */
+export function toMilliseconds(samples: number): number {
+  return Math.round(samples / 16);
+}
+
+const wordSchema = Type.Object({
+  word: Type.String(),
+  start_ms: Type.Integer(),
+  end_ms: Type.Integer(),
+  confidence: Type.Number(),
+});
+
+export const segmentSchema = Type.Object({
+  id: Type.String(),
+  start_ms: Type.Integer(),
+  end_ms: Type.Integer(),
+  speaker_label: Type.Optional(Type.String()),
+  text: Type.String(),
+  confidence: Type.Optional(Type.Number()),
+});
+
+const revisedSegmentSchema = Type.Composite([
+  segmentSchema,
+  Type.Object({ revision: Type.Integer(), words: Type.Optional(Type.Array(wordSchema)) }),
+]);
+
+/** A segment as in 2.2 of the interface. */
+export function presentSegment(segment: SegmentRecord): Static<typeof segmentSchema> {
+  return {
+    id: segment.id,
+    start_ms: toMilliseconds(segment.start),
+    end_ms: toMilliseconds(segment.end),
+    speaker_label: segment.label,
+    text: segment.text,
+    confidence: segment.confidence,
+  };
+}
+
+function presentWords(words: readonly Word[]): Static<typeof wordSchema>[] {
+  return words.map((word) => ({
+    word: word.text,
+    start_ms: toMilliseconds(word.start),
+    end_ms: toMilliseconds(word.end),
+    confidence: word.confidence,
+  }));
+}
+
+const LIST = "segments";
+
+/** The cursor of the page that begins after `position` of a session. */
+export function segmentCursor(
+  cursorKey: Uint8Array,
+  sessionId: string,
+  position: SegmentPosition,
+): string {
+  return encodeCursor(cursorKey, `${LIST}:${sessionId}`, [String(position.start), position.id]);
+}
+
+function positionOf(
+  cursorKey: Uint8Array,
+  sessionId: string,
+  cursor: string | undefined,
+): SegmentPosition | undefined {
+  if (cursor === undefined) return undefined;
+  const [start, id] = decodeCursor(cursorKey, `${LIST}:${sessionId}`, cursor);
+  return { start: Number(start), id: String(id) };
+}
+
+/** GET /sessions/{id}/segments. */
+export function segmentRoutes({ directory, segments, cursorKey }: SegmentPorts): Route[] {
+  const list = defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/segments",
+    id: "listSegments",
+    tag: "Session",
+    summary: "Final segments of a session in order of time",
+    auth: ["bearer"],
+    params: sessionParams,
+    query: Type.Object({
+      ...pageQuery,
+      words: Type.Optional(Type.Boolean({ description: "Add each segment's words" })),
+    }),
+    responses: {
+      200: { description: "A page of segments", schema: pageSchema(revisedSegmentSchema) },
+    },
+    errors: [
+      "invalid_parameter",
+      "forbidden",
+      "elevation_required",
+      "guest_access_closed",
+      "not_found",
+    ],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.content"),
+    async handle({ params, query }) {
+      const limit = query.limit ?? 50;
+      const after = positionOf(cursorKey, params.session_id, query.cursor);
+      const rows = await segments.segments(params.session_id, { after, limit: limit + 1 });
+      const { page, last } = cutPage(rows, limit);
+      const items = page.map((segment) => ({
+        ...presentSegment(segment),
+        revision: segment.revision,
+        ...(query.words === true ? { words: presentWords(segment.words) } : {}),
+      }));
+      const next_cursor =
+        last === undefined ? null : segmentCursor(cursorKey, params.session_id, last);
+      return { status: 200, body: { items, next_cursor } };
+    },
+  });
+  return [list];
+}

@@ -1,0 +1,47 @@
+import { maySession, type SessionAction, type SessionFacts, type Verdict } from "../auth/policy.ts";
+import type { Principal } from "../auth/principal.ts";
+import { AppError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import type { SessionDirectory } from "./sessions-directory.ts";
+
+const REFUSALS: Record<Exclude<Verdict, "allow">, () => AppError> = {
+  not_found: () => new AppError("not_found", "There is no session with this id."),
+  forbidden: () => new AppError("forbidden", "You do not have access to this session."),
+  elevation_required: () =>
+    new AppError(
+      "elevation_required",
+      "This session's content is closed to administrators without an elevation. Ask for one with a reason at POST /api/admin/content-elevate.",
+    ),
+  guest_access_closed: () =>
+    new AppError("guest_access_closed", "Guests no longer have access to this session."),
+};
+
+export interface SessionGrant {
+  principal: Principal;
+  facts: SessionFacts;
+}
+
+/** Throws the refusal of a verdict other than `allow`. */
+export function assertAllowed(verdict: Verdict): void {
+  if (verdict !== "allow") throw REFUSALS[verdict]();
+}
+
+/** The caller, or 401. */
+export function requirePrincipal(principal: Principal | undefined): Principal {
+  if (principal === undefined) throw new AppError("unauthorized", "Please sign in.");
+  return principal;
+}
+
+/** 404 for an unknown session, 403 when the caller's relation to it forbids `action`. */
+export async function requireSession(
+  directory: SessionDirectory,
+  caller: Principal | undefined,
+  sessionId: string,
+  action: SessionAction,
+): Promise<SessionGrant> {
+  const principal = requirePrincipal(caller);
+  const facts = isId(sessionId) ? await directory.facts(principal, sessionId) : undefined;
+  if (facts === undefined) throw REFUSALS.not_found();
+  assertAllowed(maySession(principal, action, facts));
+  return { principal, facts };
+}

@@ -1,0 +1,52 @@
+import type { SessionFacts } from "../auth/policy.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { ClaimSource, SessionPhase } from "../session/status.ts";
+import type { Page, PageRequest } from "./page.ts";
+
+/** What is known of a session besides its words. Times are Unix milliseconds. */
+export interface SessionRecord {
+  id: string;
+  workspaceId: string;
+  ownerId: string;
+  deviceId?: string;
+  jobId: string;
+  title: string;
+  language: string;
+  status: SessionPhase;
+  visibility: "private" | "workspace";
+  guestAccess: "open" | "closed";
+  startedAt: number;
+  stoppedAt?: number;
+  completedAt?: number;
+  createdAt: number;
+}
+
+export interface SessionFilter {
+  workspaceId?: string;
+  status?: SessionPhase;
+}
+
+/** One voice of a session, with who claimed it. */
+export interface SpeakerRecord {
+  label: string;
+  segmentCount: number;
+  speakingMs: number;
+  claimedUserId?: string;
+  displayName?: string;
+  source?: ClaimSource;
+}
+
+/** Port: sessions as readers see them. Every method throws `unavailable` when storage is away. */
+export interface SessionDirectory {
+  /** The caller's ties to a session for `maySession`; undefined when there is no such session. */
+  facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined>;
+  get(sessionId: string): Promise<SessionRecord | undefined>;
+  /** Newest first; only what `principal` may read, deleted ones only when asked for by an admin. */
+  list(
+    principal: Principal,
+    filter: SessionFilter,
+    page: PageRequest,
+  ): Promise<Page<SessionRecord>>;
+  /** By label number, unknown (`UU`) last. */
+  speakers(sessionId: string): Promise<SpeakerRecord[]>;
+}

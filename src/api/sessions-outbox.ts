@@ -1,0 +1,19 @@
+import type { ActorCommand } from "../actor/ref.ts";
+
+/** A committed command that waits to be published; `id` is the command's id for ever. */
+export interface OutboxRow {
+  id: string;
+  sessionId: string;
+  partition: number;
+  /** Ids and numbers only. */
+  command: ActorCommand;
+}
+
+/**
+ * Port: told of outbox rows right after their commit, so that they are
+ * published at once. At most once and best effort: a sweep publishes again
+ * what this loses.
+ */
+export interface CommandNotifier {
+  notify(rows: readonly OutboxRow[]): Promise<void>;
+}

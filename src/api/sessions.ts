@@ -1,0 +1,105 @@
+import { Type } from "@sinclair/typebox";
+import type { Principal } from "../auth/principal.ts";
+import { AppError } from "../base/errors.ts";
+import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { requirePrincipal, requireSession } from "./sessions-access.ts";
+import type { SessionDirectory } from "./sessions-directory.ts";
+import { filterId, pageSchema } from "./sessions-page.ts";
+import {
+  presentSession,
+  presentSpeaker,
+  sessionParams,
+  sessionSchema,
+  sessionStatus,
+  speakerSchema,
+} from "./sessions-schema.ts";
+
+export interface SessionPorts {
+  directory: SessionDirectory;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+}
+
+/** GET /sessions, /sessions/{id}, /sessions/{id}/speakers. */
+export function sessionRoutes(ports: SessionPorts): Route[] {
+  return [listSessions(ports), getSession(ports), listSpeakers(ports)];
+}
+
+function assertNotShutOut(principal: Principal): Principal {
+  if (principal.kind === "device") {
+    throw new AppError("forbidden", "A device has no list of sessions.");
+  }
+  return principal;
+}
+
+function listSessions({ directory, cursorKey }: SessionPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions",
+    id: "listSessions",
+    tag: "Session",
+    summary: "Sessions that the caller may see, newest first",
+    auth: ["bearer"],
+    query: Type.Object({
+      ...pageQuery,
+      workspace_id: Type.Optional(Type.String()),
+      status: Type.Optional(sessionStatus),
+    }),
+    responses: { 200: { description: "A page of sessions", schema: pageSchema(sessionSchema) } },
+    errors: ["invalid_parameter", "forbidden"],
+    async handle({ principal, query }) {
+      const caller = assertNotShutOut(requirePrincipal(principal));
+      if (caller.kind === "guest") {
+        await requireSession(directory, caller, caller.sessionId, "session.read");
+      }
+      const page = toPageRequest(cursorKey, "sessions", query);
+      const workspaceId = filterId("workspace_id", query.workspace_id);
+      const found = await directory.list(caller, { workspaceId, status: query.status }, page);
+      return { status: 200, body: toPageBody(cursorKey, "sessions", found, presentSession) };
+    },
+  });
+}
+
+function getSession({ directory }: SessionPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}",
+    id: "getSession",
+    tag: "Session",
+    summary: "One session's record",
+    auth: ["bearer"],
+    params: sessionParams,
+    responses: { 200: { description: "The session", schema: sessionSchema } },
+    errors: ["forbidden", "guest_access_closed", "not_found"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.read"),
+    async handle({ params }) {
+      const session = await directory.get(params.session_id);
+      if (session === undefined) {
+        throw new AppError("not_found", "There is no session with this id.");
+      }
+      return { status: 200, body: presentSession(session) };
+    },
+  });
+}
+
+function listSpeakers({ directory }: SessionPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/speakers",
+    id: "listSpeakers",
+    tag: "Session",
+    summary: "The voices of a session and who claimed them",
+    auth: ["bearer"],
+    params: sessionParams,
+    responses: { 200: { description: "Every speaker", schema: pageSchema(speakerSchema) } },
+    errors: ["forbidden", "guest_access_closed", "not_found"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.read"),
+    async handle({ params }) {
+      const speakers = await directory.speakers(params.session_id);
+      return { status: 200, body: { items: speakers.map(presentSpeaker), next_cursor: null } };
+    },
+  });
+}

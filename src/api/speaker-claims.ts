@@ -1,0 +1,111 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { ActorRef } from "../actor/ref.ts";
+import { maySession } from "../auth/policy.ts";
+import { AppError } from "../base/errors.ts";
+import { isId, newId } from "../base/ids.ts";
+import type { ClaimSource } from "../session/status.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { assertAllowed, requireSession, type SessionGrant } from "./sessions-access.ts";
+import type { SessionDirectory } from "./sessions-directory.ts";
+import { claimSource, sessionParams } from "./sessions-schema.ts";
+
+/** Port: who a label can be assigned to. Throws `unavailable` when storage is away. */
+export interface AssigneeDirectory {
+  /** An enabled user, or a guest of this session whose access stands. */
+  isAssignable(sessionId: string, userId: string): Promise<boolean>;
+}
+
+export interface SpeakerClaimPorts {
+  directory: SessionDirectory;
+  assignees: AssigneeDirectory;
+  actors: ActorRef;
+}
+
+/** The actor's answer to `Claim`. */
+interface Claimed {
+  label: string;
+  source: ClaimSource;
+  claimedUserId: string;
+}
+
+const claimBody = Type.Object({
+  speaker_label: Type.String({
+    pattern: "^S[1-9][0-9]{0,5}$",
+    description: "A label of this session, of the form S1",
+  }),
+  source: claimSource,
+  assigned_user_id: Type.Optional(
+    Type.Unknown({
+      description: "UUID of a user; required for `moderator_assignment`, ignored otherwise",
+    }),
+  ),
+});
+
+async function assigneeOf(
+  assignees: AssigneeDirectory,
+  grant: SessionGrant,
+  body: Static<typeof claimBody>,
+): Promise<string> {
+  if (body.source === "self_claim") return grant.principal.id;
+  // Only the session's owner assigns a voice to somebody else.
+  assertAllowed(maySession(grant.principal, "session.assign", grant.facts));
+  const id = body.assigned_user_id;
+  if (typeof id !== "string" || !isId(id)) {
+    throw new AppError(
+      "invalid_body",
+      "assigned_user_id must be a UUID when source is moderator_assignment.",
+    );
+  }
+  if (!(await assignees.isAssignable(grant.facts.id, id))) {
+    throw new AppError("not_found", "There is no user with the id in assigned_user_id.");
+  }
+  return id;
+}
+
+/** POST /sessions/{id}/speaker-claims. */
+export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClaimPorts): Route[] {
+  const claim = defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/speaker-claims",
+    id: "claimSpeaker",
+    tag: "Session",
+    summary: "Claim a speaker label, or assign it to a user",
+    auth: ["bearer"],
+    params: sessionParams,
+    body: { kind: "json", schema: claimBody },
+    responses: {
+      200: {
+        description: "The claim in force",
+        schema: Type.Object({
+          speaker_label: Type.String(),
+          source: claimSource,
+          claimed_user_id: Type.String(),
+        }),
+      },
+    },
+    errors: ["invalid_body", "forbidden", "guest_access_closed", "not_found", "already_claimed"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.claim"),
+    async handle({ body }, grant) {
+      const claimedUserId = await assigneeOf(assignees, grant, body);
+      const command = {
+        type: "Claim",
+        label: body.speaker_label,
+        source: body.source,
+        claimedUserId,
+        byUserId: grant.principal.id,
+        byOwner: grant.facts.relation === "owner",
+      };
+      const claimed = (await actors.ask(grant.facts.id, command, newId())) as Claimed;
+      return {
+        status: 200,
+        body: {
+          speaker_label: claimed.label,
+          source: claimed.source,
+          claimed_user_id: claimed.claimedUserId,
+        },
+      };
+    },
+  });
+  return [claim];
+}

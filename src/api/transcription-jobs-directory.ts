@@ -1,0 +1,43 @@
+import type { JobStatus } from "../session/status.ts";
+import type { Page, PageRequest } from "./page.ts";
+
+/** A transcription job with figures taken from its segments. Times are Unix milliseconds. */
+export interface TranscriptionJob {
+  id: string;
+  sessionId?: string;
+  workspaceId: string;
+  status: JobStatus;
+  /** 0..1 */
+  progress: number;
+  error: string;
+  attempt: number;
+  engine?: string;
+  detectedLanguage?: string;
+  forcedLanguage?: string;
+  diarisationModelVersion?: string;
+  segmentCount: number;
+  /** Distinct labels, unknown (`UU`) not counted; undefined before the first segment. */
+  speakerCount?: number;
+  /** Length of the session's timeline; undefined before the first chunk has its place. */
+  durationMs?: number;
+  /** Mean over words, 0..1; undefined without words. */
+  avgConfidence?: number;
+  createdAt: number;
+  startedAt?: number;
+  completedAt?: number;
+  /** The session is gone, and its words with it. */
+  sessionDeleted: boolean;
+}
+
+export interface TranscriptionJobFilter {
+  status?: JobStatus;
+  sessionId?: string;
+  workspaceId?: string;
+}
+
+/** Port: transcription jobs. Every method throws `unavailable` when storage is away. */
+export interface TranscriptionJobDirectory {
+  /** Newest first. */
+  list(filter: TranscriptionJobFilter, page: PageRequest): Promise<Page<TranscriptionJob>>;
+  get(jobId: string): Promise<TranscriptionJob | undefined>;
+}

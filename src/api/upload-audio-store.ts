@@ -1,0 +1,53 @@
+import type { ChunkStatus } from "../session/status.ts";
+import type { OutboxRow } from "./sessions-outbox.ts";
+
+export interface NewChunk {
+  id: string;
+  sessionId: string;
+  sequence: number;
+  /** As workers read it: `audio/wav`, or `audio/pcm` with its parameters. */
+  mediaType: string;
+  filename: string;
+  bytes: number;
+  /** Hex. */
+  sha256: string;
+  frames: number;
+  sampleRate: number;
+  durationSeconds: number;
+}
+
+export interface StoredChunk {
+  id: string;
+  sequence: number;
+  status: ChunkStatus;
+  durationSeconds: number;
+}
+
+/**
+ * Port: chunk rows. Both methods throw `chunk_conflict` when the sequence holds
+ * other bytes, `session_ended` when the session takes no such sequence any
+ * more, `session_deleted`, or `unavailable` (outcome unknown: safe to repeat).
+ */
+export interface ChunkStore {
+  /** The chunk when the same bytes are stored already, undefined when it may be stored. */
+  find(sessionId: string, sequence: number, sha256: string): Promise<StoredChunk | undefined>;
+  /**
+   * Under the session row's lock, all or nothing and durable on return: the
+   * chunk's row and the command that tells the session. The same bytes again
+   * change nothing and give the chunk that is there.
+   */
+  store(chunk: NewChunk): Promise<{ chunk: StoredChunk; created: boolean; outbox: OutboxRow[] }>;
+}
+
+/** Port: audio by session and SHA-256 (hex). */
+export interface BlobStore {
+  /**
+   * Takes the temporary file over; on return its bytes and its name survive a
+   * power failure. The same bytes twice are fine. Throws `storage_full`.
+   */
+  put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }>;
+  /** Throws `not_found` when there is no such audio. */
+  read(sessionId: string, sha256: string): Promise<Buffer>;
+  /** Removes all audio of a session; nothing to remove is fine. */
+  delete(sessionId: string): Promise<void>;
+}

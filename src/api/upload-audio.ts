@@ -1,0 +1,165 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { AppError, isAppError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { chunkStatus } from "./chunks.ts";
+import { defineRoute, type Reply, type Route, type Upload } from "./route.ts";
+import { requireSession } from "./sessions-access.ts";
+import type { SessionDirectory } from "./sessions-directory.ts";
+import { notifyCommitted } from "./sessions-notify.ts";
+import type { CommandNotifier } from "./sessions-outbox.ts";
+import { sessionParams } from "./sessions-schema.ts";
+import { inspectAudio } from "./upload-audio-container.ts";
+import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./upload-audio-store.ts";
+
+export interface UploadAudioPorts {
+  directory: SessionDirectory;
+  chunks: ChunkStore;
+  blobs: BlobStore;
+  notifier: CommandNotifier;
+  log: Log;
+  /** Longest decoded audio of one chunk in seconds; 900 unless told. */
+  maxSeconds?: number;
+}
+
+const MAX_SECONDS = 15 * 60;
+/** Half a second each, that is more than four days of one session. */
+const MAX_SEQUENCE = 999_999;
+const MAX_FILENAME = 255;
+
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+
+const storedSchema = Type.Object({
+  success: Type.Boolean(),
+  chunk_id: Type.String(),
+  chunk_sequence: Type.Integer(),
+  transcription_status: chunkStatus,
+  duration_seconds: Type.Number(),
+});
+
+function presentStored(chunk: StoredChunk): Static<typeof storedSchema> {
+  return {
+    success: true,
+    chunk_id: chunk.id,
+    chunk_sequence: chunk.sequence,
+    transcription_status: chunk.status,
+    duration_seconds: chunk.durationSeconds,
+  };
+}
+
+/** The chunk's sequence from the form, else from `X-Chunk-Sequence`. */
+export function readSequence(
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
+): number {
+  const text = (fields.chunk_sequence ?? headers["x-chunk-sequence"])?.trim();
+  if (text === undefined || text === "") {
+    throw new AppError(
+      "invalid_body",
+      "chunk_sequence is missing: send it as a form field, or as X-Chunk-Sequence with a raw body.",
+    );
+  }
+  const sequence = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(sequence <= MAX_SEQUENCE)) {
+    throw new AppError(
+      "invalid_body",
+      `chunk_sequence must be a whole number from 0 to ${MAX_SEQUENCE}.`,
+    );
+  }
+  return sequence;
+}
+
+function checkStartedAt(text: string | undefined): void {
+  if (text === undefined || text === "") return;
+  if (!RFC3339.test(text) || Number.isNaN(Date.parse(text))) {
+    throw new AppError("invalid_body", "started_at must be an RFC 3339 time.");
+  }
+}
+
+async function describe(
+  upload: Upload,
+  sessionId: string,
+  sequence: number,
+  maxSeconds: number,
+): Promise<NewChunk> {
+  const audio = await inspectAudio(upload);
+  if (audio.durationSeconds > maxSeconds) {
+    throw new AppError(
+      "payload_too_large",
+      `A chunk may hold ${maxSeconds} seconds of audio, this one holds ${Math.ceil(audio.durationSeconds)}. Send it in parts.`,
+    );
+  }
+  return {
+    id: newId(),
+    sessionId,
+    sequence,
+    filename: upload.filename.slice(0, MAX_FILENAME),
+    bytes: upload.bytes,
+    sha256: upload.sha256,
+    ...audio,
+  };
+}
+
+/** Audio first, row second: a row never names audio that a power failure could take. */
+async function save(ports: UploadAudioPorts, chunk: NewChunk, path: string): Promise<Reply> {
+  const known = await ports.chunks.find(chunk.sessionId, chunk.sequence, chunk.sha256);
+  if (known !== undefined) return { status: 200, body: presentStored(known) };
+  await ports.blobs.put(chunk.sessionId, chunk.sha256, path);
+  try {
+    const stored = await ports.chunks.store(chunk);
+    notifyCommitted(ports.notifier, ports.log, stored.outbox);
+    return { status: stored.created ? 201 : 200, body: presentStored(stored.chunk) };
+  } catch (error) {
+    // Deleted between the two: what was deleted stays deleted.
+    if (isAppError(error, "session_deleted")) await ports.blobs.delete(chunk.sessionId);
+    throw error;
+  }
+}
+
+/** POST /sessions/{id}/upload-audio. */
+export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
+  const upload = defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/upload-audio",
+    id: "uploadAudio",
+    tag: "Session",
+    summary: "Upload one chunk of audio",
+    description:
+      "Multipart with `file`, `chunk_sequence` and optionally `started_at`, or the raw audio with `X-Chunk-Sequence`. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk.",
+    auth: ["device_key"],
+    params: sessionParams,
+    body: { kind: "upload" },
+    responses: {
+      200: { description: "Was stored already", schema: storedSchema },
+      201: { description: "Stored", schema: storedSchema },
+    },
+    errors: [
+      "invalid_body",
+      "forbidden",
+      "not_found",
+      "chunk_conflict",
+      "session_ended",
+      "session_deleted",
+      "payload_too_large",
+      "unsupported_media_type",
+      "not_audio",
+      "storage_full",
+    ],
+    resolve: ({ principal, params }) =>
+      requireSession(ports.directory, principal, params.session_id, "session.upload"),
+    async handle({ params, upload: file, headers }) {
+      if (file === undefined) {
+        throw new AppError(
+          "invalid_body",
+          "file is missing: send the audio as a form part or body.",
+        );
+      }
+      const sequence = readSequence(file.fields, headers);
+      checkStartedAt(file.fields.started_at);
+      const maxSeconds = ports.maxSeconds ?? MAX_SECONDS;
+      const chunk = await describe(file, params.session_id, sequence, maxSeconds);
+      return save(ports, chunk, file.path);
+    },
+  });
+  return [upload];
+}

@@ -1,0 +1,27 @@
+import { mayWorkspace, type WorkspaceAction } from "../auth/policy.ts";
+import type { Principal } from "../auth/principal.ts";
+import { AppError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import { requireUser } from "./callers.ts";
+import type { WorkspaceDirectory, WorkspaceRecord } from "./workspaces-directory.ts";
+
+/** The workspace, when the caller may do this to it: 404 for an unknown one, 403 by relation. */
+export async function requireWorkspace(
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">,
+  principal: Principal | undefined,
+  id: string,
+  action: WorkspaceAction,
+): Promise<WorkspaceRecord> {
+  const caller = requireUser(principal);
+  const workspace = isId(id) ? await workspaces.find(id) : undefined;
+  if (workspace === undefined) throw new AppError("not_found", "There is no such workspace.");
+  const role = await workspaces.role(id, caller.id);
+  const verdict = mayWorkspace(caller, action, { kind: "workspace", id, role });
+  if (verdict === "allow") return workspace;
+  throw new AppError(
+    "forbidden",
+    role === undefined
+      ? "You do not belong to this workspace."
+      : "Only an owner of the workspace may do this.",
+  );
+}

@@ -1,0 +1,151 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { RevocationFeed } from "../auth/revocation-feed.ts";
+import { toTimestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
+import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { pageSchema } from "./sessions-page.ts";
+import type { UserDirectory, UserRecord } from "./users-directory.ts";
+import { requireWorkspace } from "./workspaces-access.ts";
+import type { MemberRecord, WorkspaceDirectory, WorkspaceRecord } from "./workspaces-directory.ts";
+
+export interface WorkspaceMemberPorts {
+  workspaces: WorkspaceDirectory;
+  users: Pick<UserDirectory, "find" | "findByEmail">;
+  revocations: RevocationFeed;
+  cursorKey: Uint8Array;
+}
+
+/** GET and POST /workspaces/{id}/members, DELETE /workspaces/{id}/members/{user_id}. */
+export function workspaceMemberRoutes(ports: WorkspaceMemberPorts): Route[] {
+  return [listMembers(ports), addMember(ports), removeMember(ports)];
+}
+
+const workspaceRoleSchema = Type.Union([Type.Literal("owner"), Type.Literal("member")]);
+
+const memberSchema = Type.Object({
+  user_id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  role: workspaceRoleSchema,
+  created_at: Type.String(),
+});
+
+function presentMember(member: MemberRecord): Static<typeof memberSchema> {
+  return {
+    user_id: member.userId,
+    email: member.email,
+    name: member.name,
+    role: member.role,
+    created_at: toTimestamp(member.createdAt),
+  };
+}
+
+function listMembers({ workspaces, cursorKey }: WorkspaceMemberPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/workspaces/{id}/members",
+    id: "listWorkspaceMembers",
+    tag: "Workspace",
+    summary: "The people of a workspace",
+    auth: ["bearer"],
+    roles: ["admin", "participant", "moderator"],
+    params: Type.Object({ id: Type.String() }),
+    query: Type.Object(pageQuery),
+    responses: { 200: { description: "A page", schema: pageSchema(memberSchema) } },
+    errors: ["invalid_parameter", "unauthorized", "invalid_token", "forbidden", "not_found"],
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.read"),
+    async handle({ query }, workspace: WorkspaceRecord) {
+      const list = `members\u0000${workspace.id}`;
+      const found = await workspaces.members(workspace.id, toPageRequest(cursorKey, list, query));
+      return { status: 200, body: toPageBody(cursorKey, list, found, presentMember) };
+    },
+  });
+}
+
+function addMember({ workspaces, users }: WorkspaceMemberPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/workspaces/{id}/members",
+    id: "addWorkspaceMember",
+    tag: "Workspace",
+    summary: "Add a user to a workspace, by id or e-mail address",
+    auth: ["bearer"],
+    roles: ["admin", "participant", "moderator"],
+    params: Type.Object({ id: Type.String() }),
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        user_id: Type.Optional(Type.String()),
+        email: Type.Optional(Type.String({ maxLength: 320 })),
+        role: Type.Optional(workspaceRoleSchema),
+      }),
+    },
+    responses: { 201: { description: "The member", schema: memberSchema } },
+    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found", "conflict"],
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
+    async handle({ body }, workspace: WorkspaceRecord) {
+      const user = await findInvited(users, body);
+      const member = await workspaces.addMember(workspace.id, user.id, body.role ?? "member");
+      if (member === undefined) {
+        throw new AppError("conflict", "The user belongs to this workspace already.");
+      }
+      return { status: 201, body: presentMember(member) };
+    },
+  });
+}
+
+async function findInvited(
+  users: WorkspaceMemberPorts["users"],
+  invited: { user_id?: string; email?: string },
+): Promise<UserRecord> {
+  const { user_id, email } = invited;
+  if ((user_id === undefined) === (email === undefined)) {
+    throw new AppError("invalid_body", "Give either `user_id` or `email`.");
+  }
+  let user: UserRecord | undefined;
+  if (email !== undefined) user = await users.findByEmail(email);
+  else if (user_id !== undefined && isId(user_id)) user = await users.find(user_id);
+  if (user === undefined) throw new AppError("not_found", "There is no such user.");
+  return user;
+}
+
+function removeMember({ workspaces, revocations }: WorkspaceMemberPorts): Route {
+  return defineRoute({
+    method: "delete",
+    path: "/workspaces/{id}/members/{user_id}",
+    id: "removeWorkspaceMember",
+    tag: "Workspace",
+    summary: "Remove a user from a workspace; members may remove themselves",
+    auth: ["bearer"],
+    roles: ["admin", "participant", "moderator"],
+    params: Type.Object({ id: Type.String(), user_id: Type.String() }),
+    responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
+    errors: ["unauthorized", "invalid_token", "forbidden", "not_found", "conflict"],
+    resolve: ({ principal, params }) =>
+      requireWorkspace(
+        workspaces,
+        principal,
+        params.id,
+        principal?.id === params.user_id ? "workspace.read" : "workspace.edit",
+      ),
+    async handle({ params }, workspace: WorkspaceRecord) {
+      const { user_id: userId } = params;
+      const outcome = isId(userId)
+        ? await workspaces.removeMember(workspace.id, userId)
+        : "not_a_member";
+      if (outcome === "not_a_member") {
+        throw new AppError("not_found", "The user does not belong to this workspace.");
+      }
+      if (outcome === "last_owner") {
+        throw new AppError("conflict", "A workspace keeps at least one owner.");
+      }
+      revocations.publish({ kind: "workspace_member", workspaceId: workspace.id, userId });
+      return acknowledge("The user is no longer a member.");
+    },
+  });
+}

@@ -1,0 +1,131 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { toTimestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { requireUser } from "./callers.ts";
+import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { pageSchema } from "./sessions-page.ts";
+import { requireWorkspace } from "./workspaces-access.ts";
+import type { WorkspaceDirectory, WorkspaceRecord } from "./workspaces-directory.ts";
+
+const DEFAULT_LANGUAGE = "en";
+
+export interface WorkspacePorts {
+  workspaces: WorkspaceDirectory;
+  cursorKey: Uint8Array;
+}
+
+/** POST /workspaces, GET /workspaces, GET /workspaces/{id}. */
+export function workspaceRoutes(ports: WorkspacePorts): Route[] {
+  return [createWorkspace(ports), listWorkspaces(ports), getWorkspace(ports)];
+}
+
+const workspaceSchema = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  workspace_type: Type.Union([Type.Literal("private"), Type.Literal("team")]),
+  preferred_language: Type.String(),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+
+function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSchema> {
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    workspace_type: workspace.workspaceType,
+    preferred_language: workspace.preferredLanguage,
+    created_at: toTimestamp(workspace.createdAt),
+    updated_at: toTimestamp(workspace.updatedAt),
+  };
+}
+
+function createWorkspace({ workspaces }: WorkspacePorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/workspaces",
+    id: "createWorkspace",
+    tag: "Workspace",
+    summary: "Create a workspace; the caller becomes its owner",
+    auth: ["bearer"],
+    roles: ["admin", "participant", "moderator"],
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        name: Type.String({ minLength: 1, maxLength: 200, pattern: "\\S" }),
+        preferred_language: Type.Optional(
+          Type.String({ maxLength: 35, description: "BCP 47 tag", default: DEFAULT_LANGUAGE }),
+        ),
+      }),
+    },
+    responses: { 201: { description: "The workspace", schema: workspaceSchema } },
+    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden"],
+    async handle({ principal, body }) {
+      const owner = requireUser(principal);
+      const workspace = await workspaces.insert({
+        id: newId(),
+        name: body.name.trim(),
+        preferredLanguage: canonicalLanguage(body.preferred_language ?? DEFAULT_LANGUAGE),
+        ownerId: owner.id,
+      });
+      return { status: 201, body: presentWorkspace(workspace) };
+    },
+  });
+}
+
+/** A BCP 47 tag in its usual spelling, for example `pt-BR`. */
+export function canonicalLanguage(tag: string): string {
+  try {
+    const [canonical] = Intl.getCanonicalLocales(tag);
+    if (canonical !== undefined) return canonical;
+  } catch {
+    // Said below, in our words.
+  }
+  throw new AppError(
+    "invalid_body",
+    '`preferred_language` must be a BCP 47 language tag, for example "en" or "pt-BR".',
+  );
+}
+
+function listWorkspaces({ workspaces, cursorKey }: WorkspacePorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/workspaces",
+    id: "listWorkspaces",
+    tag: "Workspace",
+    summary: "Workspaces that the caller belongs to; all of them for an admin",
+    auth: ["bearer"],
+    roles: ["admin", "participant", "moderator"],
+    query: Type.Object(pageQuery),
+    responses: { 200: { description: "A page", schema: pageSchema(workspaceSchema) } },
+    errors: ["invalid_parameter", "unauthorized", "invalid_token", "forbidden"],
+    async handle({ principal, query }) {
+      const caller = requireUser(principal);
+      const page = toPageRequest(cursorKey, "workspaces", query);
+      const memberId = caller.role === "admin" ? undefined : caller.id;
+      const found = await workspaces.list(memberId, page);
+      return { status: 200, body: toPageBody(cursorKey, "workspaces", found, presentWorkspace) };
+    },
+  });
+}
+
+function getWorkspace({ workspaces }: WorkspacePorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/workspaces/{id}",
+    id: "getWorkspace",
+    tag: "Workspace",
+    summary: "One workspace",
+    auth: ["bearer"],
+    roles: ["admin", "participant", "moderator"],
+    params: Type.Object({ id: Type.String() }),
+    responses: { 200: { description: "The workspace", schema: workspaceSchema } },
+    errors: ["unauthorized", "invalid_token", "forbidden", "not_found"],
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.read"),
+    async handle(_request, workspace: WorkspaceRecord) {
+      return { status: 200, body: presentWorkspace(workspace) };
+    },
+  });
+}

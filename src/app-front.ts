@@ -1,0 +1,222 @@
+import type { HealthCheck } from "./api/health.ts";
+import { type ApiPorts, createRoutes } from "./api/routes.ts";
+import { segmentCursor } from "./api/segments.ts";
+import { requireSession } from "./api/sessions-access.ts";
+import type { CommandNotifier } from "./api/sessions-outbox.ts";
+import type { AppContext, Shared } from "./app-shared.ts";
+import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
+import { GuestEntry } from "./auth/guest-entry.ts";
+import { LiveTickets } from "./auth/live-tickets.ts";
+import { Pairing } from "./auth/pairing.ts";
+import { PasswordHasher } from "./auth/password-hasher.ts";
+import { SignIn } from "./auth/sign-in.ts";
+import { Tokens } from "./auth/tokens.ts";
+import { BusRevocations } from "./bus/bus-revocations.ts";
+import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
+import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
+import type { LiveSource, ViewerPolicy } from "./front/live-source.ts";
+import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
+import { FrontServer } from "./front/server.ts";
+import { AttemptStore } from "./store/attempts.ts";
+import { PostgresChunkStore } from "./store/chunks.ts";
+import { PostgresChunkListing } from "./store/chunks-listing.ts";
+import { DeviceStore } from "./store/devices.ts";
+import { GuestStore } from "./store/guests.ts";
+import { PostgresTranscriptionJobs } from "./store/jobs.ts";
+import { LiveLog } from "./store/live-log.ts";
+import { LoginStore } from "./store/logins.ts";
+import { PairingStore } from "./store/pairing.ts";
+import { pingDatabase } from "./store/ping.ts";
+import { PostgresSegments } from "./store/segments.ts";
+import { PostgresSessions } from "./store/sessions.ts";
+import { PostgresDeviceSessions } from "./store/sessions-device.ts";
+import { TicketStore } from "./store/tickets.ts";
+import { UserStore } from "./store/users.ts";
+import { WorkspaceStore } from "./store/workspaces.ts";
+
+/** The role that serves REST and the live channel. Returns its port. */
+export async function startFront(context: AppContext): Promise<number> {
+  const { config, log, clock, stack, shared } = context;
+  const access = createAccess(context);
+  const sessions = new PostgresSessions(shared.pool);
+  const server = new FrontServer({
+    routes: createRoutes(createPorts(context, access, sessions)),
+    authenticator: access.authenticator,
+    live: {
+      source: createLiveSource(shared),
+      policy: createViewerPolicy(access.authenticator, sessions),
+      tickets: access.liveTickets,
+      revocations: access.revocations,
+      limits: DEFAULT_LIVE_LIMITS,
+    },
+    limits: {
+      ...DEFAULT_HTTP_LIMITS,
+      jsonBytes: config.jsonBytes,
+      uploadBytes: config.uploadBytes,
+    },
+    rates: scaledRates(config.rateLimitFactor),
+    allowedOrigins: config.allowedOrigins,
+    uploadFolder: shared.blobs.temporaryFolder,
+    trustProxy: config.trustProxy,
+    host: config.host,
+    port: config.port,
+    log,
+    clock,
+  });
+  const { port } = await server.start();
+  stack.push("front", async () => {
+    await server.drain();
+    await server.stop();
+  });
+  return port;
+}
+
+function scaledRates(factor: number): RateLimitSettings {
+  const scale = factor === 0 ? 1_000_000 : factor;
+  const entries = Object.entries(DEFAULT_RATE_LIMITS).map(([name, limit]) => [
+    name,
+    { perMinute: limit.perMinute * scale, burst: limit.burst * scale },
+  ]);
+  return Object.fromEntries(entries) as RateLimitSettings;
+}
+
+type Access = ReturnType<typeof createAccess>;
+
+/** Who callers are, and what they may begin with. */
+function createAccess({ clock, stack, shared }: AppContext) {
+  const { pool, keys } = shared;
+  const revocations = new BusRevocations(shared.bus);
+  revocations.start();
+  stack.push("revocations", () => revocations.stop());
+  const tokens = new Tokens(keys.ring, clock);
+  const guests = new GuestStore(pool);
+  const logins = new LoginStore(pool);
+  const users = new UserStore(pool);
+  const attempts = new AttemptStore(pool, clock);
+  const passwords = new PasswordHasher();
+  const pairingStore = new PairingStore(pool);
+  const authenticator = new CredentialAuthenticator({
+    tokens,
+    logins,
+    guests,
+    deviceKeys: pairingStore,
+    revocations,
+    clock,
+  });
+  stack.push("authenticator", () => authenticator.stop());
+  return {
+    revocations,
+    users,
+    passwords,
+    authenticator,
+    signIn: new SignIn({
+      accounts: users,
+      logins,
+      guests,
+      attempts,
+      passwords,
+      tokens,
+      revocations,
+      clock,
+    }),
+    guestEntry: new GuestEntry(guests, tokens, clock),
+    liveTickets: new LiveTickets(new TicketStore(pool), authenticator, clock),
+    pairing: new Pairing({ book: pairingStore, attempts, revocations, pepper: keys.pepper, clock }),
+  };
+}
+
+function createPorts(context: AppContext, access: Access, directory: PostgresSessions): ApiPorts {
+  const { config, version, log, clock, shared } = context;
+  const { pool, keys } = shared;
+  const { cursorKey } = keys;
+  const { users, revocations, authenticator, pairing, passwords } = access;
+  const workspaces = new WorkspaceStore(pool);
+  const devices = new DeviceStore(pool);
+  const segments = new PostgresSegments(pool);
+  const notifier = createNotifier(shared);
+  const { signIn, guestEntry, liveTickets } = access;
+  return {
+    auth: { signIn, users, keys: keys.ring, guestEntry, liveTickets },
+    users: { users, workspaces, passwords, revocations, cursorKey },
+    workspaces: { workspaces, users, revocations, cursorKey },
+    devices: { devices, workspaces, pairing, authenticator, clock, cursorKey },
+    deviceSessions: {
+      sessions: new PostgresDeviceSessions(pool),
+      notifier,
+      log,
+      publicUrl: config.publicUrl,
+    },
+    sessions: {
+      directory,
+      chunks: new PostgresChunkListing(pool),
+      segments,
+      gaps: segments,
+      assignees: directory,
+      actors: shared.commands,
+      cursorKey,
+    },
+    upload: {
+      directory,
+      chunks: new PostgresChunkStore(pool),
+      blobs: shared.blobs,
+      notifier,
+      log,
+    },
+    jobs: { directory, jobs: new PostgresTranscriptionJobs(pool), segments, cursorKey },
+    health: { checks: { run: () => runChecks(shared) }, version, clock },
+  };
+}
+
+/** Publishes committed commands at once; the actors' sweep finds what this loses. */
+function createNotifier({ commands }: Shared): CommandNotifier {
+  return {
+    async notify(rows) {
+      await Promise.all(
+        rows.map(({ id, sessionId, command }) => commands.send(sessionId, command, id)),
+      );
+    },
+  };
+}
+
+function createLiveSource({ fanout, pool, keys }: Shared): LiveSource {
+  const log = new LiveLog(pool, {
+    segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
+  });
+  return {
+    follow: (sessionId, onFrames) => fanout.follow(sessionId, onFrames),
+    replay: (sessionId, fromSeq, limit) => log.replay(sessionId, fromSeq, limit),
+    snapshot: (sessionId) => log.snapshot(sessionId),
+  };
+}
+
+function createViewerPolicy(
+  authenticator: CredentialAuthenticator,
+  directory: PostgresSessions,
+): ViewerPolicy {
+  return {
+    async check(principal, sessionId) {
+      const standing = await authenticator.revalidate(principal);
+      await requireSession(directory, standing, sessionId, "session.content");
+      return { sessionId };
+    },
+  };
+}
+
+async function runChecks({ pool, bus, placement }: Shared): Promise<Record<string, HealthCheck>> {
+  const database = await pingDatabase(pool).then(
+    (): HealthCheck => ({ status: "ok" }),
+    (): HealthCheck => ({ status: "down", message: "PostgreSQL does not answer." }),
+  );
+  const nats = await bus.rtt().then(
+    (): HealthCheck => ({ status: "ok" }),
+    (): HealthCheck => ({
+      status: "degraded",
+      message: "NATS does not answer; audio is stored and will be transcribed later.",
+    }),
+  );
+  const workers: HealthCheck =
+    placement.status().length > 0
+      ? { status: "ok" }
+      : { status: "degraded", message: "No worker is running; audio is stored and waits." };
+  return { database, nats, workers };
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import type { CompanionContext } from "./actor/behaviour.ts";
+import { ActorHost } from "./actor/host.ts";
+import { PartitionOwner } from "./actor/partition-owner.ts";
+import { Sweeper } from "./actor/sweeper.ts";
+import type { AppContext } from "./app-shared.ts";
+import { AppError } from "./base/errors.ts";
+import type { Log } from "./base/log.ts";
+import { ensureCommandStream } from "./bus/command-stream.ts";
+import { KvLeaseTable } from "./bus/kv-lease-table.ts";
+import { PartitionInbox } from "./bus/partition-inbox.ts";
+import { TurnPublisher } from "./bus/turn-publisher.ts";
+import { PlacedTranscribers } from "./inference/placed-transcribers.ts";
+import { SessionCompanion } from "./inference/session-companion.ts";
+import { WorkerClient } from "./inference/worker-client.ts";
+import { sessionBehaviour } from "./session/behaviour.ts";
+import type { SessionCommand } from "./session/command.ts";
+import type { SessionEvent } from "./session/event.ts";
+import { tryOutsideCommand } from "./session/outside-command.ts";
+import type { SessionState } from "./session/state.ts";
+import type { SessionWrite } from "./session/write.ts";
+import { renderFrames } from "./store/live-frames.ts";
+import { readDisplayNames } from "./store/live-log.ts";
+import { SessionAudio } from "./store/session-audio.ts";
+import { SessionBacklog } from "./store/session-backlog.ts";
+import { SessionJournal } from "./store/session-journal.ts";
+
+type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCommand>;
+
+export interface SessionsRole {
+  host: SessionHost;
+}
+
+/** The role that hosts session actors. */
+export async function startSessions(context: AppContext): Promise<SessionsRole> {
+  const { config, log, clock, stack, shared } = context;
+  const host = createHost(context);
+  host.start();
+  const deliver = (sessionId: string, command: Record<string, unknown>, id: string) =>
+    deliverTo(host, log, sessionId, command, id);
+  const manager = await shared.bus.jetstreamManager();
+  await ensureCommandStream(manager);
+  const inbox = new PartitionInbox(
+    shared.bus,
+    ({ sessionId, command, id }) => deliver(sessionId, command, id),
+    log,
+  );
+  stack.push("command inbox", () => inbox.stop());
+  const sweeper = new Sweeper({
+    backlog: new SessionBacklog(shared.pool),
+    owned: () => host.owned,
+    activate: (id) => host.activate(id),
+    deliver: ({ id, sessionId, command }) => deliver(sessionId, command, id),
+    log,
+    every: 1_000,
+    olderThan: 2_000,
+    limit: 500,
+  });
+  sweeper.start();
+  stack.push("sweeper", () => sweeper.stop());
+  const table = new KvLeaseTable(shared.bus);
+  stack.push("lease table", () => table.stop());
+  const owner = new PartitionOwner({
+    host: `${config.nodeName}-${process.pid}-${randomBytes(3).toString("hex")}`.replace(
+      /[^\w-]/g,
+      "_",
+    ),
+    table,
+    clock,
+    log,
+    leaseTime: config.leaseMs,
+    onTaken: (partition) => {
+      host.own(partition);
+      inbox.open(partition);
+      sweeper.taken(partition);
+    },
+    onReleased: (partition) => {
+      inbox.close(partition);
+      return host.release(partition);
+    },
+    onLost: (partition) => {
+      inbox.close(partition);
+      return host.lose(partition);
+    },
+  });
+  await owner.start();
+  stack.push("actor host", () => host.drain());
+  stack.push("partitions", () => owner.stop());
+  return { host };
+}
+
+function deliverTo(
+  host: SessionHost,
+  log: Log,
+  sessionId: string,
+  value: Record<string, unknown>,
+  commandId: string,
+): Promise<unknown> {
+  const command = tryOutsideCommand(value);
+  if (command !== undefined) return host.deliver(sessionId, command, commandId);
+  log.error({ session_id: sessionId, command: String(value.type) }, "unknown command dropped");
+  return Promise.reject(new AppError("bad_request", "This command is not known."));
+}
+
+function createHost(context: AppContext): SessionHost {
+  const { config, log, clock, stack, shared } = context;
+  const client = new WorkerClient();
+  stack.push("worker client", () => client.close());
+  const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
+  const source = new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256));
+  const publisher = new TurnPublisher({
+    fanout: shared.fanout,
+    log,
+    render: renderFrames,
+    displayNames: (ids) => readDisplayNames(shared.pool, ids),
+  });
+  const createCompanion = ({ id, epoch, tell }: CompanionContext<SessionCommand>) =>
+    new SessionCompanion({
+      sessionId: id,
+      source,
+      transcribers,
+      log: log.child({ session_id: id, epoch }),
+      tell,
+      publish: (frame) => publisher.transient(id, frame),
+      publishTurn: (turn) => publisher.turn(id, turn),
+    });
+  return new ActorHost({
+    activation: {
+      behaviour: sessionBehaviour,
+      journal: new SessionJournal(shared.pool),
+      createCompanion,
+      clock,
+      log,
+      mailboxCapacity: 1_024,
+      batchSize: 64,
+      snapshotEvery: 200,
+      appendAttempts: 8,
+    },
+    maxActivations: 10_000,
+    passivateAfter: config.passivateMs,
+    sweepEvery: 10_000,
+  });
+}

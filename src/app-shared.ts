@@ -1,0 +1,62 @@
+import type { NatsConnection } from "nats";
+import type { DatabasePool } from "slonik";
+import { type KeyMaterial, loadKeyFolder, parseKeyMaterial } from "./auth/key-material.ts";
+import { type Clock, systemClock } from "./base/clock.ts";
+import type { Log } from "./base/log.ts";
+import type { Stack } from "./base/stack.ts";
+import { CommandSender } from "./bus/command-sender.ts";
+import { connectBus } from "./bus/connect.ts";
+import { LiveFanout } from "./bus/live-fanout.ts";
+import { followWorkers } from "./bus/worker-discovery.ts";
+import type { Config } from "./config.ts";
+import { Placement } from "./inference/placement.ts";
+import { FolderBlobs } from "./store/blobs.ts";
+import { createPool } from "./store/pool.ts";
+
+/** What every role uses. */
+export interface Shared {
+  pool: DatabasePool;
+  bus: NatsConnection;
+  keys: KeyMaterial;
+  blobs: FolderBlobs;
+  commands: CommandSender;
+  fanout: LiveFanout;
+  placement: Placement;
+}
+
+export interface AppContext {
+  config: Config;
+  version: string;
+  log: Log;
+  clock: Clock;
+  stack: Stack;
+  shared: Shared;
+}
+
+/** Connects to what the process depends on. */
+export async function openShared(config: Config, log: Log, stack: Stack): Promise<Shared> {
+  const keys =
+    config.keys === undefined
+      ? await loadKeyFolder(config.keyFolder)
+      : await parseKeyMaterial(config.keys);
+  const blobs = new FolderBlobs(config.blobFolder);
+  await blobs.start();
+  const pool = await createPool(config.databaseUrl, { maximumPoolSize: config.databasePoolSize });
+  stack.push("database pool", () => pool.end());
+  const bus = await connectBus({
+    url: config.natsUrl,
+    token: config.natsToken,
+    name: config.nodeName,
+    log,
+  });
+  stack.push("bus connection", () => bus.close());
+  const commands = new CommandSender(bus);
+  commands.start();
+  stack.push("command sender", () => commands.stop());
+  const placement = new Placement({ clock: systemClock });
+  stack.push(
+    "worker discovery",
+    followWorkers(bus, (announcement) => placement.update(announcement)),
+  );
+  return { pool, bus, keys, blobs, commands, fanout: new LiveFanout(bus), placement };
+}

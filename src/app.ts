@@ -1,0 +1,77 @@
+import { startFront } from "./app-front.ts";
+import { type SessionsRole, startSessions } from "./app-sessions.ts";
+import { openShared } from "./app-shared.ts";
+import { systemClock } from "./base/clock.ts";
+import type { Log } from "./base/log.ts";
+import { Stack } from "./base/stack.ts";
+import type { Config } from "./config.ts";
+import { OpsServer } from "./ops-server.ts";
+import { RpcServer } from "./rpc/server.ts";
+
+export interface RunningApp {
+  /** Where it listens, as the ready line says it. */
+  addresses: { base_url?: string; live_url?: string; ops_url: string; grpc_sessions: string };
+  /** Drains and stops everything; never rejects. */
+  stop(): Promise<void>;
+}
+
+const STOP_MS_PER_PART = 3_000;
+
+/**
+ * Puts one process together: what its roles need, started in order and stopped
+ * in the reverse order. Rejects, with everything stopped again, when a part
+ * does not start.
+ */
+export async function startApp(config: Config, version: string, log: Log): Promise<RunningApp> {
+  const stack = new Stack(log);
+  try {
+    return await startParts(config, version, log, stack);
+  } catch (error) {
+    await stack.stop(STOP_MS_PER_PART);
+    throw error;
+  }
+}
+
+async function startParts(
+  config: Config,
+  version: string,
+  log: Log,
+  stack: Stack,
+): Promise<RunningApp> {
+  const shared = await openShared(config, log, stack);
+  const context = { config, version, log, clock: systemClock, stack, shared };
+  let sessions: SessionsRole | undefined;
+  if (config.roles.has("sessions")) sessions = await startSessions(context);
+  const ops = new OpsServer([
+    {
+      name: "voice_sessions_active",
+      help: "Sessions in memory on this host",
+      read: () => sessions?.host.size ?? 0,
+    },
+    {
+      name: "voice_partitions_owned",
+      help: "Partitions whose lease this host holds",
+      read: () => sessions?.host.owned.length ?? 0,
+    },
+    {
+      name: "voice_workers_known",
+      help: "Workers heard lately",
+      read: () => shared.placement.status().length,
+    },
+  ]);
+  const opsPort = await ops.start(config.host, config.opsPort);
+  stack.push("operations port", () => ops.stop());
+  const rpc = new RpcServer();
+  const grpcPort = await rpc.start(config.host, config.grpcPort);
+  stack.push("gRPC server", () => rpc.stop());
+  const addresses: RunningApp["addresses"] = {
+    ops_url: `http://${config.host}:${opsPort}`,
+    grpc_sessions: `${config.host}:${grpcPort}`,
+  };
+  if (config.roles.has("front")) {
+    const port = await startFront(context);
+    addresses.base_url = config.publicUrl ?? `http://${config.host}:${port}`;
+    addresses.live_url = `${addresses.base_url.replace(/^http/, "ws")}/api/live`;
+  }
+  return { addresses, stop: () => stack.stop(STOP_MS_PER_PART) };
+}

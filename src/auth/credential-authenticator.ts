@@ -1,0 +1,140 @@
+import type { Clock } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import type { AcceptedCredential, Authenticator } from "./authenticator.ts";
+import { bearerOf } from "./bearer.ts";
+import { isDeviceKey } from "./device-key.ts";
+import type { DeviceKeyBook, DeviceKeyStanding } from "./device-key-book.ts";
+import type { GuestBook, GuestStanding } from "./guest-book.ts";
+import type { LoginBook, LoginStanding } from "./login-book.ts";
+import type { DevicePrincipal, GuestPrincipal, Principal, UserPrincipal } from "./principal.ts";
+import type { RevocationFeed } from "./revocation-feed.ts";
+import { secretHash } from "./secret.ts";
+import { ShortCache } from "./short-cache.ts";
+import type { Tokens } from "./tokens.ts";
+
+/** A right that ended elsewhere, its news lost, is refused after this time. */
+const CACHE_MILLISECONDS = 2_000;
+const CACHE_CAPACITY = 10_000;
+
+export interface AuthenticatorParts {
+  tokens: Tokens;
+  logins: LoginBook;
+  guests: GuestBook;
+  deviceKeys: DeviceKeyBook;
+  revocations: RevocationFeed;
+  clock: Clock;
+}
+
+/** Checks a credential itself, then whether the right behind it still stands on record. */
+export class CredentialAuthenticator implements Authenticator {
+  readonly #parts: AuthenticatorParts;
+  readonly #logins: ShortCache<LoginStanding | undefined>;
+  readonly #guests: ShortCache<GuestStanding | undefined>;
+  readonly #keys: ShortCache<DeviceKeyStanding | undefined>;
+  readonly #unsubscribe: () => void;
+
+  constructor(parts: AuthenticatorParts) {
+    this.#parts = parts;
+    this.#logins = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
+    this.#guests = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
+    this.#keys = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
+    // Revocations are rare and look-ups cheap: forgetting all is the simplest that is right.
+    this.#unsubscribe = parts.revocations.subscribe(() => {
+      this.#logins.clear();
+      this.#guests.clear();
+      this.#keys.clear();
+    });
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+  }
+
+  authenticate(
+    headers: Readonly<Record<string, string>>,
+    accepted: readonly AcceptedCredential[],
+  ): Promise<Principal> {
+    const bearer = bearerOf(headers);
+    if (bearer !== undefined && accepted.includes("bearer")) return this.#byToken(bearer);
+    const key = headers["x-api-key"];
+    if (key !== undefined && accepted.includes("device_key")) return this.#byDeviceKey(key);
+    return Promise.reject(new AppError("unauthorized", missing(accepted)));
+  }
+
+  async revalidate(principal: Principal): Promise<Principal> {
+    if (principal.kind === "user") return this.#user(principal.tokenId, principal.expiresAt);
+    if (principal.kind === "guest") return this.#guest(principal.id, principal.expiresAt);
+    const { keyId } = principal;
+    return this.#device(
+      await this.#keys.get(keyId, () => this.#parts.deviceKeys.standingByKey(keyId)),
+    );
+  }
+
+  async #byToken(token: string): Promise<Principal> {
+    const claims = await this.#parts.tokens.verify(token, ["access", "guest"]);
+    if (claims.kind === "guest") return this.#guest(claims.subject, claims.expiresAt);
+    return this.#user(claims.scope, claims.expiresAt);
+  }
+
+  async #user(loginId: string, expiresAt: number): Promise<UserPrincipal> {
+    const standing = await this.#logins.get(loginId, () => this.#parts.logins.standing(loginId));
+    this.#refuseEnded(standing, expiresAt);
+    const { userId: id, role } = standing;
+    return { kind: "user", id, role, tokenId: loginId, expiresAt };
+  }
+
+  async #guest(guestId: string, expiresAt: number): Promise<GuestPrincipal> {
+    const standing = await this.#guests.get(guestId, () => this.#parts.guests.standing(guestId));
+    this.#refuseEnded(standing, expiresAt);
+    const { sessionId, displayName } = standing;
+    return {
+      kind: "guest",
+      id: guestId,
+      role: "guest",
+      sessionId,
+      displayName,
+      tokenId: guestId,
+      expiresAt,
+    };
+  }
+
+  #refuseEnded<T extends { expiresAt: number }>(
+    standing: T | undefined,
+    expiresAt: number,
+  ): asserts standing is T {
+    const now = this.#parts.clock.now();
+    if (standing === undefined || standing.expiresAt <= now || expiresAt <= now) {
+      throw new AppError("invalid_token", "The sign-in has ended. Please sign in again.");
+    }
+  }
+
+  async #byDeviceKey(key: string): Promise<DevicePrincipal> {
+    if (!isDeviceKey(key)) {
+      throw new AppError("invalid_api_key", "The X-API-Key is not a device key; is it complete?");
+    }
+    const hash = secretHash(key);
+    const load = () => this.#parts.deviceKeys.standingByHash(hash);
+    return this.#device(await this.#keys.get(hash.toString("base64"), load));
+  }
+
+  #device(standing: DeviceKeyStanding | undefined): DevicePrincipal {
+    if (standing === undefined || standing.expiresAt <= this.#parts.clock.now()) {
+      throw new AppError(
+        "invalid_api_key",
+        "The device key is unknown, expired or revoked. Get a fresh one from POST /devices/pair/claim-auth.",
+      );
+    }
+    const { keyId, deviceId: id, workspaceId, ownerId, expiresAt } = standing;
+    return { kind: "device", id, keyId, workspaceId, ownerId, expiresAt };
+  }
+}
+
+function missing(accepted: readonly AcceptedCredential[]): string {
+  const device = accepted.includes("device_key");
+  if (accepted.includes("bearer")) {
+    return device
+      ? "Send an access token as `Authorization: Bearer …`, or a device key as `X-API-Key`."
+      : "Send an access token as `Authorization: Bearer …`.";
+  }
+  return device ? "Send the device's key as `X-API-Key`." : "Send the right credential.";
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { exportJWK, generateKeyPair, type JWK } from "jose";
+import { errorMessage } from "../base/errors.ts";
+import { importSigningKey, KeyRing } from "./key-ring.ts";
+
+/** Everything secret that this installation keeps outside its database. */
+export interface KeyMaterial {
+  ring: KeyRing;
+  /** HMAC key of pairing codes at rest, 32 bytes. */
+  pepper: Uint8Array;
+  /** HMAC key of list cursors, 32 bytes. */
+  cursorKey: Uint8Array;
+}
+
+const SIGNING_FILE = /^signing-\d{4}\.jwk$/;
+const FIRST_SIGNING_FILE = "signing-0001.jwk";
+const SECRET_BYTES = 32;
+
+/**
+ * Reads the keys of a folder and makes those that are missing: signing keys as
+ * `signing-NNNN.jwk`, the highest number newest, and two secrets. Files have
+ * mode 0600. Processes that start at once on one folder end up with the same
+ * keys.
+ */
+export async function loadKeyFolder(folder: string): Promise<KeyMaterial> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const names = (await readdir(folder)).filter((name) => SIGNING_FILE.test(name)).sort();
+    if (names.length === 0) {
+      await createOnce(join(folder, FIRST_SIGNING_FILE), await newSigningJwk());
+      names.push(FIRST_SIGNING_FILE);
+    }
+    const jwks: JWK[] = [];
+    for (const name of names) jwks.push(JSON.parse(await readFile(join(folder, name), "utf8")));
+    return {
+      ring: await importRing(jwks),
+      pepper: await loadSecret(join(folder, "pairing.secret")),
+      cursorKey: await loadSecret(join(folder, "cursor.secret")),
+    };
+  } catch (error) {
+    throw new Error(`The key folder ${folder} cannot be used: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Keys given as one JSON text, for sites whose processes share no folder:
+ * `{"signing": [private JWKs, oldest first], "pairing_secret": …, "cursor_secret": …}`,
+ * the secrets 32 bytes or more in base64url.
+ */
+export async function parseKeyMaterial(json: string): Promise<KeyMaterial> {
+  const given: unknown = JSON.parse(json);
+  if (typeof given !== "object" || given === null || !("signing" in given)) {
+    throw new Error("The keys must be a JSON object with `signing`.");
+  }
+  const { signing, pairing_secret, cursor_secret } = given as Record<string, unknown>;
+  if (!Array.isArray(signing)) throw new Error("`signing` must be a list of private JWKs.");
+  return {
+    ring: await importRing(signing as JWK[]),
+    pepper: parseSecret(pairing_secret, "pairing_secret"),
+    cursorKey: parseSecret(cursor_secret, "cursor_secret"),
+  };
+}
+
+async function importRing(jwks: readonly JWK[]): Promise<KeyRing> {
+  return new KeyRing(await Promise.all(jwks.map(importSigningKey)));
+}
+
+async function newSigningJwk(): Promise<string> {
+  const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
+  return JSON.stringify(await exportJWK(privateKey));
+}
+
+async function loadSecret(path: string): Promise<Uint8Array> {
+  await createOnce(path, randomBytes(SECRET_BYTES).toString("base64url"));
+  return parseSecret((await readFile(path, "utf8")).trim(), path);
+}
+
+function parseSecret(text: unknown, name: string): Uint8Array {
+  const bytes = Buffer.from(typeof text === "string" ? text : "", "base64url");
+  if (bytes.length < SECRET_BYTES) {
+    throw new Error(`${name} must be at least ${SECRET_BYTES} bytes in base64url.`);
+  }
+  return bytes;
+}
+
+/** Writes a file unless it is there; readers never see half of it. */
+async function createOnce(path: string, content: string): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  const file = await open(temporary, "wx", 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+    await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  } finally {
+    await file.close();
+    await rm(temporary, { force: true });
+  }
+}

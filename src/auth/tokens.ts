@@ -1,0 +1,105 @@
+import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
+import type { Clock } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { isId, newId } from "../base/ids.ts";
+import type { KeyRing } from "./key-ring.ts";
+
+const ISSUER = "voice-session-service";
+const ALGORITHM = "EdDSA";
+const MAX_TOKEN = 4_096;
+const HEADER_MEMBERS: ReadonlySet<string> = new Set(["alg", "kid", "typ"]);
+
+/** Each kind has its own `typ` and `aud`, so that none passes another's door (RFC 8725 §3.11, §3.9). */
+const KINDS = {
+  access: { typ: "at+jwt", audience: "voice:user" },
+  refresh: { typ: "rt+jwt", audience: "voice:refresh" },
+  guest: { typ: "gt+jwt", audience: "voice:guest" },
+} as const;
+
+export type TokenKind = keyof typeof KINDS;
+
+/** What a token says once its signature, kind and times have been checked. */
+export interface TokenClaims {
+  kind: TokenKind;
+  /** A user's or guest's id. */
+  subject: string;
+  /** The login, or for a guest the session, that the token belongs to. */
+  scope: string;
+  /** Unix milliseconds. */
+  expiresAt: number;
+}
+
+/** Signs and checks the service's JSON web tokens (Ed25519). Whether a right still stands is not asked here. */
+export class Tokens {
+  readonly #ring: KeyRing;
+  readonly #clock: Clock;
+
+  constructor(ring: KeyRing, clock: Clock) {
+    this.#ring = ring;
+    this.#clock = clock;
+  }
+
+  /** @param claims.expiresAt Unix milliseconds; the token carries whole seconds, rounded down */
+  async sign(claims: TokenClaims): Promise<string> {
+    const { typ, audience } = KINDS[claims.kind];
+    const key = this.#ring.newest;
+    return await new SignJWT({ sid: claims.scope })
+      .setProtectedHeader({ alg: ALGORITHM, typ, kid: key.kid })
+      .setIssuer(ISSUER)
+      .setAudience(audience)
+      .setSubject(claims.subject)
+      .setJti(newId(this.#clock.now()))
+      .setIssuedAt(Math.floor(this.#clock.now() / 1000))
+      .setExpirationTime(Math.floor(claims.expiresAt / 1000))
+      .sign(key.privateKey);
+  }
+
+  /** Rejects with `invalid_token` what this service did not sign as one of `kinds`, or what has run out. */
+  async verify(token: string, kinds: readonly TokenKind[]): Promise<TokenClaims> {
+    try {
+      return await this.#verify(token, kinds);
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ERR_JWT_EXPIRED") {
+        throw new AppError("invalid_token", "The token has expired. Please sign in again.");
+      }
+      throw new AppError("invalid_token", "The token is not valid here.", { cause: error });
+    }
+  }
+
+  async #verify(token: string, kinds: readonly TokenKind[]): Promise<TokenClaims> {
+    if (!isCanonical(token)) throw new Error("not a compact JWS");
+    const header = decodeProtectedHeader(token);
+    const odd = Object.keys(header).find((name) => !HEADER_MEMBERS.has(name));
+    if (odd !== undefined) throw new Error(`unexpected header member ${odd}`);
+    const kind = kinds.find((each) => KINDS[each].typ === header.typ);
+    const key = this.#ring.get(header.kid);
+    if (kind === undefined || key === undefined) throw new Error("unknown kind or key");
+    const { payload } = await jwtVerify(token, key.publicKey, {
+      algorithms: [ALGORITHM],
+      issuer: ISSUER,
+      audience: KINDS[kind].audience,
+      typ: KINDS[kind].typ,
+      requiredClaims: ["exp", "iat", "jti", "sub", "sid"],
+      currentDate: new Date(this.#clock.now()),
+    });
+    const { sub, sid, exp } = payload;
+    if (!isIdText(sub) || !isIdText(sid) || exp === undefined) throw new Error("odd claims");
+    return { kind, subject: sub, scope: sid, expiresAt: exp * 1000 };
+  }
+}
+
+function isIdText(value: unknown): value is string {
+  return typeof value === "string" && isId(value);
+}
+
+/**
+ * True for three base64url parts in their one spelling: decoders overlook
+ * stray last bits, and then two different texts would be the same token.
+ */
+function isCanonical(token: string): boolean {
+  const parts = token.length > MAX_TOKEN ? [] : token.split(".");
+  return (
+    parts.length === 3 &&
+    parts.every((part) => part === Buffer.from(part, "base64url").toString("base64url"))
+  );
+}

@@ -1,0 +1,32 @@
+/** Samples per second of every session's timeline. */
+export const SESSION_RATE = 16_000;
+
+const LOWEST_RATE = 8_000;
+const HIGHEST_RATE = 48_000;
+/** Input frames in one exact resampling period; 441 for 44.1 kHz, 3 for 48 kHz. */
+const LONGEST_PERIOD = 1_000;
+
+/**
+ * Position on the timeline, in samples at 16 kHz, after `frames` frames of audio at `rate`,
+ * counted from where an unbroken run of chunks of one rate began. A chunk's length is the
+ * difference of two such positions, so that rounding never adds up.
+ */
+export function toSessionSamples(frames: number, rate: number): number {
+  return Math.floor((frames * SESSION_RATE) / rate);
+}
+
+/** The smallest numbers of input frames and of output samples that last equally long. */
+export function resamplingPeriod(rate: number): { input: number; output: number } {
+  const divisor = greatestCommonDivisor(rate, SESSION_RATE);
+  return { input: rate / divisor, output: SESSION_RATE / divisor };
+}
+
+/** True for whole rates from 8 to 48 kHz that stand in a short ratio to 16 kHz: all in common use. */
+export function isSupportedRate(rate: number): boolean {
+  if (!Number.isInteger(rate) || rate < LOWEST_RATE || rate > HIGHEST_RATE) return false;
+  return resamplingPeriod(rate).input <= LONGEST_PERIOD;
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}

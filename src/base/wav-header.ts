@@ -1,0 +1,182 @@
+import { isSupportedRate } from "./sample-rate.ts";
+
+/** Sample formats that can be read; all little endian. */
+export type SampleEncoding = "u8" | "s16le" | "s24le" | "s32le" | "f32le";
+
+export interface PcmFormat {
+  encoding: SampleEncoding;
+  /** 1 or 2; of two the mean is heard. */
+  channels: number;
+  /** Frames per second. */
+  sampleRate: number;
+  bitsPerSample: number;
+}
+
+export interface WavFormat extends PcmFormat {
+  /** First byte of the samples. */
+  dataOffset: number;
+  /** Bytes of whole frames that are really there, whatever the header says. */
+  dataLength: number;
+  frames: number;
+}
+
+/** Why bytes cannot be read as audio. */
+export interface AudioFormatError {
+  code: "not_audio" | "unsupported_media_type";
+  error: string;
+}
+
+const BITS: Readonly<Record<SampleEncoding, number>> = {
+  u8: 8,
+  s16le: 16,
+  s24le: 24,
+  s32le: 32,
+  f32le: 32,
+};
+const FORMAT_PCM = 1;
+const FORMAT_FLOAT = 3;
+const FORMAT_EXTENSIBLE = 0xfffe;
+const SIZE_UNKNOWN = 0xffffffff;
+/** The sub-format GUID of WAVE_FORMAT_EXTENSIBLE begins with the plain format tag. */
+const SUB_FORMAT_OFFSET = 24;
+
+/**
+ * Reads a WAV header (RIFF or RF64) without touching the samples. A data size of 0 or
+ * 0xFFFFFFFF, or one beyond the end, means: up to the end of the file.
+ *
+ * @param bytes the file, or its beginning if `totalLength` tells how long it is
+ */
+export function parseWavHeader(
+  bytes: Uint8Array,
+  totalLength: number = bytes.byteLength,
+): WavFormat | AudioFormatError {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.byteLength === 0) return notAudio("The file is empty.");
+  const form = tagAt(view, 0);
+  if ((form !== "RIFF" && form !== "RF64") || tagAt(view, 8) !== "WAVE") {
+    return notAudio("The file is no WAV audio: it does not begin with a RIFF/WAVE header.");
+  }
+  let format: PcmFormat | AudioFormatError | undefined;
+  for (let at = 12; at + 8 <= view.byteLength; ) {
+    const tag = tagAt(view, at);
+    const size = view.getUint32(at + 4, true);
+    if (tag === "fmt ") format = readFormat(view, at + 8, size);
+    if (tag === "data") return withData(format, at + 8, size, totalLength);
+    at += 8 + size + (size % 2);
+  }
+  return notAudio("The WAV file ends before its samples begin.");
+}
+
+/**
+ * Reads a media type of raw PCM, e.g. `audio/pcm;rate=16000;channels=1;encoding=s16le`.
+ * The rate is required; one channel and s16le are assumed.
+ */
+export function parsePcmMediaType(mediaType: string): PcmFormat | AudioFormatError {
+  const [type = "", ...rest] = mediaType.split(";").map((part) => part.trim().toLowerCase());
+  if (type !== "audio/pcm") return unsupported(`${type || "This"} is not raw PCM (audio/pcm).`);
+  const parameters = new Map(rest.map(readParameter));
+  const encoding = parameters.get("encoding") ?? "s16le";
+  if (!isEncoding(encoding)) {
+    return unsupported(`PCM encoding ${encoding} is not one of ${Object.keys(BITS).join(", ")}.`);
+  }
+  const sampleRate = Number(parameters.get("rate") ?? Number.NaN);
+  const channels = Number(parameters.get("channels") ?? 1);
+  return checked({ encoding, channels, sampleRate, bitsPerSample: BITS[encoding] });
+}
+
+/** True for what `parseWavHeader` or `parsePcmMediaType` refused. */
+export function isAudioFormatError(
+  result: PcmFormat | AudioFormatError,
+): result is AudioFormatError {
+  return "error" in result;
+}
+
+/** Bytes of one frame: one sample of every channel. */
+export function bytesPerFrame(format: PcmFormat): number {
+  return (format.channels * format.bitsPerSample) / 8;
+}
+
+function readFormat(view: DataView, at: number, size: number): PcmFormat | AudioFormatError {
+  if (size < 16 || at + 16 > view.byteLength) return notAudio("The WAV format chunk is too short.");
+  const bits = view.getUint16(at + 14, true);
+  let tag = view.getUint16(at, true);
+  if (tag === FORMAT_EXTENSIBLE) {
+    if (size < 40 || at + SUB_FORMAT_OFFSET + 2 > view.byteLength) {
+      return notAudio("The extensible WAV format chunk is too short.");
+    }
+    tag = view.getUint16(at + SUB_FORMAT_OFFSET, true);
+  }
+  const encoding = encodingOf(tag, bits);
+  if (encoding === undefined) {
+    return unsupported(
+      `WAV format ${tag} with ${bits} bits is not supported: send PCM of 8, 16, 24 or 32 bits or 32-bit float.`,
+    );
+  }
+  const channels = view.getUint16(at + 2, true);
+  const format = { encoding, channels, sampleRate: view.getUint32(at + 4, true) };
+  if (view.getUint16(at + 12, true) !== (channels * bits) / 8) {
+    return notAudio("The WAV format chunk contradicts itself about the size of a frame.");
+  }
+  return checked({ ...format, bitsPerSample: bits });
+}
+
+function encodingOf(tag: number, bits: number): SampleEncoding | undefined {
+  if (tag === FORMAT_FLOAT) return bits === 32 ? "f32le" : undefined;
+  if (tag !== FORMAT_PCM) return undefined;
+  const byBits: Readonly<Record<number, SampleEncoding>> = {
+    8: "u8",
+    16: "s16le",
+    24: "s24le",
+    32: "s32le",
+  };
+  return byBits[bits];
+}
+
+function checked(format: PcmFormat): PcmFormat | AudioFormatError {
+  if (format.channels !== 1 && format.channels !== 2) {
+    return unsupported(`${format.channels} channels are not supported: send one or two.`);
+  }
+  if (!isSupportedRate(format.sampleRate)) {
+    return unsupported(
+      `A sample rate of ${format.sampleRate} Hz is not supported: send a usual one from 8000 to 48000.`,
+    );
+  }
+  return format;
+}
+
+function withData(
+  format: PcmFormat | AudioFormatError | undefined,
+  dataOffset: number,
+  size: number,
+  totalLength: number,
+): WavFormat | AudioFormatError {
+  if (format === undefined) return notAudio("The WAV file has no format chunk before its samples.");
+  if (isAudioFormatError(format)) return format;
+  const there = Math.max(0, totalLength - dataOffset);
+  const length = size === 0 || size === SIZE_UNKNOWN ? there : Math.min(size, there);
+  const frames = Math.floor(length / bytesPerFrame(format));
+  if (frames === 0) return notAudio("The WAV file holds no samples.");
+  return { ...format, dataOffset, dataLength: frames * bytesPerFrame(format), frames };
+}
+
+function readParameter(part: string): [string, string] {
+  const [name = "", value = ""] = part.split("=", 2).map((text) => text.trim());
+  return [name, value.replaceAll('"', "")];
+}
+
+function isEncoding(name: string): name is SampleEncoding {
+  return Object.hasOwn(BITS, name);
+}
+
+function tagAt(view: DataView, at: number): string {
+  if (at + 4 > view.byteLength) return "";
+  return String.fromCharCode(...[0, 1, 2, 3].map((index) => view.getUint8(at + index)));
+}
+
+function notAudio(error: string): AudioFormatError {
+  return { code: "not_audio", error };
+}
+
+function unsupported(error: string): AudioFormatError {
+  return { code: "unsupported_media_type", error };
+}

@@ -1,0 +1,98 @@
+import type { DurableTurn } from "../actor/behaviour.ts";
+import { errorMessage } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { SessionEvent } from "../session/event.ts";
+import type { SessionState } from "../session/state.ts";
+import type { SegmentText, SessionWrite, Word } from "../session/write.ts";
+import type { DurableFrame, TransientFrame } from "../wire/live-frames.ts";
+import type { LiveFanout } from "./live-fanout.ts";
+
+type Turn = DurableTurn<SessionState, SessionEvent, SessionWrite>;
+
+export interface TurnWords {
+  words: readonly Word[];
+  text: string;
+  confidence: number;
+  revision: number;
+}
+
+export interface TurnPublisherParts {
+  fanout: LiveFanout;
+  log: Log;
+  /** The same rendering as for a replay. */
+  render(
+    sessionId: string,
+    events: Turn["events"],
+    words: ReadonlyMap<string, TurnWords>,
+    names: ReadonlyMap<string, string>,
+  ): DurableFrame[];
+  displayNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
+/**
+ * Shows viewers what became durable, in order. A name that must be looked up
+ * first holds back what comes after it in the same session.
+ */
+export class TurnPublisher {
+  readonly #parts: TurnPublisherParts;
+  readonly #chains = new Map<string, Promise<void>>();
+
+  constructor(parts: TurnPublisherParts) {
+    this.#parts = parts;
+  }
+
+  transient(sessionId: string, frame: TransientFrame): void {
+    this.#inOrder(sessionId, async () => this.#parts.fanout.publish(sessionId, [frame]), false);
+  }
+
+  turn(sessionId: string, turn: Turn): void {
+    if (turn.events.length === 0) return;
+    const claimants = turn.events.flatMap(({ event }) =>
+      event.type === "SpeakerClaimed" ? [event.claimedUserId] : [],
+    );
+    const words = wordsOf(turn.writes);
+    const publish = async (): Promise<void> => {
+      const names =
+        claimants.length === 0
+          ? new Map<string, string>()
+          : await this.#parts.displayNames(claimants);
+      const frames = this.#parts.render(sessionId, turn.events, words, names);
+      this.#parts.fanout.publish(sessionId, frames);
+    };
+    this.#inOrder(sessionId, publish, claimants.length > 0);
+  }
+
+  /** Runs at once unless something of the session still waits. */
+  #inOrder(sessionId: string, work: () => Promise<void>, waits: boolean): void {
+    const before = this.#chains.get(sessionId);
+    if (before === undefined && !waits) {
+      void this.#guarded(sessionId, work);
+      return;
+    }
+    const chain = (before ?? Promise.resolve()).then(() => this.#guarded(sessionId, work));
+    this.#chains.set(sessionId, chain);
+    void chain.then(() => {
+      if (this.#chains.get(sessionId) === chain) this.#chains.delete(sessionId);
+    });
+  }
+
+  /** A frame that could not be sent shows as a gap, and fronts read the journal. */
+  async #guarded(sessionId: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const fields = { session_id: sessionId, error: errorMessage(error) };
+      this.#parts.log.warn(fields, "live frames not published");
+    }
+  }
+}
+
+function wordsOf(writes: readonly SessionWrite[]): Map<string, TurnWords> {
+  const segments = writes.filter((write): write is SegmentText => write.type === "SegmentText");
+  return new Map(
+    segments.map(({ segmentId, words, confidence }) => [
+      segmentId,
+      { words, text: words.map((word) => word.text).join(" "), confidence, revision: 1 },
+    ]),
+  );
+}

@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { type Command, Option } from "commander";
+import { type CommandContext, wantsColour } from "../command-context.ts";
+import { CommandFailure, reasonOf } from "../command-failure.ts";
+import { withConnectionFlags } from "../connection-flags.ts";
+import { parseDuration, parseSpeed } from "../flag-values.ts";
+import { followSession } from "../follow-session.ts";
+import { PlainView } from "../plain-view.ts";
+import { progressRow } from "../progress-row.ts";
+import { readRecordings, type SimulationOptions, simulateDevice } from "../simulate-device.ts";
+import { TerminalView } from "../terminal-view.ts";
+import type { Transcript } from "../transcript.ts";
+import { type ConnectionOptions, openUserSession, type UserSession } from "../user-session.ts";
+import { durationSeconds } from "../wave-file.ts";
+
+/** The shipped conversation, from this file's place in the project. */
+export const CONVERSATION = join(import.meta.dirname, "../../../deploy/demo/conversation.wav");
+
+/** From the last upload to the completed transcript; a healthy service needs a few seconds. */
+const FINISH_LIMIT_MS = 120_000;
+
+interface DemoOptions extends ConnectionOptions {
+  readonly chunk: number;
+  readonly speed: number;
+  readonly workspace?: string;
+}
+
+/** `voice demo`: a device plays the shipped conversation, and its transcript grows on the terminal. */
+export function addDemo(program: Command, context: CommandContext): void {
+  const command = program
+    .command("demo")
+    .description("stream the shipped conversation and watch its transcript grow")
+    .addOption(
+      new Option("--chunk <length>", "audio in each upload")
+        .argParser(parseDuration)
+        .default(0.5, "500ms"),
+    )
+    .option("--speed <factor>", "1 is real time; max sends as fast as it goes", parseSpeed, 1)
+    .option("--workspace <id>", "workspace to join (default: your first)");
+  withConnectionFlags(command).action((options: DemoOptions) => demo(options, context));
+}
+
+async function demo(options: DemoOptions, context: CommandContext): Promise<void> {
+  const { env, stdout } = context;
+  const recordings = readRecordings([CONVERSATION]);
+  const total = recordings.reduce((sum, audio) => sum + durationSeconds(audio), 0);
+  const user = await openUserSession(options, env);
+  const view = stdout.isTTY
+    ? new TerminalView(stdout, wantsColour(context))
+    : new PlainView(stdout);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([context.signal, stop.signal]);
+  let sent = 0;
+  let following: Promise<Transcript> | undefined;
+  const notify = (error: unknown) => view.say(`${reasonOf(error)}; trying again`);
+  const follow = (sessionId: string) => {
+    stdout.write(
+      `A demo device streams a conversation of ${Math.round(total)} s: session ${sessionId}\n\n`,
+    );
+    const footer = () => (sent < total ? progressRow(sent, total) : "audio sent, finishing …");
+    following = followSession(user, { sessionId, signal, view, footer, onReconnect: notify });
+    // Streaming on with nobody looking makes no sense; the reason is told below.
+    following.catch(() => stop.abort());
+  };
+  try {
+    const { sessionId } = await simulateDevice(user, recordings, settingsOf(options), {
+      signal,
+      onStarted: ({ id }) => follow(id),
+      onProgress: ({ seconds }) => {
+        sent = seconds;
+      },
+      onRetry: notify,
+    });
+    const limit = setTimeout(() => stop.abort(), FINISH_LIMIT_MS);
+    const transcript = await following?.finally(() => clearTimeout(limit));
+    if (transcript) stdout.write(summary(transcript, sessionId, user));
+    if (transcript?.status === "completed" || context.signal.aborted) return;
+    throw new CommandFailure(
+      `the transcript of session ${sessionId} is ${transcript?.status}, not completed; \`voice doctor\` says what is wrong`,
+    );
+  } catch (error) {
+    stop.abort();
+    // When the view failed, the device was only interrupted by that.
+    await following;
+    throw error;
+  }
+}
+
+function settingsOf({ chunk, speed, workspace }: DemoOptions): SimulationOptions {
+  return {
+    ...{ files: [CONVERSATION], title: "Demo: planning a launch" },
+    ...{ codec: "wav", chunkSeconds: chunk, speed, loss: 0, workspace },
+  };
+}
+
+function summary(transcript: Transcript, sessionId: string, user: UserSession): string {
+  const { wordCount, speakers, status } = transcript;
+  const voices = speakers.length === 1 ? "speaker" : "speakers";
+  return [
+    "",
+    `${wordCount} words, ${speakers.length} ${voices} (${speakers.join(", ")}), ${status}: session ${sessionId}`,
+    "Next, in another terminal:",
+    `  npx voice login --base-url ${user.api.baseUrl}`,
+    `  npx voice tail ${sessionId}`,
+    "  npx voice device simulate FILE.wav",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,59 @@
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import type { Command } from "commander";
+import { ApiClient, ApiFailure } from "../api-client.ts";
+import type { CommandContext } from "../command-context.ts";
+import { CommandFailure } from "../command-failure.ts";
+import { withConnectionFlags } from "../connection-flags.ts";
+import { Credentials } from "../credentials.ts";
+import { baseUrlOf, type ConnectionOptions, logIn } from "../user-session.ts";
+
+/** `voice login`: exchanges e-mail and password for tokens and keeps them for this user. */
+export function addLogin(program: Command, context: CommandContext): void {
+  const command = program.command("login").description("sign in and remember it");
+  withConnectionFlags(command)
+    .addHelpText("after", "\nWhat is not given is asked for on a terminal.")
+    .action((options: ConnectionOptions) => login(options, context));
+}
+
+async function login(options: ConnectionOptions, context: CommandContext): Promise<void> {
+  const { env, stdout } = context;
+  const baseUrl = baseUrlOf(options, env);
+  if (options.token) {
+    throw new CommandFailure("login takes an e-mail and a password; a token needs no login");
+  }
+  const email = options.email || env.VOICE_EMAIL || (await ask("E-mail: ", false, context));
+  const password =
+    options.password || env.VOICE_PASSWORD || (await ask("Password: ", true, context));
+  const credentials = new Credentials(env);
+  try {
+    credentials.save(baseUrl, await logIn(new ApiClient(baseUrl), email, password));
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
+    throw new CommandFailure(`${baseUrl} does not accept this e-mail and password`, error);
+  }
+  stdout.write(`Signed in to ${baseUrl} as ${email}; kept in ${credentials.file}\n`);
+}
+
+async function ask(
+  question: string,
+  hidden: boolean,
+  { stdin, stderr, signal }: CommandContext,
+): Promise<string> {
+  if (!stdin.isTTY) {
+    throw new CommandFailure("give --email and --password (or VOICE_EMAIL and VOICE_PASSWORD)");
+  }
+  stderr.write(question);
+  // Readline echoes to its output; a hidden answer goes nowhere.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = hidden ? nowhere : stderr;
+  const reader = createInterface({ input: stdin, output, terminal: true });
+  try {
+    const answer = await reader.question("", { signal });
+    if (hidden) stderr.write("\n");
+    if (answer !== "") return answer;
+    throw new CommandFailure(`${question.replace(": ", "")} is needed to sign in`);
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { type CommandContext, wantsColour, writeJson } from "../command-context.ts";
+import { withConnectionFlags } from "../connection-flags.ts";
+import { followSession } from "../follow-session.ts";
+import { TerminalView } from "../terminal-view.ts";
+import type { TranscriptView } from "../transcript-view.ts";
+import { type ConnectionOptions, openUserSession } from "../user-session.ts";
+
+/** `voice tail`: follows a session live until it has ended. */
+export function addTail(program: Command, context: CommandContext): void {
+  const command = program
+    .command("tail")
+    .description("follow a session's transcript live; frames as NDJSON when piped")
+    .argument("<session>", "id of the session");
+  withConnectionFlags(command).action((sessionId: string, options: ConnectionOptions) =>
+    tail(sessionId, options, context),
+  );
+}
+
+async function tail(
+  sessionId: string,
+  options: ConnectionOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { env, stdout, signal } = context;
+  const user = await openUserSession(options, env);
+  const view = stdout.isTTY ? new TerminalView(stdout, wantsColour(context)) : frameView(context);
+  await followSession(user, {
+    ...{ sessionId, signal, view },
+    onFrame: stdout.isTTY ? undefined : (frame) => writeJson(stdout, frame),
+    onReconnect: (reason, waitMs) =>
+      view.say(`${reason}; connecting again in ${(waitMs / 1000).toFixed(1)} s`),
+  });
+}
+
+/** In a pipe the frames themselves are the output; remarks stay out of it. */
+function frameView({ stderr }: CommandContext): TranscriptView {
+  return {
+    update: () => undefined,
+    say: (remark) => void stderr.write(`${remark}\n`),
+    close: () => undefined,
+  };
+}

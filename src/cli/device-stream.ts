@@ -1,0 +1,91 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { AudioChunk } from "./audio-chunks.ts";
+import type { VirtualDevice } from "./virtual-device.ts";
+
+export interface StreamOptions {
+  /** 1 is real time; Infinity sends as fast as the service takes it. */
+  readonly speed: number;
+  /** Share of transmissions that get lost, 0..0.9: half before the service, half on the way back. */
+  readonly loss: number;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: StreamProgress) => void;
+}
+
+export interface StreamProgress {
+  readonly chunks: number;
+  /** Audio safely with the service. */
+  readonly seconds: number;
+  /** Transmissions that the simulated network lost. */
+  readonly lost: number;
+}
+
+const HEARTBEAT_MS = 15_000;
+/** With at most 90 % loss this many tries fail together once in 10^9 chunks. */
+const MOST_LOSSES = 200;
+const LOSS_WAIT_MS = 50;
+
+/** Sends chunks in order, each when a device would have recorded it, and heartbeats meanwhile. */
+export async function streamChunks(
+  device: VirtualDevice,
+  sessionId: string,
+  chunks: Iterable<AudioChunk>,
+  { speed, loss, signal, onProgress }: StreamOptions,
+): Promise<StreamProgress> {
+  const start = performance.now();
+  let progress: StreamProgress = { chunks: 0, seconds: 0, lost: 0 };
+  const stopHeartbeats = keepBeating(device, () => ({ recording: true, chunks: progress.chunks }));
+  try {
+    for (const chunk of chunks) {
+      const due = start + (chunk.recordedAt * 1000) / speed;
+      const wait = due - performance.now();
+      if (wait > 1) await delay(wait, undefined, { signal });
+      const lost = await sendThroughLoss(
+        () => device.upload(sessionId, chunk, signal),
+        loss,
+        signal,
+      );
+      progress = {
+        chunks: chunk.sequence + 1,
+        seconds: chunk.recordedAt,
+        lost: progress.lost + lost,
+      };
+      onProgress?.(progress);
+    }
+  } finally {
+    stopHeartbeats();
+  }
+  return progress;
+}
+
+/** Repeats a transmission as a device does that hears no answer; returns how many were lost. */
+async function sendThroughLoss(
+  send: () => Promise<unknown>,
+  loss: number,
+  signal: AbortSignal,
+): Promise<number> {
+  for (let lost = 0; ; lost++) {
+    const dropped = lost < MOST_LOSSES && Math.random() < loss;
+    const arrives = !dropped || Math.random() < 0.5;
+    if (arrives) await send();
+    if (!dropped) return lost;
+    await delay(LOSS_WAIT_MS, undefined, { signal });
+  }
+}
+
+function keepBeating(device: VirtualDevice, telemetry: () => Record<string, unknown>): () => void {
+  let inFlight = false;
+  const beat = async () => {
+    if (inFlight) return;
+    inFlight = true;
+    try {
+      await device.heartbeat(telemetry());
+    } catch {
+      // Its own retries are used up; the next beat, or the next upload, says what is wrong.
+    } finally {
+      inFlight = false;
+    }
+  };
+  const timer = setInterval(beat, HEARTBEAT_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}

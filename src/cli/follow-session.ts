@@ -1,0 +1,63 @@
+import type { ServerFrame } from "../wire/live-frames.ts";
+import { objectsField } from "./json-field.ts";
+import { LiveViewer } from "./live-viewer.ts";
+import { type Line, lineOfSegment, Transcript } from "./transcript.ts";
+import type { TranscriptView } from "./transcript-view.ts";
+import type { UserSession } from "./user-session.ts";
+
+export interface FollowOptions {
+  readonly sessionId: string;
+  readonly signal: AbortSignal;
+  readonly view: TranscriptView;
+  readonly footer?: () => string | undefined;
+  /** Each frame as it comes, for those who hand it on. */
+  readonly onFrame?: (frame: ServerFrame) => void;
+  readonly onReconnect?: (reason: string, waitMs: number) => void;
+}
+
+const MOST_PAGES = 1_000;
+const NO_CHANGE = { finals: [], relabelled: [], stale: false };
+
+/** Shows a session live until it has ended; gives its transcript as the service holds it then. */
+export async function followSession(
+  user: UserSession,
+  { sessionId, signal, view, footer, onFrame, onReconnect }: FollowOptions,
+): Promise<Transcript> {
+  const transcript = new Transcript();
+  let fetching: Promise<void> = Promise.resolve();
+  const refetch = async () => {
+    const change = transcript.replaceFinals(await fetchLines(user, sessionId));
+    view.update(transcript, change, footer?.());
+  };
+  const show = (frame: ServerFrame): boolean => {
+    onFrame?.(frame);
+    const change = transcript.apply(frame);
+    view.update(transcript, change, footer?.());
+    // The last word on an ended session is REST's; a failure surfaces below.
+    if (change.stale && !transcript.ended) fetching = fetching.then(refetch, refetch);
+    return transcript.ended;
+  };
+  const redraw = setInterval(() => view.update(transcript, NO_CHANGE, footer?.()), 250);
+  try {
+    await new LiveViewer(user, { sessionId, signal, onFrame: show, onReconnect }).run();
+    await fetching.catch(() => undefined);
+    if (!signal.aborted && transcript.status !== "deleted") await refetch();
+  } finally {
+    clearInterval(redraw);
+    view.close(transcript);
+  }
+  return transcript;
+}
+
+async function fetchLines(user: UserSession, sessionId: string): Promise<Line[]> {
+  const lines: Line[] = [];
+  let cursor = "";
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const path = `/sessions/${sessionId}/segments?limit=100${cursor}`;
+    const page = await user.call({ method: "GET", path });
+    lines.push(...objectsField(page, "items").map(lineOfSegment));
+    if (typeof page.next_cursor !== "string") break;
+    cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`;
+  }
+  return lines;
+}

@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import type { CommandContext } from "./command-context.ts";
+import { addDemo } from "./commands/demo.ts";
+import { addDevice } from "./commands/device-simulate.ts";
+import { addDoctor } from "./commands/doctor.ts";
+import { addLogin } from "./commands/login.ts";
+import { addTail } from "./commands/tail.ts";
+
+/** The whole `voice` command; parse errors are thrown, not exited on. */
+export function buildProgram(context: CommandContext): Command {
+  const program = new Command("voice")
+    .version(projectVersion())
+    .description("Live, speaker-labelled transcripts from the command line.")
+    .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.")
+    .showHelpAfterError("(--help shows what is possible)")
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+    })
+    .exitOverride();
+  addLogin(program, context);
+  addDevice(program, context);
+  addTail(program, context);
+  addDemo(program, context);
+  addDoctor(program, context);
+  return program;
+}
+
+function projectVersion(): string {
+  const file = new URL("../../package.json", import.meta.url);
+  const { version } = JSON.parse(readFileSync(file, "utf8")) as { version: string };
+  return version;
+}

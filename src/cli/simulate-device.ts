@@ -1,0 +1,74 @@
+import { basename } from "node:path";
+import { type ChunkCodec, cutIntoChunks } from "./audio-chunks.ts";
+import type { Attempts } from "./back-off.ts";
+import { type StreamProgress, streamChunks } from "./device-stream.ts";
+import type { UserSession } from "./user-session.ts";
+import { VirtualDevice } from "./virtual-device.ts";
+import { durationSeconds, readWave, type WaveAudio } from "./wave-file.ts";
+import { chooseWorkspace } from "./workspace-choice.ts";
+
+const FAREWELL_MS = 3_000;
+
+export interface SimulationOptions {
+  readonly files: readonly string[];
+  readonly codec: ChunkCodec;
+  readonly chunkSeconds: number;
+  readonly speed: number;
+  readonly loss: number;
+  readonly workspace?: string;
+  readonly title?: string;
+}
+
+export interface SimulationEvents {
+  readonly signal: AbortSignal;
+  readonly onStarted?: (session: { id: string; deviceId: string; seconds: number }) => void;
+  readonly onProgress?: (progress: StreamProgress) => void;
+  readonly onRetry?: Attempts["onRetry"];
+}
+
+export interface Simulation extends StreamProgress {
+  readonly sessionId: string;
+  readonly deviceId: string;
+}
+
+/** The recordings of a simulation, read and checked before anything is started. */
+export function readRecordings(files: readonly string[]): WaveAudio[] {
+  return files.map(readWave);
+}
+
+/**
+ * Plays recordings, one after another, as one session of a device that pairs itself. Whatever
+ * happens after the start, the session is stopped; at an abort with the chunks sent so far.
+ */
+export async function simulateDevice(
+  user: UserSession,
+  recordings: readonly WaveAudio[],
+  options: SimulationOptions,
+  { signal, onStarted, onProgress, onRetry }: SimulationEvents,
+): Promise<Simulation> {
+  const title = options.title ?? options.files.map((file) => basename(file)).join(", ");
+  const workspaceId = await chooseWorkspace(user, options.workspace);
+  const name = "Simulated device";
+  const device = await VirtualDevice.pair(user, { name, workspaceId }, onRetry);
+  await device.heartbeat({ battery_percent: 100, recording: false });
+  const id = await device.startSession({ title: title.slice(0, 200) });
+  const seconds = recordings.reduce((sum, audio) => sum + durationSeconds(audio), 0);
+  onStarted?.({ id, deviceId: device.id, seconds });
+  let progress: StreamProgress = { chunks: 0, seconds: 0, lost: 0 };
+  const keep = (next: StreamProgress) => {
+    progress = next;
+    onProgress?.(next);
+  };
+  const stop = (limit?: AbortSignal) => device.stopSession(id, progress.chunks - 1, limit);
+  try {
+    const chunks = cutIntoChunks(recordings, options.chunkSeconds, options.codec);
+    const { speed, loss } = options;
+    await streamChunks(device, id, chunks, { speed, loss, signal, onProgress: keep });
+  } catch (error) {
+    // The first failure is the one to tell; a person who interrupts does not wait for long.
+    await stop(AbortSignal.timeout(FAREWELL_MS)).catch(() => undefined);
+    throw error;
+  }
+  await stop();
+  return { ...progress, sessionId: id, deviceId: device.id };
+}

@@ -1,0 +1,69 @@
+import { styleText } from "node:util";
+
+const COLOURS = ["cyan", "yellow", "magenta", "green", "blue", "red"] as const;
+const INDENT = 2;
+/** Text is not squeezed below this many characters, even on a narrow terminal. */
+const NARROWEST = 10;
+
+/** `00:12`, from an hour on `1:00:12`. */
+export function clockTime(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const two = (value: number) => String(value).padStart(2, "0");
+  const minutes = Math.floor(whole / 60);
+  const clock = `${two(minutes % 60)}:${two(whole % 60)}`;
+  return minutes < 60 ? clock : `${Math.floor(minutes / 60)}:${clock}`;
+}
+
+/** Control characters of foreign text must not reach the terminal. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}+/gu, " ");
+}
+
+export interface LineStyle {
+  /** Characters per row; rows never exceed it. */
+  readonly columns: number;
+  readonly colour: boolean;
+  readonly interim: boolean;
+}
+
+/** The rows of one utterance: `00:12  S1  text`, wrapped between words under the text. */
+export function lineRows(
+  line: { readonly start: number; readonly text: string },
+  speaker: string,
+  { columns, colour, interim }: LineStyle,
+): string[] {
+  const gap = " ".repeat(INDENT);
+  const time = clockTime(line.start) + gap;
+  const name = printable(speaker).padEnd(2) + gap;
+  const margin = time.length + name.length;
+  const text = printable(line.text) + (interim ? " …" : "");
+  const rows = wrap(text, Math.max(NARROWEST, columns - margin - 1));
+  const paint = (row: string) => (colour && interim ? styleText("dim", row, RAW) : row);
+  const head = time + (colour ? styleText(colourOf(speaker), name, RAW) : name);
+  return rows.map((row, i) => (i === 0 ? head : " ".repeat(margin)) + paint(row));
+}
+
+/** Whether colour is wanted is decided by the caller, not by styleText. */
+const RAW = { validateStream: false } as const;
+
+function colourOf(speaker: string): (typeof COLOURS)[number] {
+  const number = Number(/^S(\d+)$/.exec(speaker)?.[1] ?? [...speaker].length);
+  return COLOURS[(number - 1 + COLOURS.length) % COLOURS.length] ?? "cyan";
+}
+
+function wrap(text: string, width: number): string[] {
+  const rows: string[] = [];
+  let row = "";
+  for (const word of text.split(/\s+/)) {
+    if (row !== "" && row.length + 1 + word.length > width) {
+      rows.push(row);
+      row = "";
+    }
+    row = row === "" ? word : `${row} ${word}`;
+    while (row.length > width) {
+      rows.push(row.slice(0, width));
+      row = row.slice(width);
+    }
+  }
+  return [...rows, row];
+}

@@ -1,0 +1,117 @@
+/** Everything a process of the service is told by its environment, read once. */
+export interface Config {
+  roles: ReadonlySet<Role>;
+  nodeName: string;
+  host: string;
+  port: number;
+  opsPort: number;
+  grpcPort: number;
+  /** Where clients reach the service; else the request's Host. */
+  publicUrl: string | undefined;
+  databaseUrl: string;
+  databasePoolSize: number;
+  natsUrl: string;
+  natsToken: string | undefined;
+  workerKey: string | undefined;
+  blobFolder: string;
+  keyFolder: string;
+  /** Key material as JSON instead of a folder. */
+  keys: string | undefined;
+  allowedOrigins: string[];
+  trustProxy: boolean;
+  jsonBytes: number;
+  uploadBytes: number;
+  /** Multiplies every rate limit; 0 switches them off. */
+  rateLimitFactor: number;
+  leaseMs: number;
+  passivateMs: number;
+  logLevel: string;
+}
+
+export type Role = "front" | "sessions";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Collects every problem, so that all are reported at once. */
+class Reader {
+  readonly problems: string[] = [];
+  readonly #env: Environment;
+
+  constructor(env: Environment) {
+    this.#env = env;
+  }
+
+  optional(name: string): string | undefined {
+    return this.#env[name] || undefined;
+  }
+
+  text(name: string, fallback?: string): string {
+    const value = this.#env[name] || fallback;
+    if (value === undefined) this.problems.push(`${name} is not set.`);
+    return value ?? "";
+  }
+
+  number(name: string, fallback: number, low: number, high: number): number {
+    const text = this.#env[name];
+    if (text === undefined || text === "") return fallback;
+    const value = Number(text);
+    if (Number.isFinite(value) && value >= low && value <= high) return value;
+    this.problems.push(`${name} must be a number from ${low} to ${high}, not "${text}".`);
+    return fallback;
+  }
+
+  flag(name: string): boolean {
+    return ["1", "true", "yes", "on"].includes((this.#env[name] ?? "").toLowerCase());
+  }
+
+  list(name: string): string[] {
+    return (this.#env[name] ?? "")
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== "");
+  }
+}
+
+function readRoles(reader: Reader): Set<Role> {
+  const names = reader.list("ROLES");
+  const roles = new Set<Role>();
+  for (const name of names.length === 0 ? ["front", "sessions"] : names) {
+    if (name === "front" || name === "sessions") roles.add(name);
+    else reader.problems.push(`ROLES holds "${name}"; it knows front and sessions.`);
+  }
+  return roles;
+}
+
+/** Throws one error that lists every problem. */
+export function readConfig(env: Environment, hostname: string): Config {
+  const reader = new Reader(env);
+  const config: Config = {
+    roles: readRoles(reader),
+    nodeName: reader.text("NODE_NAME", hostname),
+    host: reader.text("HOST", "127.0.0.1"),
+    port: reader.number("PORT", 8080, 0, 65_535),
+    opsPort: reader.number("OPS_PORT", 0, 0, 65_535),
+    grpcPort: reader.number("GRPC_SESSIONS_PORT", 0, 0, 65_535),
+    publicUrl: reader.optional("PUBLIC_URL"),
+    databaseUrl: reader.text("DATABASE_URL"),
+    databasePoolSize: reader.number("DATABASE_POOL_SIZE", 16, 2, 200),
+    natsUrl: reader.text("NATS_URL"),
+    natsToken: reader.optional("NATS_TOKEN"),
+    workerKey: reader.optional("WORKER_KEY"),
+    blobFolder: reader.text("VOICE_BLOB_DIR"),
+    keyFolder: reader.text("VOICE_KEY_DIR", env.VOICE_KEYS ? "unused" : undefined),
+    keys: reader.optional("VOICE_KEYS"),
+    allowedOrigins: reader.list("ALLOWED_ORIGINS"),
+    trustProxy: reader.flag("TRUST_PROXY"),
+    jsonBytes: reader.number("MAX_JSON_BYTES", 1_048_576, 1_024, 67_108_864),
+    uploadBytes: reader.number("MAX_UPLOAD_BYTES", 67_108_864, 1_024, 1_073_741_824),
+    rateLimitFactor: reader.number("RATE_LIMIT_FACTOR", 1, 0, 1_000_000),
+    leaseMs: reader.number("LEASE_MS", 1_500, 300, 60_000),
+    passivateMs: reader.number("PASSIVATE_MS", 120_000, 1_000, 86_400_000),
+    logLevel: reader.text("LOG_LEVEL", "info"),
+  };
+  if (reader.problems.length > 0) {
+    throw new Error(`The configuration is not usable:\n  ${reader.problems.join("\n  ")}`);
+  }
+  return config;
+}

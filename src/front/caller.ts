@@ -1,0 +1,55 @@
+import type { Credential, Route } from "../api/route.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { Principal } from "../auth/principal.ts";
+import { AppError, isAppError } from "../base/errors.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+/** True when the request carries an `Authorization: Bearer` at all. */
+export function hasBearer(headers: Headers): boolean {
+  return /^bearer +\S/i.test(headers.authorization ?? "");
+}
+
+/**
+ * The caller of a route, or undefined when the route needs none or checks a
+ * bearer of its own kind (refresh token, pairing secret) itself. Throws 401.
+ */
+export async function authenticateRoute(
+  route: Route,
+  headers: Headers,
+  authenticator: Authenticator,
+): Promise<Principal | undefined> {
+  if (route.auth.length === 0) return undefined;
+  const known = route.auth.filter(isKnownHere);
+  if (known.length === route.auth.length) return authenticator.authenticate(headers, known);
+  const hasKey = headers["x-api-key"] !== undefined && known.includes("device_key");
+  if (hasKey) return authenticator.authenticate(headers, ["device_key"]);
+  if (!hasBearer(headers)) {
+    throw new AppError("unauthorized", "This needs a bearer token in the Authorization header.");
+  }
+  return known.includes("bearer") ? tryBearer(headers, authenticator) : undefined;
+}
+
+function isKnownHere(credential: Credential): boolean {
+  return credential === "bearer" || credential === "device_key";
+}
+
+/** The bearer may be of the route's own kind, so that a 401 here is not the last word. */
+async function tryBearer(
+  headers: Headers,
+  authenticator: Authenticator,
+): Promise<Principal | undefined> {
+  try {
+    return await authenticator.authenticate(headers, ["bearer"]);
+  } catch (error) {
+    if (isAppError(error) && error.status === 401) return undefined;
+    throw error;
+  }
+}
+
+/** Throws 403 when the caller's role alone forbids the route. */
+export function checkRole(route: Route, principal: Principal | undefined): void {
+  if (route.roles === undefined || principal === undefined || principal.kind === "device") return;
+  if (route.roles.includes(principal.role)) return;
+  throw new AppError("forbidden", `Your role, ${principal.role}, does not allow this.`);
+}

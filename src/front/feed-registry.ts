@@ -1,0 +1,37 @@
+import type { Feeds } from "./live-socket.ts";
+import { type FeedOptions, SessionFeed } from "./session-feed.ts";
+
+/** One feed per followed session, for as long as somebody here follows it. */
+export class FeedRegistry implements Feeds {
+  readonly #options: Omit<FeedOptions, "sessionId">;
+  readonly #feeds = new Map<string, { feed: SessionFeed; users: number }>();
+
+  constructor(options: Omit<FeedOptions, "sessionId">) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#feeds.size;
+  }
+
+  acquire(sessionId: string): SessionFeed {
+    const known = this.#feeds.get(sessionId);
+    if (known !== undefined) {
+      known.users += 1;
+      return known.feed;
+    }
+    const feed = new SessionFeed({ ...this.#options, sessionId });
+    this.#feeds.set(sessionId, { feed, users: 1 });
+    feed.start();
+    return feed;
+  }
+
+  release(sessionId: string): void {
+    const entry = this.#feeds.get(sessionId);
+    if (entry === undefined) return;
+    entry.users -= 1;
+    if (entry.users > 0) return;
+    this.#feeds.delete(sessionId);
+    entry.feed.close();
+  }
+}

@@ -1,0 +1,67 @@
+import type { InterimResultsFrame, ServerFrame } from "../wire/live-frames.ts";
+import { type EncodedFrame, encodeFrame } from "./encoded-frame.ts";
+
+type Entry = { encoded: EncodedFrame } | { frame: ServerFrame };
+
+const MAX_TRANSIENT = 256;
+
+function isInterim(frame: ServerFrame): frame is InterimResultsFrame {
+  return frame.type === "Results" && !frame.is_final;
+}
+
+/**
+ * What goes out together at the end of a tick, in order. Durable frames all
+ * stay; of the interim results of a segment only the newest does, and none
+ * once the segment's final is there.
+ */
+export class FrameBatch {
+  #entries: (Entry | undefined)[] = [];
+  readonly #interims = new Map<string, { at: number; revision: number }>();
+  #transient = 0;
+
+  get empty(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  /** `finalSegment` names the segment whose final this is. */
+  addDurable(encoded: EncodedFrame, finalSegment: string | undefined): void {
+    if (finalSegment !== undefined) this.#dropInterim(finalSegment);
+    this.#entries.push({ encoded });
+  }
+
+  /** Dropped when a tick brings more than anybody could read. */
+  addTransient(frame: ServerFrame): void {
+    if (isInterim(frame)) {
+      const known = this.#interims.get(frame.segment_id);
+      if (known !== undefined && known.revision > frame.revision) return;
+      this.#dropInterim(frame.segment_id);
+    }
+    if (this.#transient >= MAX_TRANSIENT) return;
+    this.#transient += 1;
+    if (isInterim(frame)) {
+      this.#interims.set(frame.segment_id, { at: this.#entries.length, revision: frame.revision });
+    }
+    this.#entries.push({ frame });
+  }
+
+  /** Everything, each frame encoded once; the batch is empty afterwards. */
+  take(): EncodedFrame[] {
+    const encoded: EncodedFrame[] = [];
+    for (const entry of this.#entries) {
+      if (entry === undefined) continue;
+      encoded.push("encoded" in entry ? entry.encoded : encodeFrame(entry.frame));
+    }
+    this.#entries = [];
+    this.#interims.clear();
+    this.#transient = 0;
+    return encoded;
+  }
+
+  #dropInterim(segmentId: string): void {
+    const known = this.#interims.get(segmentId);
+    if (known === undefined) return;
+    this.#entries[known.at] = undefined;
+    this.#interims.delete(segmentId);
+    this.#transient -= 1;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Clock } from "../base/clock.ts";
+
+export interface RateLimit {
+  perMinute: number;
+  /** Requests that may come at once after a quiet time. */
+  burst: number;
+}
+
+export interface RateVerdict {
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** Seconds until the whole burst is there again. */
+  resetSeconds: number;
+  /** Seconds until the next request is taken; 0 when this one was. */
+  retryAfterSeconds: number;
+}
+
+const MAX_KEYS = 100_000;
+
+/**
+ * The generic cell rate algorithm (ITU-T I.371) per key: one number each, the
+ * theoretical arrival time. In any span of t it lets `burst + rate * t` through
+ * at most. Bounded in memory: past `maxKeys` the least recently seen is forgotten.
+ */
+export class Gcra {
+  readonly #interval: number;
+  readonly #limit: RateLimit;
+  readonly #clock: Clock;
+  readonly #maxKeys: number;
+  readonly #arrivals = new Map<string, number>();
+
+  constructor(limit: RateLimit, clock: Clock, maxKeys = MAX_KEYS) {
+    this.#limit = limit;
+    this.#interval = 60_000 / limit.perMinute;
+    this.#clock = clock;
+    this.#maxKeys = maxKeys;
+  }
+
+  get size(): number {
+    return this.#arrivals.size;
+  }
+
+  take(key: string): RateVerdict {
+    const now = this.#clock.monotonic();
+    const span = this.#interval * this.#limit.burst;
+    const before = Math.max(this.#arrivals.get(key) ?? now, now);
+    const after = before + this.#interval;
+    // Sums of floating-point intervals drift by less than this.
+    const allowed = after - now <= span + 1e-6;
+    const arrival = allowed ? after : before;
+    this.#remember(key, arrival);
+    return {
+      allowed,
+      limit: this.#limit.burst,
+      remaining: Math.max(0, Math.floor((span - (arrival - now)) / this.#interval + 1e-6)),
+      resetSeconds: Math.ceil((arrival - now) / 1000),
+      retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((after - now - span) / 1000)),
+    };
+  }
+
+  #remember(key: string, arrival: number): void {
+    this.#arrivals.delete(key);
+    this.#arrivals.set(key, arrival);
+    if (this.#arrivals.size <= this.#maxKeys) return;
+    const oldest = this.#arrivals.keys().next();
+    if (!oldest.done) this.#arrivals.delete(oldest.value);
+  }
+}

@@ -1,0 +1,275 @@
+import type { HttpRequest, HttpResponse } from "uWebSockets.js";
+import type { Request, Route } from "../api/route.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { Principal } from "../auth/principal.ts";
+import { createDeferred, withTimeout } from "../base/deferred.ts";
+import { AppError, errorMessage, toAppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Answer } from "./answer.ts";
+import { bodyLength, checkBodyHead } from "./body-head.ts";
+import { authenticateRoute, checkRole } from "./caller.ts";
+import { Exchange } from "./exchange.ts";
+import { Gate } from "./gate.ts";
+import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
+import { CallerGone } from "./json-body.ts";
+import type { Origins } from "./origins.ts";
+import { PreparedRoute } from "./prepared-route.ts";
+import { problemAnswer } from "./problem.ts";
+import { enforce, type RateLimits, rateHeaders } from "./rate-limits.ts";
+import { type Match, RouteTable } from "./route-table.ts";
+import { readUpload, removeFile } from "./upload-body.ts";
+
+export interface HttpLimits {
+  jsonBytes: number;
+  uploadBytes: number;
+  jsonTimeoutMs: number;
+  uploadTimeoutMs: number;
+  handlerTimeoutMs: number;
+  /** Uploads received at the same time; more are told to come back. */
+  concurrentUploads: number;
+}
+
+export const DEFAULT_HTTP_LIMITS: HttpLimits = {
+  jsonBytes: 1024 * 1024,
+  uploadBytes: 64 * 1024 * 1024,
+  jsonTimeoutMs: 30_000,
+  uploadTimeoutMs: 300_000,
+  handlerTimeoutMs: 30_000,
+  concurrentUploads: 128,
+};
+
+export interface HttpOptions {
+  routes: readonly Route[];
+  authenticator: Authenticator;
+  rates: RateLimits;
+  origins: Origins;
+  limits: HttpLimits;
+  uploadFolder: string;
+  /** Believe X-Forwarded-For; only behind a proxy that sets it. */
+  trustProxy: boolean;
+  log: Log;
+}
+
+const PREFIX = "/api";
+
+/** What is known of a request while it is served. */
+interface Serving {
+  exchange: Exchange;
+  incoming: Incoming;
+  extra: Record<string, string>;
+  routeId: string;
+}
+
+/** Serves routes: the only place where a route meets a socket. */
+export class HttpFront {
+  readonly #options: HttpOptions;
+  readonly #table: RouteTable;
+  readonly #prepared: ReadonlyMap<Route, PreparedRoute>;
+  readonly #idle: (() => void)[] = [];
+  readonly #uploads: Gate;
+  #inFlight = 0;
+  #draining = false;
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
+    this.#table = new RouteTable(options.routes);
+    this.#prepared = PreparedRoute.all(options.routes);
+    this.#uploads = new Gate(options.limits.concurrentUploads, "uploads");
+  }
+
+  /** From now on every request is answered 503; resolves when none is in flight. */
+  drain(): Promise<void> {
+    this.#draining = true;
+    if (this.#inFlight === 0) return Promise.resolve();
+    const idle = createDeferred<void>();
+    this.#idle.push(() => idle.resolve());
+    return idle.promise;
+  }
+
+  /** Serves one request of uWebSockets.js; never throws. */
+  handle(res: HttpResponse, req: HttpRequest): void {
+    const incoming = copyRequest(res, req, this.#options.trustProxy);
+    const exchange = new Exchange(res);
+    const length = bodyLength(incoming.headers);
+    if (length > 0) exchange.holdBody(length);
+    const extra = {
+      "X-Request-Id": incoming.id,
+      ...this.#options.origins.headers(incoming.headers),
+    };
+    void this.#run({ exchange, incoming, extra, routeId: "none" });
+  }
+
+  async #run(serving: Serving): Promise<void> {
+    const started = performance.now();
+    this.#inFlight += 1;
+    let failure: unknown;
+    const answer = await this.#serve(serving).catch((error: unknown) => {
+      failure = error;
+      return problemAnswer(error);
+    });
+    const status = this.#send(serving, answer);
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    this.#report(serving, status, performance.now() - started, failure);
+  }
+
+  /** The status as sent; 499 when nobody was there any more. */
+  #send({ exchange, incoming, extra }: Serving, answer: Answer): number {
+    const head = incoming.method === "HEAD";
+    try {
+      return exchange.send(answer, extra, head) ? answer.status : 499;
+    } catch (error) {
+      // The answer itself cannot be written: say so rather than nothing.
+      this.#options.log.error({ error: errorMessage(error) }, "answer could not be encoded");
+      return exchange.send(problemAnswer(error), extra, head) ? 500 : 499;
+    }
+  }
+
+  #report(serving: Serving, status: number, ms: number, failure: unknown): void {
+    const { incoming, routeId } = serving;
+    const fields = {
+      method: incoming.method,
+      route: routeId,
+      status,
+      ms: Math.round(ms * 10) / 10,
+      request_id: incoming.id,
+    };
+    if (status < 400) return this.#options.log.info(fields, "request");
+    if (status < 500) return this.#options.log.debug(fields, "request");
+    this.#options.log.error({ ...fields, ...causeOf(failure) }, "request failed");
+  }
+
+  async #serve(serving: Serving): Promise<Answer> {
+    const { incoming, extra } = serving;
+    if (this.#draining) {
+      extra.Connection = "close";
+      throw new AppError("unavailable", "The service is stopping. Please try again.", {
+        retryAfter: 1,
+      });
+    }
+    const verdict = this.#options.rates.address(incoming.address);
+    Object.assign(extra, rateHeaders(verdict));
+    enforce(verdict);
+    const match = this.#match(incoming);
+    if (match.kind === "unknown") {
+      throw new AppError("not_found", "There is nothing at this address.");
+    }
+    if (incoming.method === "OPTIONS") return this.#answerOptions(serving, match);
+    if (match.kind === "wrong_method") return wrongMethod(incoming, match.allow);
+    serving.routeId = match.route.id;
+    return this.#serveRoute(serving, match.route, match.params);
+  }
+
+  #match(incoming: Incoming): Match {
+    const inside = incoming.path.startsWith(`${PREFIX}/`);
+    return inside
+      ? this.#table.match(incoming.method, incoming.path.slice(PREFIX.length))
+      : { kind: "unknown" };
+  }
+
+  #answerOptions({ incoming, extra }: Serving, match: Match): Answer {
+    const allow = match.kind === "wrong_method" ? match.allow : [];
+    Object.assign(extra, this.#options.origins.preflight(incoming.headers, allow));
+    return { status: 204, headers: { Allow: allow.join(", ") } };
+  }
+
+  async #serveRoute(
+    serving: Serving,
+    route: Route,
+    params: Record<string, string>,
+  ): Promise<Answer> {
+    const { incoming, exchange, extra } = serving;
+    const { limits, authenticator, rates } = this.#options;
+    const limit = route.body?.kind === "upload" ? limits.uploadBytes : limits.jsonBytes;
+    checkBodyHead(route, incoming.headers, limit);
+    const prepared = this.#prepared.get(route);
+    if (prepared === undefined) throw new Error(`The route ${route.id} was not prepared.`);
+    const json = await prepared.readJson(exchange, limit, limits.jsonTimeoutMs);
+    const principal = await withTimeout(
+      authenticateRoute(route, incoming.headers, authenticator),
+      limits.handlerTimeoutMs,
+      "Checking who calls",
+    );
+    const verdict = rates.caller(route, principal, incoming.address);
+    Object.assign(extra, rateHeaders(verdict));
+    enforce(verdict);
+    checkRole(route, principal);
+    const request = buildRequest(serving, prepared.params(params), principal);
+    return this.#call(serving, prepared, request, json);
+  }
+
+  async #call(
+    serving: Serving,
+    prepared: PreparedRoute,
+    request: Request,
+    json: Buffer | undefined,
+  ): Promise<Answer> {
+    const ms = this.#options.limits.handlerTimeoutMs;
+    const { route } = prepared;
+    const resource = await withTimeout(Promise.resolve(route.resolve?.(request)), ms, "The lookup");
+    request.query = prepared.query(request.query);
+    request.body = prepared.body(json);
+    if (route.body?.kind !== "upload") {
+      return withTimeout(route.handle(request, resource), ms, "The request");
+    }
+    return this.#callWithUpload(serving, route, request, resource);
+  }
+
+  async #callWithUpload(
+    { exchange, incoming }: Serving,
+    route: Route,
+    request: Request,
+    resource: unknown,
+  ): Promise<Answer> {
+    const { limits, uploadFolder } = this.#options;
+    const upload = await this.#uploads.run(() =>
+      readUpload(exchange, incoming.headers, {
+        folder: uploadFolder,
+        bytes: limits.uploadBytes,
+        timeoutMs: limits.uploadTimeoutMs,
+      }),
+    );
+    const work = Promise.resolve(route.handle({ ...request, upload }, resource));
+    // The handler may outlive its time limit and still need the file.
+    const removed = work.catch(() => {}).then(() => removeFile(upload.path));
+    const answer = await withTimeout(work, limits.handlerTimeoutMs, "Storing the upload");
+    await removed;
+    return answer;
+  }
+}
+
+function buildRequest(
+  { exchange, incoming }: Serving,
+  params: Record<string, string>,
+  principal: Principal | undefined,
+): Request {
+  return {
+    id: incoming.id,
+    method: incoming.method,
+    params,
+    query: parseQuery(incoming.query),
+    headers: incoming.headers,
+    body: undefined,
+    principal,
+    address: incoming.address,
+    signal: exchange.signal,
+  };
+}
+
+function wrongMethod(incoming: Incoming, allow: readonly string[]): Answer {
+  const message = `${incoming.method} is not possible here; ${allow.join(", ")} are.`;
+  const answer = problemAnswer(new AppError("bad_request", message));
+  return { ...answer, status: 405, headers: { ...answer.headers, Allow: allow.join(", ") } };
+}
+
+/** What the log needs to find the fault; never what the caller sent. */
+function causeOf(failure: unknown): object {
+  if (failure instanceof CallerGone) return {};
+  const error = toAppError(failure);
+  const cause = error.cause ?? failure;
+  return {
+    code: error.code,
+    error: errorMessage(cause),
+    stack: cause instanceof Error ? cause.stack : undefined,
+  };
+}

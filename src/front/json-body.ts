@@ -1,0 +1,63 @@
+import { AppError } from "../base/errors.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** Thrown inside when the caller left; nobody is there to read an answer. */
+export class CallerGone extends Error {
+  constructor() {
+    super("The caller went away.");
+    this.name = "CallerGone";
+  }
+}
+
+export function tooLarge(limit: number): AppError {
+  return new AppError("payload_too_large", `The request body is larger than ${limit} bytes.`);
+}
+
+/** The whole body in memory. Rejects with 413 as soon as it passes `limit`, or `timeout` after `ms`. */
+export function readBytes(exchange: Exchange, limit: number, ms: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(() => reject(bodyLate(ms)), ms);
+    const settle = (act: () => void): void => {
+      clearTimeout(timer);
+      act();
+    };
+    exchange.readBody({
+      data(chunk) {
+        size += chunk.byteLength;
+        if (size <= limit) chunks.push(chunk);
+        else settle(() => reject(tooLarge(limit)));
+      },
+      end: () => settle(() => resolve(Buffer.concat(chunks))),
+      gone: () => settle(() => reject(new CallerGone())),
+    });
+  });
+}
+
+export function bodyLate(ms: number): AppError {
+  return new AppError("timeout", `The request body did not arrive within ${ms / 1000} s.`);
+}
+
+/** Parses UTF-8 JSON; throws `invalid_json` with a sentence that says what is wrong. */
+export function parseJson(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new AppError("invalid_json", "The request body is not valid UTF-8.");
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new AppError("invalid_json", `The request body is not valid JSON${place(error)}.`);
+  }
+}
+
+/** Where the parser stopped, without quoting what the caller sent. */
+function place(error: unknown): string {
+  const message = error instanceof Error ? error.message : "";
+  const at = /position (\d+)/.exec(message)?.[1];
+  if (at !== undefined) return ` (at character ${Number(at) + 1})`;
+  return message.includes("end of JSON") ? " (it ends too early)" : "";
+}

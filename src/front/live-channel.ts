@@ -1,0 +1,240 @@
+import type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_socket_context_t,
+  WebSocket,
+} from "uWebSockets.js";
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { RevocationFeed } from "../auth/revocation-feed.ts";
+import type { Clock } from "../base/clock.ts";
+import { withTimeout } from "../base/deferred.ts";
+import { AppError, errorMessage, toAppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { CLOSE } from "../wire/live-frames.ts";
+import { renderAnswer, writeHead } from "./answer.ts";
+import { FeedRegistry } from "./feed-registry.ts";
+import { Gcra } from "./gcra.ts";
+import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
+import type { LiveLimits } from "./live-limits.ts";
+import { LiveSocket } from "./live-socket.ts";
+import type { LiveSource, ViewerPolicy } from "./live-source.ts";
+import type { Origins } from "./origins.ts";
+import { problemAnswer } from "./problem.ts";
+import { enforce, type RateLimits } from "./rate-limits.ts";
+import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
+import type { TicketRedeemer } from "./ticket-redeemer.ts";
+import { UwsConnection } from "./uws-connection.ts";
+
+export interface LiveOptions {
+  source: LiveSource;
+  policy: ViewerPolicy;
+  tickets: TicketRedeemer;
+  revocations: Pick<RevocationFeed, "subscribe">;
+  limits: LiveLimits;
+}
+
+export interface LiveChannelOptions extends LiveOptions {
+  authenticator: Authenticator;
+  rates: RateLimits;
+  origins: Origins;
+  trustProxy: boolean;
+  clock: Clock;
+  log: Log;
+}
+
+const PATH = "/api/live";
+const AUTHENTICATE_MS = 10_000;
+/** Largest frame that is read at all; between `frameBytes` and this, the close says why. */
+const HARD_FRAME_BYTES = 256 * 1024;
+
+interface SocketData {
+  id: string;
+  principal: Principal;
+  open?: OpenSocket;
+}
+
+interface Handshake {
+  key: string;
+  protocol: string;
+  extensions: string;
+}
+
+/** `GET /api/live`: viewers' WebSockets. */
+export class LiveChannel {
+  readonly #options: LiveChannelOptions;
+  readonly #feeds: FeedRegistry;
+  readonly #watch: SocketWatch;
+  readonly #messages: Gcra;
+  #stopRevocations: (() => void) | undefined;
+  #draining = false;
+
+  constructor(options: LiveChannelOptions) {
+    const { source, clock, log, limits } = options;
+    this.#options = options;
+    this.#feeds = new FeedRegistry({
+      source,
+      clock,
+      log,
+      tickMs: limits.tickMs,
+      recent: limits.recentFrames,
+      readTimeoutMs: limits.readTimeoutMs,
+    });
+    this.#watch = new SocketWatch(limits, clock);
+    this.#messages = new Gcra(limits.messages, clock, limits.sockets * 2);
+  }
+
+  mount(app: TemplatedApp): void {
+    app.ws<SocketData>(PATH, {
+      maxPayloadLength: HARD_FRAME_BYTES,
+      // Only a backstop: our own limit closes the socket and says so.
+      maxBackpressure: 64 * 1024 * 1024,
+      idleTimeout: 240,
+      sendPingsAutomatically: false,
+      upgrade: (res, req, context) => this.#upgrade(res, req, context),
+      open: (ws) => this.#opened(ws),
+      message: (ws, message, isBinary) => this.#message(ws, message, isBinary),
+      pong: (ws) => this.#watch.heard(ws.getUserData().open),
+      drain: (ws) => ws.getUserData().open?.socket.drained(),
+      close: (ws) => this.#closed(ws),
+    });
+  }
+
+  start(): void {
+    this.#watch.start();
+    this.#stopRevocations = this.#options.revocations.subscribe((event) =>
+      this.#watch.revoked(event),
+    );
+  }
+
+  /** Tells every viewer to go elsewhere and takes no new ones. */
+  drain(): void {
+    this.#draining = true;
+    this.#watch.closeAll(CLOSE.goingAway, "The service is stopping; please reconnect.");
+  }
+
+  stop(): void {
+    this.drain();
+    this.#stopRevocations?.();
+    this.#watch.stop();
+  }
+
+  get sockets(): number {
+    return this.#watch.size;
+  }
+
+  #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
+    const incoming = copyRequest(res, req, this.#options.trustProxy);
+    const { headers } = incoming;
+    const handshake = {
+      key: headers["sec-websocket-key"] ?? "",
+      protocol: headers["sec-websocket-protocol"] ?? "",
+      extensions: headers["sec-websocket-extensions"] ?? "",
+    };
+    let gone = false;
+    res.onAborted(() => {
+      gone = true;
+    });
+    this.#admit(incoming).then(
+      (principal) => {
+        if (!gone) res.cork(() => accept(res, context, handshake, incoming.id, principal));
+      },
+      (error: unknown) => {
+        this.#logRefusal(incoming, toAppError(error));
+        if (!gone) this.#refuse(res, incoming, error);
+      },
+    );
+  }
+
+  async #admit(incoming: Incoming): Promise<Principal> {
+    const { rates, origins, limits } = this.#options;
+    if (this.#draining) throw new AppError("unavailable", "The service is stopping.");
+    enforce(rates.address(incoming.address));
+    if (!origins.mayConnect(incoming.headers)) {
+      throw new AppError("forbidden", "Pages of this origin may not open a live connection.");
+    }
+    if (this.#watch.size >= limits.sockets) {
+      throw new AppError("overloaded", "Too many live connections.", { retryAfter: 5 });
+    }
+    const principal = await withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");
+    if (this.#watch.countOf(principal.id) >= limits.socketsPerCaller) {
+      throw new AppError("rate_limited", "You have too many live connections open.");
+    }
+    return principal;
+  }
+
+  #identify({ query, headers }: Incoming): Promise<Principal> {
+    const ticket = parseQuery(query).ticket;
+    const { tickets, authenticator } = this.#options;
+    if (typeof ticket === "string" && ticket !== "") return tickets.redeem(ticket);
+    return authenticator.authenticate(headers, ["bearer"]);
+  }
+
+  #refuse(res: HttpResponse, incoming: Incoming, error: unknown): void {
+    const extra = {
+      "X-Request-Id": incoming.id,
+      ...this.#options.origins.headers(incoming.headers),
+    };
+    const answer = problemAnswer(error);
+    const { headers, payload } = renderAnswer(answer, extra);
+    res.cork(() => {
+      writeHead(res, answer.status, headers);
+      res.end(payload ?? "", true);
+    });
+  }
+
+  #logRefusal(incoming: Incoming, error: AppError): void {
+    const fields = { route: "live", status: error.status, request_id: incoming.id };
+    if (error.status < 500) return this.#options.log.debug(fields, "live connection refused");
+    const cause = errorMessage(error.cause ?? error);
+    this.#options.log.error({ ...fields, error: cause }, "live connection failed");
+  }
+
+  #opened(ws: WebSocket<SocketData>): void {
+    const data = ws.getUserData();
+    const connection = new UwsConnection(ws);
+    const { authenticator, policy, limits, log } = this.#options;
+    const socket = new LiveSocket({
+      connection,
+      principal: data.principal,
+      authenticator,
+      policy,
+      feeds: this.#feeds,
+      limits,
+      log,
+    });
+    data.open = this.#watch.add(socket, connection);
+    if (this.#draining) socket.close(CLOSE.goingAway, "The service is stopping.");
+    log.info({ route: "live", request_id: data.id, sockets: this.#watch.size }, "viewer connected");
+  }
+
+  #message(ws: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean): void {
+    const { id, open } = ws.getUserData();
+    if (open === undefined) return;
+    this.#watch.heard(open);
+    if (!this.#messages.take(id).allowed) {
+      return open.socket.close(CLOSE.rate, "Too many frames.");
+    }
+    open.socket.message(Buffer.from(message), isBinary);
+  }
+
+  #closed(ws: WebSocket<SocketData>): void {
+    const { open } = ws.getUserData();
+    if (open !== undefined) this.#watch.remove(open);
+  }
+}
+
+function accept(
+  res: HttpResponse,
+  context: us_socket_context_t,
+  { key, protocol, extensions }: Handshake,
+  id: string,
+  principal: Principal,
+): void {
+  const data: SocketData = { id, principal };
+  res.writeStatus("101 Switching Protocols");
+  res.writeHeader("X-Request-Id", id);
+  res.writeHeader("X-API-Version", "1.0");
+  res.upgrade(data, key, protocol, extensions, context);
+}

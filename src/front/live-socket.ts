@@ -1,0 +1,237 @@
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { Principal } from "../auth/principal.ts";
+import { createDeferred, withTimeout } from "../base/deferred.ts";
+import { AppError, toAppError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { CLOSE, type CloseCode, type ViewerFrame } from "../wire/live-frames.ts";
+import { type EncodedFrame, encodeFrame } from "./encoded-frame.ts";
+import type { LiveLimits } from "./live-limits.ts";
+import type { ViewerPolicy } from "./live-source.ts";
+import { closeCodeOf } from "./problem.ts";
+import type { SessionFeed } from "./session-feed.ts";
+import { type FrameSink, Subscriber } from "./subscriber.ts";
+import { parseViewerFrame } from "./viewer-frame.ts";
+
+/** The transport below a live socket; uWebSockets.js in production. */
+export interface Connection {
+  /** Messages in one write; false when one was not taken. */
+  send(messages: readonly Uint8Array[]): boolean;
+  bufferedBytes(): number;
+  close(code: CloseCode, reason: string): void;
+}
+
+/** The feeds of this process. */
+export interface Feeds {
+  acquire(sessionId: string): SessionFeed;
+  /** To be called once for each `acquire`. */
+  release(sessionId: string): void;
+}
+
+export interface LiveSocketOptions {
+  connection: Connection;
+  principal: Principal;
+  authenticator: Pick<Authenticator, "revalidate">;
+  policy: ViewerPolicy;
+  feeds: Feeds;
+  limits: LiveLimits;
+  log: Log;
+}
+
+/** Empty until the caller's right was checked. */
+interface Subscription {
+  subscriber?: Subscriber;
+}
+
+/**
+ * A viewer's socket after its caller is known: open, then closed, once.
+ * Frames of the viewer come in through `message`; everything that ends the
+ * socket goes through `close`.
+ */
+export class LiveSocket implements FrameSink {
+  readonly #options: LiveSocketOptions;
+  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #roomWaiters: (() => void)[] = [];
+  #principal: Principal;
+  #open = true;
+  #badFrames = 0;
+  #rechecking = false;
+
+  constructor(options: LiveSocketOptions) {
+    this.#options = options;
+    this.#principal = options.principal;
+  }
+
+  get principal(): Principal {
+    return this.#principal;
+  }
+
+  follows(sessionId: string): boolean {
+    return this.#subscriptions.has(sessionId);
+  }
+
+  /** A frame of the viewer; `bytes` is only read before this returns. */
+  message(bytes: Buffer, isBinary: boolean): void {
+    if (!this.#open) return;
+    if (bytes.byteLength > this.#options.limits.frameBytes) {
+      return this.close(CLOSE.tooLarge, "The frame is too large.");
+    }
+    try {
+      if (isBinary) throw new AppError("bad_request", "A viewer sends text frames only.");
+      this.#obey(parseViewerFrame(bytes));
+    } catch (error) {
+      this.#refuseFrame(toAppError(error));
+    }
+  }
+
+  #obey(frame: ViewerFrame): void {
+    if (frame.type === "Unsubscribe") this.#unsubscribe(frame.session_id);
+    if (frame.type === "Subscribe") this.#subscribe(frame.session_id, frame.from_seq);
+  }
+
+  #refuseFrame(error: AppError): void {
+    this.#badFrames += 1;
+    this.#sendError(error, undefined);
+    if (this.#badFrames >= this.#options.limits.badFrames) {
+      this.close(CLOSE.protocol, "Too many malformed frames.");
+    }
+  }
+
+  #subscribe(sessionId: string, fromSeq: number | undefined): void {
+    this.#unsubscribe(sessionId);
+    if (this.#subscriptions.size >= this.#options.limits.subscriptionsPerSocket) {
+      throw new AppError("bad_request", "This socket follows as many sessions as it may.");
+    }
+    const subscription: Subscription = {};
+    this.#subscriptions.set(sessionId, subscription);
+    this.#begin(sessionId, subscription, fromSeq).catch((error: unknown) => {
+      if (this.#subscriptions.get(sessionId) !== subscription) return;
+      this.#endSubscription(sessionId, toAppError(error));
+    });
+  }
+
+  async #begin(
+    sessionId: string,
+    subscription: Subscription,
+    fromSeq: number | undefined,
+  ): Promise<void> {
+    await this.#check(sessionId);
+    if (this.#subscriptions.get(sessionId) !== subscription) return;
+    const feed = this.#options.feeds.acquire(sessionId);
+    subscription.subscriber = new Subscriber(sessionId, feed, this);
+    await subscription.subscriber.start(fromSeq);
+  }
+
+  async #check(sessionId: string): Promise<void> {
+    if (!isId(sessionId)) throw new AppError("not_found", "There is no such session.");
+    const check = this.#options.policy.check(this.#principal, sessionId);
+    await withTimeout(check, this.#options.limits.readTimeoutMs, "Checking your rights");
+  }
+
+  #unsubscribe(sessionId: string): void {
+    const subscription = this.#subscriptions.get(sessionId);
+    if (subscription === undefined) return;
+    this.#subscriptions.delete(sessionId);
+    if (subscription.subscriber === undefined) return;
+    subscription.subscriber.stop();
+    this.#options.feeds.release(sessionId);
+  }
+
+  /** Tells why; a socket that follows nothing else is closed. */
+  #endSubscription(sessionId: string, error: AppError): void {
+    this.#unsubscribe(sessionId);
+    if (!this.#open) return;
+    if (error.status >= 500) {
+      this.#options.log.warn({ session_id: sessionId, code: error.code }, "subscription failed");
+    }
+    this.#sendError(error, sessionId);
+    const all = error.status === 401;
+    if (all || this.#subscriptions.size === 0) this.close(closeCodeOf(error), error.message);
+  }
+
+  /** Asks again who calls and whether every followed session may still be followed. */
+  async recheck(): Promise<void> {
+    if (this.#rechecking || !this.#open) return;
+    this.#rechecking = true;
+    try {
+      await this.#revalidate();
+      for (const [sessionId, subscription] of [...this.#subscriptions]) {
+        await this.#recheckSession(sessionId, subscription);
+      }
+    } finally {
+      this.#rechecking = false;
+    }
+  }
+
+  async #revalidate(): Promise<void> {
+    const { authenticator, limits } = this.#options;
+    try {
+      const valid = authenticator.revalidate(this.#principal);
+      this.#principal = await withTimeout(valid, limits.readTimeoutMs, "Checking who you are");
+    } catch (error) {
+      const { status, message } = toAppError(error);
+      if (status === 401) this.close(CLOSE.auth, message);
+    }
+  }
+
+  async #recheckSession(sessionId: string, subscription: Subscription): Promise<void> {
+    try {
+      if (this.#open) await this.#check(sessionId);
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      // A check that could not be made takes nobody's right away.
+      if (error.status >= 500 || this.#subscriptions.get(sessionId) !== subscription) return;
+      this.#endSubscription(sessionId, error);
+    }
+  }
+
+  #sendError(error: AppError, sessionId: string | undefined): void {
+    const { code, message, retryable } = error;
+    this.send([encodeFrame({ type: "Error", session_id: sessionId, code, message, retryable })]);
+  }
+
+  send(frames: readonly EncodedFrame[]): boolean {
+    if (!this.#open) return false;
+    const { connection, limits } = this.#options;
+    const hasRoom = connection.bufferedBytes() <= limits.bufferedBytes;
+    if (hasRoom && connection.send(frames.map(({ bytes }) => bytes))) return true;
+    this.close(CLOSE.tooSlow, "You cannot keep up; resume with from_seq.");
+    return false;
+  }
+
+  async roomForPage(): Promise<boolean> {
+    const { connection, limits } = this.#options;
+    if (!this.#open || connection.bufferedBytes() <= limits.bufferedBytes / 4) return this.#open;
+    const room = createDeferred<void>();
+    this.#roomWaiters.push(() => room.resolve());
+    try {
+      await withTimeout(room.promise, limits.drainTimeoutMs, "Waiting for the viewer");
+    } catch {
+      this.close(CLOSE.tooSlow, "You cannot keep up; resume with from_seq.");
+    }
+    return this.#open;
+  }
+
+  /** The transport has written some of what waited. */
+  drained(): void {
+    if (
+      this.#open &&
+      this.#options.connection.bufferedBytes() > this.#options.limits.bufferedBytes / 4
+    )
+      return;
+    for (const wake of this.#roomWaiters.splice(0)) wake();
+  }
+
+  close(code: CloseCode, reason: string): void {
+    if (!this.#open) return;
+    this.closed();
+    this.#options.connection.close(code, reason);
+  }
+
+  /** The transport is gone. */
+  closed(): void {
+    this.#open = false;
+    for (const sessionId of [...this.#subscriptions.keys()]) this.#unsubscribe(sessionId);
+    for (const wake of this.#roomWaiters.splice(0)) wake();
+  }
+}

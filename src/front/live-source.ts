@@ -1,0 +1,24 @@
+import type { Principal } from "../auth/principal.ts";
+import type { DurableFrame, ServerFrame, SnapshotFrame } from "../wire/live-frames.ts";
+
+/** What happens in sessions, for those who follow. */
+export interface LiveSource {
+  /**
+   * Frames of a session as they are published, batched per turn; at most
+   * once, so gaps are possible. Returns how to stop.
+   */
+  follow(sessionId: string, onFrames: (frames: ServerFrame[]) => void): () => void;
+  /** Durable frames after `fromSeq`, at most `limit`, in order and without gaps. */
+  replay(sessionId: string, fromSeq: number, limit: number): Promise<DurableFrame[]>;
+  snapshot(sessionId: string): Promise<SnapshotFrame>;
+}
+
+/** Decides who may follow a session. */
+export interface ViewerPolicy {
+  /**
+   * Returns when this caller may follow the session now; throws an AppError
+   * otherwise: 403 or 404. Asked at Subscribe and again, every few seconds,
+   * for as long as the session is followed.
+   */
+  check(principal: Principal, sessionId: string): Promise<{ sessionId: string }>;
+}

@@ -1,0 +1,82 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { Request, Route } from "../api/route.ts";
+import { AppError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
+import type { Exchange } from "./exchange.ts";
+import { parseJson, readBytes } from "./json-body.ts";
+import { type SchemaCheck, SchemaChecks } from "./schema-check.ts";
+
+/** A route with its schemas compiled. */
+export class PreparedRoute {
+  readonly route: Route;
+  readonly #params: SchemaCheck | undefined;
+  readonly #query: SchemaCheck | undefined;
+  readonly #body: SchemaCheck | undefined;
+
+  private constructor(route: Route, checks: SchemaChecks) {
+    this.route = route;
+    this.#params = route.params && checks.parameters(route.params, "The path");
+    this.#query = route.query && checks.parameters(route.query, "The query");
+    this.#body = route.body?.kind === "json" ? checks.body(route.body.schema) : undefined;
+  }
+
+  /** Compiles all; throws, naming the route, when a schema is none. */
+  static all(routes: readonly Route[]): ReadonlyMap<Route, PreparedRoute> {
+    const checks = new SchemaChecks();
+    const prepared = new Map<Route, PreparedRoute>();
+    for (const route of routes) {
+      try {
+        prepared.set(route, new PreparedRoute(route, checks));
+      } catch (cause) {
+        throw new Error(`The schemas of the route ${route.id} do not compile.`, { cause });
+      }
+    }
+    return prepared;
+  }
+
+  /** The bytes of a JSON body; undefined when the route takes none or none was sent. */
+  async readJson(exchange: Exchange, limit: number, ms: number): Promise<Buffer | undefined> {
+    if (!exchange.hasBody || this.route.body?.kind !== "json") return undefined;
+    const bytes = await readBytes(exchange, limit, ms);
+    return bytes.byteLength === 0 ? undefined : bytes;
+  }
+
+  /** Path parameters; one that cannot be the id of anything is answered like an unknown one. */
+  params(params: Record<string, string>): Record<string, string> {
+    for (const [name, value] of Object.entries(params)) {
+      if (this.#isPlainId(name) && !isId(value)) throw notFound();
+    }
+    if (this.#params?.(params) !== undefined) throw notFound();
+    return params;
+  }
+
+  /** A parameter named as an id is one of ours, unless its schema gives it a form of its own. */
+  #isPlainId(name: string): boolean {
+    if (name !== "id" && !name.endsWith("_id")) return false;
+    const schema: TSchema | undefined = this.route.params?.properties?.[name];
+    return schema?.pattern === undefined && schema?.format === undefined;
+  }
+
+  query(query: Request["query"]): Request["query"] {
+    if (this.#query === undefined) return {};
+    const problem = this.#query(query);
+    if (problem !== undefined) throw new AppError("invalid_parameter", problem);
+    return query;
+  }
+
+  body(bytes: Buffer | undefined): unknown {
+    if (this.route.body?.kind !== "json") return undefined;
+    if (bytes === undefined) {
+      if (this.route.body.optional === true) return undefined;
+      throw new AppError("invalid_body", "This needs a JSON body.");
+    }
+    const value = parseJson(bytes);
+    const problem = this.#body?.(value);
+    if (problem !== undefined) throw new AppError("invalid_body", problem);
+    return value;
+  }
+}
+
+function notFound(): AppError {
+  return new AppError("not_found", "There is no such thing.");
+}

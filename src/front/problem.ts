@@ -1,0 +1,28 @@
+import { type AppError, toAppError } from "../base/errors.ts";
+import { CLOSE, type CloseCode } from "../wire/live-frames.ts";
+import type { Answer } from "./answer.ts";
+
+/** The error body of the interface: exactly these two members. */
+export function errorBody(error: AppError): { success: false; message: string } {
+  return { success: false, message: error.message };
+}
+
+/** The answer for anything thrown; what is no AppError says nothing of its cause. */
+export function problemAnswer(thrown: unknown): Answer {
+  const error = toAppError(thrown);
+  const headers: Record<string, string> = { "X-Error-Code": error.code };
+  if (error.retryAfter !== undefined) {
+    headers["Retry-After"] = String(Math.max(1, Math.ceil(error.retryAfter)));
+  }
+  if (error.status === 401) headers["WWW-Authenticate"] = "Bearer";
+  return { status: error.status, headers, body: errorBody(error) };
+}
+
+/** The close code of a live socket that ends because of this error. */
+export function closeCodeOf(error: AppError): CloseCode {
+  if (error.status === 401) return CLOSE.auth;
+  if (error.status === 403) return CLOSE.forbidden;
+  if (error.status === 404 || error.code === "session_deleted") return CLOSE.unknownSession;
+  if (error.status === 429) return CLOSE.rate;
+  return error.status === 400 ? CLOSE.protocol : CLOSE.goingAway;
+}

@@ -1,0 +1,128 @@
+import {
+  App,
+  LIBUS_LISTEN_EXCLUSIVE_PORT,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from "uWebSockets.js";
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Route } from "../api/route.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { HttpFront, type HttpLimits } from "./http.ts";
+import { LiveChannel, type LiveOptions } from "./live-channel.ts";
+import { Origins } from "./origins.ts";
+import { type RateLimitSettings, RateLimits } from "./rate-limits.ts";
+import { removeFile } from "./upload-body.ts";
+
+export interface FrontOptions {
+  routes: readonly Route[];
+  authenticator: Authenticator;
+  live: LiveOptions;
+  limits: HttpLimits;
+  rates: RateLimitSettings;
+  /** Other origins that browsers may call from. */
+  allowedOrigins: readonly string[];
+  /** Folder for uploads on their way; emptied of leftovers at start. */
+  uploadFolder: string;
+  trustProxy: boolean;
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  log: Log;
+  clock?: Clock;
+}
+
+/** Age at which a temporary upload is nobody's any more. */
+const LEFTOVER_MS = 60 * 60 * 1000;
+
+/** The HTTP and WebSocket server: `start`, then `drain`, then `stop`. */
+export class FrontServer {
+  readonly #options: FrontOptions;
+  readonly #http: HttpFront;
+  readonly #live: LiveChannel;
+  #app: TemplatedApp | undefined;
+  #listening: us_listen_socket | undefined;
+
+  /** Compiles every schema; throws when one does not compile or two routes collide. */
+  constructor(options: FrontOptions) {
+    this.#options = options;
+    const clock = options.clock ?? systemClock;
+    const shared = {
+      authenticator: options.authenticator,
+      rates: new RateLimits(options.rates, clock),
+      origins: new Origins(options.allowedOrigins),
+      trustProxy: options.trustProxy,
+      log: options.log,
+    };
+    this.#http = new HttpFront({
+      ...shared,
+      routes: options.routes,
+      limits: options.limits,
+      uploadFolder: options.uploadFolder,
+    });
+    this.#live = new LiveChannel({ ...shared, ...options.live, clock });
+  }
+
+  /** Live sockets that are open. */
+  get sockets(): number {
+    return this.#live.sockets;
+  }
+
+  /** Listens; throws when the port is taken. */
+  async start(): Promise<{ port: number }> {
+    await this.#prepareFolder();
+    const app = App();
+    this.#live.mount(app);
+    app.any("/*", (res, req) => this.#http.handle(res, req));
+    this.#listening = await this.#listen(app);
+    this.#app = app;
+    this.#live.start();
+    return { port: us_socket_local_port(this.#listening) };
+  }
+
+  /** Takes no new connections, sends viewers elsewhere and waits for requests in flight. */
+  async drain(): Promise<void> {
+    if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
+    this.#listening = undefined;
+    this.#live.drain();
+    await this.#http.drain();
+  }
+
+  /** Ends whatever is still open. */
+  async stop(): Promise<void> {
+    if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
+    this.#listening = undefined;
+    this.#live.stop();
+    this.#app?.close();
+    this.#app = undefined;
+  }
+
+  #listen(app: TemplatedApp): Promise<us_listen_socket> {
+    const { host, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      app.listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+        if (socket) resolve(socket);
+        else
+          reject(new Error(`Cannot listen on ${host}:${port}: the port is taken or not allowed.`));
+      });
+    });
+  }
+
+  async #prepareFolder(): Promise<void> {
+    const { uploadFolder } = this.#options;
+    await mkdir(uploadFolder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(uploadFolder)) {
+      if (name.endsWith(".upload")) await removeIfOld(join(uploadFolder, name));
+    }
+  }
+}
+
+/** A younger file may be another process's, still arriving. */
+async function removeIfOld(path: string): Promise<void> {
+  const file = await stat(path).catch(() => undefined);
+  if (file !== undefined && Date.now() - file.mtimeMs > LEFTOVER_MS) await removeFile(path);
+}

@@ -1,0 +1,233 @@
+import type { Clock } from "../base/clock.ts";
+import { delay, withTimeout } from "../base/deferred.ts";
+import { errorMessage } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type {
+  DurableFrame,
+  InterimResultsFrame,
+  ServerFrame,
+  SnapshotFrame,
+} from "../wire/live-frames.ts";
+import { type EncodedFrame, encodeFrame, isDurable } from "./encoded-frame.ts";
+import { FrameBatch } from "./frame-batch.ts";
+import type { LiveSource } from "./live-source.ts";
+import { RecentFrames } from "./recent-frames.ts";
+
+export interface FeedOptions {
+  sessionId: string;
+  source: LiveSource;
+  clock: Clock;
+  log: Log;
+  /** Frames that come within it go out together, milliseconds. */
+  tickMs: number;
+  /** Durable frames kept for those who come back. */
+  recent: number;
+  /** Longest wait for one read of the journal, milliseconds. */
+  readTimeoutMs: number;
+}
+
+/** Gets what a feed sends. */
+export interface FeedListener {
+  deliver(frames: readonly EncodedFrame[]): void;
+}
+
+const PAGE = 200;
+const MAX_HELD = 1024;
+const MAX_REFETCH_FAILURES = 5;
+const SNAPSHOT_AGE_MS = 2000;
+
+/**
+ * One session as this process follows it, for all of its viewers here: puts
+ * what is published into order, fetches what got lost from the journal and
+ * encodes every frame once.
+ */
+export class SessionFeed {
+  readonly #options: FeedOptions;
+  readonly #recent: RecentFrames;
+  readonly #listeners = new Set<FeedListener>();
+  readonly #batch = new FrameBatch();
+  readonly #held = new Map<number, DurableFrame>();
+  readonly #closing = new AbortController();
+  /** The newest seq that anybody told us of. */
+  #wanted = 0;
+  #refetching = false;
+  #tick: NodeJS.Timeout | undefined;
+  #stop: (() => void) | undefined;
+  #interim: InterimResultsFrame | undefined;
+  #snapshot: { frame: Promise<SnapshotFrame>; at: number } | undefined;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.#recent = new RecentFrames(options.recent);
+  }
+
+  start(): void {
+    const { source, sessionId } = this.#options;
+    this.#stop = source.follow(sessionId, (frames) => this.#take(frames));
+  }
+
+  close(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+    clearTimeout(this.#tick);
+    this.#closing.abort();
+    this.#listeners.clear();
+  }
+
+  get unused(): boolean {
+    return this.#listeners.size === 0;
+  }
+
+  get head(): number | undefined {
+    return this.#recent.head;
+  }
+
+  add(listener: FeedListener): void {
+    this.#listeners.add(listener);
+  }
+
+  remove(listener: FeedListener): void {
+    this.#listeners.delete(listener);
+  }
+
+  /** Durable frames after `position` up to `head`; undefined when the journal must be asked. */
+  since(position: number): EncodedFrame[] | undefined {
+    return this.#recent.since(position);
+  }
+
+  /** Told by one who has read the journal to its end. */
+  establish(seq: number): void {
+    this.#recent.establish(seq);
+  }
+
+  async replay(position: number): Promise<EncodedFrame[]> {
+    const { source, sessionId, readTimeoutMs } = this.#options;
+    const page = source.replay(sessionId, position, PAGE);
+    return (await withTimeout(page, readTimeoutMs, "Reading the session's events")).map(
+      encodeFrame,
+    );
+  }
+
+  /** The session as it stands; many who come at once share one reading. */
+  async snapshot(fresh = false): Promise<{ seq: number; encoded: EncodedFrame }> {
+    if (fresh) this.#snapshot = undefined;
+    const frame = await this.#readSnapshot();
+    const interim = frame.interim ?? this.#interim;
+    const whole = interim === undefined ? frame : { ...frame, interim };
+    return { seq: frame.seq, encoded: encodeFrame(whole) };
+  }
+
+  async #readSnapshot(): Promise<SnapshotFrame> {
+    const { source, sessionId, clock, readTimeoutMs } = this.#options;
+    const now = clock.monotonic();
+    if (this.#snapshot !== undefined && now - this.#snapshot.at < SNAPSHOT_AGE_MS) {
+      const frame = await this.#snapshot.frame.catch(() => undefined);
+      if (frame !== undefined && frame.seq >= (this.head ?? 0)) return frame;
+    }
+    const frame = withTimeout(source.snapshot(sessionId), readTimeoutMs, "Reading the session");
+    this.#snapshot = { frame, at: now };
+    return frame;
+  }
+
+  #take(frames: readonly ServerFrame[]): void {
+    for (const frame of frames) {
+      if (isDurable(frame)) this.#takeDurable(frame);
+      else this.#takeTransient(frame);
+    }
+    this.#schedule();
+  }
+
+  #takeTransient(frame: ServerFrame): void {
+    if (frame.type === "Heartbeat") this.#want(frame.seq);
+    if (frame.type === "Results" && !frame.is_final) this.#interim = frame;
+    this.#batch.addTransient(frame);
+  }
+
+  #takeDurable(frame: DurableFrame): void {
+    const head = this.head;
+    if (head === undefined || frame.seq === head + 1) return this.#append(frame);
+    if (frame.seq <= head) return;
+    if (this.#held.size < MAX_HELD) this.#held.set(frame.seq, frame);
+    this.#want(frame.seq);
+  }
+
+  #append(frame: DurableFrame): void {
+    if (withdrawsWords(frame)) {
+      this.#recent.forget();
+      this.#snapshot = undefined;
+    }
+    if (frame.type === "Results" && this.#interim?.segment_id === frame.segment_id) {
+      this.#interim = undefined;
+    }
+    const encoded = encodeFrame(frame);
+    this.#recent.push(frame.seq, encoded);
+    this.#batch.addDurable(encoded, frame.type === "Results" ? frame.segment_id : undefined);
+    this.#wanted = Math.max(this.#wanted, frame.seq);
+  }
+
+  #appendHeld(): void {
+    for (let head = this.head; head !== undefined; head = this.head) {
+      const next = this.#held.get(head + 1);
+      if (next === undefined) break;
+      this.#held.delete(head + 1);
+      this.#append(next);
+    }
+    for (const seq of this.#held.keys()) if (seq <= (this.head ?? 0)) this.#held.delete(seq);
+  }
+
+  /** Somebody knows of `seq`: when it is beyond what we have, the journal has it. */
+  #want(seq: number): void {
+    this.#wanted = Math.max(this.#wanted, seq);
+    if (this.#refetching || this.head === undefined || this.#wanted <= this.head) return;
+    this.#refetching = true;
+    void this.#refetch().finally(() => {
+      this.#refetching = false;
+    });
+  }
+
+  async #refetch(): Promise<void> {
+    const { source, sessionId, log, readTimeoutMs } = this.#options;
+    let failures = 0;
+    while (!this.#closing.signal.aborted && (this.head ?? 0) < this.#wanted) {
+      try {
+        const read = source.replay(sessionId, this.head ?? 0, PAGE);
+        const page = await withTimeout(read, readTimeoutMs, "Fetching lost events");
+        for (const frame of page) if (frame.seq === (this.head ?? 0) + 1) this.#append(frame);
+        this.#appendHeld();
+        this.#flush();
+        if (page.length > 0) continue;
+      } catch (error) {
+        log.warn({ session_id: sessionId, error: errorMessage(error) }, "refetch failed");
+      }
+      failures += 1;
+      if (failures > MAX_REFETCH_FAILURES) return this.#giveUp();
+      await delay(50 * 2 ** failures, this.#closing.signal);
+    }
+  }
+
+  /** The next heartbeat or frame tries again. */
+  #giveUp(): void {
+    this.#held.clear();
+    this.#wanted = this.head ?? 0;
+  }
+
+  #schedule(): void {
+    if (this.#tick !== undefined || this.#batch.empty) return;
+    this.#tick = setTimeout(() => this.#flush(), this.#options.tickMs);
+  }
+
+  #flush(): void {
+    clearTimeout(this.#tick);
+    this.#tick = undefined;
+    const frames = this.#batch.take();
+    if (frames.length === 0) return;
+    for (const listener of this.#listeners) listener.deliver(frames);
+  }
+}
+
+/** After such an event the frames before it may hold words that nobody may see any more. */
+function withdrawsWords(frame: DurableFrame): boolean {
+  if (frame.type === "SessionStatus") return frame.status === "deleted";
+  const type: string = frame.type;
+  return type === "TranscriptReplaced" || type === "Redacted";
+}

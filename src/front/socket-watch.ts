@@ -1,0 +1,121 @@
+import type { RevocationEvent } from "../auth/revocation-feed.ts";
+import type { Clock } from "../base/clock.ts";
+import { CLOSE, type CloseCode } from "../wire/live-frames.ts";
+import type { LiveLimits } from "./live-limits.ts";
+import type { LiveSocket } from "./live-socket.ts";
+import type { UwsConnection } from "./uws-connection.ts";
+
+/** What the watch needs of a connection. */
+export type Pingable = Pick<UwsConnection<unknown>, "ping" | "gone">;
+
+export interface OpenSocket {
+  socket: LiveSocket;
+  connection: Pingable;
+  /** Monotonic milliseconds. */
+  heardAt: number;
+  pingedAt: number;
+  checkedAt: number;
+}
+
+/** Every open live socket, and the ends that time and lost rights put to them. */
+export class SocketWatch {
+  readonly #limits: LiveLimits;
+  readonly #clock: Clock;
+  readonly #sockets = new Set<OpenSocket>();
+  readonly #callers = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(limits: LiveLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  start(): void {
+    const every = Math.max(10, Math.min(1000, this.#limits.recheckMs / 4));
+    this.#timer = setInterval(() => this.sweep(), every);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  get size(): number {
+    return this.#sockets.size;
+  }
+
+  countOf(principalId: string): number {
+    return this.#callers.get(principalId) ?? 0;
+  }
+
+  add(socket: LiveSocket, connection: Pingable): OpenSocket {
+    const now = this.#clock.monotonic();
+    // Spread, so that sockets of one moment are not all checked at one moment.
+    const checkedAt = now - Math.random() * (this.#limits.recheckMs / 2);
+    const open = { socket, connection, heardAt: now, pingedAt: now, checkedAt };
+    this.#sockets.add(open);
+    const { id } = socket.principal;
+    this.#callers.set(id, this.countOf(id) + 1);
+    return open;
+  }
+
+  /** The transport closed it. */
+  remove(open: OpenSocket): void {
+    open.connection.gone();
+    open.socket.closed();
+    if (!this.#sockets.delete(open)) return;
+    const { id } = open.socket.principal;
+    const left = this.countOf(id) - 1;
+    if (left > 0) this.#callers.set(id, left);
+    else this.#callers.delete(id);
+  }
+
+  heard(open: OpenSocket | undefined): void {
+    if (open !== undefined) open.heardAt = this.#clock.monotonic();
+  }
+
+  closeAll(code: CloseCode, reason: string): void {
+    for (const { socket } of [...this.#sockets]) socket.close(code, reason);
+  }
+
+  /** Whoever the event may concern is checked at once rather than at the next turn. */
+  revoked(event: RevocationEvent): void {
+    for (const { socket } of [...this.#sockets]) if (concerns(event, socket)) void socket.recheck();
+  }
+
+  /** Called every second or so. */
+  sweep(): void {
+    const now = this.#clock.monotonic();
+    for (const open of [...this.#sockets]) this.#sweepOne(open, now);
+  }
+
+  #sweepOne(open: OpenSocket, now: number): void {
+    const { socket } = open;
+    if (socket.principal.expiresAt <= this.#clock.now()) {
+      return socket.close(CLOSE.auth, "Your access has expired; sign in again.");
+    }
+    if (now - open.heardAt >= this.#limits.idleMs) {
+      return socket.close(CLOSE.idle, "Nothing was heard from you.");
+    }
+    if (now - open.pingedAt >= this.#limits.pingMs) {
+      open.pingedAt = now;
+      open.connection.ping();
+    }
+    if (now - open.checkedAt < this.#limits.recheckMs) return;
+    open.checkedAt = now;
+    void socket.recheck();
+  }
+}
+
+function concerns(event: RevocationEvent, socket: LiveSocket): boolean {
+  const { id } = socket.principal;
+  switch (event.kind) {
+    case "guest":
+      return id === event.guestId;
+    case "device":
+      return id === event.deviceId;
+    case "session_guests":
+      return socket.follows(event.sessionId);
+    default:
+      return id === event.userId;
+  }
+}

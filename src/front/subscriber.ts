@@ -1,0 +1,119 @@
+import { delay } from "../base/deferred.ts";
+import { AppError } from "../base/errors.ts";
+import { type EncodedFrame, encodeFrame } from "./encoded-frame.ts";
+import type { FeedListener, SessionFeed } from "./session-feed.ts";
+
+/** The socket as a subscriber needs it. */
+export interface FrameSink {
+  /** All in one write; false when the socket is closed, or closes because of this. */
+  send(frames: readonly EncodedFrame[]): boolean;
+  /** Resolves when the socket has room for a page; false when it is closed. */
+  roomForPage(): Promise<boolean>;
+}
+
+const MAX_EMPTY_READS = 6;
+
+/**
+ * One viewer of one session. It catches up by reading the journal until the
+ * feed's recent frames reach back to its position, then takes the feed's
+ * frames as they come: every durable one after its start, once, in order.
+ */
+export class Subscriber implements FeedListener {
+  readonly #sessionId: string;
+  readonly #feed: SessionFeed;
+  readonly #sink: FrameSink;
+  #state: "catching_up" | "live" | "stopped" = "catching_up";
+  /** Seq of the last durable frame that was sent. */
+  #position = 0;
+
+  constructor(sessionId: string, feed: SessionFeed, sink: FrameSink) {
+    this.#sessionId = sessionId;
+    this.#feed = feed;
+    this.#sink = sink;
+  }
+
+  /** Resolves when it is live or stopped; rejects with what kept it from catching up. */
+  async start(fromSeq: number | undefined): Promise<void> {
+    this.#feed.add(this);
+    if (fromSeq === undefined) await this.#sendSnapshot();
+    else if (await this.#isBeyondNewest(fromSeq)) await this.#sendCorrection();
+    else this.#position = fromSeq;
+    await this.#catchUp();
+  }
+
+  stop(): void {
+    this.#state = "stopped";
+    this.#feed.remove(this);
+  }
+
+  /** Of the feed: the newest frames, in order. */
+  deliver(frames: readonly EncodedFrame[]): void {
+    if (this.#state !== "live") return;
+    const fresh = frames.filter(({ seq }) => seq === undefined || seq > this.#position);
+    this.#send(fresh);
+  }
+
+  #send(frames: readonly EncodedFrame[]): void {
+    if (this.#stopped() || frames.length === 0) return;
+    if (!this.#sink.send(frames)) return this.stop();
+    for (const { seq } of frames) if (seq !== undefined) this.#position = seq;
+  }
+
+  async #sendSnapshot(fresh = false): Promise<void> {
+    const { seq, encoded } = await this.#feed.snapshot(fresh);
+    this.#send([encoded]);
+    this.#position = seq;
+  }
+
+  async #sendCorrection(): Promise<void> {
+    const message = "The session has no event with that seq yet: a snapshot follows instead.";
+    const { seq, encoded } = await this.#feed.snapshot();
+    const warning = encodeFrame({
+      type: "Warning",
+      session_id: this.#sessionId,
+      code: "position_unknown",
+      message,
+      retryable: false,
+    });
+    this.#send([warning, encoded]);
+    this.#position = seq;
+  }
+
+  /** Asks the journal only when the feed cannot tell. */
+  async #isBeyondNewest(fromSeq: number): Promise<boolean> {
+    if (fromSeq <= (this.#feed.head ?? -1)) return false;
+    const page = await this.#feed.replay(fromSeq);
+    if (page.length > 0) return false;
+    return (await this.#feed.snapshot(true)).seq < fromSeq;
+  }
+
+  async #catchUp(): Promise<void> {
+    let emptyReads = 0;
+    while (!this.#stopped()) {
+      const recent = this.#feed.since(this.#position);
+      if (recent !== undefined) return this.#goLive(recent);
+      if (!(await this.#sink.roomForPage())) return this.stop();
+      const page = await this.#feed.replay(this.#position);
+      this.#send(page);
+      if (page.length > 0) continue;
+      if (this.#feed.head === undefined) {
+        this.#feed.establish(this.#position);
+        continue;
+      }
+      emptyReads += 1;
+      if (emptyReads > MAX_EMPTY_READS) {
+        throw new AppError("unavailable", "The session's events cannot be read right now.");
+      }
+      await delay(20 * 2 ** emptyReads);
+    }
+  }
+
+  #goLive(recent: readonly EncodedFrame[]): void {
+    this.#send(recent);
+    if (!this.#stopped()) this.#state = "live";
+  }
+
+  #stopped(): boolean {
+    return this.#state === "stopped";
+  }
+}

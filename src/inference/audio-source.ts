@@ -1,0 +1,32 @@
+/** Port: stored audio and the state to resume from, as a reading needs them. */
+export interface AudioSource {
+  /** Words and names that the session's audio is likely to hold. */
+  vocabulary(sessionId: string): Promise<string[]>;
+  /** Placed chunks with sequence >= `fromSequence`, in order, at most `limit`. */
+  placed(sessionId: string, fromSequence: number, limit: number): Promise<PlacedChunk[]>;
+  /** The highest placed sequence that starts at or before `position`; 0 when there is none. */
+  sequenceAt(sessionId: string, position: number): Promise<number>;
+  /** The stored bytes of a chunk. Throws `not_found` when the audio was deleted. */
+  bytes(sessionId: string, sha256: string): Promise<Buffer>;
+  /** The newest checkpoint at or before `position`; undefined when there is none. */
+  checkpoint(
+    sessionId: string,
+    attempt: number,
+    position: number,
+  ): Promise<StoredCheckpoint | undefined>;
+}
+
+export interface PlacedChunk {
+  sequence: number;
+  /** Samples at 16 kHz. */
+  start: number;
+  length: number;
+  mediaType: string;
+  sha256: string;
+}
+
+export interface StoredCheckpoint {
+  position: number;
+  recogniser: Buffer;
+  speakers: Buffer;
+}

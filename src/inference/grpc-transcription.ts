@@ -1,0 +1,156 @@
+import {
+  type ClientDuplexStream,
+  type ServiceError,
+  type StatusObject,
+  status,
+} from "@grpc/grpc-js";
+import { AppError } from "../base/errors.ts";
+import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
+import { fromGrpcFailure } from "../wire/grpc-status.ts";
+import type {
+  TranscribeMessage,
+  TranscribeResult,
+  TranscriptionStream,
+} from "./transcription-stream.ts";
+
+/** Audio on its way or waiting at the worker before `send` says full: 90 s. */
+const MAX_AHEAD_SAMPLES = 90 * 16_000;
+
+type Call = ClientDuplexStream<TranscribeRequest, TranscribeResponse>;
+
+export interface GrpcTranscriptionOptions {
+  call: Call;
+  /** Time from the first message sent to Opened, in milliseconds. */
+  openMs: number;
+  /** Once, when the call is over, however it came. */
+  onClosed: () => void;
+}
+
+/** A TranscriptionStream over one Transcribe call. */
+export class GrpcTranscription implements TranscriptionStream {
+  readonly #call: Call;
+  readonly #openMs: number;
+  readonly #onClosed: () => void;
+  #onMessage: (message: TranscribeResult) => void = () => {};
+  #onDrain: () => void = () => {};
+  #onEnd: (error: AppError | undefined) => void = () => {};
+  #status: StatusObject | undefined;
+  #opening: NodeJS.Timeout | undefined;
+  #isDone = false;
+  #isReadOut = false;
+  #isClosed = false;
+  #isHalfClosed = false;
+  /** End of the audio sent, and of what the worker has told to have read, in samples. */
+  #sentTo = 0;
+  #readTo = 0;
+  #isFull = false;
+
+  constructor(options: GrpcTranscriptionOptions) {
+    this.#call = options.call;
+    this.#openMs = options.openMs;
+    this.#onClosed = options.onClosed;
+    this.#call.on("data", (response: TranscribeResponse) => this.#take(response));
+    this.#call.on("drain", () => this.#drain());
+    this.#call.on("error", (error: ServiceError) => this.#onStatus(error));
+    this.#call.on("status", (told: StatusObject) => this.#onStatus(told));
+    this.#call.on("end", () => {
+      this.#isReadOut = true;
+      this.#settle();
+    });
+  }
+
+  send(message: TranscribeMessage): boolean {
+    if (this.#isClosed || this.#isHalfClosed || this.#status !== undefined) return true;
+    if (message.$case === "open") {
+      this.#expectOpened();
+      this.#readTo = message.value.checkpoint?.position ?? 0;
+    } else if (message.$case === "chunk" || message.$case === "gap") {
+      this.#sentTo = Math.max(this.#sentTo, message.value.start + message.value.length);
+    }
+    // A chunk may hold half an hour: the streams' own limits count messages, this one audio.
+    this.#isFull = !this.#call.write({ message }) || this.#isFarAhead();
+    return !this.#isFull;
+  }
+
+  onMessage(listener: (message: TranscribeResult) => void): void {
+    this.#onMessage = listener;
+  }
+
+  onDrain(listener: () => void): void {
+    this.#onDrain = listener;
+  }
+
+  onEnd(listener: (error: AppError | undefined) => void): void {
+    this.#onEnd = listener;
+  }
+
+  finish(): void {
+    if (this.#isClosed || this.#isHalfClosed) return;
+    this.#isHalfClosed = true;
+    this.#call.end();
+  }
+
+  cancel(): void {
+    if (!this.#close()) return;
+    this.#call.cancel();
+  }
+
+  #take(response: TranscribeResponse): void {
+    if (this.#isClosed || response.message === undefined) return;
+    if (response.message.$case === "opened") clearTimeout(this.#opening);
+    if (response.message.$case === "done") this.#isDone = true;
+    this.#follow(response.message);
+    this.#onMessage(response.message);
+    this.#drain();
+  }
+
+  #follow(message: TranscribeResult): void {
+    if (message.$case === "progress") {
+      this.#readTo = Math.max(this.#readTo, message.value.processedTo);
+    } else if (message.$case === "utterance") {
+      this.#readTo = Math.max(this.#readTo, message.value.end);
+    }
+  }
+
+  #isFarAhead(): boolean {
+    return this.#sentTo - this.#readTo > MAX_AHEAD_SAMPLES;
+  }
+
+  #drain(): void {
+    if (!this.#isFull || this.#isClosed || this.#isFarAhead()) return;
+    if (this.#call.writableNeedDrain) return;
+    this.#isFull = false;
+    this.#onDrain();
+  }
+
+  #expectOpened(): void {
+    this.#opening = setTimeout(() => {
+      const late = new AppError("timeout", `The worker did not answer in ${this.#openMs} ms.`);
+      if (!this.#close()) return;
+      this.#call.cancel();
+      this.#onEnd(late);
+    }, this.#openMs);
+  }
+
+  #onStatus(told: StatusObject): void {
+    this.#status ??= told;
+    this.#settle();
+  }
+
+  /** The status may overtake messages that wait to be read: both must be there. */
+  #settle(): void {
+    if (this.#status === undefined || !this.#isReadOut || !this.#close()) return;
+    if (this.#status.code !== status.OK) this.#onEnd(fromGrpcFailure(this.#status));
+    else if (this.#isDone) this.#onEnd(undefined);
+    else this.#onEnd(new AppError("unavailable", "The worker ended the stream before its end."));
+  }
+
+  /** False when it was closed already. */
+  #close(): boolean {
+    if (this.#isClosed) return false;
+    this.#isClosed = true;
+    clearTimeout(this.#opening);
+    this.#onClosed();
+    return true;
+  }
+}

@@ -1,0 +1,200 @@
+import { type AppError, toAppError } from "../base/errors.ts";
+import type { Gap, Timeline } from "../session/timeline.ts";
+import { SAMPLE_RATE } from "../session/timeline.ts";
+import type { AudioSource, PlacedChunk } from "./audio-source.ts";
+import type { Transcribers } from "./transcribers.ts";
+import type { TranscribeResult, TranscriptionStream } from "./transcription-stream.ts";
+
+/** Samples that may be under way to the worker and not read yet: the credit of one reading. */
+const MAX_AHEAD = 120 * SAMPLE_RATE;
+const FETCH = 16;
+
+/**
+ * One reading of a session's audio by a worker, from a checkpoint on: feeds
+ * what is placed, in order, as fast as the worker takes it, and hands on what
+ * the worker says. Ends with `onEnd`; it is then replaced by a new one.
+ */
+export class Reading {
+  readonly #parts: ReadingParts;
+  #stream: TranscriptionStream | undefined;
+  #sequence = 0;
+  #fedTo = 0;
+  #processedTo = 0;
+  #feeding = false;
+  #again = false;
+  #full = false;
+  #finished = false;
+  #closed = false;
+  #fetched: PlacedChunk[] = [];
+
+  constructor(parts: ReadingParts) {
+    this.#parts = parts;
+  }
+
+  /** Position up to which the worker has read. */
+  get processedTo(): number {
+    return this.#processedTo;
+  }
+
+  /** Opens the stream at the newest checkpoint that is not after `position`. */
+  async start(position: number): Promise<void> {
+    const { source, sessionId } = this.#parts;
+    try {
+      const checkpoint = await source.checkpoint(
+        sessionId,
+        this.#parts.checkpointAttempt,
+        position,
+      );
+      const from = checkpoint?.position ?? 0;
+      const sequence = from === 0 ? 0 : await source.sequenceAt(sessionId, from);
+      const vocabulary = await source.vocabulary(sessionId);
+      if (this.#closed) return;
+      const stream = this.#parts.transcribers.open();
+      this.#stream = stream;
+      // The chunk before fills the resampler; the worker drops what lies before the checkpoint.
+      this.#sequence = Math.max(0, sequence - 1);
+      this.#fedTo = from;
+      this.#processedTo = from;
+      this.#listen(stream);
+      const { attempt, language, interim } = this.#parts;
+      stream.send({
+        $case: "open",
+        value: {
+          sessionId,
+          attempt,
+          language,
+          vocabulary,
+          checkpoint,
+          interimResults: interim,
+        },
+      });
+      this.feed();
+    } catch (error) {
+      this.#end(toAppError(error));
+    }
+  }
+
+  /** There may be more to feed. */
+  feed(): void {
+    if (this.#feeding) {
+      this.#again = true;
+      return;
+    }
+    if (this.#stream === undefined || this.#closed || this.#finished) return;
+    this.#feeding = true;
+    this.#feedAll(this.#stream)
+      .catch((error: unknown) => this.#end(toAppError(error)))
+      .finally(() => {
+        this.#feeding = false;
+        if (!this.#again) return;
+        this.#again = false;
+        this.feed();
+      });
+  }
+
+  /** Ends the reading; nothing is told any more. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#stream?.cancel();
+  }
+
+  #listen(stream: TranscriptionStream): void {
+    stream.onMessage((message) => {
+      if (this.#closed) return;
+      if (message.$case === "progress") {
+        this.#processedTo = message.value.processedTo;
+        this.feed();
+      }
+      this.#parts.onMessage(message);
+    });
+    stream.onDrain(() => {
+      this.#full = false;
+      this.feed();
+    });
+    stream.onEnd((error) => this.#end(error));
+  }
+
+  #end(error: AppError | undefined): void {
+    if (this.#closed) return;
+    this.close();
+    this.#parts.onEnd(error);
+  }
+
+  async #feedAll(stream: TranscriptionStream): Promise<void> {
+    while (!this.#closed && !this.#full) {
+      if (this.#fedTo - this.#processedTo >= MAX_AHEAD) return;
+      const timeline = this.#parts.timeline();
+      if (this.#sequence >= timeline.next) {
+        this.#finishIfAll(stream);
+        return;
+      }
+      const gap = timeline.gaps.find((g) => g.sequence === this.#sequence);
+      if (gap !== undefined && !(this.#parts.readFilled && gap.chunkId !== undefined)) {
+        this.#feedGap(stream, gap.start, gap.length);
+      } else if (!(await this.#feedChunk(stream, gap))) {
+        return;
+      }
+      this.#sequence += 1;
+    }
+  }
+
+  #feedGap(stream: TranscriptionStream, start: number, length: number): void {
+    this.#full = !stream.send({ $case: "gap", value: { start, length } });
+    this.#fedTo = Math.max(this.#fedTo, start + length);
+  }
+
+  async #feedChunk(stream: TranscriptionStream, gap: Gap | undefined): Promise<boolean> {
+    const chunk = await this.#fetch();
+    if (chunk === undefined) return false;
+    const { source, sessionId } = this.#parts;
+    const data = await source.bytes(sessionId, chunk.sha256);
+    if (this.#closed) return false;
+    const { sequence, start, length, mediaType } = chunk;
+    this.#full = !stream.send({
+      $case: "chunk",
+      value: { sequence, start, length, mediaType, data },
+    });
+    const end = start + length;
+    this.#fedTo = Math.max(this.#fedTo, end);
+    // A late chunk that is shorter than the span that was kept for it.
+    const rest = gap === undefined ? 0 : gap.start + gap.length - end;
+    if (rest > 0) this.#feedGap(stream, end, rest);
+    return true;
+  }
+
+  async #fetch(): Promise<PlacedChunk | undefined> {
+    const { source, sessionId } = this.#parts;
+    if (this.#fetched[0]?.sequence !== this.#sequence) {
+      this.#fetched = await source.placed(sessionId, this.#sequence, FETCH);
+    }
+    const chunk = this.#fetched.shift();
+    return chunk?.sequence === this.#sequence ? chunk : undefined;
+  }
+
+  #finishIfAll(stream: TranscriptionStream): void {
+    if (!this.#parts.complete() || this.#finished) return;
+    this.#finished = true;
+    stream.send({ $case: "finish", value: {} });
+    stream.finish();
+  }
+}
+
+export interface ReadingParts {
+  sessionId: string;
+  attempt: number;
+  /** The attempt whose checkpoints are resumed from. */
+  checkpointAttempt: number;
+  language: string;
+  interim: boolean;
+  /** Late chunks are read instead of the gaps that they fill. */
+  readFilled: boolean;
+  source: AudioSource;
+  transcribers: Transcribers;
+  timeline(): Readonly<Timeline>;
+  /** True when everything that belongs to the session is placed. */
+  complete(): boolean;
+  onMessage(message: TranscribeResult): void;
+  /** Once, unless closed before. Undefined after Done. */
+  onEnd(error: AppError | undefined): void;
+}

@@ -1,0 +1,261 @@
+import type { Companion, DurableTurn } from "../actor/behaviour.ts";
+import type { AppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
+import { segmentId } from "../session/decide-recognition.ts";
+import type { SessionEvent } from "../session/event.ts";
+import { knownLabel } from "../session/speakers.ts";
+import type { SessionState } from "../session/state.ts";
+import type { SessionWrite } from "../session/write.ts";
+import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
+import type { InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
+import type { AudioSource } from "./audio-source.ts";
+import { Reading } from "./reading.ts";
+import { interimFrame, toProposal, toSeconds, toSegment } from "./recognised.ts";
+import { Rereading } from "./rereading.ts";
+import type { Transcribers } from "./transcribers.ts";
+import type { TranscribeResult } from "./transcription-stream.ts";
+
+const HEARTBEAT = 5_000;
+const FIRST_RETRY = 200;
+const LAST_RETRY = 5_000;
+
+/**
+ * The effects of one session: keeps a reading going as long as there is audio
+ * to read, turns what the worker says into commands, and shows viewers what
+ * happens. A reading that breaks is taken up again from the newest checkpoint,
+ * for as long as it takes.
+ */
+export class SessionCompanion implements Companion<SessionState, SessionEvent, SessionWrite> {
+  readonly #parts: CompanionParts;
+  #state: Readonly<SessionState> | undefined;
+  #seq = 0;
+  #reading: Reading | undefined;
+  #rereading: Rereading | undefined;
+  #done: RecognitionDoneCommand | undefined;
+  #finalisedTo = 0;
+  #retryAt: NodeJS.Timeout | undefined;
+  #retries = 0;
+  #heartbeat: NodeJS.Timeout | undefined;
+  #interim: InterimResultsFrame | undefined;
+  #stopped = false;
+
+  constructor(parts: CompanionParts) {
+    this.#parts = parts;
+  }
+
+  start(state: Readonly<SessionState>, seq: number): void {
+    this.#state = state;
+    this.#seq = seq;
+    this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT);
+    this.#sync(state);
+  }
+
+  after(turn: DurableTurn<SessionState, SessionEvent, SessionWrite>): void {
+    this.#seq = turn.events.at(-1)?.seq ?? this.#seq;
+    this.#parts.publishTurn(turn);
+    if (!this.#stopped) this.#sync(turn.state);
+  }
+
+  busy(): boolean {
+    return (
+      this.#reading !== undefined || this.#rereading !== undefined || this.#retryAt !== undefined
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#heartbeat);
+    clearTimeout(this.#retryAt);
+    this.#reading?.close();
+    this.#rereading?.close();
+    this.#reading = undefined;
+    this.#rereading = undefined;
+  }
+
+  /** Brings the effects in line with the state: whatever is missing is begun. */
+  #sync(state: Readonly<SessionState>): void {
+    if (this.#retryAt !== undefined || this.#stopped) return;
+    const unread = state.phase === "recording" || state.phase === "processing";
+    if (unread && state.timeline.next > 0 && this.#done === undefined) this.#read(state);
+    if (state.timeline.gaps.some((gap) => gap.chunkId !== undefined)) this.#reread(state);
+    if (this.#done !== undefined && this.#rereading === undefined) this.#tell(this.#done);
+  }
+
+  #read(state: Readonly<SessionState>): void {
+    if (this.#reading !== undefined) return this.#reading.feed();
+    const { source, transcribers } = this.#parts;
+    this.#reading = new Reading({
+      sessionId: state.sessionId,
+      attempt: state.attempt,
+      checkpointAttempt: state.attempt,
+      language: state.language,
+      interim: true,
+      readFilled: false,
+      source,
+      transcribers,
+      timeline: () => state.timeline,
+      complete: () => isAllPlaced(state),
+      onMessage: (message) => this.#hear(state, message),
+      onEnd: (error) => this.#broken(error),
+    });
+    void this.#reading.start(Number.MAX_SAFE_INTEGER);
+  }
+
+  #reread(state: Readonly<SessionState>): void {
+    if (this.#rereading !== undefined) return this.#rereading.feed();
+    const { source, transcribers } = this.#parts;
+    this.#rereading = new Rereading(state, {
+      source,
+      transcribers,
+      complete: () => isAllPlaced(state),
+      onDone: (command, failed) => {
+        this.#rereading = undefined;
+        for (const failure of failed) this.#tell({ type: "ChunkFailed", ...failure });
+        this.#tell(command);
+        this.#sync(state);
+      },
+      onFailed: (error) => {
+        this.#rereading = undefined;
+        this.#retry(error);
+      },
+    });
+    void this.#rereading.start();
+  }
+
+  #hear(state: Readonly<SessionState>, message: TranscribeResult): void {
+    const sessionId = state.sessionId;
+    switch (message.$case) {
+      case "opened":
+        this.#retries = 0;
+        if (!state.jobStarted) this.#tell({ type: "RecognitionOpened", ...message.value });
+        return;
+      case "speechStarted": {
+        const start = toSeconds(message.value.position);
+        return this.#publish({ type: "SpeechStarted", session_id: sessionId, start });
+      }
+      case "hypothesis": {
+        const id = segmentId(sessionId, state.attempt, message.value.start);
+        const speaker = knownLabel(state.speakers, message.value.cluster);
+        this.#interim = interimFrame(sessionId, id, message.value, speaker);
+        return this.#publish(this.#interim);
+      }
+      case "utterance":
+        return this.#hearUtterance(state, message.value);
+      case "progress":
+        return this.#hearProgress(state, message.value.finalisedTo);
+      case "chunkFailed":
+        return this.#tell({ type: "ChunkFailed", ...message.value });
+      case "done":
+        this.#done = {
+          type: "RecognitionDone",
+          attempt: state.attempt,
+          speakers: toProposal(message.value.speakers),
+        };
+        return this.#sync(state);
+    }
+  }
+
+  #hearUtterance(state: Readonly<SessionState>, utterance: Utterance): void {
+    this.#interim = undefined;
+    const { checkpoint } = utterance;
+    if (checkpoint === undefined) return;
+    this.#finalisedTo = Math.max(this.#finalisedTo, checkpoint.position);
+    this.#tell({
+      type: "Utterance",
+      attempt: state.attempt,
+      segments: utterance.segments.map(toSegment),
+      checkpoint,
+      revised: toProposal(utterance.speakers),
+      finalisedTo: this.#finalisedTo,
+    });
+    this.#publish({
+      type: "UtteranceEnd",
+      session_id: state.sessionId,
+      end: toSeconds(utterance.end),
+    });
+  }
+
+  /** Only what completes a chunk is worth a turn. */
+  #hearProgress(state: Readonly<SessionState>, finalisedTo: number): void {
+    this.#finalisedTo = Math.max(this.#finalisedTo, finalisedTo);
+    const first = state.timeline.open[0];
+    if (first === undefined || first.start + first.length > finalisedTo) return;
+    this.#tell({ type: "Progress", attempt: state.attempt, finalisedTo });
+  }
+
+  #broken(error: AppError | undefined): void {
+    this.#reading = undefined;
+    this.#interim = undefined;
+    if (error === undefined && this.#done !== undefined) return;
+    this.#retry(error);
+  }
+
+  #retry(error: AppError | undefined): void {
+    if (this.#stopped) return;
+    const wait = Math.min(LAST_RETRY, FIRST_RETRY * 2 ** this.#retries);
+    this.#retries = Math.min(this.#retries + 1, 10);
+    const message = error?.message ?? "The reading ended before all audio was read.";
+    const code = error?.code ?? "unavailable";
+    this.#parts.log.warn({ code, reason: message, retry_in_ms: wait }, "reading interrupted");
+    this.#publish({
+      type: "Warning",
+      session_id: this.#parts.sessionId,
+      code,
+      message: "Transcription is interrupted and will catch up; nothing is lost.",
+      retryable: true,
+    });
+    clearTimeout(this.#retryAt);
+    this.#retryAt = setTimeout(() => {
+      this.#retryAt = undefined;
+      if (this.#state !== undefined) this.#sync(this.#state);
+    }, wait);
+  }
+
+  /** A command that cannot be queued must not be lost: the reading is taken up again. */
+  #tell(command: SessionCommand): void {
+    if (this.#stopped || this.#parts.tell(command)) return;
+    this.#parts.log.error({ command: command.type }, "mailbox full, reading again");
+    this.#reading?.close();
+    this.#reading = undefined;
+    this.#done = undefined;
+    this.#retry(undefined);
+  }
+
+  #publish(frame: TransientFrame): void {
+    if (!this.#stopped) this.#parts.publish(frame);
+  }
+
+  #beat(): void {
+    const state = this.#state;
+    if (state === undefined || state.phase === "completed") return;
+    const { position, gaps } = state.timeline;
+    const finalised = Math.min(position, this.#finalisedTo);
+    this.#publish({
+      type: "Heartbeat",
+      session_id: state.sessionId,
+      seq: this.#seq,
+      audio_received: toSeconds(position),
+      audio_finalised: toSeconds(finalised),
+      lag_ms: Math.max(0, Math.round((position - (this.#reading?.processedTo ?? 0)) / 16)),
+      gaps: gaps.length,
+    });
+  }
+}
+
+/** Everything that belongs to the session has its place on the timeline. */
+function isAllPlaced(state: Readonly<SessionState>): boolean {
+  if (state.phase === "completed") return true;
+  return state.stop !== undefined && state.timeline.next > state.stop.lastSequence;
+}
+
+export interface CompanionParts {
+  sessionId: string;
+  source: AudioSource;
+  transcribers: Transcribers;
+  log: Log;
+  /** Queues a command to the session itself; false when it is full or gone. */
+  tell(command: SessionCommand): boolean;
+  publish(frame: TransientFrame): void;
+  publishTurn(turn: DurableTurn<SessionState, SessionEvent, SessionWrite>): void;
+}

@@ -1,0 +1,125 @@
+import { credentials, Metadata } from "@grpc/grpc-js";
+import { AppError } from "../base/errors.ts";
+import { type DescribeResponse, WorkerServiceClient } from "../wire/gen/voice/v1/worker.ts";
+import { fromGrpcFailure } from "../wire/grpc-status.ts";
+import { GrpcTranscription } from "./grpc-transcription.ts";
+import type { TranscriptionStream } from "./transcription-stream.ts";
+
+/** A chunk of 64 MiB and what surrounds it. */
+const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
+
+const CHANNEL_OPTIONS = {
+  "grpc.keepalive_time_ms": 10_000,
+  "grpc.keepalive_timeout_ms": 5_000,
+  "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+  "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+  "grpc.initial_reconnect_backoff_ms": 200,
+  "grpc.max_reconnect_backoff_ms": 2_000,
+  "grpc.enable_retries": 0,
+  "grpc.enable_channelz": 0,
+  // Channels of equal target share connections otherwise, also after close().
+  "grpc.use_local_subchannel_pool": 1,
+};
+
+export interface WorkerClientOptions {
+  /** Time for a worker to answer Open, in milliseconds. */
+  openMs?: number;
+  /** Time after which a channel without streams is closed, in milliseconds. */
+  idleMs?: number;
+}
+
+export interface CallSettings {
+  /** The worker's service key, when it has one. */
+  key?: string | undefined;
+}
+
+interface Channel {
+  readonly client: WorkerServiceClient;
+  streams: number;
+  idle: NodeJS.Timeout | undefined;
+}
+
+/** gRPC to the workers: one channel per address, closed when unused. */
+export class WorkerClient {
+  readonly #channels = new Map<string, Channel>();
+  readonly #open = new Set<TranscriptionStream>();
+  readonly #openMs: number;
+  readonly #idleMs: number;
+  #isClosed = false;
+
+  constructor(options: WorkerClientOptions = {}) {
+    this.#openMs = options.openMs ?? 40_000;
+    this.#idleMs = options.idleMs ?? 60_000;
+  }
+
+  /** Never throws for a worker that is away: the stream's `onEnd` tells. */
+  openTranscription(address: string, settings: CallSettings = {}): TranscriptionStream {
+    const channel = this.#hold(address);
+    const stream: GrpcTranscription = new GrpcTranscription({
+      call: channel.client.transcribe(toMetadata(settings)),
+      openMs: this.#openMs,
+      onClosed: () => {
+        this.#open.delete(stream);
+        this.#release(address, channel);
+      },
+    });
+    this.#open.add(stream);
+    return stream;
+  }
+
+  /** Rejects with an AppError, `timeout` after `ms`. */
+  describe(address: string, ms: number, settings: CallSettings = {}): Promise<DescribeResponse> {
+    const channel = this.#hold(address);
+    return new Promise((resolve, reject) => {
+      const deadline = Date.now() + ms;
+      channel.client.describe({}, toMetadata(settings), { deadline }, (error, response) => {
+        this.#release(address, channel);
+        if (error === null) resolve(response);
+        else reject(fromGrpcFailure(error));
+      });
+    });
+  }
+
+  /** Cancels every stream and closes every channel. */
+  close(): void {
+    this.#isClosed = true;
+    for (const stream of [...this.#open]) stream.cancel();
+    for (const [address, channel] of [...this.#channels]) this.#drop(address, channel);
+  }
+
+  #hold(address: string): Channel {
+    if (this.#isClosed) throw new AppError("unavailable", "The worker client is closed.");
+    let channel = this.#channels.get(address);
+    if (channel === undefined) {
+      const client = new WorkerServiceClient(
+        address,
+        credentials.createInsecure(),
+        CHANNEL_OPTIONS,
+      );
+      channel = { client, streams: 0, idle: undefined };
+      this.#channels.set(address, channel);
+    }
+    clearTimeout(channel.idle);
+    channel.streams += 1;
+    return channel;
+  }
+
+  #release(address: string, channel: Channel): void {
+    channel.streams -= 1;
+    if (channel.streams > 0) return;
+    channel.idle = setTimeout(() => this.#drop(address, channel), this.#idleMs);
+    channel.idle.unref();
+  }
+
+  #drop(address: string, channel: Channel): void {
+    clearTimeout(channel.idle);
+    if (this.#channels.get(address) === channel) this.#channels.delete(address);
+    channel.client.close();
+  }
+}
+
+function toMetadata({ key }: CallSettings): Metadata {
+  const metadata = new Metadata();
+  if (key !== undefined) metadata.set("authorization", `Bearer ${key}`);
+  return metadata;
+}

@@ -1,0 +1,60 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+
+/** A figure that is read when somebody asks. */
+export interface Figure {
+  name: string;
+  help: string;
+  read(): number;
+}
+
+/** The operations port: `GET /metrics` in Prometheus text, `GET /health/live`. Not for the public. */
+export class OpsServer {
+  readonly #registry = new Registry();
+  readonly #server: Server;
+
+  constructor(figures: readonly Figure[]) {
+    collectDefaultMetrics({ register: this.#registry });
+    for (const { name, help, read } of figures) {
+      new Gauge({
+        name,
+        help,
+        registers: [this.#registry],
+        collect() {
+          this.set(read());
+        },
+      });
+    }
+    this.#server = createServer((request, response) => {
+      if (request.url === "/metrics") {
+        this.#registry.metrics().then(
+          (text) =>
+            response.writeHead(200, { "content-type": this.#registry.contentType }).end(text),
+          () => response.writeHead(500).end(),
+        );
+      } else if (request.url === "/health/live") {
+        response.writeHead(200, { "content-type": "application/json" }).end('{"status":"ok"}');
+      } else {
+        response.writeHead(404).end();
+      }
+    });
+  }
+
+  /** Rejects when the port is taken. */
+  start(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(port, host, () => {
+        resolve((this.#server.address() as AddressInfo).port);
+      });
+    });
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+}

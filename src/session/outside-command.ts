@@ -1,0 +1,30 @@
+import type { SessionCommand } from "./command.ts";
+
+type Outside = Extract<
+  SessionCommand,
+  { type: "Start" | "ChunkStored" | "Stop" | "Claim" | "Unclaim" }
+>;
+
+type Shape = Record<string, "string" | "number" | "boolean">;
+
+const SHAPES: { [T in Outside["type"]]: Shape } = {
+  Start: { jobId: "string", language: "string" },
+  ChunkStored: { chunkId: "string", sequence: "number", frames: "number", sampleRate: "number" },
+  Stop: { lastSequence: "number" },
+  Claim: {
+    label: "string",
+    source: "string",
+    claimedUserId: "string",
+    byUserId: "string",
+    byOwner: "boolean",
+  },
+  Unclaim: { label: "string", byUserId: "string", byOwner: "boolean" },
+};
+
+/** A command as others may send it, or undefined: what effects tell is never taken from outside. */
+export function tryOutsideCommand(value: Record<string, unknown>): Outside | undefined {
+  const shape = SHAPES[value.type as Outside["type"]];
+  if (shape === undefined) return undefined;
+  const fits = Object.entries(shape).every(([name, type]) => typeof value[name] === type);
+  return fits ? (value as unknown as Outside) : undefined;
+}

@@ -1,0 +1,125 @@
+import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { BlobStore } from "../api/upload-audio-store.ts";
+import { AppError } from "../base/errors.ts";
+import { isId, newId } from "../base/ids.ts";
+
+const LEFT_OVER_MS = 60 * 60 * 1000;
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/**
+ * Audio in a local folder: `<dir>/<session>/<sha256>`. Uploads are best
+ * received in `temporaryFolder`, on the same file system, so that taking one
+ * over is a rename.
+ */
+export class FolderBlobs implements BlobStore {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** For files that are being received; made by `start`. */
+  get temporaryFolder(): string {
+    return join(this.#dir, "tmp");
+  }
+
+  /** Makes the folders; what was left half received an hour ago or earlier goes. */
+  async start(): Promise<void> {
+    await mkdir(this.temporaryFolder, { recursive: true });
+    for (const name of await readdir(this.temporaryFolder)) {
+      const path = join(this.temporaryFolder, name);
+      // Another process may receive into the same folder, and rename while we look.
+      const found = await stat(path).catch(() => undefined);
+      if (found !== undefined && Date.now() - found.mtimeMs > LEFT_OVER_MS) {
+        await rm(path, { recursive: true, force: true });
+      }
+    }
+  }
+
+  async put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }> {
+    const folder = this.#folder(sessionId);
+    const path = this.#path(sessionId, sha256);
+    return storing(async () => {
+      await mkdir(folder, { recursive: true });
+      await syncPath(temporaryPath);
+      await this.#move(temporaryPath, path);
+      await syncPath(folder);
+      // Always: another upload may have made the session's folder and not synced its name yet.
+      await syncPath(this.#dir);
+      return { path };
+    });
+  }
+
+  async read(sessionId: string, sha256: string): Promise<Buffer> {
+    try {
+      return await readFile(this.#path(sessionId, sha256));
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT") throw error;
+      throw new AppError("not_found", "The audio of this chunk is not in the store.", {
+        cause: error,
+      });
+    }
+  }
+
+  async delete(sessionId: string): Promise<void> {
+    await rm(this.#folder(sessionId), { recursive: true, force: true });
+    await syncPath(this.#dir);
+  }
+
+  /** A rename; from another file system a synced copy first, so that the name never shows half a file. */
+  async #move(from: string, to: string): Promise<void> {
+    try {
+      return await rename(from, to);
+    } catch (error) {
+      if (errnoOf(error) !== "EXDEV") throw error;
+    }
+    const copy = join(this.temporaryFolder, newId());
+    try {
+      await copyFile(from, copy);
+      await syncPath(copy);
+      await rename(copy, to);
+    } catch (error) {
+      await rm(copy, { force: true });
+      throw error;
+    }
+  }
+
+  #folder(sessionId: string): string {
+    if (!isId(sessionId)) throw new AppError("bad_request", "Not a session id.");
+    return join(this.#dir, sessionId);
+  }
+
+  #path(sessionId: string, sha256: string): string {
+    if (!SHA256.test(sha256)) throw new AppError("bad_request", "Not a SHA-256 in hex.");
+    return join(this.#folder(sessionId), sha256);
+  }
+}
+
+function errnoOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof code === "string" ? code : undefined;
+}
+
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A full disk is named as such; the caller may try again. */
+async function storing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno !== "ENOSPC" && errno !== "EDQUOT") throw error;
+    throw new AppError("storage_full", "The disk for audio is full; the chunk was not saved.", {
+      cause: error,
+      retryAfter: 10,
+    });
+  }
+}

@@ -1,0 +1,121 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { DeviceDirectory, DeviceFilter, DeviceRecord } from "../api/devices-directory.ts";
+import type { Page, PageRequest } from "../api/page.ts";
+import type { WorkspaceRole } from "../api/workspaces-directory.ts";
+import { toInstant } from "./instant.ts";
+import { allOf, toPage } from "./keyset.ts";
+import { guarded } from "./store-error.ts";
+
+const deviceRow = z.object({
+  id: z.string(),
+  serial: z.string(),
+  name: z.string(),
+  model: z.string(),
+  firmware: z.string(),
+  status: z.enum(["pairing", "paired", "revoked"]),
+  workspace_id: z.string().nullable(),
+  owner_id: z.string().nullable(),
+  last_seen_at: z.number().nullable(),
+  telemetry: z.record(z.unknown()),
+  created_at: z.number(),
+  updated_at: z.number(),
+});
+
+const COLUMNS = sql.fragment`id, serial, name, model, firmware, status, workspace_id, owner_id,
+  last_seen_at, telemetry, created_at, updated_at`;
+
+function toDevice(row: z.infer<typeof deviceRow>): DeviceRecord {
+  const { id, serial, name, model, firmware, status, telemetry } = row;
+  return {
+    id,
+    serial,
+    name,
+    model,
+    firmware,
+    status,
+    workspaceId: row.workspace_id ?? undefined,
+    ownerId: row.owner_id ?? undefined,
+    lastSeenAt: row.last_seen_at ?? undefined,
+    telemetry,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+export class DeviceStore implements DeviceDirectory {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  find(id: string): Promise<DeviceRecord | undefined> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(
+        sql.type(deviceRow)`select ${COLUMNS} from devices where id = ${id}`,
+      );
+      return row === null ? undefined : toDevice(row);
+    });
+  }
+
+  workspaceRole(deviceId: string, userId: string): Promise<WorkspaceRole | undefined> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(sql.type(
+        z.object({ role: z.enum(["owner", "member"]) }),
+      )`
+        select role from workspace_members
+        where user_id = ${userId}
+          and workspace_id = (select workspace_id from devices where id = ${deviceId})`);
+      return row?.role;
+    });
+  }
+
+  list(filter: DeviceFilter, page: PageRequest): Promise<Page<DeviceRecord>> {
+    return guarded(async () => {
+      const conditions = [sql.fragment`true`];
+      if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+      if (filter.status !== undefined) conditions.push(sql.fragment`status = ${filter.status}`);
+      if (filter.workspaceId !== undefined) {
+        conditions.push(sql.fragment`workspace_id = ${filter.workspaceId}::uuid`);
+      }
+      if (filter.visibleTo !== undefined) {
+        conditions.push(sql.fragment`(owner_id = ${filter.visibleTo} or workspace_id in (
+          select workspace_id from workspace_members where user_id = ${filter.visibleTo}))`);
+      }
+      const rows = await this.#pool.any(sql.type(deviceRow)`
+        select ${COLUMNS} from devices where ${allOf(conditions)}
+        order by id desc limit ${page.limit + 1}`);
+      return toPage(rows.map(toDevice), page.limit, (device) => device.id);
+    });
+  }
+
+  rename(id: string, name: string): Promise<void> {
+    return guarded(async () => {
+      await this.#pool.query(
+        sql.unsafe`update devices set name = ${name}, updated_at = now() where id = ${id}`,
+      );
+    });
+  }
+
+  heartbeat(
+    id: string,
+    firmware: string | undefined,
+    telemetry: Record<string, unknown>,
+    now: number,
+  ): Promise<string | undefined> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(sql.type(
+        z.object({ session_id: z.string().nullable() }),
+      )`
+        update devices set last_seen_at = ${toInstant(now)},
+          telemetry = ${JSON.stringify(telemetry)}::jsonb,
+          firmware = coalesce(${firmware ?? null}::text, firmware)
+        where id = ${id}
+        returning (
+          select sessions.id from sessions
+          where device_id = devices.id and sessions.status = 'recording') as session_id`);
+      return row?.session_id ?? undefined;
+    });
+  }
+}

@@ -1,0 +1,62 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { Admission, GuestBook, GuestStanding } from "../auth/guest-book.ts";
+import { toInstant } from "./instant.ts";
+import { guarded } from "./store-error.ts";
+
+const sessionRow = z.object({ status: z.string(), guest_access: z.string() });
+
+const standingRow = z.object({
+  id: z.string(),
+  session_id: z.string(),
+  display_name: z.string(),
+  expires_at: z.number(),
+});
+
+export class GuestStore implements GuestBook {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  admit(guest: GuestStanding): Promise<Admission> {
+    return guarded(() =>
+      this.#pool.transaction(async (transaction) => {
+        const session = await transaction.maybeOne(sql.type(sessionRow)`
+          select status, guest_access from sessions where id = ${guest.sessionId} for share`);
+        if (session === null || session.status === "deleted") return "unknown_session";
+        if (session.guest_access !== "open") return "closed";
+        await transaction.query(sql.unsafe`
+          insert into guests (id, session_id, display_name, expires_at)
+          values (${guest.guestId}, ${guest.sessionId}, ${guest.displayName},
+            ${toInstant(guest.expiresAt)})`);
+        return "admitted";
+      }),
+    );
+  }
+
+  standing(guestId: string): Promise<GuestStanding | undefined> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(sql.type(standingRow)`
+        select guests.id, session_id, display_name, expires_at
+        from guests join sessions on sessions.id = guests.session_id
+        where guests.id = ${guestId} and revoked_at is null
+          and guest_access = 'open' and status <> 'deleted'`);
+      if (row === null) return undefined;
+      return {
+        guestId: row.id,
+        sessionId: row.session_id,
+        displayName: row.display_name,
+        expiresAt: row.expires_at,
+      };
+    });
+  }
+
+  revoke(guestId: string): Promise<void> {
+    return guarded(async () => {
+      await this.#pool.query(sql.unsafe`
+        update guests set revoked_at = now() where id = ${guestId} and revoked_at is null`);
+    });
+  }
+}

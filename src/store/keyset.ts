@@ -1,0 +1,16 @@
+import { sql } from "slonik";
+import type { Page } from "../api/page.ts";
+
+type Fragment = ReturnType<typeof sql.fragment>;
+
+/** Conditions joined by `and`; at least one. */
+export function allOf(conditions: readonly Fragment[]): ReturnType<typeof sql.join> {
+  return sql.join(conditions, sql.fragment` and `);
+}
+
+/** A page of rows that were read with a limit of one more. */
+export function toPage<T>(rows: readonly T[], limit: number, key: (row: T) => string): Page<T> {
+  const items = rows.slice(0, limit);
+  const last = rows.length > limit ? items.at(-1) : undefined;
+  return last === undefined ? { items } : { items, next: key(last) };
+}

@@ -1,0 +1,66 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { LoginBook, LoginStanding, NewLogin } from "../auth/login-book.ts";
+import { toInstant } from "./instant.ts";
+import { guarded } from "./store-error.ts";
+
+const idRow = z.object({ id: z.string() });
+
+const standingRow = z.object({
+  id: z.string(),
+  user_id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: z.enum(["admin", "participant", "moderator"]),
+  expires_at: z.number(),
+});
+
+export class LoginStore implements LoginBook {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  open(login: NewLogin): Promise<boolean> {
+    return guarded(async () => {
+      // `created_at` and `tokens_valid_from` both come from the database's clock.
+      const row = await this.#pool.maybeOne(sql.type(idRow)`
+        insert into logins (id, user_id, expires_at, created_at)
+        select ${login.id}, id, ${toInstant(login.expiresAt)}, clock_timestamp()
+        from users
+        where id = ${login.userId} and disabled_at is null
+          and password_hash = ${login.passwordHash}
+        for share
+        returning id`);
+      return row !== null;
+    });
+  }
+
+  standing(loginId: string): Promise<LoginStanding | undefined> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(sql.type(standingRow)`
+        select logins.id, user_id, email, name, role, expires_at
+        from logins join users on users.id = logins.user_id
+        where logins.id = ${loginId} and revoked_at is null and disabled_at is null
+          and logins.created_at >= tokens_valid_from`);
+      if (row === null) return undefined;
+      const { email, name, role } = row;
+      return {
+        loginId: row.id,
+        userId: row.user_id,
+        email,
+        name,
+        role,
+        expiresAt: row.expires_at,
+      };
+    });
+  }
+
+  revoke(loginId: string): Promise<void> {
+    return guarded(async () => {
+      await this.#pool.query(sql.unsafe`
+        update logins set revoked_at = now() where id = ${loginId} and revoked_at is null`);
+    });
+  }
+}

@@ -1,0 +1,156 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import pg from "pg";
+import { errorMessage } from "../base/errors.ts";
+import { type Log, silentLog } from "../base/log.ts";
+
+const FOLDER = new URL("./migrations/", import.meta.url);
+const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
+/** Any constant of ours: whoever holds this advisory lock migrates. */
+const LOCK = 7_203_114_955;
+const LOCK_TIMEOUT = "60s";
+
+export interface MigrateOptions {
+  /** The role that serves: gets the right to read and write, not to change tables. */
+  serviceRole?: string;
+  log?: Log;
+  /** Runs after the migrations, still under their lock: first rows that must not come twice. */
+  seed?: () => Promise<void>;
+  /** For tests: another folder of numbered SQL files. */
+  folder?: URL;
+}
+
+interface Migration {
+  name: string;
+  sql: string;
+  checksum: string;
+}
+
+/**
+ * Applies the numbered SQL files that the database has not seen, each in a
+ * transaction of its own, and grants the service role its rights. Two
+ * processes that start at once are safe: one waits for the other. An applied
+ * file that was changed since is an error.
+ *
+ * @returns names of the files applied now
+ */
+export async function migrate(
+  ownerUrl: string,
+  options: MigrateOptions = {},
+): Promise<{ applied: string[] }> {
+  const log = options.log ?? silentLog;
+  const migrations = await readMigrations(options.folder ?? FOLDER);
+  const client = new pg.Client({
+    connectionString: ownerUrl,
+    connectionTimeoutMillis: 10_000,
+    application_name: "voice-migrate",
+  });
+  client.on("error", (error) => log.warn({ error: error.message }, "migration connection lost"));
+  try {
+    await client.connect();
+    await takeLock(client);
+    const applied = await applyPending(client, migrations, log);
+    if (options.serviceRole !== undefined) await grant(client, options.serviceRole);
+    await options.seed?.();
+    return { applied };
+  } finally {
+    // Closing the connection frees the lock too.
+    await client.end().catch(() => {});
+  }
+}
+
+async function readMigrations(folder: URL): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  const migrations: Migration[] = [];
+  for (const name of names) {
+    if (!FILE_NAME.test(name)) throw new Error(`Migration ${name} is not named NNNN_name.sql.`);
+    const sql = await readFile(new URL(name, folder), "utf8");
+    migrations.push({ name, sql, checksum: createHash("sha256").update(sql).digest("hex") });
+  }
+  return migrations;
+}
+
+async function takeLock(client: pg.Client): Promise<void> {
+  await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
+  try {
+    await client.query("select pg_advisory_lock($1)", [LOCK]);
+  } catch (error) {
+    throw new Error(`Another process has been migrating for over ${LOCK_TIMEOUT}.`, {
+      cause: error,
+    });
+  }
+}
+
+async function applyPending(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  log: Log,
+): Promise<string[]> {
+  await client.query(`create table if not exists schema_migrations (
+    name text primary key,
+    checksum text not null,
+    applied_at timestamptz not null default now()
+  )`);
+  const known = await client.query<{ name: string; checksum: string }>(
+    "select name, checksum from schema_migrations",
+  );
+  const checksums = new Map(known.rows.map((row) => [row.name, row.checksum]));
+  refuseUnknown(migrations, [...checksums.keys()]);
+  const applied: string[] = [];
+  for (const migration of migrations) {
+    const before = checksums.get(migration.name);
+    if (before === undefined) {
+      await applyOne(client, migration);
+      log.info({ migration: migration.name }, "migration applied");
+      applied.push(migration.name);
+    } else if (before !== migration.checksum) {
+      throw new Error(
+        `Migration ${migration.name} was changed after it had been applied. Put the file back as it was and add a new one.`,
+      );
+    }
+  }
+  return applied;
+}
+
+/** A database ahead of the program must not be served by it. */
+function refuseUnknown(migrations: readonly Migration[], applied: readonly string[]): void {
+  const own = new Set(migrations.map((migration) => migration.name));
+  const foreign = applied.filter((name) => !own.has(name));
+  if (foreign.length > 0) {
+    throw new Error(
+      `The database was migrated by a newer version of this service (${foreign.join(", ")}).`,
+    );
+  }
+}
+
+async function applyOne(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query("begin");
+  try {
+    await client.query(migration.sql);
+    await client.query("insert into schema_migrations (name, checksum) values ($1, $2)", [
+      migration.name,
+      migration.checksum,
+    ]);
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw new Error(`Migration ${migration.name} failed: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+async function grant(client: pg.Client, serviceRole: string): Promise<void> {
+  const role = pg.escapeIdentifier(serviceRole);
+  const known = await client.query("select 1 from pg_roles where rolname = $1", [serviceRole]);
+  if (known.rowCount === 0) throw new Error(`The service role "${serviceRole}" does not exist.`);
+  const rights = "select, insert, update, delete on";
+  await client.query(`
+    begin;
+    grant usage on schema public to ${role};
+    grant ${rights} all tables in schema public to ${role};
+    grant usage, select on all sequences in schema public to ${role};
+    alter default privileges in schema public grant ${rights} tables to ${role};
+    alter default privileges in schema public grant usage, select on sequences to ${role};
+    revoke insert, update, delete on schema_migrations from ${role};
+    commit;
+  `);
+}

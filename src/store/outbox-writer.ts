@@ -1,0 +1,20 @@
+import { type CommonQueryMethods, sql } from "slonik";
+import { z } from "zod";
+import type { OutboxRow } from "../api/sessions-outbox.ts";
+import { newId } from "../base/ids.ts";
+import { partitionOf } from "../base/partition.ts";
+
+const nothing = z.object({}).strict();
+
+/** A command to a session's actor; the row's id is the command's. */
+export function outboxRow(sessionId: string, command: OutboxRow["command"]): OutboxRow {
+  return { id: newId(), sessionId, partition: partitionOf(sessionId), command };
+}
+
+/** Writes the command in the transaction that makes it due. */
+export async function writeOutbox(connection: CommonQueryMethods, row: OutboxRow): Promise<void> {
+  await connection.query(sql.type(nothing)`
+    insert into outbox (id, session_id, partition, command)
+    values (${row.id}, ${row.sessionId}, ${row.partition}, ${JSON.stringify(row.command)}::jsonb)
+  `);
+}

@@ -1,0 +1,179 @@
+import { type DatabaseTransactionConnection, sql } from "slonik";
+import type { Recorded } from "../actor/journal.ts";
+import type {
+  JobCompleted,
+  JobStarted,
+  SessionEvent,
+  SpeakerClaimed,
+  SpeakersRevised,
+  TranscriptReplaced,
+} from "../session/event.ts";
+import { projectChunks } from "./chunk-projection.ts";
+
+/**
+ * Brings the read tables up to date with a batch of events. Words were stored
+ * before, by the writes of the same batch.
+ */
+export async function projectEvents(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  events: readonly Recorded<SessionEvent>[],
+): Promise<void> {
+  await projectChunks(tx, sessionId, events);
+  for (const { event, at } of events) await projectEvent(tx, sessionId, event, at);
+}
+
+async function projectEvent(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  event: SessionEvent,
+  at: number,
+): Promise<void> {
+  switch (event.type) {
+    case "SpeakersRevised":
+      return projectRevision(tx, sessionId, event);
+    case "SpeakerClaimed":
+      return projectClaim(tx, sessionId, event);
+    case "SpeakerUnclaimed":
+      return revokeClaim(tx, sessionId, event.label);
+    case "SessionStopped":
+      await tx.query(sql.unsafe`
+        update sessions
+        set status = 'processing', stopped_at = coalesce(stopped_at, ${timestamp(at)}),
+            last_chunk_sequence = coalesce(last_chunk_sequence, ${event.lastSequence})
+        where id = ${sessionId} and status in ('recording', 'processing')`);
+      return;
+    case "SessionCompleted":
+      await tx.query(sql.unsafe`
+        update sessions set status = 'completed', completed_at = ${timestamp(at)}
+        where id = ${sessionId} and status <> 'deleted'`);
+      return;
+    case "JobStarted":
+      return projectJobStarted(tx, event, at);
+    case "JobCompleted":
+      return projectJobCompleted(tx, sessionId, event, at);
+    case "TranscriptReplaced":
+      return projectReplacement(tx, sessionId, event);
+    default:
+      return;
+  }
+}
+
+function timestamp(at: number): ReturnType<typeof sql.timestamp> {
+  return sql.timestamp(new Date(at));
+}
+
+async function projectRevision(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  event: SpeakersRevised,
+): Promise<void> {
+  for (const { from, into } of event.merges) {
+    await tx.query(sql.unsafe`
+      update segments set label = ${into} where session_id = ${sessionId} and label = ${from}`);
+    await mergeClaims(tx, sessionId, from, into);
+  }
+  if (event.revisions.length === 0) return;
+  const rows = event.revisions.map((revision) => [revision.segmentId, revision.label]);
+  await tx.query(sql.unsafe`
+    update segments as s set label = r.label
+    from ${sql.unnest(rows, ["uuid", "text"])} as r (id, label)
+    where s.session_id = ${sessionId} and s.id = r.id`);
+}
+
+/** A claim on the merged label follows to the one that stands, unless that has its own. */
+async function mergeClaims(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  from: string,
+  into: string,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update speaker_claims set label = ${into}
+    where session_id = ${sessionId} and label = ${from} and revoked_at is null
+      and not exists (
+        select from speaker_claims
+        where session_id = ${sessionId} and label = ${into} and revoked_at is null)`);
+  await revokeClaim(tx, sessionId, from);
+}
+
+async function revokeClaim(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  label: string,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update speaker_claims set revoked_at = now()
+    where session_id = ${sessionId} and label = ${label} and revoked_at is null`);
+}
+
+async function projectClaim(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  event: SpeakerClaimed,
+): Promise<void> {
+  const { label, source, claimedUserId, byUserId } = event;
+  await revokeClaim(tx, sessionId, label);
+  await tx.query(sql.unsafe`
+    insert into speaker_claims (session_id, label, source, claimed_user_id, by_user_id)
+    values (${sessionId}, ${label}, ${source}, ${claimedUserId}, ${byUserId})`);
+}
+
+async function projectJobStarted(
+  tx: DatabaseTransactionConnection,
+  event: JobStarted,
+  at: number,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update jobs
+    set status = 'running', attempt = ${event.attempt}, engine = ${event.engine},
+        detected_language = ${event.detectedLanguage},
+        diarisation_model_version = ${event.diarisationModelVersion},
+        started_at = coalesce(started_at, ${timestamp(at)})
+    where id = ${event.jobId} and status in ('queued', 'running')`);
+}
+
+async function projectJobCompleted(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  event: JobCompleted,
+  at: number,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update jobs
+    set status = 'completed', progress = 1, completed_at = ${timestamp(at)},
+        duration_ms = ${event.durationMs}
+    where id = ${event.jobId} and status <> 'cancelled'`);
+  await recount(tx, sessionId, event.jobId);
+}
+
+/** Counts and the mean confidence, weighted by words, from the segments that stand. */
+async function recount(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  jobId: string,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update jobs as j
+    set segment_count = s.segments, speaker_count = s.speakers, avg_confidence = s.confidence
+    from (
+      select count(*)::int as segments,
+             count(distinct label) filter (where label <> 'UU')::int as speakers,
+             (sum(confidence * jsonb_array_length(words))
+               / nullif(sum(jsonb_array_length(words)), 0))::real as confidence
+      from segments where session_id = ${sessionId}
+    ) as s
+    where j.id = ${jobId}`);
+}
+
+async function projectReplacement(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  event: TranscriptReplaced,
+): Promise<void> {
+  const removed = event.removed.map((mark) => mark.segmentId);
+  await tx.query(sql.unsafe`
+    delete from segments
+    where session_id = ${sessionId} and id = any(${sql.array(removed, "uuid")})`);
+  await recount(tx, sessionId, event.jobId);
+}

@@ -1,0 +1,81 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { SegmentPosition, SegmentReader, SegmentRecord } from "../api/segments.ts";
+import type { GapReader, GapRecord } from "../api/transcript.ts";
+import { guarded } from "./store-error.ts";
+
+/** A word as `segments.words` holds it. */
+export const wordColumn = z.object({
+  text: z.string(),
+  start: z.number(),
+  end: z.number(),
+  confidence: z.number(),
+});
+
+const segmentRow = z.object({
+  id: z.string(),
+  start: z.number(),
+  end: z.number(),
+  label: z.string(),
+  text: z.string(),
+  words: z.array(wordColumn),
+  confidence: z.number(),
+  revision: z.number(),
+});
+
+const gapRow = z.object({ sequence: z.number(), start: z.number(), length: z.number() });
+
+/** Words and gaps of a session, for readers. */
+export class PostgresSegments implements SegmentReader, GapReader {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  async segments(
+    sessionId: string,
+    page: { after?: SegmentPosition; limit?: number } = {},
+  ): Promise<SegmentRecord[]> {
+    const { after, limit } = page;
+    const from =
+      after === undefined
+        ? sql.fragment`true`
+        : sql.fragment`(start_sample, id) > (${after.start}::bigint, ${after.id}::uuid)`;
+    const rows = await guarded(() =>
+      this.#pool.any(sql.type(segmentRow)`
+        select
+          id, start_sample as start, end_sample as "end", label, text, words, confidence, revision
+        from segments
+        where session_id = ${sessionId} and ${from}
+        order by start_sample, id
+        ${limit === undefined ? sql.fragment`` : sql.fragment`limit ${limit}`}
+      `),
+    );
+    return [...rows];
+  }
+
+  async gaps(sessionId: string): Promise<GapRecord[]> {
+    const rows = await guarded(() =>
+      this.#pool.any(sql.type(gapRow)`
+        select
+          (g.payload ->> 'sequence')::int as sequence,
+          (g.payload ->> 'start')::bigint as start,
+          (g.payload ->> 'length')::bigint as length
+        from events g
+        where g.session_id = ${sessionId}
+          and g.type = 'GapDeclared'
+          and not exists (
+            select 1
+            from events r
+            where r.session_id = g.session_id
+              and r.seq > g.seq
+              and r.type = 'TranscriptReplaced'
+              and r.payload -> 'sequences' @> (g.payload -> 'sequence')
+          )
+        order by start
+      `),
+    );
+    return [...rows];
+  }
+}

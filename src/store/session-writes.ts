@@ -1,0 +1,64 @@
+import { type DatabaseTransactionConnection, sql } from "slonik";
+import type { CheckpointWrite, SegmentText, SessionWrite } from "../session/write.ts";
+
+/** Stores what goes with events: words, checkpoints, progress. */
+export async function storeWrites(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  writes: readonly SessionWrite[],
+): Promise<void> {
+  const segments = writes.filter((write) => write.type === "SegmentText");
+  if (segments.length > 0) await storeSegments(tx, sessionId, segments);
+  // Only the newest checkpoint and progress of a batch matter.
+  const checkpoint = writes.findLast((write) => write.type === "Checkpoint");
+  if (checkpoint !== undefined) await storeCheckpoint(tx, sessionId, checkpoint);
+  const progress = writes.findLast((write) => write.type === "Progress");
+  if (progress === undefined) return;
+  await tx.query(sql.unsafe`
+    update jobs set progress = greatest(progress, ${progress.progress}::real)
+    where id = ${progress.jobId}`);
+}
+
+async function storeSegments(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  segments: readonly SegmentText[],
+): Promise<void> {
+  const rows = segments.map((segment) => [
+    segment.segmentId,
+    segment.attempt,
+    segment.start,
+    segment.end,
+    segment.label,
+    segment.words.map((word) => word.text).join(" "),
+    JSON.stringify(segment.words),
+    segment.confidence,
+  ]);
+  const types = ["uuid", "int4", "int8", "int8", "text", "text", "jsonb", "float4"];
+  await tx.query(sql.unsafe`
+    insert into segments
+      (session_id, id, attempt, start_sample, end_sample, label, text, words, confidence)
+    select ${sessionId}, s.* from ${sql.unnest(rows, types)}
+      as s (id, attempt, start_sample, end_sample, label, text, words, confidence)
+    on conflict (session_id, id) do update
+    set end_sample = excluded.end_sample, label = excluded.label, text = excluded.text,
+        words = excluded.words, confidence = excluded.confidence`);
+}
+
+async function storeCheckpoint(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  checkpoint: CheckpointWrite,
+): Promise<void> {
+  const { attempt, position, recogniser, speakers, keep } = checkpoint;
+  await tx.query(sql.unsafe`
+    insert into checkpoints (session_id, attempt, position, recogniser, speakers)
+    values (${sessionId}, ${attempt}, ${position},
+            ${sql.binary(Buffer.from(recogniser))}, ${sql.binary(Buffer.from(speakers))})
+    on conflict (session_id, attempt, position) do update
+    set recogniser = excluded.recogniser, speakers = excluded.speakers, at = now()`);
+  await tx.query(sql.unsafe`
+    delete from checkpoints
+    where session_id = ${sessionId} and attempt = ${attempt} and position <> ${position}
+      and position <> all(${sql.array(keep, "int8")})`);
+}

@@ -1,0 +1,165 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { DeviceSessionStore, NewSession, StopRequest } from "../api/device-sessions-store.ts";
+import type { OutboxRow } from "../api/sessions-outbox.ts";
+import { AppError } from "../base/errors.ts";
+import { partitionOf } from "../base/partition.ts";
+import type { SessionPhase } from "../session/status.ts";
+import { optionalColumn } from "./optional-column.ts";
+import { outboxRow, writeOutbox } from "./outbox-writer.ts";
+import { guarded } from "./store-error.ts";
+
+const nothing = z.object({}).strict();
+const idRow = z.object({ id: z.string() });
+const workspaceRow = z.object({ preferredLanguage: z.string(), isMember: z.boolean() });
+const startedRow = z.object({ startedAt: z.number() });
+const stoppableRow = z.object({
+  id: z.string(),
+  status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
+  lastSequence: optionalColumn(z.number()),
+});
+
+/** Starts and stops of sessions that devices record. */
+export class PostgresDeviceSessions implements DeviceSessionStore {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  deviceExists(deviceId: string): Promise<boolean> {
+    return guarded(() =>
+      this.#pool.exists(sql.type(nothing)`select 1 from devices where id = ${deviceId}`),
+    );
+  }
+
+  async workspace(
+    workspaceId: string,
+    userId: string,
+  ): Promise<{ preferredLanguage: string; isMember: boolean } | undefined> {
+    const row = await guarded(() =>
+      this.#pool.maybeOne(sql.type(workspaceRow)`
+        select
+          preferred_language as "preferredLanguage",
+          exists (
+            select 1 from workspace_members m where m.workspace_id = w.id and m.user_id = ${userId}
+          ) as "isMember"
+        from workspaces w
+        where id = ${workspaceId}
+      `),
+    );
+    return row ?? undefined;
+  }
+
+  start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }> {
+    return guarded(() =>
+      this.#pool.transaction(async (tx) => {
+        const startedAt = await insertSession(tx, session);
+        await insertJob(tx, session);
+        const { jobId, language } = session;
+        const row = outboxRow(session.id, { type: "Start", jobId, language });
+        await writeOutbox(tx, row);
+        return { startedAt, outbox: [row] };
+      }),
+    );
+  }
+
+  stop(
+    request: StopRequest,
+  ): Promise<{ sessionId: string; status: SessionPhase; outbox: OutboxRow[] }> {
+    return guarded(() =>
+      this.#pool.transaction(async (tx) => {
+        const session = await lockSession(tx, request);
+        if (session.status !== "recording") {
+          assertSameEnd(session.lastSequence, request.lastSequence);
+          return { sessionId: session.id, status: session.status, outbox: [] };
+        }
+        const row = await markStopped(tx, session.id, request.lastSequence);
+        await writeOutbox(tx, row);
+        return { sessionId: session.id, status: "processing" as const, outbox: [row] };
+      }),
+    );
+  }
+}
+
+async function insertSession(tx: CommonQueryMethods, session: NewSession): Promise<number> {
+  const row = await tx.maybeOne(sql.type(startedRow)`
+    insert into sessions (
+      id, workspace_id, owner_id, device_id, job_id, title, language, vocabulary, status, partition
+    ) values (
+      ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId},
+      ${session.jobId}, ${session.title}, ${session.language},
+      ${JSON.stringify(session.vocabulary)}::jsonb, 'recording', ${partitionOf(session.id)}
+    )
+    on conflict (device_id) where status = 'recording' do nothing
+    returning started_at as "startedAt"
+  `);
+  if (row !== null) return row.startedAt;
+  const running = await tx.maybeOne(sql.type(idRow)`
+    select id from sessions where device_id = ${session.deviceId} and status = 'recording'
+  `);
+  const which = running === null ? "Another session" : `Session ${running.id}`;
+  throw new AppError(
+    "already_recording",
+    `${which} is already recording on this device. Stop it first.`,
+  );
+}
+
+async function insertJob(tx: CommonQueryMethods, session: NewSession): Promise<void> {
+  await tx.query(sql.type(nothing)`
+    insert into jobs (id, kind, session_id, workspace_id, status)
+    values (${session.jobId}, 'transcription', ${session.id}, ${session.workspaceId}, 'queued')
+  `);
+}
+
+/** The named session, else the one that records, else the newest; locked. */
+async function lockSession(
+  tx: CommonQueryMethods,
+  request: StopRequest,
+): Promise<z.output<typeof stoppableRow>> {
+  const named =
+    request.sessionId === undefined ? sql.fragment`true` : sql.fragment`id = ${request.sessionId}`;
+  const row = await tx.maybeOne(sql.type(stoppableRow)`
+    select id, status, last_chunk_sequence as "lastSequence"
+    from sessions
+    where device_id = ${request.deviceId} and status <> 'deleted' and ${named}
+    order by (status = 'recording') desc, id desc
+    limit 1
+    for update
+  `);
+  if (row !== null) return row;
+  throw new AppError(
+    "not_found",
+    request.sessionId === undefined
+      ? "This device has no session to stop."
+      : "This device has no session with this session_id.",
+  );
+}
+
+function assertSameEnd(recorded: number | undefined, wanted: number | undefined): void {
+  if (recorded === undefined || wanted === undefined || recorded === wanted) return;
+  throw new AppError(
+    "conflict",
+    `The session was stopped with last_chunk_sequence ${recorded}; that cannot be changed.`,
+  );
+}
+
+async function markStopped(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  wanted: number | undefined,
+): Promise<OutboxRow> {
+  const highest = await tx.oneFirst(sql.type(z.object({ highest: z.number() }))`
+    select coalesce(max(sequence), -1) as highest from chunks where session_id = ${sessionId}
+  `);
+  await tx.query(sql.type(nothing)`
+    update sessions
+    set status = 'processing',
+        stopped_at = now(),
+        last_chunk_sequence = ${wanted ?? null},
+        updated_at = now()
+    where id = ${sessionId}
+  `);
+  // What was acknowledged belongs to the session, even beyond what the device now says.
+  return outboxRow(sessionId, { type: "Stop", lastSequence: Math.max(wanted ?? -1, highest) });
+}

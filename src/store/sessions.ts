@@ -1,0 +1,193 @@
+import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
+import { z } from "zod";
+import type { Page, PageRequest } from "../api/page.ts";
+import type {
+  SessionDirectory,
+  SessionFilter,
+  SessionRecord,
+  SpeakerRecord,
+} from "../api/sessions-directory.ts";
+import type { AssigneeDirectory } from "../api/speaker-claims.ts";
+import type { SessionFacts, SessionRelation } from "../auth/policy.ts";
+import type { Principal } from "../auth/principal.ts";
+import { optionalColumn } from "./optional-column.ts";
+import { readSpeakers } from "./sessions-speakers.ts";
+import { guarded } from "./store-error.ts";
+
+const nothing = z.object({}).strict();
+
+const factsRow = z.object({
+  tie: z.enum(["owner", "participant", "shared", "none"]),
+  workspaceRole: optionalColumn(z.enum(["owner", "member"])),
+  deleted: z.boolean(),
+  guestAccess: z.enum(["open", "closed"]),
+  deviceId: optionalColumn(z.string()),
+});
+
+const sessionRow = z.object({
+  id: z.string(),
+  workspaceId: z.string(),
+  ownerId: z.string(),
+  deviceId: optionalColumn(z.string()),
+  jobId: z.string(),
+  title: z.string(),
+  language: z.string(),
+  status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
+  visibility: z.enum(["private", "workspace"]),
+  guestAccess: z.enum(["open", "closed"]),
+  startedAt: z.number(),
+  stoppedAt: optionalColumn(z.number()),
+  completedAt: optionalColumn(z.number()),
+  createdAt: z.number(),
+});
+
+const SESSION_COLUMNS = sql.fragment`
+  s.id,
+  s.workspace_id as "workspaceId",
+  s.owner_id as "ownerId",
+  s.device_id as "deviceId",
+  s.job_id as "jobId",
+  s.title,
+  s.language,
+  s.status,
+  s.visibility,
+  s.guest_access as "guestAccess",
+  s.started_at as "startedAt",
+  s.stopped_at as "stoppedAt",
+  s.completed_at as "completedAt",
+  s.created_at as "createdAt"
+`;
+
+/** Sessions as readers see them. */
+export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  async facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined> {
+    const row = await guarded(() =>
+      this.#pool.maybeOne(sql.type(factsRow)`
+        select
+          case
+            when s.owner_id = ${principal.id} then 'owner'
+            when m.relation is not null then m.relation
+            when s.visibility = 'workspace' and w.role is not null then 'shared'
+            else 'none'
+          end as tie,
+          w.role as "workspaceRole",
+          s.status = 'deleted' as deleted,
+          s.guest_access as "guestAccess",
+          s.device_id as "deviceId"
+        from sessions s
+        left join session_members m on m.session_id = s.id and m.user_id = ${principal.id}
+        left join workspace_members w
+          on w.workspace_id = s.workspace_id and w.user_id = ${principal.id}
+        where s.id = ${sessionId}
+      `),
+    );
+    if (row === null) return undefined;
+    return {
+      kind: "session",
+      id: sessionId,
+      relation: relationOf(principal, sessionId, row.tie),
+      workspaceRole: row.workspaceRole,
+      deleted: row.deleted,
+      guestAccess: row.guestAccess,
+      deviceId: row.deviceId,
+      // None can be given yet: POST /admin/content-elevate is not built.
+      elevated: false,
+    };
+  }
+
+  async get(sessionId: string): Promise<SessionRecord | undefined> {
+    const row = await guarded(() =>
+      this.#pool.maybeOne(sql.type(sessionRow)`
+        select ${SESSION_COLUMNS} from sessions s where s.id = ${sessionId}
+      `),
+    );
+    return row ?? undefined;
+  }
+
+  async list(
+    principal: Principal,
+    filter: SessionFilter,
+    page: PageRequest,
+  ): Promise<Page<SessionRecord>> {
+    const rows = await guarded(() =>
+      this.#pool.any(sql.type(sessionRow)`
+        select ${SESSION_COLUMNS}
+        from sessions s
+        where ${sql.join(listConditions(principal, filter, page.after), sql.fragment` and `)}
+        order by s.id desc
+        limit ${page.limit + 1}
+      `),
+    );
+    const items = rows.slice(0, page.limit);
+    return { items, next: rows.length > page.limit ? items.at(-1)?.id : undefined };
+  }
+
+  speakers(sessionId: string): Promise<SpeakerRecord[]> {
+    return guarded(() => readSpeakers(this.#pool, sessionId));
+  }
+
+  isAssignable(sessionId: string, userId: string): Promise<boolean> {
+    return guarded(() =>
+      this.#pool.exists(sql.type(nothing)`
+        select 1 from users where id = ${userId} and disabled_at is null
+        union all
+        select 1 from guests
+        where id = ${userId} and session_id = ${sessionId} and revoked_at is null
+      `),
+    );
+  }
+}
+
+function relationOf(
+  principal: Principal,
+  sessionId: string,
+  tie: Exclude<SessionRelation, "guest">,
+): SessionRelation {
+  if (principal.kind === "user") return tie;
+  return principal.kind === "guest" && principal.sessionId === sessionId ? "guest" : "none";
+}
+
+function listConditions(
+  principal: Principal,
+  filter: SessionFilter,
+  after: string | undefined,
+): Fragment[] {
+  const conditions = [visibleTo(principal)];
+  if (after !== undefined) conditions.push(sql.fragment`s.id < ${after}`);
+  if (filter.workspaceId !== undefined) {
+    conditions.push(sql.fragment`s.workspace_id = ${filter.workspaceId}`);
+  }
+  conditions.push(
+    filter.status === undefined
+      ? sql.fragment`s.status <> 'deleted'`
+      : sql.fragment`s.status = ${filter.status}`,
+  );
+  return conditions;
+}
+
+/** `maySession(…, "session.read", …)` as a condition over many rows. */
+function visibleTo(principal: Principal): Fragment {
+  if (principal.kind === "device") return sql.fragment`false`;
+  if (principal.kind === "guest") {
+    return sql.fragment`s.id = ${principal.sessionId} and s.guest_access = 'open' and s.status <> 'deleted'`;
+  }
+  if (principal.role === "admin") return sql.fragment`true`;
+  const shared =
+    principal.role === "moderator" ? sql.fragment`true` : sql.fragment`s.visibility = 'workspace'`;
+  return sql.fragment`s.status <> 'deleted' and (
+    s.owner_id = ${principal.id}
+    or exists (
+      select 1 from session_members m where m.session_id = s.id and m.user_id = ${principal.id}
+    )
+    or (${shared} and exists (
+      select 1 from workspace_members w
+      where w.workspace_id = s.workspace_id and w.user_id = ${principal.id}
+    ))
+  )`;
+}

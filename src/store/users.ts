@@ -1,0 +1,135 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { Page, PageRequest } from "../api/page.ts";
+import type { NewUser, UserDirectory, UserFilter, UserRecord } from "../api/users-directory.ts";
+import type { Account, AccountBook } from "../auth/account-book.ts";
+import { allOf, toPage } from "./keyset.ts";
+import { guarded } from "./store-error.ts";
+
+const idRow = z.object({ id: z.string() });
+const roleColumn = z.enum(["admin", "participant", "moderator"]);
+
+const userRow = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: roleColumn,
+  disabled_at: z.number().nullable(),
+  created_at: z.number(),
+  updated_at: z.number(),
+});
+
+const accountRow = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: roleColumn,
+  password_hash: z.string().nullable(),
+  disabled: z.boolean(),
+});
+
+const COLUMNS = sql.fragment`id, email, name, role, disabled_at, created_at, updated_at`;
+
+function toUser(row: z.infer<typeof userRow>): UserRecord {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    disabledAt: row.disabled_at ?? undefined,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+export class UserStore implements UserDirectory, AccountBook {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  insert(user: NewUser): Promise<boolean> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(sql.type(idRow)`
+        insert into users (id, email, name, role, password_hash)
+        values (${user.id}, ${user.email}, ${user.name}, ${user.role}, ${user.passwordHash})
+        on conflict (lower(email)) do nothing
+        returning id`);
+      return row !== null;
+    });
+  }
+
+  find(id: string): Promise<UserRecord | undefined> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(
+        sql.type(userRow)`select ${COLUMNS} from users where id = ${id}`,
+      );
+      return row === null ? undefined : toUser(row);
+    });
+  }
+
+  list(filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
+    return guarded(async () => {
+      const conditions = [sql.fragment`true`];
+      if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+      if (filter.role !== undefined) conditions.push(sql.fragment`role = ${filter.role}`);
+      if (filter.disabled !== undefined) {
+        conditions.push(sql.fragment`(disabled_at is not null) = ${filter.disabled}`);
+      }
+      if (filter.workspaceId !== undefined) {
+        conditions.push(sql.fragment`id in (
+          select user_id from workspace_members where workspace_id = ${filter.workspaceId})`);
+      }
+      if (filter.search !== undefined) {
+        const part = filter.search.toLowerCase();
+        conditions.push(sql.fragment`position(${part} in lower(name || ' ' || email)) > 0`);
+      }
+      const rows = await this.#pool.any(sql.type(userRow)`
+        select ${COLUMNS} from users where ${allOf(conditions)}
+        order by id desc limit ${page.limit + 1}`);
+      return toPage(rows.map(toUser), page.limit, (user) => user.id);
+    });
+  }
+
+  setDisabled(id: string, disabled: boolean): Promise<"changed" | "unchanged" | "unknown"> {
+    return guarded(() =>
+      this.#pool.transaction(async (transaction) => {
+        const known = await transaction.maybeOne(
+          sql.type(idRow)`select id from users where id = ${id} for update`,
+        );
+        if (known === null) return "unknown";
+        const changed = await transaction.maybeOne(sql.type(idRow)`
+          update users set
+            disabled_at = case when ${disabled} then now() end,
+            tokens_valid_from = clock_timestamp(),
+            updated_at = now()
+          where id = ${id} and (disabled_at is not null) <> ${disabled}
+          returning id`);
+        return changed === null ? "unchanged" : "changed";
+      }),
+    );
+  }
+
+  async findByEmail(email: string): Promise<(Account & UserRecord) | undefined> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(sql.type(accountRow.merge(userRow))`
+        select ${COLUMNS}, password_hash, disabled_at is not null as disabled
+        from users where lower(email) = lower(${email})`);
+      if (row === null) return undefined;
+      return {
+        ...toUser(row),
+        passwordHash: row.password_hash ?? undefined,
+        disabled: row.disabled,
+      };
+    });
+  }
+
+  rehashPassword(userId: string, before: string, after: string): Promise<void> {
+    return guarded(async () => {
+      await this.#pool.query(sql.unsafe`
+        update users set password_hash = ${after}
+        where id = ${userId} and password_hash = ${before}`);
+    });
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * `npm run eval`: measures what the whole service makes of recordings against the recogniser by
+ * itself; prints a table and writes out/eval.json. Ends with 0 whatever it finds: figures are for
+ * people, not for a build. `--help` shows the options.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { durationSeconds } from "../../src/cli/wave-file.ts";
+import { ENGINE_SETTINGS } from "../../workers/speech/pocketsphinx/engine-settings.ts";
+import { type BareEngine, findBareEngine } from "./bare-engine.ts";
+import { fetchEngine } from "./fetch-engine.ts";
+import { describeMachine } from "./machine.ts";
+import { printReport, type QualityReport } from "./quality-report.ts";
+import { loadConversation, loadReadSentences, type Recording } from "./recordings.ts";
+import { RunningService } from "./running-service.ts";
+import { findSclite, scoreWithSclite, type TextPair } from "./sclite.ts";
+import { ServiceReader } from "./service-reading.ts";
+import { wordErrors } from "./word-error-rate.ts";
+import { type BareReading, measureBareEngine, measureService } from "./word-quality.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+const HELP = `npm run eval -- [options]
+  --chunks 0.5,2,5,30   chunk lengths to upload, in seconds
+  --only TEXT           only recordings whose name contains TEXT
+  --bare-only           only the engine by itself, no service
+  --out DIR             where eval.json goes (default: out)
+Environment: VOICE_EVAL_DATA, folder with librivox/ (default: ../shared/data)`;
+
+const { values: options } = parseArgs({
+  options: {
+    chunks: { type: "string", default: "0.5,2,5,30" },
+    only: { type: "string", default: "" },
+    "bare-only": { type: "boolean", default: false },
+    out: { type: "string", default: join(PROJECT, "out") },
+    help: { type: "boolean", default: false },
+  },
+});
+
+if (options.help) console.log(HELP);
+else await evaluate();
+
+async function evaluate(): Promise<void> {
+  const scorer = findSclite();
+  const report: QualityReport = {
+    made_at: new Date().toISOString(),
+    machine: describeMachine(PROJECT, scorer),
+    engine_settings: ENGINE_SETTINGS,
+    recordings: [],
+    left_out: [],
+  };
+  const recordings = chooseRecordings(report.left_out);
+  const engine = obtainEngine(report.left_out);
+  const bare = new Map<Recording, BareReading>();
+  for (const recording of engine ? recordings : []) {
+    note(`bare engine: ${recording.name}`);
+    if (engine) bare.set(recording, await measureBareEngine(engine, recording));
+  }
+  for (const recording of recordings) {
+    report.recordings.push({
+      name: recording.name,
+      seconds: durationSeconds(recording.audio),
+      reference_words: recording.reference.length,
+      speakers: recording.turns && new Set(recording.turns.map(({ speaker }) => speaker)).size,
+      bare: bare.get(recording)?.errors,
+      service: [],
+    });
+  }
+  if (!options["bare-only"]) await measureWholeService(report, recordings, bare);
+  if (scorer) report.sclite = checkScorer(scorer, report, recordings, bare);
+  mkdirSync(options.out, { recursive: true });
+  const file = join(options.out, "eval.json");
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+  console.log(`${printReport(report)}\n\nwritten to ${file}`);
+}
+
+function chooseRecordings(leftOut: string[]): Recording[] {
+  const data = resolve(PROJECT, process.env.VOICE_EVAL_DATA ?? "../shared/data");
+  const sentences = loadReadSentences(join(data, "librivox"));
+  if (sentences.length === 0) {
+    leftOut.push("read sentences (no librivox/transcripts.txt in VOICE_EVAL_DATA)");
+  }
+  return [loadConversation(join(PROJECT, "deploy/demo")), ...sentences].filter(({ name }) =>
+    name.includes(options.only),
+  );
+}
+
+function obtainEngine(leftOut: string[]): BareEngine | undefined {
+  const cache = process.env.VOICE_CACHE_DIR ?? join(homedir(), ".cache", "voice-session-service");
+  const unpacked = join(cache, "eval-engine");
+  const roots = [process.env.VOICE_NATIVE_ROOT ?? "", unpacked].filter(Boolean);
+  const found = findBareEngine(roots, process.env.PATH ?? "");
+  if (found) return found;
+  note("fetching Debian's pocketsphinx into the cache");
+  try {
+    fetchEngine(unpacked);
+    return findBareEngine([unpacked], "");
+  } catch (error) {
+    leftOut.push(`the bare engine (pocketsphinx_continuous cannot be had: ${messageOf(error)})`);
+    return undefined;
+  }
+}
+
+async function measureWholeService(
+  report: QualityReport,
+  recordings: readonly Recording[],
+  bare: ReadonlyMap<Recording, BareReading>,
+): Promise<void> {
+  note("starting the service: npm run up");
+  let service: RunningService;
+  try {
+    service = await RunningService.start(PROJECT);
+  } catch (error) {
+    report.left_out.push(`the whole service: ${messageOf(error)}`);
+    return;
+  }
+  try {
+    const reader = await ServiceReader.connect(service.address);
+    for (const size of options.chunks.split(",").map(Number)) {
+      for (const [i, recording] of recordings.entries()) {
+        note(`service: ${recording.name} in chunks of ${size} s`);
+        try {
+          const quality = await measureService(reader, recording, size, bare.get(recording));
+          report.recordings[i]?.service.push(quality);
+        } catch (error) {
+          report.left_out.push(`${recording.name} in chunks of ${size} s: ${messageOf(error)}`);
+        }
+      }
+    }
+  } catch (error) {
+    report.left_out.push(`the rest of the service's readings: ${messageOf(error)}`);
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Scores the very texts of this run with NIST's program too. */
+function checkScorer(
+  program: string,
+  report: QualityReport,
+  recordings: readonly Recording[],
+  bare: ReadonlyMap<Recording, BareReading>,
+): QualityReport["sclite"] {
+  const pairs: TextPair[] = recordings.flatMap((recording, i) => {
+    const texts = report.recordings[i]?.service.map(({ words }) => words) ?? [];
+    const heard = bare.get(recording)?.words.map(({ word }) => word);
+    return [...(heard ? [heard] : []), ...texts].map((hypothesis) => ({
+      reference: recording.reference,
+      hypothesis,
+    }));
+  });
+  try {
+    const counts = pairs.length > 0 ? scoreWithSclite(program, pairs) : [];
+    const equal = counts.filter((count, i) => {
+      const ours = wordErrors(pairs[i]?.reference ?? [], pairs[i]?.hypothesis ?? []);
+      return (
+        count.substitutions === ours.substitutions &&
+        count.deletions === ours.deletions &&
+        count.insertions === ours.insertions
+      );
+    });
+    return { texts: counts.length, equal: equal.length };
+  } catch (error) {
+    report.left_out.push(`the check with sclite: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.trim().split("\n").slice(-3).join(" | ");
+}
+
+function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,203 @@
+import { sql } from "slonik";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Principal } from "../../src/auth/principal.ts";
+import { isAppError } from "../../src/base/errors.ts";
+import { newId } from "../../src/base/ids.ts";
+import { AccountHouse } from "../support/account-house.ts";
+import { codeOf } from "../support/route-call.ts";
+
+const HOUR = 3_600_000;
+
+describe("standing of credentials", () => {
+  let house: AccountHouse;
+  let user: { id: string; email: string };
+  let sessionId: string;
+
+  beforeAll(async () => {
+    house = await AccountHouse.open();
+  });
+
+  afterAll(() => house.close());
+
+  beforeEach(async () => {
+    user = await house.addUser();
+    sessionId = await addSession(user.id);
+  });
+
+  async function addSession(ownerId: string): Promise<string> {
+    const id = newId();
+    const workspaceId = await house.addWorkspace(ownerId);
+    await house.pool.query(sql.unsafe`
+      insert into sessions (id, workspace_id, owner_id, job_id, status, partition)
+      values (${id}, ${workspaceId}, ${ownerId}, ${newId()}, 'recording', 0)`);
+    return id;
+  }
+
+  it("refresh: until 12 h after the login, however often it was used, and not a second more", async () => {
+    const { refreshToken = "" } = await house.login(user.email, true);
+    for (let hour = 0; hour < 11; hour += 1) {
+      house.clock.advance(HOUR);
+      const token = await house.signIn.refresh(refreshToken);
+      expect((await house.asUser(token)).kind).toBe("user");
+    }
+    house.clock.advance(HOUR - 2_000);
+    const last = await house.signIn.refresh(refreshToken);
+    house.clock.advance(2_001);
+    expect(await codeOf(house.signIn.refresh(refreshToken))).toBe("invalid_token");
+    // The last access token does not outlive the login either.
+    expect(await codeOf(house.asUser(last))).toBe("invalid_token");
+  });
+
+  it("access: 1 h", async () => {
+    const { token } = await house.login(user.email, true);
+    house.clock.advance(HOUR - 2_000);
+    expect((await house.asUser(token)).id).toBe(user.id);
+    house.clock.advance(2_001);
+    expect(await codeOf(house.asUser(token))).toBe("invalid_token");
+  });
+
+  it("kinds: a refresh token opens nothing but the refresh, an access token no refresh", async () => {
+    const { token, refreshToken = "" } = await house.login(user.email, true);
+    expect(await codeOf(house.asUser(refreshToken))).toBe("invalid_token");
+    expect(await codeOf(house.signIn.refresh(token))).toBe("invalid_token");
+    const { token: guestToken } = await house.guestEntry.enter(sessionId, "Visitor");
+    expect(await codeOf(house.signIn.refresh(guestToken))).toBe("invalid_token");
+    expect(await codeOf(house.asDevice(token))).toBe("invalid_api_key");
+  });
+
+  it("disable: without any news the cache still forgets within 2 s", async () => {
+    const { token } = await house.login(user.email);
+    await house.asUser(token);
+    await house.users.setDisabled(user.id, true);
+    house.clock.advance(2_000);
+    expect(await codeOf(house.asUser(token))).toBe("invalid_token");
+  });
+
+  it("login: a disable that comes between check and record wins", async () => {
+    const account = await house.users.findByEmail(user.email);
+    await house.users.setDisabled(user.id, true);
+    const login = {
+      id: newId(),
+      userId: user.id,
+      passwordHash: account?.passwordHash ?? "",
+      expiresAt: house.clock.now() + HOUR,
+    };
+    expect(await house.logins.open(login)).toBe(false);
+  });
+
+  it("guest: one session, with name and id; ends when guest access closes or the session goes", async () => {
+    for (const change of ["guest_access = 'closed'", "status = 'deleted'"]) {
+      const id = await addSession(user.id);
+      const { token, guest } = await house.guestEntry.enter(id, "Visitor");
+      expect(await house.asUser(token)).toMatchObject({
+        kind: "guest",
+        id: guest.guestId,
+        role: "guest",
+        sessionId: id,
+        displayName: "Visitor",
+      });
+      const set = change.startsWith("status")
+        ? sql.unsafe`update sessions set status = 'deleted' where id = ${id}`
+        : sql.unsafe`update sessions set guest_access = 'closed' where id = ${id}`;
+      await house.pool.query(set);
+      house.revocations.publish({ kind: "session_guests", sessionId: id });
+      expect(await codeOf(house.asUser(token))).toBe("invalid_token");
+      const again = await codeOf(house.guestEntry.enter(id, "Visitor"));
+      expect(again).toBe(change.startsWith("status") ? "not_found" : "guest_access_closed");
+    }
+  });
+
+  it("guest: at most 12 h, and no longer than until it leaves", async () => {
+    const { token } = await house.guestEntry.enter(sessionId, "Visitor");
+    const { token: other } = await house.guestEntry.enter(sessionId, "Other");
+    const leaving = await house.asUser(token);
+    if (leaving.kind !== "guest") throw new Error("not a guest");
+    await house.signIn.logout(leaving);
+    expect(await codeOf(house.asUser(token))).toBe("invalid_token");
+    house.clock.advance(12 * HOUR - 2_000);
+    expect((await house.asUser(other)).kind).toBe("guest");
+    house.clock.advance(2_001);
+    expect(await codeOf(house.asUser(other))).toBe("invalid_token");
+  });
+
+  it("ticket: twenty that redeem one at once, exactly one gets in", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { token } = await house.login(user.email);
+      const { ticket } = await house.liveTickets.issue(await house.asUser(token));
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, () => house.liveTickets.redeem(ticket)),
+      );
+      const won = results.filter((result) => result.status === "fulfilled");
+      expect(won).toHaveLength(1);
+      const [{ value } = {}] = won as PromiseFulfilledResult<Principal>[];
+      expect(value).toMatchObject({ kind: "user", id: user.id });
+    }
+  });
+
+  it("ticket: 30 s, and only while its holder's right stands", async () => {
+    const { token } = await house.login(user.email);
+    const principal = await house.asUser(token);
+    const late = await house.liveTickets.issue(principal);
+    house.clock.advance(30_000);
+    expect(await codeOf(house.liveTickets.redeem(late.ticket))).toBe("invalid_token");
+    const ended = await house.liveTickets.issue(principal);
+    if (principal.kind !== "user") throw new Error("not a user");
+    await house.signIn.logout(principal);
+    expect(await codeOf(house.liveTickets.redeem(ended.ticket))).toBe("invalid_token");
+    expect(await codeOf(house.liveTickets.redeem("x".repeat(43)))).toBe("invalid_token");
+  });
+
+  it("at rest: no password, key, code, secret or ticket stands in the database in the clear", async () => {
+    const workspaceId = await house.addWorkspace(user.id);
+    const published = await house.pairing.publish({ serial: "SN" }, undefined, "here");
+    const { code, pairingSecret } = published;
+    const approval = { code, workspaceId, ownerId: user.id, address: "here" };
+    const { apiKey } = await house.pairing.approveWithKey(approval);
+    const { token, refreshToken = "" } = await house.login(user.email, true);
+    const { ticket } = await house.liveTickets.issue(await house.asUser(token));
+    const secrets = [
+      code.replace("-", ""),
+      code,
+      pairingSecret,
+      apiKey,
+      token,
+      refreshToken,
+      ticket,
+      "correct horse",
+    ];
+    const { rows } = await house.pool.query(sql.unsafe`
+      select table_name from information_schema.tables where table_schema = 'public'`);
+    for (const { table_name } of rows as { table_name: string }[]) {
+      const table = sql.identifier([table_name]);
+      const all = await house.pool.query(sql.unsafe`select t::text as line from ${table} as t`);
+      const text = (all.rows as { line: string }[]).map((row) => row.line).join("\n");
+      for (const secret of secrets) expect(text.includes(secret), table_name).toBe(false);
+    }
+  });
+
+  it("budget: five at once of a burst of three, three are granted; refund gives one back", async () => {
+    const policy = { burst: 3, interval: 10_000 };
+    const key = newId();
+    const waits = await Promise.all(
+      Array.from({ length: 5 }, () => house.attempts.take(key, policy)),
+    );
+    expect(waits.filter((wait) => wait === undefined)).toHaveLength(3);
+    expect(Math.max(...waits.map((wait) => wait ?? 0))).toBe(10);
+    await house.attempts.refund(key, policy);
+    expect(await house.attempts.take(key, policy)).toBeUndefined();
+    expect(await house.attempts.take(key, policy)).toBe(10);
+    house.clock.advance(10_000);
+    expect(await house.attempts.take(key, policy)).toBeUndefined();
+    await house.attempts.restore(key);
+    expect(await house.attempts.take(key, policy)).toBeUndefined();
+  });
+
+  it("outage: a database that is away is 503, not 401", async () => {
+    const away = await AccountHouse.open();
+    const lost = await away.addUser();
+    const { token } = await away.login(lost.email);
+    await away.close();
+    const error = await away.asUser(token).catch((reason: unknown) => reason);
+    expect(isAppError(error) && error.status === 401).toBe(false);
+  });
+});

@@ -1,0 +1,74 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "voice-cli-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function voice(...args: string[]) {
+  const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: folder };
+  const options = { encoding: "utf8", timeout: 20_000, env } as const;
+  return spawnSync(process.execPath, [MAIN, ...args], options);
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+describe("cli: exit codes", () => {
+  it.each([
+    [["--help"]],
+    [["login", "--help"]],
+    [["device", "simulate", "--help"]],
+    [["tail", "--help"]],
+    [["demo", "--help"]],
+    [["doctor", "--help"]],
+    [["--version"]],
+  ])("%j gives 0", (args) => {
+    const { status, stdout } = voice(...args);
+    expect(status).toBe(0);
+    expect(stdout.length).toBeGreaterThan(4);
+  });
+
+  it.each([
+    [["frobnicate"]],
+    [["tail"]],
+    [["tail", "x", "--frobnicate"]],
+    [["device", "simulate", "a.wav", "--chunk", "0"]],
+    [["device", "simulate", "a.wav", "--codec", "mp3"]],
+  ])("%j gives 2 and says why", (args) => {
+    const { status, stderr } = voice(...args);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^error: .+/);
+  });
+
+  it("gives 1 and one clear sentence when it cannot do its work", async () => {
+    const address = `http://127.0.0.1:${await closedPort()}`;
+    const text = join(folder, "text.wav");
+    writeFileSync(text, "no audio");
+    const failures = [
+      voice("tail", "x", "--base-url", address),
+      voice("device", "simulate", text, "--base-url", address),
+      voice("doctor", "--base-url", address),
+      voice("login", "--base-url", "ftp://x"),
+    ];
+    expect(failures.map(({ status }) => status)).toEqual([1, 1, 1, 1]);
+    expect(failures.map(({ stderr }) => stderr.trim().split("\n").length)).toEqual([1, 1, 1, 1]);
+    const [tail, simulate, doctor] = failures.map(({ stderr }) => stderr);
+    expect(tail).toMatch(/not signed in to http:\/\/127.*run `voice login`/);
+    expect(simulate).toMatch(/text\.wav is not a WAV file/);
+    expect(doctor).toMatch(/health failed: GET \/health got no answer: .*ECONNREFUSED/);
+  });
+});

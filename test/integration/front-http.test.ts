@@ -1,0 +1,422 @@
+import { createHash, randomBytes } from "node:crypto";
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import { type EchoRoutes, echoRoutes } from "../support/echo-routes.ts";
+import { startFront, type TestFront, type TestFrontOptions } from "../support/front.ts";
+import { until } from "../support/until.ts";
+
+let front: TestFront | undefined;
+
+afterEach(async () => {
+  await front?.stop();
+  front = undefined;
+});
+
+async function start(
+  options: Partial<TestFrontOptions> = {},
+): Promise<{ front: TestFront; echo: EchoRoutes; url: string }> {
+  const echo = echoRoutes();
+  front = await startFront({ routes: echo.routes, ...options });
+  return { front, echo, url: front.base };
+}
+
+const JSON_HEADERS = { "content-type": "application/json" };
+
+function post(url: string, body: NonNullable<RequestInit["body"]>, headers: Record<string, string> = JSON_HEADERS) {
+  return fetch(url, { method: "POST", body, headers, duplex: "half" } as RequestInit);
+}
+
+async function problem(response: Response): Promise<[number, string | null, string]> {
+  const body = (await response.json()) as { success: boolean; message: string };
+  expect(Object.keys(body).sort()).toEqual(["message", "success"]);
+  expect(body.success).toBe(false);
+  expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(response.headers.get("x-api-version")).toBe("1.0");
+  return [response.status, response.headers.get("x-error-code"), body.message];
+}
+
+/** Writes bytes to the port and returns the socket with all that it answers. */
+function raw(port: number, text: string | Buffer) {
+  const socket = connect(port, "127.0.0.1");
+  const state = { socket, text: "", closed: false };
+  socket.on("data", (data) => {
+    state.text += data.toString("latin1");
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    state.closed = true;
+  });
+  socket.write(text);
+  return state;
+}
+
+describe("front http: requests", () => {
+  it("answers with the headers that every answer has", async () => {
+    const { url } = await start();
+    const response = await fetch(`${url}/things?limit=7&deep=true&token=x`);
+    expect(await response.json()).toMatchObject({ limit: 7, deep: true });
+    const { headers } = response;
+    expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    expect(Number(headers.get("ratelimit-remaining"))).toBeGreaterThan(0);
+  });
+
+  it("takes the caller's request id when it is valid", async () => {
+    const { url } = await start();
+    const given = await fetch(`${url}/things`, { headers: { "x-request-id": "a.b_C-1" } });
+    expect(given.headers.get("x-request-id")).toBe("a.b_C-1");
+    const bad = await fetch(`${url}/things`, { headers: { "x-request-id": "a b" } });
+    expect(bad.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    const long = await fetch(`${url}/things`, { headers: { "x-request-id": "a".repeat(129) } });
+    expect(long.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("answers unknown paths 404 and wrong methods 405 with Allow", async () => {
+    const { url } = await start();
+    expect((await problem(await fetch(`${url}/nothing`)))[0]).toBe(404);
+    expect((await problem(await fetch(`${url}/%zz`)))[0]).toBe(404);
+    expect((await problem(await fetch(url.replace("/api", "/elsewhere"))))[0]).toBe(404);
+    const wrong = await fetch(`${url}/things`, { method: "DELETE" });
+    expect(wrong.headers.get("allow")).toBe("GET, HEAD, OPTIONS, POST");
+    expect((await problem(wrong))[0]).toBe(405);
+  });
+
+  it("answers HEAD like GET without a body, and 204 without one", async () => {
+    const { url } = await start();
+    const head = await fetch(`${url}/things?limit=1`, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect(head.headers.get("content-length")).toBe(String('{"limit":1}'.length));
+    const gone = await fetch(`${url}/things/${newId()}`, { method: "DELETE" });
+    expect([gone.status, await gone.text()]).toEqual([204, ""]);
+    expect(gone.headers.get("content-type")).toBeNull();
+  });
+
+  it("checks in the contract's order: 401, 403 by role, 404, 400", async () => {
+    const { url } = await start();
+    const put = async (path: string, caller: string, body: string): Promise<number> => {
+      const headers = { ...JSON_HEADERS, authorization: `Bearer user-${caller}` };
+      return (await fetch(`${url}${path}`, { method: "PUT", body, headers })).status;
+    };
+    const known = `/things/${newId().slice(0, -1)}1`;
+    const unknown = `/things/${newId().slice(0, -1)}0`;
+    expect(
+      (await fetch(`${url}${known}`, { method: "PUT", body: "{", headers: JSON_HEADERS })).status,
+    ).toBe(401);
+    expect(await put("/things/not-an-id", "bob", "{")).toBe(403);
+    expect(await put("/things/not-an-id", "admin", "{")).toBe(404);
+    expect(await put(unknown, "admin", "{")).toBe(404);
+    expect(await put(known, "admin", "{")).toBe(400);
+    expect(await put(known, "admin", '{"name":"x"}')).toBe(200);
+  });
+
+  it("never reads a token from the URL", async () => {
+    const { url } = await start();
+    const response = await fetch(`${url}/things/${newId()}?token=user-bob&access_token=user-bob`);
+    expect((await problem(response))[0]).toBe(401);
+  });
+
+  it("passes bearers of the route's own kind through, but not their absence", async () => {
+    const { url } = await start();
+    expect((await problem(await fetch(`${url}/refresh`)))[0]).toBe(401);
+    const response = await fetch(`${url}/refresh`, { headers: { authorization: "Bearer r" } });
+    expect(await response.json()).toEqual({ principal: "none", authorization: "Bearer r" });
+  });
+
+  it("says nothing of the cause of a 500 and survives a header that would split", async () => {
+    const { url } = await start();
+    const [status, code, message] = await problem(await fetch(`${url}/broken`));
+    expect([status, code]).toEqual([500, "internal"]);
+    expect(message).not.toContain("secret");
+    const split = await fetch(`${url}/split`);
+    expect(split.headers.get("x-evil")).toBeNull();
+    expect((await problem(split))[0]).toBe(500);
+  });
+
+  it("gives a handler a time limit", async () => {
+    const { url, echo } = await start({ limits: { handlerTimeoutMs: 50 } });
+    expect((await problem(await fetch(`${url}/slow`))).slice(0, 2)).toEqual([503, "timeout"]);
+    echo.release();
+  });
+
+  it("limits an address and a caller with Retry-After", async () => {
+    const { url } = await start({ rates: { read: { perMinute: 1, burst: 2 } } });
+    expect((await fetch(`${url}/things`)).status).toBe(200);
+    expect((await fetch(`${url}/things`)).headers.get("ratelimit-remaining")).toBe("0");
+    const third = await fetch(`${url}/things`);
+    expect(Number(third.headers.get("retry-after"))).toBeGreaterThan(30);
+    expect((await problem(third)).slice(0, 2)).toEqual([429, "rate_limited"]);
+  });
+
+  it("answers browsers of configured origins only", async () => {
+    const { url } = await start({ allowedOrigins: ["https://app.example"] });
+    const ask = (origin: string) =>
+      fetch(`${url}/things`, {
+        method: "OPTIONS",
+        headers: { origin, "access-control-request-method": "POST" },
+      });
+    const allowed = await ask("https://app.example");
+    expect(allowed.status).toBe(204);
+    expect(allowed.headers.get("access-control-allow-origin")).toBe("https://app.example");
+    expect(allowed.headers.get("access-control-allow-methods")).toContain("POST");
+    const other = await ask("https://evil.example");
+    expect(other.headers.get("access-control-allow-origin")).toBeNull();
+  });
+});
+
+describe("front http: bodies", () => {
+  it("names the member that is wrong and what was expected", async () => {
+    const { url } = await start();
+    const say = async (body: string) => (await problem(await post(`${url}/things`, body)))[2];
+    expect(await say("{}")).toBe('"name" is required.');
+    expect(await say('{"name":1}')).toBe('"name" must be a string.');
+    expect(await say('{"name":""}')).toBe('"name" must have at least 1 character.');
+    expect(await say('{"name":"x","count":"3"}')).toBe('"count" must be a whole number.');
+    expect(await say('{"name":"x","kind":"c"}')).toBe('"kind" must be one of "a", "b".');
+    expect(await say("[]")).toBe("The request body must be an object.");
+    expect(await say('{"name":')).toMatch(/^The request body is not valid JSON/);
+    expect(await say("")).toBe("This needs a JSON body.");
+    const limit = await problem(await fetch(`${url}/things?limit=101`));
+    expect(limit).toEqual([400, "invalid_parameter", '"limit" must be <= 100.']);
+    expect((await fetch(`${url}/things?limit=1&limit=2`)).status).toBe(400);
+  });
+
+  it("ignores unknown members and takes odd names as plain data", async () => {
+    const { url } = await start();
+    const body = '{"name":"x","__proto__":{"polluted":1},"constructor":1}';
+    expect((await post(`${url}/things`, body)).status).toBe(200);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  it("refuses other kinds of bodies: 415, and bytes that are not UTF-8: 400", async () => {
+    const { url } = await start();
+    const send = async (type: string, extra = {}) =>
+      (await post(`${url}/things`, "{}", { "content-type": type, ...extra })).status;
+    expect(await send("text/plain")).toBe(415);
+    expect(await send("application/json; charset=utf-16")).toBe(415);
+    expect(await send("application/json", { "content-encoding": "gzip" })).toBe(415);
+    expect(await send("application/merge-patch+json; charset=UTF-8")).toBe(400);
+    const bytes = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xff]), Buffer.from('"}')]);
+    expect((await problem(await post(`${url}/things`, bytes)))[1]).toBe("invalid_json");
+  });
+
+  it("takes a body of exactly the limit and refuses one byte more, also without a length", async () => {
+    const { url, echo } = await start({ limits: { jsonBytes: 1000 } });
+    const fill = (size: number) => JSON.stringify({ name: "x".repeat(size - 11) });
+    const stream = (text: string) => new Response(text).body as ReadableStream;
+    expect(fill(1000).length).toBe(1000);
+    expect((await post(`${url}/things`, fill(1000))).status).toBe(200);
+    expect((await post(`${url}/things`, stream(fill(1000)))).status).toBe(200);
+    expect((await problem(await post(`${url}/things`, fill(1001)))).slice(0, 2)).toEqual([
+      413,
+      "payload_too_large",
+    ]);
+    expect((await problem(await post(`${url}/things`, stream(fill(1001)))))[0]).toBe(413);
+    expect(echo.seen.get("makeThing")?.length).toBe(2);
+  });
+
+  it("keeps deeply nested JSON from doing harm", async () => {
+    const { url } = await start();
+    expect((await post(`${url}/things`, "[".repeat(900_000))).status).toBe(400);
+    expect((await fetch(`${url}/things`)).status).toBe(200);
+  });
+
+  it("gives a body that does not come a time limit", async () => {
+    const { front, echo } = await start({ limits: { jsonTimeoutMs: 100 } });
+    const head =
+      "POST /api/things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{";
+    const caller = raw(front.port, head);
+    await until(() => caller.text.includes("503 Service Unavailable"), "an answer");
+    caller.socket.destroy();
+    expect(echo.seen.get("makeThing")).toBeUndefined();
+  });
+
+  it("does not call the handler for a body that is cut off", async () => {
+    const { front, url, echo } = await start();
+    const head =
+      "POST /api/things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n";
+    const cut = raw(front.port, `${head}{"name":`);
+    await new Promise<void>((resolve) => cut.socket.end(resolve));
+    await until(() => cut.closed, "the close");
+    expect((await fetch(`${url}/things`)).status).toBe(200);
+    expect(echo.seen.get("makeThing")).toBeUndefined();
+  });
+
+  it("tells a handler when its caller goes away", async () => {
+    const { front, echo } = await start();
+    const caller = raw(front.port, "GET /api/slow HTTP/1.1\r\nHost: x\r\n\r\n");
+    await until(() => echo.seen.get("slow") !== undefined, "the handler");
+    caller.socket.destroy();
+    await until(() => echo.seen.get("slow")?.[0]?.signal.aborted === true, "the abort");
+    echo.release();
+    await front.server.drain();
+  });
+});
+
+describe("front http: uploads", () => {
+  const sha = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+
+  it("streams a raw body to a file that is gone afterwards", async () => {
+    const { front, url } = await start();
+    const bytes = randomBytes(5_000_000);
+    const response = await post(`${url}/upload`, bytes, { "content-type": "Audio/WAV" });
+    expect(await response.json()).toMatchObject({
+      bytes: bytes.length,
+      length: bytes.length,
+      sha256: sha(bytes),
+      mediaType: "audio/wav",
+    });
+    expect(await front.leftovers()).toEqual([]);
+  });
+
+  it("takes multipart with its fields, in any order", async () => {
+    const { front, url } = await start();
+    const bytes = randomBytes(3_000_000);
+    const form = new FormData();
+    form.set("chunk_sequence", "4");
+    form.set("file", new Blob([bytes], { type: "audio/wav" }), "../../evil.wav");
+    form.set("started_at", "2026-01-01T00:00:00Z");
+    const body = (await (await post(`${url}/upload`, form, {})).json()) as Record<string, unknown>;
+    expect(body).toMatchObject({
+      length: bytes.length,
+      sha256: sha(bytes),
+      fields: { chunk_sequence: "4", started_at: "2026-01-01T00:00:00Z" },
+    });
+    expect(body.filename).toBe("evil.wav");
+    expect(String(body.path)).not.toContain("evil");
+    expect(await front.leftovers()).toEqual([]);
+  });
+
+  it("refuses malformed multipart and leaves nothing behind", async () => {
+    const { front, url } = await start();
+    const type = "multipart/form-data; boundary=b";
+    const file = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nabc';
+    const cases: [string, string][] = [
+      ["multipart/form-data", "x"],
+      [type, "x"],
+      [type, file],
+      [type, '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b--\r\n'],
+      [type, `${file}\r\n${file}\r\n--b--\r\n`],
+    ];
+    for (const [contentType, body] of cases) {
+      const answer = await problem(
+        await post(`${url}/upload`, body, { "content-type": contentType }),
+      );
+      expect(answer.slice(0, 2)).toEqual([400, "invalid_body"]);
+    }
+    expect(
+      (await post(`${url}/upload`, `${file}\r\n--b--\r\n`, { "content-type": type })).status,
+    ).toBe(200);
+    expect(await front.leftovers()).toEqual([]);
+  });
+
+  it("refuses 200 MB by its length at once, and by counting when it has none", async () => {
+    const { front, url } = await start();
+    const started = performance.now();
+    const declared = await post(`${url}/upload`, Buffer.alloc(200_000_000), {});
+    expect((await problem(declared))[0]).toBe(413);
+    expect(performance.now() - started).toBeLessThan(5000);
+    let pulled = 0;
+    const piece = new Uint8Array(1_000_000);
+    const stream = new ReadableStream({
+      pull(controller) {
+        pulled += piece.length;
+        if (pulled > 200_000_000) controller.close();
+        else controller.enqueue(piece);
+      },
+    });
+    expect((await problem(await post(`${url}/upload`, stream, {})))[0]).toBe(413);
+    expect(await front.leftovers()).toEqual([]);
+  });
+
+  it("stores nothing of a caller that is not known", async () => {
+    const { front, url } = await start();
+    const bytes = randomBytes(30_000_000);
+    expect((await problem(await post(`${url}/locked-upload`, bytes, {})))[0]).toBe(401);
+    const asUser = { authorization: "Bearer user-bob" };
+    expect((await problem(await post(`${url}/locked-upload`, bytes, asUser)))[0]).toBe(401);
+    const known = await post(`${url}/locked-upload`, bytes, { "x-api-key": "device-1" });
+    expect(await known.json()).toEqual({ bytes: bytes.length });
+    expect(await front.leftovers()).toEqual([]);
+  });
+
+  it("removes what came of an upload that is cut off", async () => {
+    const { front, echo } = await start();
+    const head = "POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\n";
+    for (let round = 0; round < 20; round += 1) {
+      const cut = raw(front.port, Buffer.concat([Buffer.from(head), randomBytes(100_000 * round)]));
+      await until(async () => (await front.leftovers()).length > 0, "the file");
+      cut.socket.destroy();
+      await until(async () => (await front.leftovers()).length === 0, "its removal");
+    }
+    expect(echo.seen.get("upload")).toBeUndefined();
+  });
+
+  it("takes an upload over a link that brings two kilobytes a second", async () => {
+    const { front, echo } = await start();
+    const total = 26_000;
+    const head = `POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: ${total}\r\n\r\n`;
+    const caller = raw(front.port, head);
+    let sent = 0;
+    const timer = setInterval(() => {
+      if (sent < total) caller.socket.write(Buffer.alloc(400));
+      sent += 400;
+    }, 200);
+    await until(() => caller.text.includes("200 OK") || caller.closed, "the answer", 60_000);
+    clearInterval(timer);
+    expect(caller.text).toContain(`"bytes":${total}`);
+    expect(echo.seen.get("upload")?.length).toBe(1);
+    caller.socket.destroy();
+  });
+
+  it("takes several at once byte for byte and refuses more than it may", async () => {
+    const { front, url } = await start({ limits: { concurrentUploads: 8 } });
+    const bodies = Array.from({ length: 8 }, () => randomBytes(2_000_000));
+    const answers = await Promise.all(
+      bodies.map(async (bytes) => (await post(`${url}/upload`, bytes, {})).json()),
+    );
+    expect(answers.map((answer) => (answer as { sha256: string }).sha256)).toEqual(bodies.map(sha));
+    expect(await front.leftovers()).toEqual([]);
+  });
+});
+
+describe("front http: life", () => {
+  it("says clearly that a port is taken", async () => {
+    const { front } = await start();
+    await expect(startFront({ routes: [], port: front.port })).rejects.toThrow(/port is taken/);
+  });
+
+  it("drains: refuses the new, finishes what is in flight", async () => {
+    const { front, url, echo } = await start();
+    const slow = fetch(`${url}/slow`);
+    await until(() => echo.seen.get("slow") !== undefined, "the handler");
+    let drained = false;
+    const drain = front.server.drain().then(() => {
+      drained = true;
+    });
+    await expect(fetch(`${url}/things`, { headers: { connection: "close" } })).rejects.toThrow();
+    expect(drained).toBe(false);
+    echo.release();
+    expect(await (await slow).json()).toEqual({ slow: true });
+    await drain;
+  });
+
+  it("survives callers that vanish at any moment", async () => {
+    const { front, url } = await start();
+    const request = Buffer.from(
+      `POST /api/things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"name":"x"}`,
+    );
+    const callers = Array.from({ length: 200 }, (_, index) =>
+      raw(front.port, request.subarray(0, 1 + ((index * 7) % request.length))),
+    );
+    for (const [index, { socket }] of callers.entries()) {
+      if (index % 2 === 0) socket.resetAndDestroy();
+      else socket.destroy();
+    }
+    expect((await fetch(`${url}/things`)).status).toBe(200);
+  });
+});

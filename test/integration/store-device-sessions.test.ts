@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import { makeWav } from "../support/make-wav.ts";
+import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
+import { SessionHouse } from "../support/session-house.ts";
+
+describe("device sessions", () => {
+  let house: SessionHouse;
+
+  beforeAll(async () => {
+    house = await SessionHouse.open();
+  });
+  afterAll(() => house.close());
+
+  it("start: makes session, job and command together and names the stream", async () => {
+    const { device, owner } = await house.ownDevice();
+    const reply = await callRoute(house.routes, "startDeviceSession", {
+      principal: device,
+      params: { device_id: device.id },
+      headers: { host: "voice.test:8080" },
+      body: { title: "Standup", vocabulary: ["kubernetes"] },
+    });
+    const body = jsonBody(reply);
+    expect(reply.status).toBe(201);
+    expect(body).toEqual({
+      success: true,
+      session_id: expect.any(String),
+      started_at: expect.stringMatching(/Z$/),
+      stream_url: `ws://voice.test:8080/api/devices/${device.id}/stream`,
+    });
+    const [session] = await house.sql("select * from sessions where id = $1", [body.session_id]);
+    expect(session).toMatchObject({
+      owner_id: owner.id,
+      workspace_id: device.workspaceId,
+      status: "recording",
+      title: "Standup",
+      language: "en",
+      vocabulary: ["kubernetes"],
+    });
+    const [job] = await house.sql("select * from jobs where id = $1", [session?.job_id]);
+    expect(job).toMatchObject({ kind: "transcription", status: "queued", session_id: session?.id });
+    const outbox = await house.sql("select command from outbox where session_id = $1", [
+      session?.id,
+    ]);
+    expect(outbox).toEqual([{ command: { type: "Start", jobId: job?.id, language: "en" } }]);
+  });
+
+  it("start: of parallel starts one wins, the others are told its id", async () => {
+    const { device } = await house.ownDevice();
+    const attempts = await Promise.allSettled(Array.from({ length: 5 }, () => house.start(device)));
+    const won = attempts.filter((attempt) => attempt.status === "fulfilled");
+    expect(won).toHaveLength(1);
+    for (const attempt of attempts) {
+      if (attempt.status === "fulfilled") continue;
+      expect(attempt.reason.code).toBe("already_recording");
+      expect(attempt.reason.message).toContain(won[0]?.value);
+    }
+    const jobs = await house.sql("select 1 from jobs where workspace_id = $1", [
+      device.workspaceId,
+    ]);
+    expect(jobs).toHaveLength(1);
+  });
+
+  it("start: another device is 403, an unknown one 404, a foreign workspace 403 or 404", async () => {
+    const { device } = await house.ownDevice();
+    const other = await house.ownDevice();
+    const start = (device_id: string, body?: unknown): Promise<unknown> =>
+      callRoute(house.routes, "startDeviceSession", {
+        principal: device,
+        params: { device_id },
+        body,
+      });
+    expect(await codeOf(start(other.device.id))).toBe("forbidden");
+    expect(await codeOf(start(newId()))).toBe("not_found");
+    expect(await codeOf(start("x"))).toBe("not_found");
+    expect(await codeOf(start(device.id, { workspace_id: newId() }))).toBe("not_found");
+    const foreign = { workspace_id: other.device.workspaceId };
+    expect(await codeOf(start(device.id, foreign))).toBe("forbidden");
+  });
+
+  it("stop: ends the recording once, with the last sequence, and is idempotent", async () => {
+    const { device } = await house.ownDevice();
+    const id = await house.start(device);
+    await house.upload(device, id, 4, makeWav({ frames: 1_600, seed: 1 }));
+    const first = await house.stop(device, { session_id: id });
+    expect(first).toEqual({ success: true, session_id: id, status: "processing" });
+    expect(await house.stop(device)).toEqual(first);
+    const stops = await house.sql(
+      "select command from outbox where session_id = $1 and command ->> 'type' = 'Stop'",
+      [id],
+    );
+    expect(stops).toEqual([{ command: { type: "Stop", lastSequence: 4 } }]);
+    const [row] = await house.sql("select stopped_at from sessions where id = $1", [id]);
+    expect(row?.stopped_at).toBeInstanceOf(Date);
+  });
+
+  it("stop: without any chunk the last sequence is -1; then a new session can start", async () => {
+    const { device } = await house.ownDevice();
+    const first = await house.start(device);
+    await house.stop(device);
+    const [stop] = await house.sql(
+      "select command from outbox where session_id = $1 and command ->> 'type' = 'Stop'",
+      [first],
+    );
+    expect(stop?.command.lastSequence).toBe(-1);
+    const second = await house.start(device);
+    expect((await house.stop(device)).session_id).toBe(second);
+  });
+
+  it("stop: parallel stops write one command", async () => {
+    const { device } = await house.ownDevice();
+    const id = await house.start(device);
+    await Promise.all(Array.from({ length: 6 }, () => house.stop(device)));
+    const stops = await house.sql(
+      "select 1 from outbox where session_id = $1 and command ->> 'type' = 'Stop'",
+      [id],
+    );
+    expect(stops).toHaveLength(1);
+  });
+
+  it("stop: no session is 404, another's is 404, another last sequence 409", async () => {
+    const { device } = await house.ownDevice();
+    const other = await house.ownDevice();
+    expect(await codeOf(house.stop(device))).toBe("not_found");
+    const foreign = await house.start(other.device);
+    expect(await codeOf(house.stop(device, { session_id: foreign }))).toBe("not_found");
+    await house.start(device);
+    await house.stop(device, { last_chunk_sequence: 3 });
+    expect(await codeOf(house.stop(device, { last_chunk_sequence: 5 }))).toBe("conflict");
+    expect((await house.stop(device, { last_chunk_sequence: 3 })).status).toBe("processing");
+  });
+});

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { encodeCursor } from "../../src/api/cursor.ts";
+import type { UserPrincipal } from "../../src/auth/principal.ts";
+import { newId } from "../../src/base/ids.ts";
+import { LiveLog } from "../../src/store/live-log.ts";
+import { codeOf } from "../support/route-call.ts";
+import { SessionHouse } from "../support/session-house.ts";
+import { SessionStory } from "../support/session-story.ts";
+
+describe("live log", () => {
+  let house: SessionHouse;
+  let log: LiveLog;
+  let owner: UserPrincipal;
+  let story: SessionStory;
+  let sessionId: string;
+
+  beforeAll(async () => {
+    house = await SessionHouse.open();
+    log = new LiveLog(house.pool, {
+      segmentCursor: (id, { start }) => encodeCursor(new Uint8Array(32), id, [String(start)]),
+    });
+  });
+  afterAll(() => house.close());
+
+  async function begin(): Promise<void> {
+    const own = await house.ownDevice();
+    owner = own.owner;
+    sessionId = await house.start(own.device, { title: "T" });
+    story = await SessionStory.open(house, sessionId);
+    await story.tell([{ type: "SessionStarted", sessionId, jobId: newId(), language: "en" }]);
+  }
+
+  it("live log: replays every durable frame once, in order, in pages", async () => {
+    await begin();
+    await story.say("S1", 0, "hello there");
+    const claim = { label: "S1", source: "self_claim", claimedUserId: owner.id } as const;
+    await story.tell([{ type: "SpeakerClaimed", ...claim, byUserId: owner.id }]);
+    await story.tell([{ type: "SessionStopped", lastSequence: -1 }]);
+    const all = await log.replay(sessionId, 0, 100);
+    expect(all.map(({ seq, type }) => [seq, type])).toEqual([
+      [1, "SessionStatus"],
+      [2, "Results"],
+      [3, "SpeakerClaimed"],
+      [4, "SessionStatus"],
+    ]);
+    expect(all[1]).toMatchObject({ transcript: "hello there", speaker: "S1", is_final: true });
+    expect(all[2]).toMatchObject({ display_name: "Olga Owner", revoked: false });
+    const pages = [await log.replay(sessionId, 0, 3), await log.replay(sessionId, 3, 3)];
+    expect(pages.flat()).toEqual(all);
+    expect(await log.replay(sessionId, 4, 10)).toEqual([]);
+  });
+
+  it("live log: replaced segments keep their seq as stubs", async () => {
+    await begin();
+    const removed = await story.say("S1", 0, "wrong words");
+    const added = story.spoken("S1", 0, "right words", 2);
+    const { segmentId, end } = added;
+    await story.tell(
+      [
+        {
+          type: "TranscriptReplaced",
+          jobId: newId(),
+          attempt: 2,
+          from: 0,
+          to: 16_000,
+          removed: [{ segmentId: removed, start: 0 }],
+          added: [{ segmentId, start: 0, end, label: "S1", cluster: 0 }],
+          sequences: [],
+        },
+      ],
+      [added],
+    );
+    const frames = await log.replay(sessionId, 0, 10);
+    expect(frames.map(({ type }) => type)).toEqual(["SessionStatus", "Stub", "TranscriptReplaced"]);
+    expect(frames[2]).toMatchObject({
+      removed_segment_ids: [removed],
+      segment_ids: [segmentId],
+      span: { start: 0, end: 1 },
+    });
+    expect(JSON.stringify(frames)).not.toContain("wrong");
+    expect((await log.snapshot(sessionId)).segments).toMatchObject([{ transcript: "right words" }]);
+  });
+
+  it("live log: a snapshot agrees with its seq while the session goes on", async () => {
+    await begin();
+    let done = false;
+    const talk = (async () => {
+      for (let n = 0; n < 40; n += 1) await story.say("S1", n * 16_000, `word${n}`);
+      done = true;
+    })();
+    while (!done) {
+      const { seq, segments } = await log.snapshot(sessionId);
+      // SessionStarted is 1, every segment is one event.
+      expect(segments).toHaveLength(seq - 1);
+    }
+    await talk;
+    const last = await log.snapshot(sessionId);
+    expect(last).toMatchObject({ type: "Snapshot", seq: 41, session: { title: "T" } });
+    expect(last.speakers).toEqual([{ speaker_label: "S1" }]);
+    expect(last).not.toHaveProperty("segments_cursor");
+  });
+
+  it("live log: a long session's snapshot leads to the rest", async () => {
+    await begin();
+    const texts = Array.from({ length: 501 }, (_, n) => story.spoken("S1", n * 16_000, "w"));
+    await story.tell(
+      texts.map(({ segmentId, start, end, label }) => ({
+        type: "SegmentFinalised",
+        segmentId,
+        start,
+        end,
+        label,
+        cluster: 0,
+        checkpoint: 0,
+      })),
+      texts,
+    );
+    const snapshot = await log.snapshot(sessionId);
+    expect(snapshot.segments).toHaveLength(500);
+    expect(snapshot.segments_cursor).toEqual(expect.any(String));
+  });
+
+  it("live log: unknown and deleted sessions have no snapshot", async () => {
+    await begin();
+    expect(await codeOf(log.snapshot(newId()))).toBe("not_found");
+    await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    expect(await codeOf(log.snapshot(sessionId))).toBe("not_found");
+  });
+});

@@ -1,0 +1,140 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { createTestDatabase } from "../support/postgres.ts";
+import { isAlive, SupervisedRun } from "../support/supervised-run.ts";
+
+const PARTS = ["worker", "main", "nats", "postgres"] as const;
+
+describe("supervisor", () => {
+  let folder: string;
+  let runs: SupervisedRun[];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "voice-supervisor-"));
+    chmodSync(folder, 0o711);
+    runs = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(runs.map((run) => run.end("SIGTERM")));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function start(args: string[] = [], env: NodeJS.ProcessEnv = {}): SupervisedRun {
+    const run = new SupervisedRun(folder, ["--port", "0", "--no-demo", ...args], env);
+    runs.push(run);
+    return run;
+  }
+
+  function starts(): string[] {
+    return readFileSync(join(folder, "data/logs/setup.log"), "utf8").trim().split("\n");
+  }
+
+  it("supervisor: starts everything, and a stop leaves nothing running", async () => {
+    const run = start();
+    const { base_url, pids } = await run.ready();
+    expect(await (await fetch(base_url)).text()).toBe("fake main");
+    expect(statSync(join(folder, "ready.json")).mode & 0o777).toBe(0o600);
+    const startedAt = performance.now();
+    expect(await run.end("SIGTERM")).toBe(0);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(Object.values(pids).filter(isAlive)).toEqual([]);
+    expect(existsSync(join(folder, "ready.json"))).toBe(false);
+    expect(run.output).toContain("everything has stopped");
+  });
+
+  it("supervisor: gives each part only the secrets that it needs", async () => {
+    await start().ready();
+    const main = readFileSync(join(folder, "data/logs/main.log"), "utf8");
+    const worker = readFileSync(join(folder, "data/logs/worker.log"), "utf8");
+    expect(main).toContain('"knows_owner":false');
+    expect(worker).toContain('"knows_database":false');
+  });
+
+  it("supervisor: restarts whatever is killed, and says so", async () => {
+    const run = start();
+    let state = await run.ready();
+    for (const part of PARTS) {
+      const before = state.pids[part];
+      process.kill(before, "SIGKILL");
+      state = await run.ready(({ pids }) => pids[part] !== null && pids[part] !== before);
+    }
+    const told = () => run.output.match(/is back after/g)?.length;
+    await expect.poll(told, { timeout: 10_000 }).toBe(PARTS.length);
+    expect(run.output.match(/restarting in 0\.2 s/g)).toHaveLength(PARTS.length);
+  });
+
+  it("supervisor: after a kill -9 the next start ends what was left and keeps the data", async () => {
+    const first = start();
+    const left = await first.ready();
+    await first.end("SIGKILL");
+    expect(isAlive(left.pids.postgres)).toBe(true);
+    const second = start();
+    const state = await second.ready(({ supervisor }) => supervisor !== left.supervisor);
+    expect(Object.values(left.pids).filter(isAlive)).toEqual([]);
+    expect(Object.values(state.pids).every(isAlive)).toBe(true);
+    expect(second.output).toContain("of an earlier run");
+    expect(starts()).toEqual(['{"event":"setup","starts":1}', '{"event":"setup","starts":2}']);
+  });
+
+  it("supervisor: two on one data folder: the second names the first", async () => {
+    const { supervisor } = await start().ready();
+    const second = new SupervisedRun(folder, ["--port", "0", "--no-demo"]);
+    expect(await second.exit()).toBe(1);
+    expect(second.output).toContain(`another supervisor (pid ${supervisor})`);
+    expect(isAlive(supervisor)).toBe(true);
+  });
+
+  it("supervisor: --fresh starts with an empty database", async () => {
+    const first = start();
+    await first.ready();
+    await first.end("SIGINT");
+    await start(["--fresh"]).ready();
+    expect(starts()).toEqual(['{"event":"setup","starts":1}']);
+  });
+
+  it("supervisor: a part that ignores SIGTERM is killed within the ten seconds", async () => {
+    const run = start([], { FAKE_WORKER_STUBBORN: "1" });
+    const { pids } = await run.ready();
+    const startedAt = performance.now();
+    await run.end("SIGHUP");
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(isAlive(pids.worker)).toBe(false);
+  });
+
+  it("supervisor: a stop in the middle of the start leaves nothing behind", async () => {
+    const run = start();
+    const logs = join(folder, "data/logs/postgres.log");
+    await expect.poll(() => existsSync(logs), { timeout: 30_000, interval: 5 }).toBe(true);
+    await run.end("SIGTERM");
+    expect(existsSync(join(folder, "data/run.json"))).toBe(false);
+    await start().ready();
+  });
+
+  it("supervisor: an existing server that is not there is named, and nothing stays", async () => {
+    const run = start([], { DATABASE_URL: "postgres://somebody:secret@127.0.0.1:9/none" });
+    expect(await run.exit()).toBe(1);
+    expect(run.output).toContain("DATABASE_URL names (127.0.0.1:9/none)");
+    expect(run.output).toContain("ECONNREFUSED");
+    expect(run.output).not.toContain("secret");
+    expect(existsSync(join(folder, "data/run.json"))).toBe(false);
+  });
+
+  it("supervisor: existing servers are used as they are", async () => {
+    const database = await createTestDatabase();
+    const { url, token } = inject("nats");
+    const run = start([], {
+      DATABASE_URL: database.serviceUrl,
+      DATABASE_OWNER_URL: database.ownerUrl,
+      NATS_URL: url,
+      NATS_TOKEN: token,
+    });
+    const { pids } = await run.ready();
+    expect(pids).toMatchObject({ postgres: null, nats: null });
+    await run.end("SIGTERM");
+    expect(existsSync(join(folder, "data/postgres"))).toBe(false);
+    await database.drop();
+  });
+});

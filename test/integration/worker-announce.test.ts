@@ -1,0 +1,110 @@
+import { connect } from "nats";
+import { afterEach, describe, expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { WorkerClient } from "../../src/inference/worker-client.ts";
+import {
+  tryWorkerAnnouncement,
+  WORKER_ANNOUNCE_SUBJECT,
+  type WorkerAnnouncement,
+} from "../../src/wire/worker-announcement.ts";
+import { parseWorkerSettings } from "../../workers/settings.ts";
+import { startWorker } from "../../workers/worker.ts";
+import { startNats, type TestNats } from "../support/nats.ts";
+import { TranscribeProbe } from "../support/transcribe-probe.ts";
+
+const ENTRY = new URL("../support/scripted-thread-entry.ts", import.meta.url);
+const LONG = { timeout: 15_000 };
+
+let cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+  cleanups = [];
+});
+
+async function startOwnNats(): Promise<TestNats> {
+  const nats = await startNats();
+  cleanups.push(() => nats.stop());
+  return nats;
+}
+
+async function listen({ url, token }: TestNats): Promise<WorkerAnnouncement[]> {
+  const heard: WorkerAnnouncement[] = [];
+  const connection = await connect({
+    servers: url,
+    token,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 50,
+  });
+  cleanups.push(() => connection.close());
+  connection.subscribe(WORKER_ANNOUNCE_SUBJECT, {
+    callback: (_error, message) => {
+      const announcement = tryWorkerAnnouncement(message.data);
+      if (announcement !== undefined) heard.push(announcement);
+    },
+  });
+  await connection.flush();
+  return heard;
+}
+
+async function start({ url, token }: TestNats) {
+  const env = { NATS_URL: url, NATS_TOKEN: token, WORKER_ID: "w1", WORKER_THREADS: "1" };
+  const parsed = parseWorkerSettings(env, { workerId: "-", cores: 1 });
+  if ("problems" in parsed) throw new Error(parsed.problems.join(" "));
+  const { settings } = parsed;
+  const worker = await startWorker({ settings, entry: ENTRY, version: "0.0.0", log: silentLog });
+  cleanups.push(() => worker.stop());
+  return worker;
+}
+
+describe("worker: announcements", () => {
+  it("tell address and load, each change at once, and that it leaves", async () => {
+    const nats = await startOwnNats();
+    const heard = await listen(nats);
+    const worker = await start(nats);
+    await expect.poll(() => heard.length, LONG).toBeGreaterThan(0);
+    expect(heard[0]).toEqual({
+      worker_id: "w1",
+      address: worker.address,
+      capacity: 4,
+      sessions: 0,
+      version: "0.0.0",
+      engines: ["scripted"],
+      draining: false,
+    });
+    const client = new WorkerClient();
+    cleanups.push(() => client.close());
+    const probe = new TranscribeProbe(client.openTranscription(worker.address));
+    probe.open();
+    await expect.poll(() => heard.at(-1)?.sessions, LONG).toBe(1);
+    probe.stream.cancel();
+    await expect.poll(() => heard.at(-1)?.sessions, LONG).toBe(0);
+    await worker.stop();
+    await expect.poll(() => heard.at(-1)?.draining, LONG).toBe(true);
+  });
+
+  it("come back when NATS does, and the worker works meanwhile", async () => {
+    const nats = await startOwnNats();
+    const heard = await listen(nats);
+    const worker = await start(nats);
+    await expect.poll(() => heard.length, LONG).toBeGreaterThan(0);
+    await nats.kill9();
+    const client = new WorkerClient();
+    cleanups.push(() => client.close());
+    const probe = new TranscribeProbe(client.openTranscription(worker.address));
+    probe.open();
+    await probe.until("opened");
+    heard.length = 0;
+    await nats.restart();
+    await expect.poll(() => heard.at(-1)?.sessions, LONG).toBe(1);
+    probe.stream.cancel();
+  }, 30_000);
+
+  it("begin when NATS comes later than the worker", async () => {
+    const nats = await startOwnNats();
+    await nats.kill9();
+    await start(nats);
+    await nats.restart();
+    const heard = await listen(nats);
+    await expect.poll(() => heard.length, LONG).toBeGreaterThan(0);
+  }, 30_000);
+});

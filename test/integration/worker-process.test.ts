@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import { withTimeout } from "../../src/base/deferred.ts";
+import { WorkerClient } from "../../src/inference/worker-client.ts";
+import { findSpeechRoot } from "../support/native-packages.ts";
+import { TranscribeProbe } from "../support/transcribe-probe.ts";
+
+const MAIN = fileURLToPath(new URL("../../workers/main.ts", import.meta.url));
+
+let children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children) child.kill("SIGKILL");
+  children = [];
+});
+
+function start(env: Record<string, string>): ChildProcess {
+  const { PATH = "" } = process.env;
+  const child = spawn(process.execPath, [MAIN], { env: { PATH, ...env }, stdio: "pipe" });
+  children.push(child);
+  return child;
+}
+
+async function readErrors(child: ChildProcess): Promise<string> {
+  let text = "";
+  child.stderr?.on("data", (data) => {
+    text += String(data);
+  });
+  await once(child, "close");
+  return text;
+}
+
+async function readReady(child: ChildProcess): Promise<{ grpc_worker: string; worker_id: string }> {
+  if (child.stdout === null) throw new Error("The worker has no stdout.");
+  for await (const line of createInterface({ input: child.stdout })) {
+    const entry = JSON.parse(line);
+    if (entry.event === "ready") return entry;
+  }
+  throw new Error("The worker ended before it was ready.");
+}
+
+describe("worker process", () => {
+  it("names every wrong setting and exits with 2", async () => {
+    const child = start({ WORKER_PORT: "x", WORKER_THREADS: "0" });
+    const errors = await readErrors(child);
+    expect(child.exitCode).toBe(2);
+    expect(errors).toContain("WORKER_PORT");
+    expect(errors).toContain("WORKER_THREADS");
+  });
+
+  it("says ready, serves, ends open streams on SIGTERM and exits with 0", async () => {
+    const env = { WORKER_ID: "w-7", WORKER_THREADS: "1", VOICE_NATIVE_ROOT: findSpeechRoot() };
+    const child = start(env);
+    const ready = await withTimeout(readReady(child), 40_000, "The start of the worker");
+    expect(ready).toMatchObject({
+      worker_id: "w-7",
+      grpc_worker: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    });
+    const client = new WorkerClient();
+    const probe = new TranscribeProbe(client.openTranscription(ready.grpc_worker));
+    probe.open();
+    await probe.until("opened");
+    const exit = once(child, "exit");
+    child.kill("SIGTERM");
+    expect((await probe.end())?.code).toBe("unavailable");
+    await withTimeout(exit, 9_500, "The end of the worker");
+    expect(child.exitCode).toBe(0);
+    client.close();
+  }, 60_000);
+});

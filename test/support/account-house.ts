@@ -1,0 +1,173 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DatabasePool } from "slonik";
+import { authRoutes } from "../../src/api/auth.ts";
+import { guestRoutes } from "../../src/api/auth-guest.ts";
+import { liveTicketRoutes } from "../../src/api/auth-live-ticket.ts";
+import { deviceRoutes } from "../../src/api/devices.ts";
+import { heartbeatRoutes } from "../../src/api/devices-heartbeat.ts";
+import { pairingRoutes } from "../../src/api/pairing.ts";
+import type { Route } from "../../src/api/route.ts";
+import { userRoutes } from "../../src/api/users.ts";
+import { userAccessRoutes } from "../../src/api/users-access.ts";
+import { workspaceRoutes } from "../../src/api/workspaces.ts";
+import { workspaceMemberRoutes } from "../../src/api/workspaces-members.ts";
+import { CredentialAuthenticator } from "../../src/auth/credential-authenticator.ts";
+import { GuestEntry } from "../../src/auth/guest-entry.ts";
+import { type KeyMaterial, loadKeyFolder } from "../../src/auth/key-material.ts";
+import { LiveTickets } from "../../src/auth/live-tickets.ts";
+import { LocalRevocations } from "../../src/auth/local-revocations.ts";
+import { Pairing } from "../../src/auth/pairing.ts";
+import { PasswordHasher } from "../../src/auth/password-hasher.ts";
+import type { UserPrincipal } from "../../src/auth/principal.ts";
+import { SignIn } from "../../src/auth/sign-in.ts";
+import { Tokens } from "../../src/auth/tokens.ts";
+import { newId } from "../../src/base/ids.ts";
+import { AttemptStore } from "../../src/store/attempts.ts";
+import { DeviceStore } from "../../src/store/devices.ts";
+import { GuestStore } from "../../src/store/guests.ts";
+import { LoginStore } from "../../src/store/logins.ts";
+import { PairingStore } from "../../src/store/pairing.ts";
+import { createPool } from "../../src/store/pool.ts";
+import { TicketStore } from "../../src/store/tickets.ts";
+import { UserStore } from "../../src/store/users.ts";
+import { WorkspaceStore } from "../../src/store/workspaces.ts";
+import { ManualClock } from "./manual-clock.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+
+export const PASSWORD = "correct horse";
+
+/** Accounts, workspaces and devices over a real database, with their routes on top. */
+export class AccountHouse {
+  readonly clock = new ManualClock(Date.now());
+  readonly revocations = new LocalRevocations();
+  readonly passwords = new PasswordHasher();
+  readonly pool: DatabasePool;
+  readonly keys: KeyMaterial;
+  readonly tokens: Tokens;
+  readonly users: UserStore;
+  readonly workspaces: WorkspaceStore;
+  readonly devices: DeviceStore;
+  readonly logins: LoginStore;
+  readonly guests: GuestStore;
+  readonly attempts: AttemptStore;
+  readonly signIn: SignIn;
+  readonly guestEntry: GuestEntry;
+  readonly pairing: Pairing;
+  readonly authenticator: CredentialAuthenticator;
+  readonly liveTickets: LiveTickets;
+  readonly routes: readonly Route[];
+  readonly folder: string;
+  readonly #database: TestDatabase;
+
+  private constructor(
+    database: TestDatabase,
+    pool: DatabasePool,
+    keys: KeyMaterial,
+    folder: string,
+  ) {
+    this.#database = database;
+    this.pool = pool;
+    this.keys = keys;
+    this.folder = folder;
+    const { clock, passwords, revocations } = this;
+    this.tokens = new Tokens(keys.ring, clock);
+    this.users = new UserStore(pool);
+    this.workspaces = new WorkspaceStore(pool);
+    this.devices = new DeviceStore(pool);
+    this.logins = new LoginStore(pool);
+    this.guests = new GuestStore(pool);
+    this.attempts = new AttemptStore(pool, clock);
+    const { attempts, guests, logins, tokens, users } = this;
+    const book = new PairingStore(pool);
+    this.signIn = new SignIn({
+      accounts: users,
+      logins,
+      guests,
+      attempts,
+      passwords,
+      tokens,
+      revocations,
+      clock,
+    });
+    this.guestEntry = new GuestEntry(guests, tokens, clock);
+    const { pepper } = keys;
+    this.pairing = new Pairing({ book, attempts, revocations, pepper, clock });
+    this.authenticator = new CredentialAuthenticator({
+      tokens,
+      logins,
+      guests,
+      deviceKeys: book,
+      revocations,
+      clock,
+    });
+    this.liveTickets = new LiveTickets(new TicketStore(pool), this.authenticator, clock);
+    this.routes = this.#buildRoutes();
+  }
+
+  static async open(): Promise<AccountHouse> {
+    const database = await createTestDatabase();
+    const pool = await createPool(database.serviceUrl, { maximumPoolSize: 8 });
+    const folder = mkdtempSync(join(tmpdir(), "account-house-"));
+    const keys = await loadKeyFolder(join(folder, "keys"));
+    return new AccountHouse(database, pool, keys, folder);
+  }
+
+  async close(): Promise<void> {
+    this.authenticator.stop();
+    await this.pool.end();
+    await this.#database.drop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** A user with `PASSWORD`. */
+  async addUser(role: UserPrincipal["role"] = "participant", email = `${newId()}@example.org`) {
+    const id = newId();
+    const passwordHash = await this.passwords.hash(PASSWORD);
+    await this.users.insert({ id, email, name: "Somebody", role, passwordHash });
+    return { id, email };
+  }
+
+  async addWorkspace(ownerId: string): Promise<string> {
+    const preferredLanguage = "en";
+    const { id } = await this.workspaces.insert({
+      id: newId(),
+      name: "Team",
+      preferredLanguage,
+      ownerId,
+    });
+    return id;
+  }
+
+  /** Signs in with `PASSWORD`; an address of its own, so that budgets do not meet. */
+  login(email: string, remember = false, password = PASSWORD) {
+    return this.signIn.login({ email, password, remember, address: newId() });
+  }
+
+  asUser(token: string) {
+    return this.authenticator.authenticate({ authorization: `Bearer ${token}` }, ["bearer"]);
+  }
+
+  asDevice(key: string) {
+    return this.authenticator.authenticate({ "x-api-key": key }, ["device_key"]);
+  }
+
+  #buildRoutes(): Route[] {
+    const { authenticator, clock, devices, pairing, passwords, revocations, users } = this;
+    const { guestEntry, liveTickets, signIn, workspaces } = this;
+    const { cursorKey, ring } = this.keys;
+    return [
+      ...authRoutes({ signIn, users, keys: ring }),
+      ...guestRoutes({ guestEntry }),
+      ...liveTicketRoutes({ liveTickets }),
+      ...userRoutes({ users, workspaces, passwords, cursorKey }),
+      ...userAccessRoutes({ users, revocations }),
+      ...workspaceRoutes({ workspaces, cursorKey }),
+      ...workspaceMemberRoutes({ workspaces, users, revocations, cursorKey }),
+      ...pairingRoutes({ pairing, devices, workspaces, authenticator }),
+      ...deviceRoutes({ devices, workspaces, pairing, cursorKey }),
+      ...heartbeatRoutes({ devices, clock }),
+    ];
+  }
+}

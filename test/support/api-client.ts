@@ -1,0 +1,138 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+
+type Members = Record<string, unknown>;
+
+export interface CallOptions {
+  /** JSON unless it is a form, a string or bytes. */
+  body?: unknown;
+  bearer?: string;
+  apiKey?: string;
+  headers?: Record<string, string>;
+}
+
+export interface CallAnswer<T = Members> {
+  status: number;
+  body: T;
+  text: string;
+  headers: Headers;
+  /** X-Error-Code. */
+  code: string | null;
+}
+
+interface OpenApi {
+  paths: Record<string, Record<string, { responses: Record<string, ResponseObject> }>>;
+}
+
+interface ResponseObject {
+  headers?: Record<string, { schema?: { enum?: string[] } }>;
+  content?: Record<string, { schema?: object }>;
+}
+
+const DOCUMENT = "openapi.json";
+
+/**
+ * Calls a running service and holds every answer against its OpenAPI document:
+ * an undeclared path, status, media type or error code, or a body off its
+ * schema, throws.
+ */
+export class ApiClient {
+  readonly #base: string;
+  readonly #document: OpenApi;
+  readonly #ajv: Ajv2020;
+
+  private constructor(base: string, document: OpenApi) {
+    this.#base = base;
+    this.#document = document;
+    this.#ajv = new Ajv2020({ strict: false, validateSchema: false });
+    addFormats.default(this.#ajv);
+    this.#ajv.addSchema(document, DOCUMENT);
+  }
+
+  /** `base` is the address up to and including `/api`. */
+  static async connect(base: string): Promise<ApiClient> {
+    const response = await fetch(`${base}/openapi.json`);
+    if (!response.ok) throw new Error(`No OpenAPI document at ${base}: ${response.status}.`);
+    return new ApiClient(base, (await response.json()) as OpenApi);
+  }
+
+  async call<T = Members>(
+    method: string,
+    path: string,
+    options: CallOptions = {},
+  ): Promise<CallAnswer<T>> {
+    const init = { method, ...encode(options) };
+    const response = await fetch(`${this.#base}${path}`, init);
+    const text = await response.text();
+    const what = `${method} ${path} answered ${response.status}`;
+    const template = this.#template(path.split("?")[0] ?? path);
+    if (template === undefined) throw new Error(`${what}, but no such path is declared.`);
+    const body = this.#check(what, template, method.toLowerCase(), response, text);
+    const code = response.headers.get("x-error-code");
+    return { status: response.status, body: body as T, text, headers: response.headers, code };
+  }
+
+  #check(
+    what: string,
+    template: string,
+    method: string,
+    response: Response,
+    text: string,
+  ): unknown {
+    const declared = this.#document.paths[template]?.[method]?.responses[response.status];
+    if (declared === undefined) throw new Error(`${what}, which is not declared: ${text}`);
+    const codes = declared.headers?.["X-Error-Code"]?.schema?.enum;
+    const code = response.headers.get("x-error-code");
+    if (codes !== undefined && !codes.includes(code ?? "")) {
+      throw new Error(`${what} with the code ${code}, which is not declared there.`);
+    }
+    if (text === "" && declared.content === undefined) return undefined;
+    const type = (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
+    if (declared.content?.[type] === undefined) throw new Error(`${what} as ${type || "nothing"}.`);
+    if (type !== "application/json") return text;
+    const body: unknown = JSON.parse(text);
+    const parts = ["paths", template, method, "responses", `${response.status}`, "content", type];
+    this.#validate(what, [...parts, "schema"], body);
+    return body;
+  }
+
+  #validate(what: string, pointer: readonly string[], body: unknown): void {
+    const escaped = pointer.map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1"));
+    const reference = `${DOCUMENT}#/${escaped.map(encodeURIComponent).join("/")}`;
+    const validate = this.#ajv.getSchema(reference);
+    if (validate === undefined) return;
+    if (validate(body) === true) return;
+    throw new Error(
+      `${what} off its schema: ${this.#ajv.errorsText(validate.errors)}: ${JSON.stringify(body)}`,
+    );
+  }
+
+  /** The declared path with the most literal segments that fits. */
+  #template(path: string): string | undefined {
+    const segments = path.split("/");
+    return Object.keys(this.#document.paths)
+      .filter((template) => fits(template.split("/"), segments))
+      .sort((one, other) => one.split("{").length - other.split("{").length)[0];
+  }
+}
+
+function fits(template: readonly string[], segments: readonly string[]): boolean {
+  return (
+    template.length === segments.length &&
+    template.every((part, index) => part.startsWith("{") || part === segments[index])
+  );
+}
+
+function encode({ body, bearer, apiKey, headers }: CallOptions): RequestInit {
+  const sent: Record<string, string> = { ...headers };
+  if (bearer !== undefined) sent.authorization = `Bearer ${bearer}`;
+  if (apiKey !== undefined) sent["x-api-key"] = apiKey;
+  if (body === undefined) return { headers: sent };
+  if (body instanceof FormData || body instanceof Uint8Array || typeof body === "string") {
+    return { headers: sent, body: body as NonNullable<RequestInit["body"]> };
+  }
+  return {
+    headers: { "content-type": "application/json", ...sent },
+    body: JSON.stringify(body),
+  };
+}

@@ -1,0 +1,6 @@
+import { AppError } from "../../src/base/errors.ts";
+import { serveThread } from "../../workers/serve-thread.ts";
+
+await serveThread(async () => {
+  throw new AppError("unavailable", "The libraries are not there.");
+});

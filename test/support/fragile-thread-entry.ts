@@ -1,0 +1,26 @@
+import type { Reader, RequestMessage } from "../../workers/reader.ts";
+import { serveThread } from "../../workers/serve-thread.ts";
+import { createSpeechReaders } from "../../workers/speech-readers.ts";
+
+/** The readers that ship, in a thread that dies when a chunk of type "test/crash" comes. */
+await serveThread(async (settings) => {
+  const readers = await createSpeechReaders(settings);
+  return {
+    engines: readers.engines,
+    close: () => readers.close(),
+    open: async (open) => makeFragile(await readers.open(open)),
+  };
+});
+
+function makeFragile(reader: Reader): Reader {
+  return {
+    opened: reader.opened,
+    enqueue: (message: RequestMessage) => {
+      if (message.$case === "chunk" && message.value.mediaType === "test/crash") process.exit(7);
+      reader.enqueue(message);
+    },
+    queuedSamples: () => reader.queuedSamples(),
+    step: () => reader.step(),
+    close: () => reader.close(),
+  };
+}

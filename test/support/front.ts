@@ -1,0 +1,133 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Route } from "../../src/api/route.ts";
+import type { AcceptedCredential, Authenticator } from "../../src/auth/authenticator.ts";
+import type { Principal } from "../../src/auth/principal.ts";
+import type { RevocationEvent } from "../../src/auth/revocation-feed.ts";
+import { AppError } from "../../src/base/errors.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "../../src/front/http.ts";
+import { DEFAULT_LIVE_LIMITS, type LiveLimits } from "../../src/front/live-limits.ts";
+import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../../src/front/rate-limits.ts";
+import { type FrontOptions, FrontServer } from "../../src/front/server.ts";
+import { MemoryLiveSource } from "./memory/live-source.ts";
+
+/** `user-<id>` as bearer or `device-<id>` as key is that caller, until revoked. */
+export class NamedCallers implements Authenticator {
+  readonly revoked = new Set<string>();
+  expiresAt = Date.now() + 3_600_000;
+
+  async authenticate(
+    headers: Readonly<Record<string, string>>,
+    accepted: readonly AcceptedCredential[],
+  ): Promise<Principal> {
+    const bearer = /^Bearer user-(\w+)$/.exec(headers.authorization ?? "")?.[1];
+    if (accepted.includes("bearer") && bearer !== undefined) return this.user(bearer);
+    const device = /^device-(\w+)$/.exec(headers["x-api-key"] ?? "")?.[1];
+    if (accepted.includes("device_key") && device !== undefined) return this.#device(device);
+    throw new AppError("unauthorized", "Who are you?");
+  }
+
+  async revalidate(principal: Principal): Promise<Principal> {
+    if (this.revoked.has(principal.id)) throw new AppError("invalid_token", "No longer.");
+    return principal;
+  }
+
+  user(id: string): Principal {
+    const role = id.startsWith("admin") ? "admin" : "participant";
+    return { kind: "user", id, role, tokenId: `t-${id}`, expiresAt: this.expiresAt };
+  }
+
+  #device(id: string): Principal {
+    const { expiresAt } = this;
+    return { kind: "device", id, keyId: "k", workspaceId: "w", ownerId: "o", expiresAt };
+  }
+}
+
+export interface TestFront {
+  server: FrontServer;
+  base: string;
+  port: number;
+  source: MemoryLiveSource;
+  callers: NamedCallers;
+  tickets: Map<string, Principal>;
+  forbidden: Set<string>;
+  revoke(event: RevocationEvent): void;
+  /** Names of temporary files that are there now. */
+  leftovers(): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+export interface TestFrontOptions extends Partial<Omit<FrontOptions, "limits" | "rates" | "live">> {
+  routes: readonly Route[];
+  limits?: Partial<HttpLimits>;
+  liveLimits?: Partial<LiveLimits>;
+  rates?: Partial<RateLimitSettings>;
+}
+
+/** A real server on a free port over in-memory ports. */
+export async function startFront(given: TestFrontOptions): Promise<TestFront> {
+  const { limits, liveLimits, rates, ...rest } = given;
+  const uploadFolder = await mkdtemp(join(tmpdir(), "voice-front-"));
+  const source = new MemoryLiveSource();
+  const callers = new NamedCallers();
+  const tickets = new Map<string, Principal>();
+  const forbidden = new Set<string>();
+  const listeners = new Set<(event: RevocationEvent) => void>();
+  const server = new FrontServer({
+    authenticator: callers,
+    allowedOrigins: [],
+    uploadFolder,
+    trustProxy: false,
+    host: "127.0.0.1",
+    port: 0,
+    log: silentLog,
+    ...rest,
+    limits: { ...DEFAULT_HTTP_LIMITS, ...limits },
+    rates: { ...DEFAULT_RATE_LIMITS, ...rates },
+    live: {
+      source,
+      policy: {
+        async check(_principal, sessionId) {
+          if (forbidden.has(sessionId)) throw new AppError("forbidden", "Not yours.");
+          if (sessionId.endsWith("0")) throw new AppError("not_found", "No such session.");
+          return { sessionId };
+        },
+      },
+      tickets: {
+        async redeem(ticket) {
+          const principal = tickets.get(ticket);
+          tickets.delete(ticket);
+          if (principal === undefined) throw new AppError("invalid_token", "Unknown ticket.");
+          return principal;
+        },
+      },
+      revocations: {
+        subscribe(listener) {
+          listeners.add(listener);
+          return () => listeners.delete(listener);
+        },
+      },
+      limits: { ...DEFAULT_LIVE_LIMITS, ...liveLimits },
+    },
+  });
+  const { port } = await server.start();
+  return {
+    server,
+    base: `http://127.0.0.1:${port}/api`,
+    port,
+    source,
+    callers,
+    tickets,
+    forbidden,
+    revoke: (event) => {
+      for (const listener of listeners) listener(event);
+    },
+    leftovers: () => readdir(uploadFolder),
+    async stop() {
+      await server.stop();
+      await rm(uploadFolder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { AppError } from "../../src/base/errors.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { DEFAULT_HTTP_LIMITS } from "../../src/front/http.ts";
+import { DEFAULT_LIVE_LIMITS } from "../../src/front/live-limits.ts";
+import { DEFAULT_RATE_LIMITS } from "../../src/front/rate-limits.ts";
+import { FrontServer } from "../../src/front/server.ts";
+import { AccountHouse } from "./account-house.ts";
+
+const PLENTY = { perMinute: 1_000_000, burst: 1_000_000 };
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Record<string, unknown>;
+}
+
+/** The account routes behind the real front, on a free port. */
+export class HttpHouse {
+  readonly accounts: AccountHouse;
+  readonly #front: FrontServer;
+  readonly #url: string;
+
+  private constructor(accounts: AccountHouse, front: FrontServer, port: number) {
+    this.accounts = accounts;
+    this.#front = front;
+    this.#url = `http://127.0.0.1:${port}/api`;
+  }
+
+  static async open(): Promise<HttpHouse> {
+    const accounts = await AccountHouse.open();
+    const nothingLive = () => Promise.reject(new AppError("not_found", "No sessions here."));
+    const front = new FrontServer({
+      routes: accounts.routes,
+      authenticator: accounts.authenticator,
+      live: {
+        source: { follow: () => () => {}, replay: nothingLive, snapshot: nothingLive },
+        policy: { check: nothingLive },
+        tickets: accounts.liveTickets,
+        revocations: accounts.revocations,
+        limits: DEFAULT_LIVE_LIMITS,
+      },
+      limits: DEFAULT_HTTP_LIMITS,
+      rates: { ...DEFAULT_RATE_LIMITS, auth: PLENTY, pairing: PLENTY },
+      allowedOrigins: [],
+      uploadFolder: join(accounts.folder, "uploads"),
+      trustProxy: false,
+      host: "127.0.0.1",
+      port: 0,
+      log: silentLog,
+    });
+    const { port } = await front.start();
+    return new HttpHouse(accounts, front, port);
+  }
+
+  async close(): Promise<void> {
+    await this.#front.drain();
+    await this.#front.stop();
+    await this.accounts.close();
+  }
+
+  async call(
+    method: string,
+    path: string,
+    options: {
+      bearer?: string;
+      key?: string;
+      body?: unknown;
+      headers?: Record<string, string>;
+    } = {},
+  ): Promise<Answer> {
+    const headers = new Headers(options.headers);
+    if (options.bearer !== undefined) headers.set("authorization", `Bearer ${options.bearer}`);
+    if (options.key !== undefined) headers.set("x-api-key", options.key);
+    if (options.body !== undefined) headers.set("content-type", "application/json");
+    const response = await fetch(this.#url + path, {
+      method,
+      headers,
+      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      signal: AbortSignal.timeout(20_000),
+    });
+    const body = (await response.json()) as Record<string, unknown>;
+    return { status: response.status, headers: response.headers, body };
+  }
+
+  /** The access token of a fresh login. */
+  async signIn(email: string): Promise<string> {
+    return (await this.accounts.login(email)).token;
+  }
+}

@@ -1,0 +1,22 @@
+import type { Clock } from "../../src/base/clock.ts";
+
+/** Stands still until told otherwise. */
+export class ManualClock implements Clock {
+  #now: number;
+
+  constructor(now = Date.UTC(2026, 0, 1)) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#now;
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+  }
+}

@@ -1,0 +1,100 @@
+import type { LiveSource } from "../../../src/front/live-source.ts";
+import type { DurableFrame, ServerFrame, SnapshotFrame } from "../../../src/wire/live-frames.ts";
+
+type Listener = (frames: ServerFrame[]) => void;
+
+interface Session {
+  journal: DurableFrame[];
+  listeners: Set<Listener>;
+}
+
+/** A journal and its fan-out in memory, which can lose what it fans out. */
+export class MemoryLiveSource implements LiveSource {
+  readonly #sessions = new Map<string, Session>();
+  /** Reads so far. */
+  replays = 0;
+  snapshots = 0;
+  /** Awaited before each read, so that tests can hold one up. */
+  beforeRead: () => Promise<void> = async () => {};
+
+  follow(sessionId: string, onFrames: Listener): () => void {
+    const { listeners } = this.#session(sessionId);
+    listeners.add(onFrames);
+    return () => listeners.delete(onFrames);
+  }
+
+  async replay(sessionId: string, fromSeq: number, limit: number): Promise<DurableFrame[]> {
+    this.replays += 1;
+    await this.beforeRead();
+    const { journal } = this.#session(sessionId);
+    return journal.filter(({ seq }) => seq > fromSeq).slice(0, limit);
+  }
+
+  async snapshot(sessionId: string): Promise<SnapshotFrame> {
+    this.snapshots += 1;
+    await this.beforeRead();
+    return {
+      type: "Snapshot",
+      session_id: sessionId,
+      seq: this.newest(sessionId),
+      session: {
+        id: sessionId,
+        workspace_id: "w",
+        title: "t",
+        status: "recording",
+        language: "en",
+        started_at: "2026-01-01T00:00:00.000Z",
+      },
+      speakers: [],
+      segments: [],
+    };
+  }
+
+  newest(sessionId: string): number {
+    return this.#session(sessionId).journal.length;
+  }
+
+  followers(sessionId: string): number {
+    return this.#session(sessionId).listeners.size;
+  }
+
+  /** Appends the next event without telling anybody. */
+  append(sessionId: string, text = "word"): DurableFrame {
+    const { journal } = this.#session(sessionId);
+    const seq = journal.length + 1;
+    const frame: DurableFrame = {
+      type: "Results",
+      session_id: sessionId,
+      seq,
+      at: "2026-01-01T00:00:00.000Z",
+      segment_id: `segment-${seq}`,
+      revision: 1,
+      is_final: true,
+      start: seq,
+      duration: 1,
+      transcript: text,
+      confidence: 1,
+      speaker: "S1",
+      words: [],
+    };
+    journal.push(frame);
+    return frame;
+  }
+
+  /** Appends the next event and fans it out. */
+  publish(sessionId: string, text?: string): DurableFrame {
+    const frame = this.append(sessionId, text);
+    this.fanOut(sessionId, [frame]);
+    return frame;
+  }
+
+  fanOut(sessionId: string, frames: ServerFrame[]): void {
+    for (const listener of this.#session(sessionId).listeners) listener(frames);
+  }
+
+  #session(sessionId: string): Session {
+    const session = this.#sessions.get(sessionId) ?? { journal: [], listeners: new Set() };
+    this.#sessions.set(sessionId, session);
+    return session;
+  }
+}

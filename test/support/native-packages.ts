@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+const ARCHITECTURE = process.arch === "arm64" ? "arm64" : "amd64";
+const MULTIARCH = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
+
+/** Where `npm test` unpacks Debian's packages; see deploy/setup. */
+function unpackedFolder(): string {
+  const release = readFileSync("/etc/os-release", "utf8");
+  const id = /^ID="?(\w+)/m.exec(release)?.[1] ?? "linux";
+  const version = /^VERSION_ID="?([\w.]+)/m.exec(release)?.[1] ?? "unknown";
+  const base = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
+  const cache = process.env.VOICE_CACHE_DIR ?? join(base, "voice-session-service");
+  return join(cache, `${id}-${version}-${ARCHITECTURE}`, "root");
+}
+
+function roots(): string[] {
+  const own = process.env.VOICE_NATIVE_ROOT;
+  return [...(own === undefined ? [] : [own]), unpackedFolder(), "/"];
+}
+
+function find(path: string, what: string): string {
+  const root = roots().find((candidate) => existsSync(join(candidate, path)));
+  if (root !== undefined) return root;
+  throw new Error(`${what} is missing (looked below ${roots().join(", ")}). Run "npm test" once.`);
+}
+
+/** Folder below which pocketsphinx's libraries lie. */
+export function findSpeechRoot(): string {
+  return find(`usr/lib/${MULTIARCH}/libpocketsphinx.so.3`, "pocketsphinx");
+}
+
+export function findNatsServer(): string {
+  const own = process.env.VOICE_NATS_SERVER;
+  if (own !== undefined && existsSync(own)) return own;
+  return join(find("usr/sbin/nats-server", "nats-server"), "usr/sbin/nats-server");
+}

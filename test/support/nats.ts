@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { natsPart } from "../../deploy/supervisor/nats-part.ts";
+import { findFreePort } from "../../deploy/supervisor/ports.ts";
+import { findNatsServer } from "./native-packages.ts";
+import { makeScratchFolder } from "./scratch-folder.ts";
+import { TestServer } from "./test-server.ts";
+
+/** A real nats-server with JetStream; its port and store survive `restart`. */
+export interface TestNats {
+  readonly url: string;
+  readonly token: string;
+  /** Ends it and deletes its store. */
+  stop(): Promise<void>;
+  /** SIGKILL; `restart` brings it back. */
+  kill9(): Promise<void>;
+  restart(): Promise<void>;
+}
+
+export async function startNats(): Promise<TestNats> {
+  const folder = makeScratchFolder("nats");
+  const port = await findFreePort();
+  const token = randomBytes(12).toString("hex");
+  const part = natsPart({
+    program: findNatsServer(),
+    port,
+    token,
+    folder: join(folder, "store"),
+    logFile: join(folder, "nats.log"),
+    env: process.env,
+  });
+  const server = new TestServer(part, folder);
+  await server.start();
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    token,
+    kill9: () => server.kill9(),
+    restart: async () => {
+      await server.stop();
+      await server.start();
+    },
+    stop: async () => {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

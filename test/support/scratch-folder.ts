@@ -1,0 +1,65 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  identifyProcess,
+  isRunning,
+  type ProcessIdentity,
+} from "../../deploy/supervisor/process-identity.ts";
+
+const PREFIX = "voice-test-";
+const OWNERS = "owners.json";
+
+interface Owners {
+  /** The test run. */
+  readonly run: ProcessIdentity | undefined;
+  /** A server that lives in the folder. */
+  readonly server?: ProcessIdentity | undefined;
+}
+
+/**
+ * A folder below the system's temporary one, for a server of the tests. Folders of runs that were
+ * killed are swept, and the servers that they left are ended: see `sweepScratchFolders`.
+ */
+export function makeScratchFolder(purpose: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${purpose}-`));
+  // PostgreSQL, as another user below root, has to pass through
+  chmodSync(folder, 0o711);
+  writeOwners(folder, { run: identifyProcess(process.pid) });
+  return folder;
+}
+
+/** Notes the server, so that a later run can end it if this one is killed. */
+export function noteServer(folder: string, pid: number): void {
+  writeOwners(folder, { run: identifyProcess(process.pid), server: identifyProcess(pid) });
+}
+
+export function sweepScratchFolders(): void {
+  for (const name of readdirSync(tmpdir())) {
+    if (name.startsWith(PREFIX)) sweep(join(tmpdir(), name));
+  }
+}
+
+function sweep(folder: string): void {
+  const owners = readOwners(folder);
+  if (!owners?.run || isRunning(owners.run)) return;
+  try {
+    if (owners.server && isRunning(owners.server)) process.kill(owners.server.pid, "SIGQUIT");
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  } catch {
+    // another user's; its owner sweeps it
+  }
+}
+
+function writeOwners(folder: string, owners: Owners): void {
+  writeFileSync(join(folder, OWNERS), JSON.stringify(owners));
+}
+
+function readOwners(folder: string): Owners | undefined {
+  try {
+    const owners: Owners = JSON.parse(readFileSync(join(folder, OWNERS), "utf8"));
+    return owners;
+  } catch {
+    return undefined;
+  }
+}

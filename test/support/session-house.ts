@@ -1,0 +1,198 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import type { DatabasePool } from "slonik";
+import { chunkRoutes } from "../../src/api/chunks.ts";
+import { deviceSessionRoutes } from "../../src/api/device-sessions.ts";
+import type { Route, Upload } from "../../src/api/route.ts";
+import { segmentRoutes } from "../../src/api/segments.ts";
+import { sessionRoutes } from "../../src/api/sessions.ts";
+import type { OutboxRow } from "../../src/api/sessions-outbox.ts";
+import { transcriptRoutes } from "../../src/api/transcript.ts";
+import { transcriptionJobRoutes } from "../../src/api/transcription-jobs.ts";
+import { uploadAudioRoutes } from "../../src/api/upload-audio.ts";
+import type { DevicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
+import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { FolderBlobs } from "../../src/store/blobs.ts";
+import { PostgresChunkStore } from "../../src/store/chunks.ts";
+import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
+import { PostgresTranscriptionJobs } from "../../src/store/jobs.ts";
+import { createPool } from "../../src/store/pool.ts";
+import { PostgresSegments } from "../../src/store/segments.ts";
+import { PostgresSessions } from "../../src/store/sessions.ts";
+import { PostgresDeviceSessions } from "../../src/store/sessions-device.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { callRoute, jsonBody } from "./route-call.ts";
+
+const cursorKey = new Uint8Array(32).fill(7);
+
+/** A database and an audio folder with the session routes on top, as the service role sees them. */
+export class SessionHouse {
+  readonly pool: DatabasePool;
+  readonly blobs: FolderBlobs;
+  readonly folder: string;
+  /** Commands handed to the bus. */
+  readonly notified: OutboxRow[] = [];
+  readonly routes: readonly Route[];
+  readonly #database: TestDatabase;
+  readonly #client: pg.Client;
+  /** Replaced by a test that wants the bus to fail. */
+  notify: (rows: readonly OutboxRow[]) => Promise<void> = async (rows) => {
+    this.notified.push(...rows);
+  };
+
+  private constructor(database: TestDatabase, pool: DatabasePool, client: pg.Client) {
+    this.#database = database;
+    this.pool = pool;
+    this.#client = client;
+    this.folder = mkdtempSync(join(tmpdir(), "session-house-"));
+    this.blobs = new FolderBlobs(this.folder);
+    this.routes = this.#buildRoutes();
+  }
+
+  static async open(): Promise<SessionHouse> {
+    const database = await createTestDatabase();
+    const pool = await createPool(database.serviceUrl, { maximumPoolSize: 8 });
+    const client = new pg.Client({ connectionString: database.serviceUrl });
+    await client.connect();
+    const house = new SessionHouse(database, pool, client);
+    await house.blobs.start();
+    return house;
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end();
+    await this.pool.end();
+    await this.#database.drop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #buildRoutes(): Route[] {
+    const directory = new PostgresSessions(this.pool);
+    const segments = new PostgresSegments(this.pool);
+    const notifier = { notify: (rows: readonly OutboxRow[]) => this.notify(rows) };
+    const jobs = new PostgresTranscriptionJobs(this.pool);
+    return [
+      ...sessionRoutes({ directory, cursorKey }),
+      ...segmentRoutes({ directory, segments, cursorKey }),
+      ...transcriptRoutes({ directory, segments, gaps: segments }),
+      ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),
+      ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
+      ...deviceSessionRoutes({
+        sessions: new PostgresDeviceSessions(this.pool),
+        notifier,
+        log: silentLog,
+      }),
+      ...uploadAudioRoutes({
+        directory,
+        chunks: new PostgresChunkStore(this.pool),
+        blobs: this.blobs,
+        notifier,
+        log: silentLog,
+      }),
+    ];
+  }
+
+  /** Plain SQL, to arrange and to look. */
+  async sql<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
+    return (await this.#client.query<T>(text, values)).rows;
+  }
+
+  async user(role: UserPrincipal["role"] = "participant", name = ""): Promise<UserPrincipal> {
+    const id = newId();
+    const email = `${id}@example.org`;
+    await this.sql("insert into users (id, email, name, role) values ($1, $2, $3, $4)", [
+      id,
+      email,
+      name,
+      role,
+    ]);
+    return { kind: "user", id, role, tokenId: newId(), expiresAt: Date.now() + 3_600_000 };
+  }
+
+  async workspace(ownerId: string): Promise<string> {
+    const id = newId();
+    await this.sql("insert into workspaces (id, name, preferred_language) values ($1, 'W', 'en')", [
+      id,
+    ]);
+    await this.join(id, ownerId, "owner");
+    return id;
+  }
+
+  async join(workspaceId: string, userId: string, role = "member"): Promise<void> {
+    await this.sql(
+      "insert into workspace_members (workspace_id, user_id, role) values ($1, $2, $3)",
+      [workspaceId, userId, role],
+    );
+  }
+
+  async device(workspaceId: string, ownerId: string): Promise<DevicePrincipal> {
+    const id = newId();
+    await this.sql(
+      `insert into devices (id, serial, status, workspace_id, owner_id, pairing_secret_hash)
+       values ($1, 'serial', 'paired', $2, $3, convert_to($4, 'UTF8'))`,
+      [id, workspaceId, ownerId, id],
+    );
+    const expiresAt = Date.now() + 3_600_000;
+    return { kind: "device", id, keyId: newId(), workspaceId, ownerId, expiresAt };
+  }
+
+  /** A paired device of a new user in a new workspace. */
+  async ownDevice(): Promise<{ device: DevicePrincipal; owner: UserPrincipal }> {
+    const owner = await this.user("participant", "Olga Owner");
+    const device = await this.device(await this.workspace(owner.id), owner.id);
+    return { device, owner };
+  }
+
+  async start(device: DevicePrincipal, body?: unknown): Promise<string> {
+    const reply = await callRoute(this.routes, "startDeviceSession", {
+      principal: device,
+      params: { device_id: device.id },
+      headers: { host: "voice.test:8080" },
+      body,
+    });
+    return String(jsonBody(reply).session_id);
+  }
+
+  async stop(device: DevicePrincipal, body?: unknown): Promise<Record<string, unknown>> {
+    const reply = await callRoute(this.routes, "stopDeviceSession", {
+      principal: device,
+      params: { device_id: device.id },
+      body,
+    });
+    return jsonBody(reply);
+  }
+
+  /** Uploads bytes as the front hands them on: from a temporary file of its own. */
+  async upload(
+    device: DevicePrincipal,
+    sessionId: string,
+    sequence: number | string | undefined,
+    bytes: Buffer,
+    upload: Partial<Upload> = {},
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
+    const path = join(this.blobs.temporaryFolder, `${newId()}.upload`);
+    writeFileSync(path, bytes);
+    try {
+      const reply = await callRoute(this.routes, "uploadAudio", {
+        principal: device,
+        params: { session_id: sessionId },
+        upload: {
+          path,
+          bytes: bytes.length,
+          sha256: createHash("sha256").update(bytes).digest("hex"),
+          mediaType: "audio/wav",
+          filename: "chunk.wav",
+          fields: sequence === undefined ? {} : { chunk_sequence: String(sequence) },
+          ...upload,
+        },
+      });
+      return { status: reply.status, body: jsonBody(reply) };
+    } finally {
+      rmSync(path, { force: true });
+    }
+  }
+}

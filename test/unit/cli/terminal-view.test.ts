@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { PlainView } from "../../../src/cli/plain-view.ts";
+import { TerminalView } from "../../../src/cli/terminal-view.ts";
+import { Transcript } from "../../../src/cli/transcript.ts";
+import { clockTime, lineRows } from "../../../src/cli/transcript-line.ts";
+import type { ServerFrame } from "../../../src/wire/live-frames.ts";
+
+/** A terminal that knows what the view uses: new lines, cursor up, erase to the end. */
+class Screen {
+  readonly columns = 40;
+  readonly rows = 8;
+  readonly lines: string[] = [""];
+
+  write(text: string): void {
+    const [first = "", ...controlled] = text.split("\u001b[");
+    this.#print(first);
+    for (const piece of controlled) {
+      const [all, count, command] = /^(\d*)([AJ])/.exec(piece) ?? [""];
+      if (command === "A") this.lines.length -= Number(count);
+      if (command === "J") this.lines[this.lines.length - 1] = "";
+      this.#print(piece.slice(all.length));
+    }
+  }
+
+  #print(text: string): void {
+    for (const [i, row] of text.replaceAll("\r", "").split("\n").entries()) {
+      if (i > 0) this.lines.push("");
+      this.lines[this.lines.length - 1] += row;
+    }
+  }
+}
+
+const base = { session_id: "s", at: "" };
+
+function results(id: string, start: number, transcript: string, seq?: number): ServerFrame {
+  const body = { session_id: "s", segment_id: id, revision: 1, start, duration: 1, transcript };
+  const rest = { confidence: 1, speaker: "S1", words: [] };
+  if (seq === undefined) return { type: "Results", ...body, ...rest, is_final: false };
+  return { type: "Results", ...body, ...rest, is_final: true, seq, at: "" };
+}
+
+function play(view: TerminalView | PlainView, frames: readonly ServerFrame[]): Transcript {
+  const transcript = new Transcript();
+  for (const frame of frames) view.update(transcript, transcript.apply(frame), "audio 50 %");
+  return transcript;
+}
+
+describe("cli terminal view: drawing", () => {
+  it("rewrites the interim in place and puts the final there", () => {
+    const screen = new Screen();
+    const view = new TerminalView(screen, false);
+    play(view, [results("a", 1, "good")]);
+    expect(screen.lines).toEqual(["00:01  S1  good …", "audio 50 %", ""]);
+    const again = new Screen();
+    const frames = [results("a", 1, "good"), results("a", 1, "good morning", 1)];
+    play(new TerminalView(again, false), frames);
+    expect(again.lines).toEqual(["00:01  S1  good morning", "audio 50 %", ""]);
+  });
+
+  it("changes a label where it stands", () => {
+    const screen = new Screen();
+    const revision = { type: "SpeakerRevision" as const, ...base, seq: 2, merges: [] };
+    play(new TerminalView(screen, false), [
+      results("a", 1, "one", 1),
+      { ...revision, revisions: [{ segment_id: "a", speaker: "S2" }] },
+    ]);
+    expect(screen.lines).toEqual(["00:01  S2  one", "audio 50 %", ""]);
+  });
+
+  it("lets old lines scroll away once, and tells of a label that changes later", () => {
+    const screen = new Screen();
+    const view = new TerminalView(screen, false);
+    const finals = [1, 2, 3, 4, 5, 6].map((n) => results(`${n}`, n, `line ${n}`, n));
+    const revision = { type: "SpeakerRevision" as const, ...base, seq: 7, merges: [] };
+    const transcript = play(view, [
+      ...finals,
+      { ...revision, revisions: [{ segment_id: "1", speaker: "S2" }] },
+    ]);
+    view.close(transcript);
+    expect(screen.lines).toEqual([
+      "00:01  S1  line 1",
+      "00:02  S1  line 2",
+      "00:01  S2  (was S1)",
+      ...[3, 4, 5, 6].map((n) => `00:0${n}  S1  line ${n}`),
+      "",
+    ]);
+  });
+
+  it("leaves the finals without interim and footer when it closes", () => {
+    const screen = new Screen();
+    const view = new TerminalView(screen, false);
+    const transcript = play(view, [results("a", 1, "one", 1)]);
+    view.close(transcript);
+    expect(screen.lines).toEqual(["00:01  S1  one", ""]);
+  });
+
+  it("says remarks above what moves", () => {
+    const screen = new Screen();
+    const view = new TerminalView(screen, false);
+    view.say("connecting again");
+    play(view, [results("a", 1, "one", 1), results("a", 1, "one", 1)]);
+    expect(screen.lines).toEqual(["connecting again", "00:01  S1  one", "audio 50 %", ""]);
+  });
+
+  it("never draws a row wider than the terminal", () => {
+    const style = { columns: 40, colour: false, interim: true };
+    const text = `${"some words ".repeat(12)}${"x".repeat(70)}`;
+    const rows = lineRows({ start: 3_725, text }, "Alexander", style);
+    expect(rows.length).toBeGreaterThan(4);
+    expect(Math.max(...rows.map((row) => row.length))).toBeLessThan(40);
+  });
+
+  it("keeps control characters of foreign text from the terminal", () => {
+    const style = { columns: 80, colour: false, interim: false };
+    const [row] = lineRows({ start: 0, text: "a\u001b[2Jb" }, "S\u00071", style);
+    expect(row).toBe("00:00  S 1  a [2Jb");
+  });
+
+  it("tells the time as minutes, then hours", () => {
+    expect([0, 59.9, 60, 3_599, 3_600].map(clockTime)).toEqual([
+      "00:00",
+      "00:59",
+      "01:00",
+      "59:59",
+      "1:00:00",
+    ]);
+  });
+});
+
+describe("cli plain view: lines", () => {
+  it("writes each final once and each new label after it", () => {
+    const screen = new Screen();
+    play(new PlainView(screen), [
+      results("a", 1, "on"),
+      results("a", 1, "one", 1),
+      {
+        type: "SpeakerRevision",
+        ...base,
+        seq: 2,
+        revisions: [],
+        merges: [{ from: "S1", into: "S2" }],
+      },
+    ]);
+    expect(screen.lines).toEqual(["00:01  S1  one", "00:01  S2  (was S1)", ""]);
+  });
+});

@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import type { EncodedFrame } from "../../../src/front/encoded-frame.ts";
+import { SessionFeed } from "../../../src/front/session-feed.ts";
+import { type FrameSink, Subscriber } from "../../../src/front/subscriber.ts";
+import { MemoryLiveSource } from "../../support/memory/live-source.ts";
+import { until } from "../../support/until.ts";
+
+const SESSION = "s";
+
+class RecordingSink implements FrameSink {
+  readonly seqs: number[] = [];
+
+  send(frames: readonly EncodedFrame[]): boolean {
+    for (const { seq } of frames) if (seq !== undefined) this.seqs.push(seq);
+    return true;
+  }
+
+  async roomForPage(): Promise<boolean> {
+    return true;
+  }
+}
+
+type Step = "publish" | "lose" | "repeat" | "late" | "join" | "wait";
+
+const STEPS: Step[] = ["publish", "publish", "publish", "lose", "repeat", "late", "join", "wait"];
+
+/** Runs one history and returns what each viewer got and from where. */
+async function run(steps: readonly Step[], recent: number): Promise<[number, number[]][]> {
+  const source = new MemoryLiveSource();
+  source.beforeRead = () => new Promise((wake) => setImmediate(wake));
+  const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+  const feed = new SessionFeed({ ...options, tickMs: 0, recent, readTimeoutMs: 5000 });
+  feed.start();
+  const joined: { from: number; sink: RecordingSink; begun: Promise<void> }[] = [];
+  for (const step of steps) {
+    if (step === "publish") source.publish(SESSION);
+    if (step === "lose") source.append(SESSION);
+    if (step === "repeat" && source.newest(SESSION) > 0) {
+      source.fanOut(SESSION, await source.replay(SESSION, source.newest(SESSION) - 1, 1));
+    }
+    if (step === "late") {
+      const [first, second] = [source.append(SESSION), source.append(SESSION)];
+      source.fanOut(SESSION, [second, first]);
+    }
+    if (step === "wait") await new Promise((wake) => setTimeout(wake, 1));
+    if (step === "join") {
+      const from = Math.floor(source.newest(SESSION) / 2);
+      const sink = new RecordingSink();
+      const begun = new Subscriber(SESSION, feed, sink).start(from);
+      joined.push({ from, sink, begun });
+    }
+  }
+  const last = source.publish(SESSION).seq;
+  await Promise.all(joined.map(({ begun }) => begun));
+  await until(() => joined.every(({ sink }) => (sink.seqs.at(-1) ?? 0) >= last), "the last event");
+  feed.close();
+  return joined.map(({ from, sink }) => [from, sink.seqs]);
+}
+
+describe("session feed: order", () => {
+  it("brings every viewer every durable event after its start, once, in order", async () => {
+    const history = fc.array(fc.constantFrom(...STEPS), { minLength: 1, maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(history, fc.integer({ min: 1, max: 20 }), async (steps, recent) => {
+        for (const [from, seqs] of await run(steps, recent)) {
+          expect(seqs).toEqual(Array.from(seqs, (_, index) => from + index + 1));
+        }
+      }),
+      { numRuns: 150 },
+    );
+  }, 60_000);
+});

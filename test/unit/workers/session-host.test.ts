@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { TranscribeRequest, TranscribeResponse } from "../../../src/wire/gen/voice/v1/worker.ts";
+import type { RequestMessage } from "../../../workers/reader.ts";
+import { SessionHost } from "../../../workers/session-host.ts";
+import type { SessionBatch, ThreadEvent } from "../../../workers/thread-protocol.ts";
+import { scriptedReaders } from "../../support/scripted-reader.ts";
+
+const SECOND = 16_000;
+const PATIENT = { timeout: 10_000 };
+
+function encode(message: RequestMessage): Uint8Array {
+  return TranscribeRequest.encode({ message }).finish();
+}
+
+function open(): Uint8Array {
+  const value = { sessionId: "s", attempt: 1, language: "", vocabulary: [], interimResults: true };
+  return encode({ $case: "open", value });
+}
+
+function chunk(sequence: number, seconds: number): Uint8Array {
+  const length = seconds * SECOND;
+  const value = { sequence, start: 0, length, mediaType: "test/audio", data: Buffer.alloc(0) };
+  return encode({ $case: "chunk", value });
+}
+
+function create() {
+  const events: ThreadEvent[] = [];
+  const host = new SessionHost({ readers: scriptedReaders, emit: (event) => events.push(event) });
+  const batches = (): SessionBatch[] =>
+    events.flatMap((event) => (event.kind === "results" ? event.batches : []));
+  return { host, events, batches };
+}
+
+describe("session host: turns", () => {
+  it("a short session is not kept waiting by the backlog of another", async () => {
+    const { host, batches } = create();
+    await host.open(1, open());
+    await host.open(2, open());
+    host.feed(1, chunk(0, 600));
+    host.feed(2, chunk(0, 1));
+    host.feed(2, encode({ $case: "finish", value: {} }));
+    await expect
+      .poll(() => batches().some(({ session, done }) => session === 2 && done), PATIENT)
+      .toBe(true);
+    const own = batches().findIndex(({ session, done }) => session === 2 && done);
+    expect(own).toBeLessThanOrEqual(2 * 11);
+    host.closeAll();
+  });
+
+  it("a held session makes no step, and goes on when let go", async () => {
+    const { host, batches } = create();
+    await host.open(1, open());
+    host.hold(1, true);
+    host.feed(1, chunk(0, 2));
+    await host.open(2, open());
+    host.feed(2, chunk(0, 1));
+    await expect.poll(() => batches().at(-1)?.queuedSamples, PATIENT).toBe(0);
+    expect(batches().every(({ session }) => session === 2)).toBe(true);
+    host.hold(1, false);
+    await expect
+      .poll(
+        () => batches().flatMap(({ session, results }) => (session === 1 ? results : [])),
+        PATIENT,
+      )
+      .toHaveLength(2);
+    host.closeAll();
+  });
+
+  it("results are encoded responses with their kind", async () => {
+    const { host, batches } = create();
+    await host.open(1, open());
+    host.feed(1, chunk(0, 1));
+    await expect.poll(() => batches().flatMap(({ results }) => results), PATIENT).toHaveLength(1);
+    const [result] = batches().flatMap(({ results }) => results);
+    expect(result?.kind).toBe("utterance");
+    const decoded = TranscribeResponse.decode(result?.bytes ?? new Uint8Array());
+    expect(decoded.message?.$case).toBe("utterance");
+  });
+});
+
+describe("session host: refusals", () => {
+  it("asks for Open first, and once", async () => {
+    const { host } = create();
+    await expect(host.open(1, chunk(0, 1))).rejects.toMatchObject({ code: "bad_request" });
+    await host.open(1, open());
+    expect(() => host.feed(1, open())).toThrow(/opened already/);
+    expect(() => host.feed(2, chunk(0, 1))).toThrow(/has ended/);
+    expect(() => host.feed(1, new Uint8Array([255, 255]))).toThrow(/no TranscribeRequest/);
+    expect(() => host.feed(1, new Uint8Array())).toThrow(/empty/);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { parseWorkerSettings } from "../../../workers/settings.ts";
+
+const DEFAULTS = { workerId: "host-7", cores: 2 };
+
+describe("worker settings: environment", () => {
+  it("has a default for everything", () => {
+    expect(parseWorkerSettings({}, DEFAULTS)).toEqual({
+      settings: {
+        workerId: "host-7",
+        host: "127.0.0.1",
+        port: 0,
+        advertise: undefined,
+        threads: 2,
+        sessionsPerThread: 4,
+        natsUrl: undefined,
+        natsToken: undefined,
+        key: undefined,
+        nativeRoot: undefined,
+        logLevel: "info",
+      },
+    });
+  });
+
+  it("takes an empty variable as not set, and no cores as one", () => {
+    const parsed = parseWorkerSettings(
+      { WORKER_KEY: "", WORKER_PORT: " " },
+      { ...DEFAULTS, cores: 0 },
+    );
+    expect(parsed).toMatchObject({ settings: { key: undefined, port: 0, threads: 1 } });
+  });
+
+  it("reports all problems at once, each by name", () => {
+    const parsed = parseWorkerSettings(
+      {
+        WORKER_HOST: "0.0.0.0",
+        WORKER_PORT: "65536",
+        WORKER_THREADS: "0",
+        WORKER_SESSIONS_PER_THREAD: "many",
+        WORKER_KEY: "short",
+        LOG_LEVEL: "loud",
+      },
+      DEFAULTS,
+    );
+    const problems = "problems" in parsed ? parsed.problems : [];
+    for (const name of ["WORKER_ADVERTISE", "WORKER_PORT", "WORKER_THREADS", "LOG_LEVEL"]) {
+      expect(problems.filter((problem) => problem.startsWith(name))).toHaveLength(1);
+    }
+    expect(problems).toHaveLength(6);
+    expect(problems.join()).not.toContain("short");
+  });
+
+  it("checks the advertised address", () => {
+    const parsed = parseWorkerSettings({ WORKER_ADVERTISE: "http://w:1" }, DEFAULTS);
+    expect(parsed).toHaveProperty("problems");
+  });
+});

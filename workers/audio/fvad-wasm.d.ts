@@ -1,0 +1,4 @@
+declare module "@echogarden/fvad-wasm" {
+  /** Emscripten module factory of libfvad. */
+  export default function fvad(): Promise<unknown>;
+}

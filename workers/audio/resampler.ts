@@ -1,0 +1,104 @@
+import type speexPackage from "speex-resampler";
+import { resamplingPeriod } from "../../src/base/sample-rate.ts";
+
+// Of 1..10: flat to 7 kHz.
+const QUALITY = 7;
+/** More than the filter's memory at any supported rate, in input frames. */
+const FLUSH_FRAMES = 2_000;
+/** Input of one call, in frames: bounds the buffers on the WebAssembly side. */
+const CALL_FRAMES = 48_000;
+
+type SpeexClass = typeof speexPackage.default;
+type Speex = InstanceType<SpeexClass>;
+
+let speex: SpeexClass | undefined;
+
+// The package cannot free a resampler, so they are used again. One is handed out at a time,
+// so there are never more of a rate than sessions were open together.
+const idle = new Map<number, Speex[]>();
+
+/**
+ * Turns a stream of one rate into 16 kHz, with all of its state kept between calls.
+ *
+ * Whole resampling periods go to the library, so that each call gives exactly as many samples
+ * as it takes in time, and the result cannot depend on how the stream was cut. Being causal,
+ * it delays the sound by 4 ms (8 ms at a rate of 8 kHz).
+ */
+export class Resampler {
+  readonly rate: number;
+  readonly #speex: Speex;
+  readonly #period: { input: number; output: number };
+  #rest = new Int16Array(0);
+  #closed = false;
+
+  /** Loads the library on first use. Must have resolved before a Resampler is made. */
+  static async load(): Promise<void> {
+    if (speex !== undefined) return;
+    const before = process.listeners("unhandledRejection");
+    const loaded = await import("speex-resampler");
+    await loaded.default.default.initPromise;
+    speex = loaded.default.default;
+    dropAddedListeners(before);
+  }
+
+  /** `rate` must be one that `isSupportedRate` accepts. */
+  constructor(rate: number) {
+    this.rate = rate;
+    this.#period = resamplingPeriod(rate);
+    if (speex === undefined) throw new Error("Resampler.load() must come first");
+    this.#speex = idle.get(rate)?.pop() ?? new speex(1, rate, 16_000, QUALITY);
+  }
+
+  /** Input frames that wait for the rest of their period. */
+  get waiting(): number {
+    return this.#rest.length;
+  }
+
+  /** The samples at 16 kHz that are complete with `input`. */
+  push(input: Int16Array): Int16Array {
+    const joined = new Int16Array(this.#rest.length + input.length);
+    joined.set(this.#rest);
+    joined.set(input, this.#rest.length);
+    const whole = joined.length - (joined.length % this.#period.input);
+    this.#rest = joined.slice(whole);
+    return this.#process(joined.subarray(0, whole));
+  }
+
+  /** Fills the last period up with silence. Afterwards the stream is at an end. */
+  flush(): Int16Array {
+    if (this.#rest.length === 0) return new Int16Array(0);
+    return this.push(new Int16Array(this.#period.input - this.#rest.length));
+  }
+
+  /** Gives the library's resampler back, its memory cleared by silence. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const periods = Math.ceil(FLUSH_FRAMES / this.#period.input);
+    this.#process(new Int16Array(periods * this.#period.input));
+    idle.set(this.rate, [...(idle.get(this.rate) ?? []), this.#speex]);
+  }
+
+  #process(input: Int16Array): Int16Array {
+    const { input: period, output } = this.#period;
+    const result = new Int16Array((input.length / period) * output);
+    const most = Math.max(1, Math.floor(CALL_FRAMES / period)) * period;
+    for (let at = 0; at < input.length; at += most) {
+      const part = input.subarray(at, at + most);
+      const bytes = this.#speex.processChunk(
+        Buffer.from(part.buffer, part.byteOffset, part.byteLength),
+      );
+      const samples = new Int16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2);
+      result.set(samples, (at / period) * output);
+    }
+    return result;
+  }
+}
+
+// The package's WebAssembly loader makes any unhandled rejection of the process abort with a
+// message of its own; the process keeps its usual way of ending.
+function dropAddedListeners(before: readonly NodeJS.UnhandledRejectionListener[]): void {
+  for (const listener of process.listeners("unhandledRejection")) {
+    if (!before.includes(listener)) process.off("unhandledRejection", listener);
+  }
+}

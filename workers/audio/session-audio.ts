@@ -1,0 +1,188 @@
+import { AppError, toAppError } from "../../src/base/errors.ts";
+import { SESSION_RATE } from "../../src/base/sample-rate.ts";
+import type { AudioChunk, Gap } from "../../src/wire/gen/voice/v1/worker.ts";
+import { type ChunkDecoder, openChunk } from "./decode.ts";
+import { ResamplingRun, type RunPhase } from "./resampling-run.ts";
+
+/** What comes next on the session's timeline. Positions are samples at 16 kHz. */
+export type AudioEvent =
+  | { kind: "samples"; start: number; pcm: Int16Array }
+  | { kind: "missing"; end: number }
+  | { kind: "failed"; sequence: number; code: string; message: string }
+  | { kind: "finalize" }
+  | { kind: "finish" };
+
+/** Audio of one event at most: 100 ms. */
+const EVENT_SAMPLES = SESSION_RATE / 10;
+/** Rounding between the declared length of a chunk and what its samples make. */
+const ROUNDING_SAMPLES = 2;
+
+type Item = { kind: "chunk"; chunk: AudioChunk } | Exclude<AudioEvent, { kind: "samples" }>;
+
+/**
+ * Turns the chunks of a session into one stream of 16 kHz samples, decoding 100 ms at a time.
+ *
+ * A sample's position and value depend on the audio alone, not on how it was cut into chunks:
+ * the resampler runs on over chunk boundaries while rate and positions continue. What is
+ * missing comes as `missing`; what cannot be read as `failed`, then `missing`.
+ */
+export class SessionAudio {
+  readonly #queue: Item[] = [];
+  readonly #phases: RunPhase[];
+  #position: number;
+  #queuedEnd: number;
+  #open: { chunk: AudioChunk; decoder: ChunkDecoder } | undefined;
+  #run: ResamplingRun | undefined;
+
+  /** Starts at `position`; `phases` are those a checkpoint of that position kept. */
+  constructor(position: number, phases: readonly RunPhase[] = []) {
+    this.#position = position;
+    this.#queuedEnd = position;
+    this.#phases = [...phases];
+  }
+
+  pushChunk(chunk: AudioChunk): void {
+    this.#queue.push({ kind: "chunk", chunk });
+    this.#queuedEnd = Math.max(this.#queuedEnd, chunk.start + chunk.length);
+  }
+
+  pushGap(gap: Gap): void {
+    this.#queue.push({ kind: "missing", end: gap.start + gap.length });
+    this.#queuedEnd = Math.max(this.#queuedEnd, gap.start + gap.length);
+  }
+
+  pushMark(kind: "finalize" | "finish"): void {
+    this.#queue.push({ kind });
+  }
+
+  /** Samples taken but not yet given out. */
+  queuedSamples(): number {
+    return Math.max(0, this.#queuedEnd - this.#position);
+  }
+
+  /** Where a resampler must be for the chunks around `position`: what a checkpoint keeps. */
+  phasesAt(position: number): RunPhase[] {
+    const later = this.#phases.findIndex((phase) => phase.start > position);
+    const end = later < 0 ? this.#phases.length : later;
+    this.#phases.splice(0, Math.max(0, end - 2));
+    return this.#phases.slice(0, 2).filter((phase) => phase.start <= position);
+  }
+
+  /**
+   * The next event, after work over at most 100 ms of audio; undefined when more must come.
+   * Samples may be none: then the work went into audio before the starting position.
+   */
+  next(): AudioEvent | undefined {
+    for (;;) {
+      const samples = this.#takeSamples();
+      if (samples !== undefined) return samples;
+      if (this.#open !== undefined) {
+        const event = this.#decode(this.#open.chunk, this.#open.decoder);
+        if (event !== "opened") return event;
+        continue;
+      }
+      const event = this.#nextItem();
+      if (event !== "opened") return event;
+    }
+  }
+
+  close(): void {
+    this.#run?.close();
+    this.#run = undefined;
+    this.#open = undefined;
+    this.#queue.length = 0;
+  }
+
+  #takeSamples(): AudioEvent | undefined {
+    const taken = this.#run?.take(this.#position, EVENT_SAMPLES);
+    if (taken === undefined || taken.length === 0) return undefined;
+    const start = this.#position;
+    this.#position += taken.length;
+    return { kind: "samples", start, pcm: taken };
+  }
+
+  #decode(chunk: AudioChunk, decoder: ChunkDecoder): AudioEvent | "opened" {
+    const frames = decoder.read(Math.ceil(decoder.sampleRate / 10));
+    if (frames.length > 0) {
+      this.#run?.push(frames);
+      const nothing = { kind: "samples", start: this.#position, pcm: new Int16Array(0) } as const;
+      return this.#takeSamples() ?? nothing;
+    }
+    this.#open = undefined;
+    const end = chunk.start + chunk.length;
+    const held = this.#run?.heldSamples() ?? 0;
+    this.#run?.limit(end);
+    // Fewer samples than declared, beyond rounding and what the resampler still holds.
+    if ((this.#run?.end() ?? end) + held + ROUNDING_SAMPLES >= end) return "opened";
+    return this.#jump(end) ?? "opened";
+  }
+
+  #nextItem(): AudioEvent | "opened" | undefined {
+    const item = this.#queue.shift();
+    if (item === undefined) return undefined;
+    if (item.kind === "chunk") return this.#openNext(item.chunk);
+    if (item.kind === "missing") return this.#afterRun(item) ?? this.#jump(item.end) ?? "opened";
+    return item.kind === "finish" ? (this.#afterRun(item) ?? item) : item;
+  }
+
+  /** Ends the run; what that brings out goes first, then `item` again. */
+  #afterRun(item: Item): "opened" | undefined {
+    if (this.#run?.finish() !== true) return undefined;
+    this.#queue.unshift(item);
+    return "opened";
+  }
+
+  #openNext(chunk: AudioChunk): AudioEvent | "opened" {
+    const end = chunk.start + chunk.length;
+    if (chunk.start > this.#position + ROUNDING_SAMPLES && !this.#continues(chunk)) {
+      const hole: Item = { kind: "missing", end: chunk.start };
+      this.#queue.unshift(hole, { kind: "chunk", chunk });
+      return "opened";
+    }
+    try {
+      const decoder = openChunk(chunk.mediaType, chunk.data);
+      if (this.#continues(chunk, decoder.sampleRate)) return this.#begin(chunk, decoder);
+      const waiting = this.#afterRun({ kind: "chunk", chunk });
+      return waiting ?? this.#begin(chunk, decoder);
+    } catch (error) {
+      this.#queue.unshift({ kind: "missing", end });
+      const { code, message } = error instanceof AppError ? error : toAppError(error);
+      return { kind: "failed", sequence: chunk.sequence, code, message };
+    }
+  }
+
+  #continues(chunk: AudioChunk, rate = this.#run?.rate): boolean {
+    if (this.#run === undefined || this.#run.rate !== rate) return false;
+    return Math.abs(this.#run.inputEnd() - chunk.start) < ROUNDING_SAMPLES;
+  }
+
+  #begin(chunk: AudioChunk, decoder: ChunkDecoder): "opened" {
+    if (!this.#continues(chunk, decoder.sampleRate)) {
+      this.#run?.close();
+      const known = this.#phases.find(
+        (phase) => phase.start === chunk.start && phase.rate === decoder.sampleRate,
+      );
+      this.#run = new ResamplingRun(
+        known ?? { start: chunk.start, base: chunk.start, frames: 0, rate: decoder.sampleRate },
+      );
+    }
+    const run = this.#run;
+    if (run !== undefined) {
+      const phase = run.phaseAt(chunk.start);
+      const latest = this.#phases.at(-1)?.start ?? -1;
+      if (phase.rate !== SESSION_RATE && latest < phase.start) this.#phases.push(phase);
+      run.limit(Number.POSITIVE_INFINITY);
+    }
+    this.#open = { chunk, decoder };
+    return "opened";
+  }
+
+  #jump(end: number): AudioEvent | undefined {
+    this.#run?.close();
+    this.#run = undefined;
+    if (end <= this.#position) return undefined;
+    this.#position = end;
+    return { kind: "missing", end };
+  }
+}
+

@@ -1,0 +1,112 @@
+import type { Clock } from "../src/base/clock.ts";
+import { AppError } from "../src/base/errors.ts";
+import type { Log } from "../src/base/log.ts";
+import type { PoolSession, SessionSink } from "./pool-session.ts";
+import { ThreadSlot } from "./thread-slot.ts";
+
+const MEMORY_CHECK_MS = 10_000;
+
+export interface ThreadPoolOptions {
+  threads: number;
+  sessionsPerThread: number;
+  /** File each thread runs. */
+  entry: URL;
+  nativeRoot: string | undefined;
+  clock: Clock;
+  log: Log;
+  readyMs?: number;
+  silenceMs?: number;
+  maxHeapBytes?: number;
+  /** Resident memory of the process beyond which threads are replaced as they become idle. */
+  maxResidentBytes?: number;
+  /** Called at every change of load or capacity. */
+  onLoad?: () => void;
+}
+
+/** Worker threads that hold sessions; a session goes to the thread that holds the fewest. */
+export class ThreadPool {
+  readonly #options: ThreadPoolOptions;
+  readonly #slots: ThreadSlot[] = [];
+  #memoryWatch: NodeJS.Timeout | undefined;
+
+  constructor(options: ThreadPoolOptions) {
+    this.#options = options;
+    const { entry, clock, log, silenceMs } = options;
+    for (let index = 0; index < options.threads; index += 1) {
+      this.#slots.push(
+        new ThreadSlot({
+          index,
+          entry,
+          clock,
+          log,
+          silenceMs,
+          settings: { nativeRoot: options.nativeRoot, sessions: options.sessionsPerThread },
+          readyMs: options.readyMs ?? 60_000,
+          maxHeapBytes: options.maxHeapBytes ?? 1024 * 1024 * 1024,
+          onChange: () => options.onLoad?.(),
+        }),
+      );
+    }
+  }
+
+  /** Resolves when one thread at least is ready; rejects with the first reason when none can be. */
+  async start(): Promise<void> {
+    const starts = this.#slots.map((slot) => slot.start());
+    for (const start of starts) start.catch(() => {});
+    try {
+      await Promise.any(starts);
+    } catch (error) {
+      const reason = error instanceof AggregateError ? error.errors[0] : error;
+      await this.stop();
+      throw reason;
+    }
+    await Promise.allSettled(starts);
+    this.#memoryWatch = setInterval(() => this.#checkMemory(), MEMORY_CHECK_MS);
+    this.#memoryWatch.unref();
+  }
+
+  get sessions(): number {
+    return this.#slots.reduce((sum, slot) => sum + slot.sessions, 0);
+  }
+
+  /** Sessions that the threads which are ready can hold. */
+  get capacity(): number {
+    return this.#slots.filter((slot) => slot.isReady).length * this.#options.sessionsPerThread;
+  }
+
+  get engines(): readonly string[] {
+    return [...new Set(this.#slots.flatMap((slot) => slot.engines))];
+  }
+
+  /** `request` is an encoded Open. Rejects with `overloaded` when full, `unavailable` when down. */
+  async open(request: Uint8Array, sink: SessionSink): Promise<PoolSession> {
+    const ready = this.#slots.filter((slot) => slot.isReady);
+    if (ready.length === 0) {
+      throw new AppError("unavailable", "No recognition thread is running at the moment.");
+    }
+    const [slot] = ready
+      .filter((candidate) => candidate.sessions < this.#options.sessionsPerThread)
+      .sort((a, b) => Number(a.isGrown) - Number(b.isGrown) || a.sessions - b.sessions);
+    if (slot === undefined) {
+      throw new AppError("overloaded", `All ${this.capacity} sessions of this worker are in use.`);
+    }
+    return slot.open(request, sink);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#memoryWatch);
+    await Promise.all(this.#slots.map((slot) => slot.stop()));
+  }
+
+  #checkMemory(): void {
+    const limit = this.#options.maxResidentBytes;
+    if (limit === undefined) return;
+    const resident = process.memoryUsage.rss();
+    if (resident <= limit) return;
+    const [slot] = this.#slots
+      .filter((candidate) => candidate.isReady && !candidate.isGrown)
+      .sort((a, b) => a.sessions - b.sessions);
+    this.#options.log.warn({ resident, limit }, "worker memory is above its limit");
+    slot?.retire();
+  }
+}

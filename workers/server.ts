@@ -1,0 +1,149 @@
+import { fileURLToPath } from "node:url";
+import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+import { ReflectionService } from "@grpc/reflection";
+import { HealthImplementation } from "grpc-health-check";
+import { createDeferred, withTimeout } from "../src/base/deferred.ts";
+import { AppError, toAppError } from "../src/base/errors.ts";
+import type { Log } from "../src/base/log.ts";
+import type { DescribeRequest, DescribeResponse } from "../src/wire/gen/voice/v1/worker.ts";
+import { toGrpcFailure } from "../src/wire/grpc-status.ts";
+import type { ThreadPool } from "./pool.ts";
+import { checkServiceKey } from "./service-key.ts";
+import { TranscribeCall } from "./transcribe-call.ts";
+import { type EncodedCall, workerService } from "./worker-service.ts";
+
+const SERVICE = "voice.v1.WorkerService";
+/** A chunk of 64 MiB and what surrounds it. */
+const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
+const IDLE_MS = 15 * 60_000;
+const PROTO_ROOT = fileURLToPath(new URL("../proto", import.meta.url));
+
+export interface WorkerServerOptions {
+  workerId: string;
+  version: string;
+  host: string;
+  /** 0 picks a free port. */
+  port: number;
+  key: string | undefined;
+  pool: ThreadPool;
+  log: Log;
+  idleMs?: number;
+}
+
+/** The worker's gRPC side: Transcribe, Describe, health and reflection. */
+export class WorkerServer {
+  readonly #options: WorkerServerOptions;
+  readonly #calls = new Set<TranscribeCall>();
+  readonly #health = new HealthImplementation({ "": "NOT_SERVING", [SERVICE]: "NOT_SERVING" });
+  readonly #server: Server;
+  #isDraining = false;
+  #empty = createDeferred<void>();
+
+  constructor(options: WorkerServerOptions) {
+    this.#options = options;
+    this.#server = new Server({
+      "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+      "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+      "grpc.keepalive_time_ms": 10_000,
+      "grpc.keepalive_timeout_ms": 5_000,
+      "grpc.enable_channelz": 0,
+    });
+    this.#server.addService(workerService, {
+      transcribe: (call: EncodedCall) => this.#transcribe(call),
+      describe: (
+        call: ServerUnaryCall<DescribeRequest, DescribeResponse>,
+        answer: sendUnaryData<DescribeResponse>,
+      ) => this.#describe(call, answer),
+    });
+    this.#health.addToServer(this.#server);
+    new ReflectionService(
+      loadSync("voice/v1/worker.proto", { includeDirs: [PROTO_ROOT] }),
+    ).addToServer(this.#server);
+  }
+
+  /** The port it listens on. */
+  async start(): Promise<number> {
+    const { host, port } = this.#options;
+    const bound = createDeferred<number>();
+    const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    this.#server.bindAsync(address, ServerCredentials.createInsecure(), (error, actual) => {
+      if (error === null) bound.resolve(actual);
+      else
+        bound.reject(new AppError("unavailable", `Cannot listen on ${address}: ${error.message}`));
+    });
+    const actual = await withTimeout(bound.promise, 10_000, "Binding the gRPC port");
+    this.#setServing(true);
+    return actual;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Takes no new stream from now on. */
+  drain(): void {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    this.#setServing(false);
+    if (this.#calls.size === 0) this.#empty.resolve();
+  }
+
+  /** Waits up to `graceMs` for open streams, then ends them with UNAVAILABLE. */
+  async stop(graceMs: number): Promise<void> {
+    this.drain();
+    await withTimeout(this.#empty.promise, graceMs, "Draining").catch(() => {});
+    const stopping = new AppError("unavailable", "The worker is stopping. Read on elsewhere.");
+    for (const call of [...this.#calls]) call.fail(stopping);
+    const down = createDeferred<void>();
+    this.#server.tryShutdown(() => down.resolve());
+    await withTimeout(down.promise, 1_000, "Closing connections").catch(() => {
+      this.#server.forceShutdown();
+    });
+  }
+
+  #setServing(serving: boolean): void {
+    for (const name of ["", SERVICE]) {
+      this.#health.setStatus(name, serving ? "SERVING" : "NOT_SERVING");
+    }
+  }
+
+  #transcribe(call: EncodedCall): void {
+    const { pool, log, key, idleMs = IDLE_MS } = this.#options;
+    const transcription: TranscribeCall = new TranscribeCall({
+      call,
+      pool,
+      log,
+      idleMs,
+      onClosed: () => this.#onClosed(transcription),
+    });
+    this.#calls.add(transcription);
+    try {
+      checkServiceKey(key, call.metadata);
+      if (this.#isDraining) throw new AppError("unavailable", "The worker is stopping.");
+      transcription.start();
+    } catch (error) {
+      transcription.fail(toAppError(error));
+    }
+  }
+
+  #onClosed(call: TranscribeCall): void {
+    this.#calls.delete(call);
+    if (this.#isDraining && this.#calls.size === 0) this.#empty.resolve();
+  }
+
+  #describe(
+    call: ServerUnaryCall<DescribeRequest, DescribeResponse>,
+    answer: sendUnaryData<DescribeResponse>,
+  ): void {
+    const { workerId, version, pool, key } = this.#options;
+    try {
+      checkServiceKey(key, call.metadata);
+    } catch (error) {
+      answer(toGrpcFailure(toAppError(error)));
+      return;
+    }
+    const { capacity, sessions, engines } = pool;
+    answer(null, { workerId, version, capacity, sessions, engines: [...engines] });
+  }
+}

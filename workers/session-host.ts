@@ -1,0 +1,191 @@
+import { getHeapStatistics } from "node:v8";
+import { AppError } from "../src/base/errors.ts";
+import { TranscribeRequest, TranscribeResponse } from "../src/wire/gen/voice/v1/worker.ts";
+import type { Reader, ReaderFactory, RequestMessage, ResponseMessage } from "./reader.ts";
+import {
+  type EncodedResult,
+  type FeedResult,
+  type OpenedSession,
+  type SessionBatch,
+  type ThreadEvent,
+  toFault,
+} from "./thread-protocol.ts";
+
+const SAMPLES_PER_MS = 16;
+/** Loading a decoder blocks its thread; measured at about a second, far more when the machine is busy. */
+const OPEN_ALLOWANCE_MS = 30_000;
+/** The final speaker pass is one step; it is allowed this share of the session's length. */
+const FINAL_PASS_SHARE = 0.25;
+
+interface Entry {
+  readonly session: number;
+  reader: Reader | undefined;
+  held: boolean;
+  active: boolean;
+  finishing: boolean;
+  /** End of the audio taken so far, in samples. */
+  end: number;
+}
+
+export interface SessionHostOptions {
+  readers: ReaderFactory;
+  emit: (event: ThreadEvent) => void;
+}
+
+/** The sessions of one thread, stepped in turn so that none waits for another's backlog. */
+export class SessionHost {
+  readonly #readers: ReaderFactory;
+  readonly #emit: (event: ThreadEvent) => void;
+  readonly #entries = new Map<number, Entry>();
+  #scheduled = false;
+  #opening = 0;
+
+  constructor(options: SessionHostOptions) {
+    this.#readers = options.readers;
+    this.#emit = options.emit;
+  }
+
+  /** `request` must hold Open. Throws bad_request otherwise, or what the reader says. */
+  async open(session: number, request: Uint8Array): Promise<OpenedSession> {
+    const message = decode(request);
+    if (message.$case !== "open") {
+      throw new AppError("bad_request", "The first message of a stream must be Open.");
+    }
+    const entry: Entry = {
+      session,
+      reader: undefined,
+      held: false,
+      active: false,
+      finishing: false,
+      end: message.value.checkpoint?.position ?? 0,
+    };
+    this.#entries.set(session, entry);
+    this.#opening += 1;
+    this.beat();
+    try {
+      const reader = await this.#readers.open(message.value);
+      if (this.#entries.get(session) !== entry) {
+        reader.close();
+        throw new AppError("unavailable", "The session was closed while it was being opened.");
+      }
+      entry.reader = reader;
+      const { sessionId, attempt } = message.value;
+      return { sessionId, attempt, opened: encode({ $case: "opened", value: reader.opened }) };
+    } catch (error) {
+      if (this.#entries.get(session) === entry) this.#entries.delete(session);
+      throw error;
+    } finally {
+      this.#opening -= 1;
+      this.beat();
+    }
+  }
+
+  /** Throws not_found for a session that has ended, bad_request for a second Open. */
+  feed(session: number, request: Uint8Array): FeedResult {
+    const entry = this.#entries.get(session);
+    if (entry?.reader === undefined) throw new AppError("not_found", "The session has ended.");
+    const message = decode(request);
+    if (message.$case === "open") {
+      throw new AppError("bad_request", "The stream has been opened already.");
+    }
+    if (entry.finishing) throw new AppError("bad_request", "Nothing may follow Finish.");
+    if (message.$case === "chunk" || message.$case === "gap") {
+      entry.end = Math.max(entry.end, message.value.start + message.value.length);
+    }
+    entry.reader.enqueue(message);
+    entry.finishing = message.$case === "finish";
+    entry.active = true;
+    this.#schedule();
+    return { queuedSamples: entry.reader.queuedSamples(), finishing: entry.finishing };
+  }
+
+  hold(session: number, held: boolean): void {
+    const entry = this.#entries.get(session);
+    if (entry === undefined) return;
+    entry.held = held;
+    this.#schedule();
+  }
+
+  close(session: number): void {
+    const entry = this.#entries.get(session);
+    this.#entries.delete(session);
+    entry?.reader?.close();
+  }
+
+  closeAll(): void {
+    for (const session of [...this.#entries.keys()]) this.close(session);
+  }
+
+  /** Tells that the thread lives, and how long it may be silent now if longer than usual. */
+  beat(allowanceMs = this.#opening > 0 ? OPEN_ALLOWANCE_MS : 0): void {
+    const heap = getHeapStatistics();
+    const heapBytes = heap.used_heap_size + heap.external_memory;
+    this.#emit({ kind: "beat", allowanceMs, heapBytes });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#round());
+  }
+
+  /** One step of every session that has work, then back to the event loop. */
+  #round(): void {
+    this.#scheduled = false;
+    const batches: SessionBatch[] = [];
+    let more = false;
+    for (const entry of [...this.#entries.values()]) {
+      if (!entry.active || entry.held || entry.reader === undefined) continue;
+      const batch = this.#step(entry, entry.reader);
+      if (batch !== undefined) batches.push(batch);
+      more ||= entry.active && !entry.held;
+    }
+    if (batches.length > 0) this.#emit({ kind: "results", batches });
+    if (more) this.#schedule();
+  }
+
+  #step(entry: Entry, reader: Reader): SessionBatch | undefined {
+    try {
+      if (entry.finishing && reader.queuedSamples() === 0) {
+        this.beat(OPEN_ALLOWANCE_MS + (entry.end / SAMPLES_PER_MS) * FINAL_PASS_SHARE);
+      }
+      const { messages, idle, done } = reader.step();
+      entry.active = !idle && !done;
+      const queuedSamples = reader.queuedSamples();
+      if (done) this.close(entry.session);
+      return { session: entry.session, results: messages.map(toResult), queuedSamples, done };
+    } catch (error) {
+      this.#fail(entry, error);
+      return undefined;
+    }
+  }
+
+  #fail(entry: Entry, error: unknown): void {
+    entry.active = false;
+    this.#emit({ kind: "session-failed", session: entry.session, fault: toFault(error) });
+    try {
+      this.close(entry.session);
+    } catch {
+      // The reader is broken already, and that has been told.
+    }
+  }
+}
+
+function decode(request: Uint8Array): RequestMessage {
+  let message: RequestMessage | undefined;
+  try {
+    message = TranscribeRequest.decode(request).message;
+  } catch (error) {
+    throw new AppError("bad_request", "The request is no TranscribeRequest.", { cause: error });
+  }
+  if (message === undefined) throw new AppError("bad_request", "The request is empty.");
+  return message;
+}
+
+function encode(message: ResponseMessage): Uint8Array {
+  return TranscribeResponse.encode({ message }).finish();
+}
+
+function toResult(message: ResponseMessage): EncodedResult {
+  return { kind: message.$case, bytes: encode(message) };
+}

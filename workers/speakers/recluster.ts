@@ -1,0 +1,115 @@
+import { agglomerate, type VoiceGroup } from "./agglomerate.ts";
+import type { VoiceBook, VoiceSegment } from "./voice-book.ts";
+import { VoiceStatistics } from "./voice-statistics.ts";
+
+/** Segments with less speech (1.6 s) found no groups, they only join one. */
+export const LEAST_FRAMES = 40;
+/** Segments that are grouped anew after each utterance; older ones stay together as they are. */
+const WINDOW = 30;
+/** Groups that the final pass starts from at most, so that its cost is bounded. */
+const MOST_GROUPS = 600;
+const PASSES = 4;
+/** What was shown moves only to a voice that is this much likelier (log Bayes factor). */
+const CLEARLY_NEARER = Number(process.env.CN ?? 5);
+
+/** Groups the newest segments anew, together with what the older ones were found to be. */
+export function reclusterNewest(book: VoiceBook): void {
+  const from = Math.max(0, book.segments.length - WINDOW);
+  const older = new Map<number, VoiceSegment[]>();
+  for (const segment of book.segments.slice(0, from)) {
+    const known = older.get(segment.cluster) ?? [];
+    if (segment.cluster >= 0) older.set(segment.cluster, [...known, segment]);
+  }
+  const recent = book.segments.slice(from);
+  const groups = [...older.values(), ...recent.map((segment) => [segment])].map(asGroup);
+  regroup(book, groups);
+  settle(book, recent, CLEARLY_NEARER);
+}
+
+/** Groups all segments of the session anew. */
+export function reclusterAll(book: VoiceBook): void {
+  regroup(book, bundled(book.segments, MOST_GROUPS).map(asGroup));
+  for (let pass = 0; pass < PASSES; pass++) {
+    if (settle(book, book.segments, 0) === 0) break;
+  }
+}
+
+function regroup(book: VoiceBook, groups: readonly VoiceGroup[]): void {
+  const founding = groups.filter((group) => group.voice.count >= LEAST_FRAMES);
+  if (founding.length > 1) nameGroups(book, agglomerate(founding, book.all));
+}
+
+/** Lets each segment go to the voice that is nearest by more than `margin`; how many went. */
+function settle(book: VoiceBook, segments: readonly VoiceSegment[], margin: number): number {
+  let moved = 0;
+  for (const segment of segments) {
+    const { voice, cluster } = segment;
+    if (voice.count === 0) continue;
+    const ranked = book.compare(voice, cluster);
+    const [nearest] = ranked;
+    const own = ranked.find((other) => other.cluster === cluster)?.distance;
+    const alone = voice.count < LEAST_FRAMES ? Infinity : 0;
+    if (!nearest || nearest.distance + margin >= (own ?? alone)) continue;
+    book.move([segment], nearest.cluster);
+    moved++;
+  }
+  return moved;
+}
+
+function asGroup(members: VoiceSegment[]): VoiceGroup {
+  const voice = members.reduce((sum, member) => sum.plus(member.voice), VoiceStatistics.none);
+  return { members, voice };
+}
+
+/** Runs of segments of one cluster, as long as need be to have no more than `most` of them. */
+function bundled(segments: readonly VoiceSegment[], most: number): VoiceSegment[][] {
+  const longest = Math.ceil(segments.length / most);
+  const open = new Map<number, VoiceSegment[]>();
+  const bundles: VoiceSegment[][] = [];
+  for (const segment of segments) {
+    const bundle = open.get(segment.cluster);
+    if (bundle && bundle.length < longest) bundle.push(segment);
+    else {
+      const fresh = [segment];
+      open.set(segment.cluster, fresh);
+      bundles.push(fresh);
+    }
+  }
+  return bundles;
+}
+
+/**
+ * A cluster lives on in the group that holds most of its speech; of several there the oldest stays.
+ * A group in which none lives on takes an id of its members' that is free now, or a new one.
+ */
+function nameGroups(book: VoiceBook, groups: readonly VoiceGroup[]): void {
+  const home = new Map<number, { group: VoiceGroup; count: number }>();
+  for (const group of groups) {
+    for (const [cluster, count] of speechByCluster(group)) {
+      if (count > (home.get(cluster)?.count ?? 0)) home.set(cluster, { group, count });
+    }
+  }
+  const taken = new Set<number>();
+  const lives = groups.map((group) => {
+    const living = [...home].filter(([, { group: where }]) => where === group);
+    const oldest = Math.min(...living.map(([cluster]) => cluster));
+    if (Number.isFinite(oldest)) taken.add(oldest);
+    return { group, oldest };
+  });
+  const named = lives.map(({ group, oldest }) => {
+    if (Number.isFinite(oldest)) return { group, cluster: oldest };
+    const spare = [...speechByCluster(group).keys()].filter((cluster) => !taken.has(cluster));
+    const cluster = spare.length > 0 ? Math.min(...spare) : book.nextCluster++;
+    taken.add(cluster);
+    return { group, cluster };
+  });
+  for (const { group, cluster } of named) book.move(group.members, cluster);
+}
+
+function speechByCluster(group: VoiceGroup): Map<number, number> {
+  const speech = new Map<number, number>();
+  for (const { cluster, voice } of group.members) {
+    if (cluster >= 0) speech.set(cluster, (speech.get(cluster) ?? 0) + voice.count);
+  }
+  return speech;
+}

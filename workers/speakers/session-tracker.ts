@@ -1,0 +1,119 @@
+import { changePoints } from "./change-points.ts";
+import { FeatureStream, FRAMES_PER_SECOND } from "./feature-stream.ts";
+import type { SpeakerProposal, SpeakerTracker, SpeakerTurn } from "./speaker-tracker.ts";
+import { StateReader, StateWriter } from "./state-codec.ts";
+import { LEAST_FRAMES as FOUNDING_FRAMES, reclusterAll, reclusterNewest } from "./recluster.ts";
+import { VoiceBook } from "./voice-book.ts";
+import { VoiceStatistics } from "./voice-statistics.ts";
+
+const STATE_VERSION = 1;
+/** Less speech than this says nothing about who speaks. */
+const LEAST_FRAMES = Math.round(0.4 * FRAMES_PER_SECOND);
+const NEW_VOICE = Number(process.env.NV ?? 0);
+const CURRENT_FRAMES = 2 * FRAMES_PER_SECOND;
+
+/** Follows who speaks in one session by Gaussians of mel cepstra. */
+export class SessionTracker implements SpeakerTracker {
+  readonly modelVersion = "mfcc-gaussian-bayes-1";
+  readonly #features = new FeatureStream();
+  readonly #book = new VoiceBook();
+  #committedTo = 0;
+
+  constructor(checkpoint?: Uint8Array) {
+    if (checkpoint) this.#restore(checkpoint);
+  }
+
+  push(start: number, pcm: Int16Array): void {
+    this.#features.push(start, pcm);
+  }
+
+  skip(position: number): void {
+    this.#features.skip(position);
+  }
+
+  currentCluster(): number {
+    const { rows } = this.#features.newest(CURRENT_FRAMES, this.#committedTo);
+    const voice = VoiceStatistics.of(rows);
+    return voice.count < LEAST_FRAMES ? -1 : (this.#book.compare(voice)[0]?.cluster ?? -1);
+  }
+
+  turns(start: number, end: number): SpeakerTurn[] {
+    const speech = this.#features.between(start, end);
+    const { starts, rows } = speech;
+    const turns: SpeakerTurn[] = [];
+    const cuts = [0, ...changePoints(speech, this.#book.all.plus(VoiceStatistics.of(rows))), starts.length];
+    let next = this.#book.nextCluster;
+    for (let i = 0; i + 1 < cuts.length; i++) {
+      const voice = VoiceStatistics.of(rows, cuts[i], cuts[i + 1]);
+      const cluster = this.#identify(voice, next);
+      if (cluster === next) next++;
+      const from = i === 0 ? start : (starts[cuts[i] ?? 0] ?? start);
+      const last = turns.at(-1);
+      if (last) last.end = from;
+      if (last && last.cluster === cluster) last.end = end;
+      else turns.push({ start: from, end, cluster });
+    }
+    return turns;
+  }
+
+  commit(segments: readonly SpeakerTurn[]): void {
+    for (const { start, end, cluster } of segments) {
+      const { rows } = this.#features.between(start, end);
+      this.#book.add({ start, end, cluster, voice: VoiceStatistics.of(rows).rounded() });
+      this.#committedTo = Math.max(this.#committedTo, end);
+    }
+    this.#features.forget(this.#committedTo);
+  }
+
+  revisions(): SpeakerProposal {
+    return this.#proposing(() => reclusterNewest(this.#book));
+  }
+
+  finalPass(): SpeakerProposal {
+    return this.#proposing(() => reclusterAll(this.#book));
+  }
+
+  checkpoint(): Uint8Array {
+    const to = new StateWriter();
+    to.uint32(STATE_VERSION);
+    to.float64(this.#committedTo);
+    this.#features.write(to);
+    this.#book.write(to);
+    return to.finish();
+  }
+
+  #restore(bytes: Uint8Array): void {
+    const from = new StateReader(bytes);
+    const version = from.uint32();
+    if (version !== STATE_VERSION) throw new RangeError(`unknown speaker state version ${version}`);
+    this.#committedTo = from.float64();
+    this.#features.read(from);
+    this.#book.read(from);
+  }
+
+  #identify(voice: VoiceStatistics, next: number): number {
+    if (voice.count < LEAST_FRAMES) return this.#book.segments.at(-1)?.cluster ?? -1;
+    const [nearest] = this.#book.compare(voice);
+    if (!nearest) return next;
+    return nearest.distance > NEW_VOICE && voice.count >= FOUNDING_FRAMES ? next : nearest.cluster;
+  }
+
+  /** What `change` did to the labels: clusters that are gone, and other segments that moved. */
+  #proposing(change: () => void): SpeakerProposal {
+    const { segments } = this.#book;
+    const before = segments.map((segment) => segment.cluster);
+    change();
+    const into = new Map<number, number>();
+    const left = new Set(segments.map((segment) => segment.cluster));
+    segments.forEach(({ cluster }, i) => {
+      const from = before[i] ?? -1;
+      if (from >= 0 && !left.has(from) && !into.has(from)) into.set(from, cluster);
+    });
+    return {
+      merges: [...into].map(([from, to]) => ({ from, into: to })),
+      segments: segments
+        .filter(({ cluster }, i) => cluster !== (into.get(before[i] ?? -1) ?? before[i]))
+        .map(({ start, cluster }) => ({ start, cluster })),
+    };
+  }
+}

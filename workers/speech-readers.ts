@@ -1,0 +1,37 @@
+import { AppError } from "../src/base/errors.ts";
+import type { ReaderFactory, ReaderSettings } from "./reader.ts";
+import { createSpeakerTracker } from "./speakers/create-speaker-tracker.ts";
+import { loadNativeLibrary, NativeLibraryError } from "./speech/pocketsphinx/native-library.ts";
+import { PocketsphinxRecogniser } from "./speech/pocketsphinx/pocketsphinx-recogniser.ts";
+import { RecogniserPool } from "./speech/recogniser-pool.ts";
+import { SessionReader } from "./speech/session-reader.ts";
+
+/** How long Open waits for a recogniser that another session of the thread gives back. */
+const WAIT_MS = 5_000;
+
+/** The readers of one thread. Rejects with `unavailable` when the engine is not installed. */
+export async function createSpeechReaders(settings: ReaderSettings): Promise<ReaderFactory> {
+  const library = load(settings.nativeRoot);
+  const { sessions } = settings;
+  const recognisers = new RecogniserPool(() => new PocketsphinxRecogniser(library), {
+    size: sessions,
+    waitMs: WAIT_MS,
+    waiters: sessions,
+  });
+  // One is made before the thread says ready, so that what is wrong shows at the start.
+  recognisers.give(await recognisers.take());
+  return {
+    engines: ["pocketsphinx"],
+    open: (open) => SessionReader.open(open, { recognisers, createTracker: createSpeakerTracker }),
+    close: () => recognisers.close(),
+  };
+}
+
+function load(nativeRoot: string | undefined): ReturnType<typeof loadNativeLibrary> {
+  try {
+    return loadNativeLibrary(nativeRoot);
+  } catch (error) {
+    if (error instanceof NativeLibraryError) throw new AppError("unavailable", error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+import koffi from "koffi";
+import type { NativePointer } from "./native-library.ts";
+
+// `feat_t` and `cmn_t` are public in sphinxbase's headers (sphinxbase/feat.h,
+// sphinxbase/cmn.h); only members up to `cmn_struct` are needed.
+const FEATURES = koffi.struct({
+  refcount: "int",
+  name: "void *",
+  cepsize: "int32_t",
+  nStream: "int32_t",
+  streamLen: "void *",
+  windowSize: "int32_t",
+  nSv: "int32_t",
+  svLen: "void *",
+  subvecs: "void *",
+  svBuf: "void *",
+  svDim: "int32_t",
+  cmn: "int",
+  varnorm: "int32_t",
+  agc: "int",
+  computeFeat: "void *",
+  cmnStruct: "void *",
+});
+const MEAN = koffi.struct({
+  mean: "void *",
+  variance: "void *",
+  sum: "void *",
+  frames: "int32_t",
+  length: "int32_t",
+});
+
+interface Located {
+  record: NativePointer;
+  mean: NativePointer;
+  sum: NativePointer;
+  frames: number;
+  length: number;
+}
+
+const FRAMES_OFFSET = 3 * koffi.sizeof("void *");
+
+/**
+ * The running cepstral mean of a decoder (`cmn_t`): what the engine adapts from
+ * one utterance to the next. As bytes: frame count (int32), then mean and sum
+ * (float32 each, little endian).
+ */
+export function readCepstralMean(features: NativePointer): Uint8Array {
+  const at = locate(features);
+  const bytes = Buffer.alloc(4 + 8 * at.length);
+  bytes.writeInt32LE(at.frames, 0);
+  const values = [...readFloats(at.mean, at.length), ...readFloats(at.sum, at.length)];
+  for (const [index, value] of values.entries()) bytes.writeFloatLE(value, 4 + 4 * index);
+  return bytes;
+}
+
+/** Puts back what `readCepstralMean` gave. Throws RangeError when it is of another length. */
+export function writeCepstralMean(features: NativePointer, state: Uint8Array): void {
+  const at = locate(features);
+  if (state.byteLength !== 4 + 8 * at.length) {
+    throw new RangeError(`cepstral mean of ${state.byteLength} bytes does not fit this model`);
+  }
+  const bytes = Buffer.from(state.buffer, state.byteOffset, state.byteLength);
+  const floats = Float32Array.from({ length: 2 * at.length }, (_, index) =>
+    bytes.readFloatLE(4 + 4 * index),
+  );
+  koffi.encode(at.mean, "float", floats.subarray(0, at.length), at.length);
+  koffi.encode(at.sum, "float", floats.subarray(at.length), at.length);
+  koffi.encode(at.record, FRAMES_OFFSET, "int32_t", bytes.readInt32LE(0));
+}
+
+function locate(features: NativePointer): Located {
+  const record: NativePointer = koffi.decode(features, FEATURES).cmnStruct;
+  const { mean, sum, frames, length } = koffi.decode(record, MEAN);
+  return { record, mean, sum, frames, length };
+}
+
+function readFloats(pointer: NativePointer, length: number): Float32Array {
+  return koffi.decode(pointer, "float", length);
+}

@@ -1,0 +1,164 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import koffi from "koffi";
+
+/** Opaque pointer of the native side. */
+export type NativePointer = unknown;
+
+/** The functions of sphinxbase and pocketsphinx that are used here. */
+export interface NativeLibrary {
+  /** Folder with `en-us/`, `en-us.lm.bin` and `cmudict-en-us.dict`. */
+  readonly modelFolder: string;
+  psArgs(): NativePointer;
+  parseArguments(
+    base: null,
+    definitions: NativePointer,
+    count: number,
+    values: string[],
+    strict: number,
+  ): NativePointer;
+  freeArguments(config: NativePointer): number;
+  silenceLog(callback: null, data: null): void;
+  init(config: NativePointer): NativePointer;
+  free(decoder: NativePointer): number;
+  startStream(decoder: NativePointer): number;
+  startUtterance(decoder: NativePointer): number;
+  endUtterance(decoder: NativePointer): number;
+  processRaw(
+    decoder: NativePointer,
+    pcm: Int16Array,
+    count: number,
+    noSearch: number,
+    full: number,
+  ): number;
+  hypothesis(decoder: NativePointer, score: null): string | null;
+  segments(decoder: NativePointer): NativePointer | null;
+  nextSegment(segment: NativePointer): NativePointer | null;
+  segmentWord(segment: NativePointer): string;
+  segmentFrames(segment: NativePointer, start: Int32Array, end: Int32Array): void;
+  segmentPosterior(
+    segment: NativePointer,
+    acoustic: Int32Array,
+    language: Int32Array,
+    backoff: Int32Array,
+  ): number;
+  features(decoder: NativePointer): NativePointer;
+  logMath(decoder: NativePointer): NativePointer;
+  exponent(logMath: NativePointer, value: number): number;
+}
+
+/** Why the native libraries could not be loaded, in a sentence a person can act on. */
+export class NativeLibraryError extends Error {
+  readonly code = "engine_missing";
+}
+
+const MULTIARCH: Readonly<Record<string, string>> = {
+  x64: "x86_64-linux-gnu",
+  arm64: "aarch64-linux-gnu",
+};
+
+// Loaded in this order because, unpacked without the alternatives system, the
+// later ones cannot find the earlier ones by themselves.
+const SONAMES = [
+  "libquadmath.so.0",
+  "libgfortran.so.5",
+  "blas/libblas.so.3",
+  "lapack/liblapack.so.3",
+  "libsphinxbase.so.3",
+  "libpocketsphinx.so.3",
+];
+
+let loaded: { root: string; library: NativeLibrary } | undefined;
+
+/**
+ * Loads pocketsphinx from a folder of unpacked Debian packages, or the
+ * system's own when the folder has none. Throws NativeLibraryError.
+ */
+export function loadNativeLibrary(nativeRoot: string | undefined): NativeLibrary {
+  const root = nativeRoot ?? "";
+  if (loaded?.root === root) return loaded.library;
+  const handles = root === "" ? undefined : openUnpacked(root);
+  const found = handles ?? openSystem(root);
+  const library = bind(found.base, found.engine, found.modelFolder);
+  loaded = { root, library };
+  return library;
+}
+
+type Library = ReturnType<typeof koffi.load>;
+interface Opened {
+  base: Library;
+  engine: Library;
+  modelFolder: string;
+}
+
+function openUnpacked(root: string): Opened | undefined {
+  const folder = join(root, "usr", "lib", MULTIARCH[process.arch] ?? process.arch);
+  if (!existsSync(join(folder, "libpocketsphinx.so.3"))) return undefined;
+  const handles: Library[] = [];
+  for (const soname of SONAMES) {
+    const path = join(folder, soname);
+    // libquadmath exists on some architectures only.
+    if (existsSync(path)) handles.push(koffi.load(path, { global: true }));
+  }
+  const [base, engine] = handles.slice(-2);
+  if (base === undefined || engine === undefined) return undefined;
+  return { base, engine, modelFolder: requireModel(join(root, "usr")) };
+}
+
+function openSystem(root: string): Opened {
+  try {
+    const base = koffi.load("libsphinxbase.so.3", { global: true });
+    const engine = koffi.load("libpocketsphinx.so.3", { global: true });
+    return { base, engine, modelFolder: requireModel("/usr") };
+  } catch (cause) {
+    if (cause instanceof NativeLibraryError) throw cause;
+    const where = root === "" ? "" : ` in ${root} or`;
+    throw new NativeLibraryError(
+      `speech engine not found${where} on the system: install libpocketsphinx3, libsphinxbase3 and pocketsphinx-en-us, or set VOICE_NATIVE_ROOT to a folder they were unpacked into`,
+      { cause },
+    );
+  }
+}
+
+function requireModel(prefix: string): string {
+  const folder = join(prefix, "share", "pocketsphinx", "model", "en-us");
+  if (existsSync(join(folder, "en-us.lm.bin"))) return folder;
+  throw new NativeLibraryError(`speech model not found in ${folder}: install pocketsphinx-en-us`);
+}
+
+function bind(base: Library, engine: Library, modelFolder: string): NativeLibrary {
+  const pointer = "void *";
+  return {
+    modelFolder,
+    psArgs: engine.func("ps_args", pointer, []),
+    parseArguments: base.func("cmd_ln_parse_r", pointer, [
+      pointer,
+      pointer,
+      "int",
+      "char **",
+      "int",
+    ]),
+    freeArguments: base.func("cmd_ln_free_r", "int", [pointer]),
+    silenceLog: base.func("err_set_callback", "void", [pointer, pointer]),
+    init: engine.func("ps_init", pointer, [pointer]),
+    free: engine.func("ps_free", "int", [pointer]),
+    startStream: engine.func("ps_start_stream", "int", [pointer]),
+    startUtterance: engine.func("ps_start_utt", "int", [pointer]),
+    endUtterance: engine.func("ps_end_utt", "int", [pointer]),
+    processRaw: engine.func("ps_process_raw", "int", [pointer, "int16_t *", "size_t", "int", "int"]),
+    hypothesis: engine.func("ps_get_hyp", "const char *", [pointer, pointer]),
+    segments: engine.func("ps_seg_iter", pointer, [pointer]),
+    nextSegment: engine.func("ps_seg_next", pointer, [pointer]),
+    segmentWord: engine.func("ps_seg_word", "const char *", [pointer]),
+    segmentFrames: engine.func("ps_seg_frames", "void", [pointer, "_Out_ int *", "_Out_ int *"]),
+    segmentPosterior: engine.func("ps_seg_prob", "int32_t", [
+      pointer,
+      "_Out_ int32_t *",
+      "_Out_ int32_t *",
+      "_Out_ int32_t *",
+    ]),
+    features: engine.func("ps_get_feat", pointer, [pointer]),
+    logMath: engine.func("ps_get_logmath", pointer, [pointer]),
+    exponent: base.func("logmath_exp", "double", [pointer, "int"]),
+  };
+}

@@ -1,0 +1,62 @@
+import { AppError } from "../../src/base/errors.ts";
+import type { RunPhase } from "../audio/resampling-run.ts";
+
+const VERSION = 1;
+
+/** What a reading carries over an utterance's end, beside the speakers. */
+export interface ReaderState {
+  recogniser: Uint8Array;
+  activity: Uint8Array;
+  /** Resampling phases of the chunks around the position; none at 16 kHz. */
+  phases: RunPhase[];
+}
+
+/** `Checkpoint.recogniser`: JSON, about 1.2 kB. */
+export function encodeReaderState(state: ReaderState): Buffer {
+  return Buffer.from(
+    JSON.stringify({
+      version: VERSION,
+      recogniser: Buffer.from(state.recogniser).toString("base64"),
+      activity: Buffer.from(state.activity).toString("base64"),
+      phases: state.phases,
+    }),
+  );
+}
+
+/** Throws AppError `bad_request` for what `encodeReaderState` did not make. */
+export function decodeReaderState(bytes: Uint8Array): ReaderState {
+  const value = parse(bytes);
+  const phases = value.phases;
+  if (value.version !== VERSION || !Array.isArray(phases) || !phases.every(isPhase)) {
+    throw refused();
+  }
+  return { recogniser: binary(value.recogniser), activity: binary(value.activity), phases };
+}
+
+function parse(bytes: Uint8Array): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
+    if (isRecord(value)) return value;
+  } catch (cause) {
+    throw refused(cause);
+  }
+  throw refused();
+}
+
+function binary(value: unknown): Uint8Array {
+  if (typeof value !== "string") throw refused();
+  return Buffer.from(value, "base64");
+}
+
+function isPhase(value: unknown): value is RunPhase {
+  if (!isRecord(value)) return false;
+  return ["start", "base", "frames", "rate"].every((name) => Number.isSafeInteger(value[name]));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function refused(cause?: unknown): AppError {
+  return new AppError("bad_request", "The checkpoint is none of this worker's.", { cause });
+}

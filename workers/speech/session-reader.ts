@@ -1,0 +1,182 @@
+import { AppError } from "../../src/base/errors.ts";
+import type { Checkpoint, Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
+import { Resampler } from "../audio/resampler.ts";
+import { type AudioEvent, SessionAudio } from "../audio/session-audio.ts";
+import { VoiceActivity } from "../audio/voice-activity.ts";
+import type { Reader, ReaderStep, RequestMessage, ResponseMessage } from "../reader.ts";
+import type { SpeakerTracker } from "../speakers/speaker-tracker.ts";
+import { decodeReaderState, encodeReaderState, type ReaderState } from "./reader-state.ts";
+import type { Recogniser } from "./recogniser.ts";
+import type { RecogniserPool } from "./recogniser-pool.ts";
+import { toUpdate, UtteranceReader } from "./utterance-reader.ts";
+
+export interface SessionReaderDeps {
+  recognisers: RecogniserPool;
+  createTracker: (checkpoint?: Uint8Array) => SpeakerTracker;
+}
+
+const LANGUAGE = "en";
+
+/**
+ * The reading of one session inside a worker thread: chunks in, hypotheses, finals and
+ * speakers out. Holds one recogniser from `open` to `close`.
+ */
+export class SessionReader implements Reader {
+  readonly opened: Opened;
+  readonly #deps: SessionReaderDeps;
+  readonly #recogniser: Recogniser;
+  readonly #activity: VoiceActivity;
+  readonly #tracker: SpeakerTracker;
+  readonly #audio: SessionAudio;
+  readonly #utterances: UtteranceReader;
+  #done = false;
+  #broken = false;
+  #closed = false;
+
+  /**
+   * Waits for a free recogniser. Rejects with AppError `overloaded` when none comes free,
+   * `bad_request` for another language or a checkpoint that is not ours, `unavailable` when
+   * the engine does not load. `vocabulary` is taken but has no effect on this engine.
+   */
+  static async open(open: Open, deps: SessionReaderDeps): Promise<SessionReader> {
+    requireEnglish(open.language);
+    const state = open.checkpoint && decodeReaderState(open.checkpoint.recogniser);
+    await Resampler.load();
+    const activity = await VoiceActivity.create();
+    let recogniser: Recogniser | undefined;
+    try {
+      recogniser = await deps.recognisers.take();
+      return new SessionReader(open, deps, recogniser, activity, state);
+    } catch (error) {
+      activity.close();
+      if (recogniser !== undefined) deps.recognisers.give(recogniser);
+      throw error instanceof RangeError ? badCheckpoint(error) : error;
+    }
+  }
+
+  private constructor(
+    open: Open,
+    deps: SessionReaderDeps,
+    recogniser: Recogniser,
+    activity: VoiceActivity,
+    state: ReaderState | undefined,
+  ) {
+    const position = open.checkpoint?.position ?? 0;
+    this.#deps = deps;
+    this.#recogniser = recogniser;
+    this.#activity = activity;
+    this.#tracker = deps.createTracker(open.checkpoint?.speakers);
+    if (state !== undefined) {
+      recogniser.restore(state.recogniser);
+      activity.restore(state.activity);
+    }
+    this.#audio = new SessionAudio(position, state?.phases);
+    const { interimResults } = open;
+    const tracker = this.#tracker;
+    const checkpointAt = (at: number): Checkpoint => this.#checkpoint(at);
+    const options = { position, recogniser, activity, tracker, interimResults, checkpointAt };
+    this.#utterances = new UtteranceReader(options);
+    this.opened = {
+      engine: recogniser.engine,
+      engineVersion: recogniser.engineVersion,
+      diarisationModelVersion: tracker.modelVersion,
+      detectedLanguage: LANGUAGE,
+    };
+  }
+
+  /** Takes chunk, gap, finalize or finish. Throws AppError `bad_request` for what cannot be. */
+  enqueue(message: RequestMessage): void {
+    switch (message.$case) {
+      case "chunk":
+        requireSpan(message.value);
+        return this.#audio.pushChunk(message.value);
+      case "gap":
+        requireSpan(message.value);
+        return this.#audio.pushGap(message.value);
+      case "finalize":
+      case "finish":
+        return this.#audio.pushMark(message.$case);
+      case "open":
+        throw new AppError("bad_request", "The session is open already.");
+    }
+  }
+
+  queuedSamples(): number {
+    return this.#audio.queuedSamples();
+  }
+
+  /** Work over at most 100 ms of audio, or the final speaker pass. */
+  step(): ReaderStep {
+    if (this.#done || this.#closed) return { messages: [], idle: true, done: this.#done };
+    try {
+      const event = this.#audio.next();
+      if (event === undefined) return { messages: [], idle: true, done: false };
+      const messages = this.#handle(event);
+      return { messages, idle: false, done: this.#done };
+    } catch (error) {
+      this.#broken = true;
+      throw error;
+    }
+  }
+
+  /** Gives the recogniser back. What was not final is lost. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#audio.close();
+    this.#activity.close();
+    this.#deps.recognisers.give(this.#recogniser, this.#broken);
+  }
+
+  #handle(event: AudioEvent): ResponseMessage[] {
+    switch (event.kind) {
+      case "samples":
+        this.#utterances.samples(event.pcm);
+        return this.#utterances.takeMessages();
+      case "missing":
+        this.#utterances.missing(event.end);
+        return this.#utterances.takeMessages();
+      case "finalize":
+        this.#utterances.finalize();
+        return this.#utterances.takeMessages();
+      case "failed": {
+        const { sequence, code, message } = event;
+        return [{ $case: "chunkFailed", value: { sequence, code, message } }];
+      }
+      case "finish":
+        return this.#finish();
+    }
+  }
+
+  #finish(): ResponseMessage[] {
+    this.#utterances.finish();
+    const speakers = toUpdate(this.#tracker.finalPass(), true);
+    this.#done = true;
+    const finalisedTo = this.#utterances.position;
+    const messages = this.#utterances.takeMessages();
+    return [...messages, { $case: "done", value: { finalisedTo, speakers } }];
+  }
+
+  #checkpoint(position: number): Checkpoint {
+    const recogniser = encodeReaderState({
+      recogniser: this.#recogniser.state(),
+      activity: this.#activity.state(),
+      phases: this.#audio.phasesAt(position),
+    });
+    return { position, recogniser, speakers: Buffer.from(this.#tracker.checkpoint()) };
+  }
+}
+
+function requireEnglish(language: string): void {
+  if (language === "" || /^en(-|$)/i.test(language)) return;
+  throw new AppError("bad_request", `This engine reads English only, not "${language}".`);
+}
+
+function requireSpan({ start, length }: { start: number; length: number }): void {
+  if (Number.isSafeInteger(start + length) && start >= 0 && length >= 0) return;
+  throw new AppError("bad_request", "A chunk or gap needs a start and a length in samples.");
+}
+
+function badCheckpoint(cause: unknown): AppError {
+  return new AppError("bad_request", "The checkpoint is none of this worker's.", { cause });
+}

@@ -1,0 +1,251 @@
+import { SESSION_RATE } from "../../src/base/sample-rate.ts";
+import type { SpeakerUpdate, Utterance, Word } from "../../src/wire/gen/voice/v1/worker.ts";
+import { ACTIVITY_FRAME, type VoiceActivity } from "../audio/voice-activity.ts";
+import type { ResponseMessage } from "../reader.ts";
+import type { SpeakerProposal, SpeakerTracker } from "../speakers/speaker-tracker.ts";
+import { Endpointer, LEAD_FRAMES } from "./endpointer.ts";
+import type { Recogniser } from "./recogniser.ts";
+import { splitAtTurns } from "./speaker-segments.ts";
+
+/** Audio goes to the recogniser and the tracker in these blocks of the timeline: 100 ms. */
+const BLOCK = SESSION_RATE / 10;
+const HYPOTHESIS_INTERVAL = SESSION_RATE / 5;
+const PROGRESS_INTERVAL = SESSION_RATE;
+/** After this much silence a checkpoint is given, so that a resumed reading skips it. */
+const SILENCE_CHECKPOINT = 20 * SESSION_RATE;
+/** Frames before the newest that the next utterance may still begin with. */
+const KEPT_FRAMES = LEAD_FRAMES + Endpointer.beginFrames;
+
+export interface UtteranceReaderOptions {
+  position: number;
+  recogniser: Recogniser;
+  activity: VoiceActivity;
+  tracker: SpeakerTracker;
+  interimResults: boolean;
+  /** State at `position`, the end of an utterance, for its checkpoint. */
+  checkpointAt: (position: number) => NonNullable<Utterance["checkpoint"]>;
+}
+
+/**
+ * Finds utterances in a stream of samples and reads them.
+ *
+ * Audio is looked at in frames of 10 ms and read in blocks cut at multiples of 100 ms of the
+ * timeline, both counted from where the reading began or an utterance ended. What follows a
+ * position that has a checkpoint depends only on that checkpoint and the audio after it.
+ */
+export class UtteranceReader {
+  readonly #recogniser: Recogniser;
+  readonly #activity: VoiceActivity;
+  readonly #tracker: SpeakerTracker;
+  readonly #endpointer = new Endpointer();
+  readonly #options: UtteranceReaderOptions;
+  #out: ResponseMessage[] = [];
+  /** End of the audio taken as frames; `#rest` follows it. */
+  #position: number;
+  #rest = new Int16Array(0);
+  /** Nothing before this belongs to a later utterance. */
+  #floor: number;
+  /** Frames that end at `#position`: those before speech, or those not yet read. */
+  #held: Int16Array[] = [];
+  #untracked: Int16Array[] = [];
+  #utterance: { start: number; before: Uint8Array; revision: number; shown: string } | undefined;
+
+  constructor(options: UtteranceReaderOptions) {
+    this.#options = options;
+    this.#recogniser = options.recogniser;
+    this.#activity = options.activity;
+    this.#tracker = options.tracker;
+    this.#position = options.position;
+    this.#floor = options.position;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The messages since the last call. */
+  takeMessages(): ResponseMessage[] {
+    const messages = this.#out;
+    this.#out = [];
+    return messages;
+  }
+
+  /** Takes the samples that follow, any number. */
+  samples(pcm: Int16Array): void {
+    let audio = pcm;
+    if (this.#rest.length > 0) {
+      audio = new Int16Array(this.#rest.length + pcm.length);
+      audio.set(this.#rest);
+      audio.set(pcm, this.#rest.length);
+    }
+    let at = 0;
+    for (; at + ACTIVITY_FRAME <= audio.length; at += ACTIVITY_FRAME) {
+      this.#frame(audio.slice(at, at + ACTIVITY_FRAME));
+    }
+    this.#rest = audio.slice(at);
+  }
+
+  /** The utterance in hand ends; reading goes on at `end`. */
+  missing(end: number): void {
+    this.#takeRest();
+    this.finalize();
+    this.#track();
+    this.#tracker.skip(end);
+    this.#position = end;
+    this.#restart();
+    this.#progress();
+  }
+
+  /** Ends the utterance in hand, if any, with the newest sample. */
+  finalize(): void {
+    if (this.#utterance === undefined) return;
+    this.#takeRest();
+    this.#endUtterance();
+  }
+
+  /** Ends the utterance in hand and tells where reading stands. */
+  finish(): void {
+    this.#takeRest();
+    this.finalize();
+    this.#track();
+    this.#restart();
+    this.#progress();
+  }
+
+  #frame(frame: Int16Array): void {
+    const endpoint = this.#endpointer.push(this.#activity.isVoiced(frame), meanSquare(frame));
+    const before = this.#position;
+    this.#append(frame);
+    if (endpoint === "begin") this.#beginUtterance();
+    if (crosses(BLOCK, before, this.#position)) this.#readBlock();
+    if (endpoint === "end") return this.#endUtterance();
+    if (crosses(HYPOTHESIS_INTERVAL, before, this.#position)) this.#hypothesis();
+    if (crosses(PROGRESS_INTERVAL, before, this.#position)) this.#progress();
+    if (this.#isLongSilence()) this.#silenceCheckpoint();
+  }
+
+  #append(frame: Int16Array): void {
+    this.#position += frame.length;
+    this.#untracked.push(frame);
+    this.#held.push(frame);
+    if (this.#utterance === undefined && this.#held.length > KEPT_FRAMES) this.#held.shift();
+  }
+
+  /** Samples short of a frame, where the audio ends: read, but not looked at for voice. */
+  #takeRest(): void {
+    if (this.#rest.length === 0) return;
+    const rest = this.#rest;
+    this.#rest = new Int16Array(0);
+    this.#append(rest);
+  }
+
+  #beginUtterance(): void {
+    const held = this.#held.reduce((total, frame) => total + frame.length, 0);
+    const start = this.#position - held;
+    this.#utterance = { start, before: this.#recogniser.state(), revision: 0, shown: "" };
+    this.#recogniser.start(start);
+    const position = Math.max(start, this.#position - Endpointer.beginFrames * ACTIVITY_FRAME);
+    this.#out.push({ $case: "speechStarted", value: { position } });
+  }
+
+  #readBlock(): void {
+    this.#track();
+    if (this.#utterance === undefined) return;
+    this.#recogniser.feed(joined(this.#held));
+    this.#held = [];
+  }
+
+  #track(): void {
+    const audio = joined(this.#untracked);
+    if (audio.length > 0) this.#tracker.push(this.#position - audio.length, audio);
+    this.#untracked = [];
+  }
+
+  #endUtterance(): void {
+    const utterance = this.#utterance;
+    if (utterance === undefined) return;
+    this.#readBlock();
+    const words: Word[] = this.#recogniser.finish();
+    // What held no words was no speech, and must not colour what follows.
+    if (words.length === 0) this.#recogniser.restore(utterance.before);
+    this.#utterance = undefined;
+    this.#final(utterance.start, words);
+  }
+
+  /** Gives what lies between `start` and the position as final, with a checkpoint. */
+  #final(start: number, words: Word[]): void {
+    const end = this.#position;
+    const turns = words.length === 0 ? [] : this.#tracker.turns(start, end);
+    const segments = splitAtTurns(start, words, turns);
+    this.#tracker.commit(segments.map(({ start, end, cluster }) => ({ start, end, cluster })));
+    const speakers = words.length === 0 ? undefined : toUpdate(this.#tracker.revisions(), false);
+    this.#restart();
+    const checkpoint = this.#options.checkpointAt(end);
+    this.#out.push({ $case: "utterance", value: { start, end, segments, checkpoint, speakers } });
+    this.#progress();
+  }
+
+  #restart(): void {
+    this.#endpointer.reset();
+    this.#floor = this.#position;
+    this.#held = [];
+  }
+
+  #hypothesis(): void {
+    const utterance = this.#utterance;
+    if (utterance === undefined || !this.#options.interimResults) return;
+    const words: Word[] = this.#recogniser.hypothesis();
+    const shown = words.map((word) => word.text).join(" ");
+    if (shown === utterance.shown) return;
+    utterance.shown = shown;
+    utterance.revision += 1;
+    const cluster = this.#tracker.currentCluster();
+    const { start, revision } = utterance;
+    const value = { start, end: this.#position, revision, words, cluster };
+    this.#out.push({ $case: "hypothesis", value });
+  }
+
+  #progress(): void {
+    const held = KEPT_FRAMES * ACTIVITY_FRAME;
+    const silentTo = Math.max(this.#floor, this.#position - held);
+    const finalisedTo = this.#utterance?.start ?? silentTo;
+    this.#out.push({ $case: "progress", value: { processedTo: this.#position, finalisedTo } });
+  }
+
+  #isLongSilence(): boolean {
+    if (this.#utterance !== undefined || !this.#endpointer.silent) return false;
+    return this.#position - this.#floor >= SILENCE_CHECKPOINT;
+  }
+
+  #silenceCheckpoint(): void {
+    this.#track();
+    this.#final(this.#floor, []);
+  }
+}
+
+/** The proposal as a message; undefined when it proposes nothing. */
+export function toUpdate(proposal: SpeakerProposal, finalPass: boolean): SpeakerUpdate | undefined {
+  const { segments, merges } = proposal;
+  if (!finalPass && segments.length === 0 && merges.length === 0) return undefined;
+  return { segments, merges, finalPass };
+}
+
+function crosses(interval: number, before: number, after: number): boolean {
+  return Math.floor(before / interval) !== Math.floor(after / interval);
+}
+
+function meanSquare(frame: Int16Array): number {
+  let sum = 0;
+  for (const sample of frame) sum += sample * sample;
+  return sum / frame.length;
+}
+
+function joined(frames: readonly Int16Array[]): Int16Array {
+  const whole = new Int16Array(frames.reduce((total, frame) => total + frame.length, 0));
+  let at = 0;
+  for (const frame of frames) {
+    whole.set(frame, at);
+    at += frame.length;
+  }
+  return whole;
+}

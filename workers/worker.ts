@@ -1,0 +1,107 @@
+import { totalmem } from "node:os";
+import { systemClock } from "../src/base/clock.ts";
+import type { Log } from "../src/base/log.ts";
+import { Stack } from "../src/base/stack.ts";
+import { Announcer } from "./announce.ts";
+import { ThreadPool } from "./pool.ts";
+import { WorkerServer } from "./server.ts";
+import type { WorkerSettings } from "./settings.ts";
+
+const GRACE_MS = 5_000;
+const STOP_PART_MS = 7_000;
+const MEMORY_SHARE = 0.8;
+const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
+
+export interface WorkerOptions {
+  settings: WorkerSettings;
+  /** File each thread runs. */
+  entry: URL;
+  version: string;
+  log: Log;
+}
+
+export interface RunningWorker {
+  /** Where others reach it. */
+  readonly address: string;
+  /** Ends open streams with UNAVAILABLE after a short grace. */
+  stop(): Promise<void>;
+}
+
+/** Bytes the process may use at all: the container's limit where there is one. */
+function memoryLimit(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 && limit < totalmem() ? limit : totalmem();
+}
+
+/** Starts threads, gRPC and announcements, in that order; stops what it started when one fails. */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { settings, version, entry, log } = options;
+  if (settings.key === undefined && !LOOPBACK.has(settings.host)) {
+    log.warn({ host: settings.host }, "WORKER_KEY is not set: whoever reaches the port can use it");
+  }
+  const parts = new Stack(log);
+  let announcer: Announcer | undefined;
+  const pool = new ThreadPool({
+    threads: settings.threads,
+    sessionsPerThread: settings.sessionsPerThread,
+    entry,
+    nativeRoot: settings.nativeRoot,
+    clock: systemClock,
+    log,
+    maxResidentBytes: memoryLimit() * MEMORY_SHARE,
+    onLoad: () => announcer?.changed(),
+  });
+  try {
+    await pool.start();
+    parts.push("threads", () => pool.stop());
+    const { workerId, host, port, key } = settings;
+    const server = new WorkerServer({ workerId, version, host, port, key, pool, log });
+    const bound = await server.start();
+    parts.push("grpc", () => server.stop(GRACE_MS));
+    const address = settings.advertise ?? `${host.includes(":") ? `[${host}]` : host}:${bound}`;
+    announcer = createAnnouncer({ settings, version, log, address, pool, server });
+    announcer?.start();
+    return {
+      address,
+      async stop() {
+        server.drain();
+        await announcer?.stop();
+        await parts.stop(STOP_PART_MS);
+      },
+    };
+  } catch (error) {
+    await parts.stop(STOP_PART_MS);
+    throw error;
+  }
+}
+
+function createAnnouncer(options: {
+  settings: WorkerSettings;
+  version: string;
+  log: Log;
+  address: string;
+  pool: ThreadPool;
+  server: WorkerServer;
+}): Announcer | undefined {
+  const { settings, version, log, address, pool, server } = options;
+  const { natsUrl, natsToken, workerId } = settings;
+  if (natsUrl === undefined) {
+    log.warn({}, "NATS_URL is not set: nobody will find this worker by itself");
+    return undefined;
+  }
+  return new Announcer({
+    natsUrl,
+    natsToken,
+    workerId,
+    log,
+    describe: () => ({
+      worker_id: workerId,
+      address,
+      capacity: pool.capacity,
+      sessions: pool.sessions,
+      version,
+      engines: [...pool.engines],
+      draining: server.isDraining,
+    }),
+  });
+}
