@@ -51,6 +51,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     owned: () => host.owned,
     activate: (id) => host.activate(id),
     deliver: ({ id, sessionId, command }) => deliver(sessionId, command, id),
+    clock,
     log,
     every: 1_000,
     olderThan: 2_000,

@@ -1,7 +1,11 @@
+import type { Clock } from "../base/clock.ts";
 import { delay } from "../base/deferred.ts";
 import { errorMessage, isAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Backlog, BacklogCommand } from "./backlog.ts";
+
+const FIRST_WAIT = 500;
+const LAST_WAIT = 60_000;
 
 /**
  * Finds work in the record that no message announced: unfinished sessions of a
@@ -12,6 +16,8 @@ export class Sweeper {
   readonly #parts: SweeperParts;
   readonly #stop = new AbortController();
   readonly #fresh = new Set<number>();
+  /** Commands that failed, and when they are tried again (monotonic milliseconds). */
+  readonly #failed = new Map<string, { times: number; at: number }>();
   #running: Promise<void> | undefined;
 
   constructor(parts: SweeperParts) {
@@ -60,21 +66,31 @@ export class Sweeper {
   }
 
   async #redeliver(): Promise<void> {
-    const { backlog, owned, olderThan, limit } = this.#parts;
+    const { backlog, owned, olderThan, limit, clock } = this.#parts;
     const partitions = owned();
     if (partitions.length === 0) return;
-    const commands = await backlog.commands(partitions, olderThan, limit);
-    await Promise.all(
-      commands.map((command) =>
-        this.#parts.deliver(command).catch((error: unknown) => {
-          if (isAppError(error) && error.retryable) return;
-          this.#parts.log.warn(
-            { command: command.command.type, error: errorMessage(error) },
-            "command refused",
-          );
-        }),
-      ),
-    );
+    const now = clock.monotonic();
+    const found = await backlog.commands(partitions, olderThan, limit);
+    const due = found.filter(({ id }) => (this.#failed.get(id)?.at ?? 0) <= now);
+    await Promise.all(due.map((command) => this.#deliver(command)));
+    const known = new Set(found.map(({ id }) => id));
+    for (const id of this.#failed.keys()) if (!known.has(id)) this.#failed.delete(id);
+  }
+
+  /** What fails is tried again ever more rarely, and said only the first time. */
+  async #deliver(command: BacklogCommand): Promise<void> {
+    const { deliver, log, clock } = this.#parts;
+    try {
+      await deliver(command);
+      this.#failed.delete(command.id);
+    } catch (error) {
+      const times = (this.#failed.get(command.id)?.times ?? 0) + 1;
+      const wait = Math.min(LAST_WAIT, FIRST_WAIT * 2 ** Math.min(times, 10));
+      this.#failed.set(command.id, { times, at: clock.monotonic() + wait });
+      if (times > 1 || (isAppError(error) && error.retryable)) return;
+      const { type } = command.command;
+      log.warn({ command: type, error: errorMessage(error) }, "command refused");
+    }
   }
 }
 
@@ -83,6 +99,7 @@ export interface SweeperParts {
   owned(): number[];
   activate(id: string): Promise<unknown>;
   deliver(command: BacklogCommand): Promise<unknown>;
+  clock: Clock;
   log: Log;
   /** Milliseconds between rounds. */
   every: number;

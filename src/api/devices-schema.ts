@@ -31,7 +31,7 @@ export const deviceSchema = Type.Object({
   updated_at: Type.String(),
 });
 
-export function presentDevice(device: DeviceRecord, now = Date.now()): Static<typeof deviceSchema> {
+export function presentDevice(device: DeviceRecord, now: number): Static<typeof deviceSchema> {
   const { lastSeenAt } = device;
   const online =
     device.status === "paired" &&

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { Pairing } from "../auth/pairing.ts";
 import { type DeviceAction, mayDevice } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
@@ -24,6 +25,7 @@ export interface DevicePorts {
   devices: DeviceDirectory;
   workspaces: Pick<WorkspaceDirectory, "find" | "role">;
   pairing: Pick<Pairing, "addVirtual" | "unpair">;
+  clock: Clock;
   cursorKey: Uint8Array;
 }
 
@@ -56,7 +58,7 @@ async function requireDeviceFor(
   throw new AppError("forbidden", "You have no right to this device.");
 }
 
-function listDevices({ devices, cursorKey }: DevicePorts): Route {
+function listDevices({ devices, clock, cursorKey }: DevicePorts): Route {
   return defineRoute({
     method: "get",
     path: "/devices",
@@ -82,14 +84,14 @@ function listDevices({ devices, cursorKey }: DevicePorts): Route {
         },
         toPageRequest(cursorKey, "devices", query),
       );
-      const now = Date.now();
+      const now = clock.now();
       const body = toPageBody(cursorKey, "devices", found, (device) => presentDevice(device, now));
       return { status: 200, body };
     },
   });
 }
 
-function createVirtualDevice({ devices, workspaces, pairing }: DevicePorts): Route {
+function createVirtualDevice({ devices, workspaces, pairing, clock }: DevicePorts): Route {
   return defineRoute({
     method: "post",
     path: "/devices",
@@ -125,17 +127,17 @@ function createVirtualDevice({ devices, workspaces, pairing }: DevicePorts): Rou
       await requireWorkspace(workspaces, owner, workspaceId, "workspace.pair");
       const description = { serial: `virtual-${newId()}`, name, model };
       const key = await pairing.addVirtual(description, { workspaceId, ownerId: owner.id });
-      const device = presentDevice(await requireKnownDevice(devices, key.deviceId));
+      const record = await requireKnownDevice(devices, key.deviceId);
       return {
         status: 201,
         headers: { "cache-control": "no-store" },
-        body: { ...presentKey(key), device },
+        body: { ...presentKey(key), device: presentDevice(record, clock.now()) },
       };
     },
   });
 }
 
-function getDevice({ devices }: DevicePorts): Route {
+function getDevice({ devices, clock }: DevicePorts): Route {
   return defineRoute({
     method: "get",
     path: "/devices/{device_id}",
@@ -150,12 +152,12 @@ function getDevice({ devices }: DevicePorts): Route {
     resolve: ({ principal, params }) =>
       requireDeviceFor(devices, principal, params.device_id, "device.read"),
     async handle(_request, device: DeviceRecord) {
-      return { status: 200, body: presentDevice(device) };
+      return { status: 200, body: presentDevice(device, clock.now()) };
     },
   });
 }
 
-function renameDevice({ devices }: DevicePorts): Route {
+function renameDevice({ devices, clock }: DevicePorts): Route {
   return defineRoute({
     method: "patch",
     path: "/devices/{device_id}",
@@ -175,7 +177,8 @@ function renameDevice({ devices }: DevicePorts): Route {
       requireDeviceFor(devices, principal, params.device_id, "device.edit"),
     async handle({ body }, device: DeviceRecord) {
       await devices.rename(device.id, body.name);
-      return { status: 200, body: presentDevice(await requireKnownDevice(devices, device.id)) };
+      const renamed = await requireKnownDevice(devices, device.id);
+      return { status: 200, body: presentDevice(renamed, clock.now()) };
     },
   });
 }

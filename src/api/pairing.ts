@@ -3,7 +3,7 @@ import type { Authenticator } from "../auth/authenticator.ts";
 import { bearerOf } from "../auth/bearer.ts";
 import { type CodeApproval, type IssuedKey, type Pairing, POLL_INTERVAL } from "../auth/pairing.ts";
 import type { Principal, UserPrincipal } from "../auth/principal.ts";
-import { toTimestamp } from "../base/clock.ts";
+import { type Clock, toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { requireUser } from "./callers.ts";
@@ -20,6 +20,7 @@ export interface PairingPorts {
   devices: Pick<DeviceDirectory, "find">;
   workspaces: Pick<WorkspaceDirectory, "find" | "role">;
   authenticator: Authenticator;
+  clock: Clock;
 }
 
 /** The four pairing routes of the interface, and POST /devices/pair. */
@@ -83,7 +84,7 @@ function publishCode({ pairing }: PairingPorts): Route {
 const codeMember = Type.String({ minLength: 1, maxLength: 64 });
 const nameMember = Type.Optional(Type.String({ maxLength: 200 }));
 
-function pair({ pairing, devices, workspaces }: PairingPorts): Route {
+function pair({ pairing, devices, workspaces, clock }: PairingPorts): Route {
   return defineRoute({
     method: "post",
     path: "/devices/pair",
@@ -101,7 +102,8 @@ function pair({ pairing, devices, workspaces }: PairingPorts): Route {
     async handle({ principal, body, address }) {
       const approval = await toApproval(workspaces, requireUser(principal), body, address);
       const deviceId = await pairing.approve(approval);
-      return { status: 200, body: presentDevice(await requireKnownDevice(devices, deviceId)) };
+      const device = await requireKnownDevice(devices, deviceId);
+      return { status: 200, body: presentDevice(device, clock.now()) };
     },
   });
 }

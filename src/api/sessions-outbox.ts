@@ -1,4 +1,5 @@
-import type { ActorCommand } from "../actor/ref.ts";
+/** What a session is told to do; the session domain knows the shapes. */
+export type SessionCommand = { type: string } & Record<string, unknown>;
 
 /** A committed command that waits to be published; `id` is the command's id for ever. */
 export interface OutboxRow {
@@ -6,7 +7,7 @@ export interface OutboxRow {
   sessionId: string;
   partition: number;
   /** Ids and numbers only. */
-  command: ActorCommand;
+  command: SessionCommand;
 }
 
 /**

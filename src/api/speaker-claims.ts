@@ -1,5 +1,4 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { ActorRef } from "../actor/ref.ts";
 import { maySession } from "../auth/policy.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
@@ -7,6 +6,7 @@ import type { ClaimSource } from "../session/status.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { assertAllowed, requireSession, type SessionGrant } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
+import type { SessionCommand } from "./sessions-outbox.ts";
 import { claimSource, sessionParams } from "./sessions-schema.ts";
 
 /** Port: who a label can be assigned to. Throws `unavailable` when storage is away. */
@@ -18,7 +18,17 @@ export interface AssigneeDirectory {
 export interface SpeakerClaimPorts {
   directory: SessionDirectory;
   assignees: AssigneeDirectory;
-  actors: ActorRef;
+  actors: SessionActors;
+}
+
+/** Port: a session's actor, wherever it lives. */
+export interface SessionActors {
+  /**
+   * Sends a command and waits until its events are durable. Throws the
+   * actor's refusal, or `timeout` (outcome unknown: safe to send again with
+   * the same `commandId`).
+   */
+  ask(sessionId: string, command: SessionCommand, commandId: string): Promise<unknown>;
 }
 
 /** The actor's answer to `Claim`. */

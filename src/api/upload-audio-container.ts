@@ -99,7 +99,8 @@ function pcmContainer(mediaType: string, bytes: number): AudioContainer {
   if (!/;\s*rate\s*=/.test(mediaType)) {
     throw new AppError(
       "unsupported_media_type",
-      `Raw PCM needs its sample rate in the media type. ${SUPPORTED}`,
+      // A form part's media type comes without its parameters.
+      `Raw PCM is sent as a raw body, with its sample rate in the Content-Type. ${SUPPORTED}`,
     );
   }
   const pcm = parsePcmMediaType(mediaType);

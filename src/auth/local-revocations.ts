@@ -1,11 +1,26 @@
+import { errorMessage } from "../base/errors.ts";
+import { type Log, silentLog } from "../base/log.ts";
 import type { RevocationEvent, RevocationFeed } from "./revocation-feed.ts";
 
 /** A revocation feed within one process; the bus adapter carries it between processes. */
 export class LocalRevocations implements RevocationFeed {
   readonly #listeners = new Set<(event: RevocationEvent) => void>();
 
+  readonly #log: Log;
+
+  constructor(log: Log = silentLog) {
+    this.#log = log;
+  }
+
   publish(event: RevocationEvent): void {
-    for (const listener of [...this.#listeners]) listener(event);
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(event);
+      } catch (error) {
+        // One deaf listener must not keep the others from hearing that a right ended.
+        this.#log.error({ kind: event.kind, error: errorMessage(error) }, "revocation not heard");
+      }
+    }
   }
 
   subscribe(listener: (event: RevocationEvent) => void): () => void {

@@ -33,9 +33,9 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   jsonBytes: 1024 * 1024,
   uploadBytes: 64 * 1024 * 1024,
   jsonTimeoutMs: 30_000,
-  uploadTimeoutMs: 300_000,
+  uploadTimeoutMs: 900_000,
   handlerTimeoutMs: 30_000,
-  concurrentUploads: 128,
+  concurrentUploads: 512,
 };
 
 export interface HttpOptions {

@@ -39,8 +39,32 @@ export function bodyLate(ms: number): AppError {
   return new AppError("timeout", `The request body did not arrive within ${ms / 1000} s.`);
 }
 
+/** Deeper than anything that is meant; parsing costs much more with depth than with length. */
+const MAX_DEPTH = 64;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** True when brackets outside strings nest too deep; looks at each byte once. */
+function isTooDeep(bytes: Buffer): boolean {
+  let depth = 0;
+  let quoted = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (quoted && byte === BACKSLASH) at += 1;
+    else if (byte === QUOTE) quoted = !quoted;
+    else if (quoted) continue;
+    else if (byte === 0x5b || byte === 0x7b) depth += 1;
+    else if (byte === 0x5d || byte === 0x7d) depth -= 1;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
+}
+
 /** Parses UTF-8 JSON; throws `invalid_json` with a sentence that says what is wrong. */
 export function parseJson(bytes: Buffer): unknown {
+  if (isTooDeep(bytes)) {
+    throw new AppError("invalid_json", `The JSON nests deeper than ${MAX_DEPTH} levels.`);
+  }
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

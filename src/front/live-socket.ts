@@ -56,6 +56,7 @@ export class LiveSocket implements FrameSink {
   #open = true;
   #badFrames = 0;
   #rechecking = false;
+  #recheckWanted = false;
 
   constructor(options: LiveSocketOptions) {
     this.#options = options;
@@ -151,15 +152,23 @@ export class LiveSocket implements FrameSink {
 
   /** Asks again who calls and whether every followed session may still be followed. */
   async recheck(): Promise<void> {
-    if (this.#rechecking || !this.#open) return;
+    this.#recheckWanted = true;
+    if (this.#rechecking) return;
     this.#rechecking = true;
     try {
-      await this.#revalidate();
-      for (const [sessionId, subscription] of [...this.#subscriptions]) {
-        await this.#recheckSession(sessionId, subscription);
+      while (this.#recheckWanted && this.#open) {
+        this.#recheckWanted = false;
+        await this.#recheckAll();
       }
     } finally {
       this.#rechecking = false;
+    }
+  }
+
+  async #recheckAll(): Promise<void> {
+    await this.#revalidate();
+    for (const [sessionId, subscription] of [...this.#subscriptions]) {
+      await this.#recheckSession(sessionId, subscription);
     }
   }
 

@@ -10,7 +10,7 @@ export type RateLimitSettings = Readonly<Record<RateClass, RateLimit>>;
 
 export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
   address: { perMinute: 12_000, burst: 2_000 },
-  auth: { perMinute: 30, burst: 20 },
+  auth: { perMinute: 60, burst: 40 },
   pairing: { perMinute: 60, burst: 30 },
   upload: { perMinute: 1_200, burst: 300 },
   query: { perMinute: 60, burst: 20 },

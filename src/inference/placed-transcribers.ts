@@ -42,7 +42,8 @@ export class PlacedTranscribers implements Transcribers {
         }),
       onEnd: (listener) =>
         stream.onEnd((error) => {
-          if (error !== undefined) placement.failed(address);
+          // What is wrong with one session's audio says nothing about the worker.
+          if (error?.retryable || error?.code === "internal") placement.failed(address);
           listener(error);
         }),
     };

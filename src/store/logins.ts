@@ -4,6 +4,8 @@ import type { LoginBook, LoginStanding, NewLogin } from "../auth/login-book.ts";
 import { toInstant } from "./instant.ts";
 import { guarded } from "./store-error.ts";
 
+const FORGET_BATCH = 20;
+
 const idRow = z.object({ id: z.string() });
 
 const standingRow = z.object({
@@ -33,6 +35,7 @@ export class LoginStore implements LoginBook {
           and password_hash = ${login.passwordHash}
         for share
         returning id`);
+      await this.#forgetEnded();
       return row !== null;
     });
   }
@@ -55,6 +58,14 @@ export class LoginStore implements LoginBook {
         expiresAt: row.expires_at,
       };
     });
+  }
+
+  /** Logins that ended a day ago, a few with each new one. */
+  async #forgetEnded(): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      delete from logins where id in (
+        select id from logins where expires_at < now() - interval '1 day'
+        limit ${FORGET_BATCH} for update skip locked)`);
   }
 
   revoke(loginId: string): Promise<void> {

@@ -1,4 +1,6 @@
+import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { newId } from "../../src/base/ids.ts";
 import { HttpHouse } from "../support/http-house.ts";
 
@@ -131,7 +133,7 @@ describe("pairing over HTTP", () => {
     await freshUser();
   });
 
-  it("race: of ten approvals of one code exactly one wins, and there is one key", async () => {
+  it("race: of ten approvals of one code exactly one wins, and no other leaves a key", async () => {
     for (let round = 0; round < 5; round += 1) {
       const { body } = await publish();
       const rivals = await Promise.all(
@@ -152,6 +154,10 @@ describe("pairing over HTTP", () => {
       );
       const statuses = answers.map((answer) => answer.status).sort();
       expect(statuses).toEqual([200, ...Array(9).fill(409)]);
+      const keys = await house.accounts.pool.one(sql.type(z.object({ n: z.coerce.number() }))`
+        select count(*) as n from device_keys where device_id = ${String(body.device_id)}`);
+      const winner = answers.find((answer) => answer.status === 200);
+      expect(keys.n).toBe(winner?.body.api_key === undefined ? 0 : 1);
     }
   });
 
@@ -241,9 +247,17 @@ describe("pairing over HTTP", () => {
       commands: [{ type: "stop_recording" }],
     });
     const device = await house.call("GET", path, { bearer: userToken });
-    expect(device.body).toMatchObject({ firmware: "2.1", telemetry: body, status: "paired" });
+    expect(device.body).toMatchObject({
+      firmware: "2.1",
+      telemetry: body,
+      status: "paired",
+      presence: "online",
+    });
+    house.accounts.clock.advance(90_000);
+    const later = await house.call("GET", path, { bearer: userToken });
+    expect(later.body.presence).toBe("offline");
     const listed = await house.call("GET", "/devices", { bearer: userToken });
-    expect(listed.body.items).toContainEqual(device.body);
+    expect(listed.body.items).toContainEqual(later.body);
     const named = { bearer: userToken, body: { name: "Desk" } };
     expect((await house.call("PATCH", path, named)).body.name).toBe("Desk");
   });

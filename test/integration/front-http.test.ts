@@ -23,7 +23,11 @@ async function start(
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
-function post(url: string, body: NonNullable<RequestInit["body"]>, headers: Record<string, string> = JSON_HEADERS) {
+function post(
+  url: string,
+  body: NonNullable<RequestInit["body"]>,
+  headers: Record<string, string> = JSON_HEADERS,
+) {
   return fetch(url, { method: "POST", body, headers, duplex: "half" } as RequestInit);
 }
 
@@ -221,7 +225,9 @@ describe("front http: bodies", () => {
 
   it("keeps deeply nested JSON from doing harm", async () => {
     const { url } = await start();
-    expect((await post(`${url}/things`, "[".repeat(900_000))).status).toBe(400);
+    const deep = await problem(await post(`${url}/things`, "[".repeat(900_000)));
+    expect(deep[2]).toBe("The JSON nests deeper than 64 levels.");
+    expect((await post(`${url}/things`, '{"name":"[[\\"[["}')).status).toBe(200);
     expect((await fetch(`${url}/things`)).status).toBe(200);
   });
 
@@ -341,6 +347,8 @@ describe("front http: uploads", () => {
     expect((await problem(await post(`${url}/locked-upload`, bytes, asUser)))[0]).toBe(401);
     const known = await post(`${url}/locked-upload`, bytes, { "x-api-key": "device-1" });
     expect(await known.json()).toEqual({ bytes: bytes.length });
+    const huge = await post(`${url}/locked-upload`, Buffer.alloc(80_000_000), {});
+    expect((await problem(huge))[0]).toBe(413);
     expect(await front.leftovers()).toEqual([]);
   });
 

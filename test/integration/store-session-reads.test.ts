@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevicePrincipal, GuestPrincipal, UserPrincipal } from "../../src/auth/principal.ts";
 import { newId } from "../../src/base/ids.ts";
+import { PostgresSessions } from "../../src/store/sessions.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
@@ -309,6 +310,26 @@ describe("session reads", () => {
     });
     const unknown = { principal: admin, params: { job_id: newId() } };
     expect(await codeOf(call("getTranscriptionJob", unknown))).toBe("not_found");
+  });
+
+  it("assignees: enabled users and this session's guests, nobody else", async () => {
+    const sessions = new PostgresSessions(house.pool);
+    const user = await house.user();
+    const [guest, gone, elsewhere] = [newId(), newId(), newId()];
+    const other = await house.start((await house.ownDevice()).device);
+    await house.sql(
+      `insert into guests (id, session_id, display_name, expires_at, revoked_at)
+       values ($1, $4, 'G', now() + interval '1 hour', null),
+              ($2, $4, 'G', now() + interval '1 hour', now()),
+              ($3, $5, 'G', now() + interval '1 hour', null)`,
+      [guest, gone, elsewhere, sessionId, other],
+    );
+    const assignable = (id: string): Promise<boolean> => sessions.isAssignable(sessionId, id);
+    expect(await assignable(user.id)).toBe(true);
+    expect(await assignable(guest)).toBe(true);
+    for (const id of [gone, elsewhere, newId()]) expect(await assignable(id)).toBe(false);
+    await house.sql("update users set disabled_at = now() where id = $1", [user.id]);
+    expect(await assignable(user.id)).toBe(false);
   });
 
   it("job list: filters and pages", async () => {

@@ -5,6 +5,7 @@ import type { DevicePrincipal } from "../../src/auth/principal.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionHouse } from "../support/session-house.ts";
+import { until } from "../support/until.ts";
 
 const wav = makeWav({ frames: 16_000, seed: 3 });
 
@@ -55,7 +56,7 @@ describe("upload-audio over HTTP", () => {
     const again = await post(wav, { "x-chunk-sequence": "0", "content-type": "audio/wav" });
     expect([first.status, again.status]).toEqual([201, 200]);
     expect(again.body).toEqual(first.body);
-    expect(readdirSync(house.blobs.temporaryFolder)).toEqual([]);
+    await until(() => readdirSync(house.blobs.temporaryFolder).length === 0, "no temporary files");
   });
 
   it("upload-audio http: raw PCM is taken with its declared format", async () => {
@@ -86,7 +87,7 @@ describe("upload-audio over HTTP", () => {
     for (const [answer, status, code] of cases) {
       expect(await answer).toMatchObject({ status, code });
     }
-    expect(readdirSync(house.blobs.temporaryFolder)).toEqual([]);
+    await until(() => readdirSync(house.blobs.temporaryFolder).length === 0, "no temporary files");
     const session = url.split("/").at(-2) ?? "";
     expect(() => readdirSync(join(house.folder, session))).toThrow("ENOENT");
   });
@@ -94,7 +95,9 @@ describe("upload-audio over HTTP", () => {
   it("upload-audio http: parallel uploads of a whole session all arrive", async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, sequence) =>
-        post(form({ chunk_sequence: String(sequence) }, makeWav({ frames: 8_000, seed: sequence }))),
+        post(
+          form({ chunk_sequence: String(sequence) }, makeWav({ frames: 8_000, seed: sequence })),
+        ),
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));

@@ -165,8 +165,8 @@ export class AccountHouse {
       ...userAccessRoutes({ users, revocations }),
       ...workspaceRoutes({ workspaces, cursorKey }),
       ...workspaceMemberRoutes({ workspaces, users, revocations, cursorKey }),
-      ...pairingRoutes({ pairing, devices, workspaces, authenticator }),
-      ...deviceRoutes({ devices, workspaces, pairing, cursorKey }),
+      ...pairingRoutes({ pairing, devices, workspaces, authenticator, clock }),
+      ...deviceRoutes({ devices, workspaces, pairing, clock, cursorKey }),
       ...heartbeatRoutes({ devices, clock }),
     ];
   }

@@ -22,7 +22,7 @@ export function reclusterNewest(book: VoiceBook): void {
   }
   const recent = book.segments.slice(from);
   const groups = [...older.values(), ...recent.map((segment) => [segment])].map(asGroup);
-  regroup(book, groups);
+  regroup(book, groups, Number(process.env.OT ?? 0));
   settle(book, recent, CLEARLY_NEARER);
 }
 
@@ -34,9 +34,9 @@ export function reclusterAll(book: VoiceBook): void {
   }
 }
 
-function regroup(book: VoiceBook, groups: readonly VoiceGroup[]): void {
+function regroup(book: VoiceBook, groups: readonly VoiceGroup[], limit = 0): void {
   const founding = groups.filter((group) => group.voice.count >= LEAST_FRAMES);
-  if (founding.length > 1) nameGroups(book, agglomerate(founding, book.all));
+  if (founding.length > 1) nameGroups(book, agglomerate(founding, book.all, limit));
 }
 
 /** Lets each segment go to the voice that is nearest by more than `margin`; how many went. */

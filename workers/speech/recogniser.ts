@@ -18,6 +18,10 @@ export interface RecognisedWord {
 export interface Recogniser {
   readonly engine: string;
   readonly engineVersion: string;
+  /** False until the engine has adapted to a first utterance: then `calibrate` helps. */
+  isAdapted(): boolean;
+  /** Estimates the channel from audio that will be read. Only between utterances. */
+  calibrate(pcm: Int16Array): void;
   /** Begins an utterance whose first fed sample is at `position`. */
   start(position: number): void;
   /** Takes the next audio of the utterance. */

@@ -109,6 +109,10 @@ export class SessionReader implements Reader {
   step(): ReaderStep {
     if (this.#done || this.#closed) return { messages: [], idle: true, done: this.#done };
     try {
+      if (this.#utterances.isBehind) {
+        this.#utterances.catchUp();
+        return { messages: this.#utterances.takeMessages(), idle: false, done: false };
+      }
       const event = this.#audio.next();
       if (event === undefined) return { messages: [], idle: true, done: false };
       const messages = this.#handle(event);

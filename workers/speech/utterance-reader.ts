@@ -10,6 +10,11 @@ import { splitAtTurns } from "./speaker-segments.ts";
 /** Audio goes to the recogniser and the tracker in these blocks of the timeline: 100 ms. */
 const BLOCK = SESSION_RATE / 10;
 const HYPOTHESIS_INTERVAL = SESSION_RATE / 5;
+/** When the channel is estimated, in samples of the first utterance. */
+const FIRST_ESTIMATE = 2 * SESSION_RATE;
+const LAST_ESTIMATE = 8 * SESSION_RATE;
+/** Blocks read anew in one step. */
+const CATCH_UP_BLOCKS = 2;
 const PROGRESS_INTERVAL = SESSION_RATE;
 /** After this much silence a checkpoint is given, so that a resumed reading skips it. */
 const SILENCE_CHECKPOINT = 20 * SESSION_RATE;
@@ -26,9 +31,27 @@ export interface UtteranceReaderOptions {
   checkpointAt: (position: number) => NonNullable<Utterance["checkpoint"]>;
 }
 
+interface OpenUtterance {
+  start: number;
+  /** The recogniser's state before it. */
+  before: Uint8Array;
+  revision: number;
+  shown: string;
+  /** Its blocks so far, while the channel is still being estimated from them. */
+  blocks: Int16Array[] | undefined;
+  /** Samples in `blocks`. */
+  heard: number;
+  estimatedAt: number;
+  ending: boolean;
+}
+
 /**
  * Finds utterances in a stream of samples and reads them.
  *
+ * The first utterance of a session is read anew when 2 s of it are there and at its end (at 8 s
+ * at the latest), each time with the channel's mean estimated from all of it: without, a voice
+ * or microphone unlike the model's loses every third word of a first utterance.
+ * *
  * Audio is looked at in frames of 10 ms and read in blocks cut at multiples of 100 ms of the
  * timeline, both counted from where the reading began or an utterance ended. What follows a
  * position that has a checkpoint depends only on that checkpoint and the audio after it.
@@ -48,7 +71,9 @@ export class UtteranceReader {
   /** Frames that end at `#position`: those before speech, or those not yet read. */
   #held: Int16Array[] = [];
   #untracked: Int16Array[] = [];
-  #utterance: { start: number; before: Uint8Array; revision: number; shown: string } | undefined;
+  #utterance: OpenUtterance | undefined;
+  /** Blocks to be read again since the channel was estimated anew. */
+  #backlog: Int16Array[] = [];
 
   constructor(options: UtteranceReaderOptions) {
     this.#options = options;
@@ -79,10 +104,23 @@ export class UtteranceReader {
       audio.set(pcm, this.#rest.length);
     }
     let at = 0;
-    for (; at + ACTIVITY_FRAME <= audio.length; at += ACTIVITY_FRAME) {
+    for (; at + ACTIVITY_FRAME <= audio.length && !this.isBehind; at += ACTIVITY_FRAME) {
       this.#frame(audio.slice(at, at + ACTIVITY_FRAME));
     }
     this.#rest = audio.slice(at);
+  }
+
+  /** True while audio taken earlier waits to be read; then `catchUp` must be called. */
+  get isBehind(): boolean {
+    return this.#backlog.length > 0 || this.#utterance?.ending === true;
+  }
+
+  /** Reads some of what waits: about as much work as 100 ms of audio. */
+  catchUp(): void {
+    for (const block of this.#backlog.splice(0, CATCH_UP_BLOCKS)) this.#recogniser.feed(block);
+    if (this.#backlog.length > 0) return;
+    if (this.#utterance?.ending === true) this.#completeUtterance(this.#utterance);
+    this.samples(new Int16Array(0));
   }
 
   /** The utterance in hand ends; reading goes on at `end`. */
@@ -101,6 +139,7 @@ export class UtteranceReader {
     if (this.#utterance === undefined) return;
     this.#takeRest();
     this.#endUtterance();
+    while (this.isBehind) this.catchUp();
   }
 
   /** Ends the utterance in hand and tells where reading stands. */
@@ -142,7 +181,9 @@ export class UtteranceReader {
   #beginUtterance(): void {
     const held = this.#held.reduce((total, frame) => total + frame.length, 0);
     const start = this.#position - held;
-    this.#utterance = { start, before: this.#recogniser.state(), revision: 0, shown: "" };
+    const blocks = this.#recogniser.isAdapted() ? undefined : [];
+    const open = { revision: 0, shown: "", heard: 0, estimatedAt: 0, ending: false };
+    this.#utterance = { start, before: this.#recogniser.state(), blocks, ...open };
     this.#recogniser.start(start);
     const position = Math.max(start, this.#position - Endpointer.beginFrames * ACTIVITY_FRAME);
     this.#out.push({ $case: "speechStarted", value: { position } });
@@ -151,8 +192,26 @@ export class UtteranceReader {
   #readBlock(): void {
     this.#track();
     if (this.#utterance === undefined) return;
-    this.#recogniser.feed(joined(this.#held));
+    const block = joined(this.#held);
     this.#held = [];
+    this.#recogniser.feed(block);
+    if (this.#utterance.blocks === undefined || block.length === 0) return;
+    this.#utterance.blocks.push(block);
+    this.#utterance.heard += block.length;
+    const due = this.#utterance.estimatedAt === 0 ? FIRST_ESTIMATE : LAST_ESTIMATE;
+    if (this.#utterance.heard >= due) this.#estimate(this.#utterance);
+  }
+
+  /** Estimates the channel from the utterance so far and lets it be read again. */
+  #estimate(utterance: OpenUtterance): void {
+    const blocks = utterance.blocks ?? [];
+    if (utterance.estimatedAt === utterance.heard) return;
+    utterance.estimatedAt = utterance.heard;
+    this.#recogniser.restore(utterance.before);
+    this.#recogniser.calibrate(joined(blocks));
+    this.#recogniser.start(utterance.start);
+    this.#backlog = [...blocks];
+    if (utterance.heard >= LAST_ESTIMATE) utterance.blocks = undefined;
   }
 
   #track(): void {
@@ -165,6 +224,12 @@ export class UtteranceReader {
     const utterance = this.#utterance;
     if (utterance === undefined) return;
     this.#readBlock();
+    if (utterance.blocks !== undefined) this.#estimate(utterance);
+    utterance.ending = true;
+    if (this.#backlog.length === 0) this.#completeUtterance(utterance);
+  }
+
+  #completeUtterance(utterance: OpenUtterance): void {
     const words: Word[] = this.#recogniser.finish();
     // What held no words was no speech, and must not colour what follows.
     if (words.length === 0) this.#recogniser.restore(utterance.before);

@@ -23,6 +23,7 @@ create table logins (
   revoked_at timestamptz
 );
 create index logins_user on logins (user_id);
+create index logins_expiry on logins (expires_at);
 
 create table workspaces (
   id uuid primary key,

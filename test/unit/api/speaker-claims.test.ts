@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ActorCommand } from "../../../src/actor/ref.ts";
 import type { Route } from "../../../src/api/route.ts";
+import type { SessionCommand } from "../../../src/api/sessions-outbox.ts";
 import { speakerClaimRoutes } from "../../../src/api/speaker-claims.ts";
 import type { SessionFacts, SessionRelation } from "../../../src/auth/policy.ts";
 import type { Principal } from "../../../src/auth/principal.ts";
@@ -20,7 +20,7 @@ const caller: Principal = {
 
 function routesFor(
   relation: SessionRelation,
-  asked: ActorCommand[],
+  asked: SessionCommand[],
   refuse?: AppError,
 ): readonly Route[] {
   const facts: SessionFacts = {
@@ -60,7 +60,7 @@ function routesFor(
 function claim(
   relation: SessionRelation,
   body: unknown,
-  options: { asked?: ActorCommand[]; refuse?: AppError; session_id?: string } = {},
+  options: { asked?: SessionCommand[]; refuse?: AppError; session_id?: string } = {},
 ): ReturnType<typeof callRoute> {
   const routes = routesFor(relation, options.asked ?? [], options.refuse);
   return callRoute(routes, "claimSpeaker", {
@@ -75,7 +75,7 @@ const assign = { speaker_label: "S1", source: "moderator_assignment", assigned_u
 
 describe("speaker claims", () => {
   it("speaker claims: a self claim names the caller and ignores an assignee", async () => {
-    const asked: ActorCommand[] = [];
+    const asked: SessionCommand[] = [];
     const reply = await claim("participant", { ...self, assigned_user_id: 7 }, { asked });
     expect(reply.status).toBe(200);
     expect(jsonBody(reply)).toEqual({ ...self, claimed_user_id: caller.id });
@@ -92,7 +92,7 @@ describe("speaker claims", () => {
   });
 
   it("speaker claims: the owner assigns a known user", async () => {
-    const asked: ActorCommand[] = [];
+    const asked: SessionCommand[] = [];
     const reply = await claim("owner", assign, { asked });
     expect(jsonBody(reply)).toEqual({
       speaker_label: "S1",

@@ -68,6 +68,20 @@ export function writeCepstralMean(features: NativePointer, state: Uint8Array): v
   koffi.encode(at.record, FRAMES_OFFSET, "int32_t", bytes.readInt32LE(0));
 }
 
+/** True once the engine has adapted the mean to an utterance. */
+export function isAdapted(features: NativePointer): boolean {
+  return locate(features).frames > 0;
+}
+
+/** Starts the mean afresh from `mean`, as if it came with the model. */
+export function startCepstralMean(features: NativePointer, mean: Float32Array): void {
+  const at = locate(features);
+  if (mean.length !== at.length) throw new RangeError("cepstral mean of another length");
+  koffi.encode(at.mean, "float", mean, at.length);
+  koffi.encode(at.sum, "float", new Float32Array(at.length), at.length);
+  koffi.encode(at.record, FRAMES_OFFSET, "int32_t", 0);
+}
+
 function locate(features: NativePointer): Located {
   const record: NativePointer = koffi.decode(features, FEATURES).cmnStruct;
   const { mean, sum, frames, length } = koffi.decode(record, MEAN);

@@ -45,6 +45,20 @@ export interface NativeLibrary {
   features(decoder: NativePointer): NativePointer;
   logMath(decoder: NativePointer): NativePointer;
   exponent(logMath: NativePointer, value: number): number;
+  createFrontEnd(config: NativePointer): NativePointer;
+  startFrontEndStream(frontEnd: NativePointer): void;
+  startFrontEnd(frontEnd: NativePointer): number;
+  /** Fills in the rows of cepstra, to be given to `freeCepstra`, and how many there are. */
+  cepstra(
+    frontEnd: NativePointer,
+    pcm: Int16Array,
+    count: number,
+    rows: [NativePointer],
+    frames: Int32Array,
+  ): number;
+  endFrontEnd(frontEnd: NativePointer, last: Float32Array, frames: Int32Array): number;
+  freeCepstra(rows: NativePointer): void;
+  freeFrontEnd(frontEnd: NativePointer): number;
 }
 
 /** Why the native libraries could not be loaded, in a sentence a person can act on. */
@@ -126,6 +140,25 @@ function requireModel(prefix: string): string {
   throw new NativeLibraryError(`speech model not found in ${folder}: install pocketsphinx-en-us`);
 }
 
+function bindFrontEnd(base: Library) {
+  const pointer = "void *";
+  return {
+    createFrontEnd: base.func("fe_init_auto_r", pointer, [pointer]),
+    startFrontEndStream: base.func("fe_start_stream", "void", [pointer]),
+    startFrontEnd: base.func("fe_start_utt", "int", [pointer]),
+    cepstra: base.func("fe_process_utt", "int", [
+      pointer,
+      "int16_t *",
+      "size_t",
+      "_Out_ void **",
+      "_Out_ int32_t *",
+    ]),
+    endFrontEnd: base.func("fe_end_utt", "int", [pointer, "_Out_ float *", "_Out_ int32_t *"]),
+    freeCepstra: base.func("fe_free_2d", "void", [pointer]),
+    freeFrontEnd: base.func("fe_free", "int", [pointer]),
+  };
+}
+
 function bind(base: Library, engine: Library, modelFolder: string): NativeLibrary {
   const pointer = "void *";
   return {
@@ -160,5 +193,6 @@ function bind(base: Library, engine: Library, modelFolder: string): NativeLibrar
     features: engine.func("ps_get_feat", pointer, [pointer]),
     logMath: engine.func("ps_get_logmath", pointer, [pointer]),
     exponent: base.func("logmath_exp", "double", [pointer, "int"]),
+    ...bindFrontEnd(base),
   };
 }

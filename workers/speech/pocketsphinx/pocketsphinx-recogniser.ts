@@ -2,7 +2,13 @@ import { join } from "node:path";
 import { AppError } from "../../../src/base/errors.ts";
 import { SESSION_RATE } from "../../../src/base/sample-rate.ts";
 import type { RecognisedWord, Recogniser } from "../recogniser.ts";
-import { readCepstralMean, writeCepstralMean } from "./cepstral-mean.ts";
+import {
+  isAdapted,
+  readCepstralMean,
+  startCepstralMean,
+  writeCepstralMean,
+} from "./cepstral-mean.ts";
+import { ChannelMean } from "./channel-mean.ts";
 import { cleanWord } from "./clean-word.ts";
 import { ENGINE_SETTINGS, FRAME_RATE, FRONT_END_SETTINGS } from "./engine-settings.ts";
 import type { NativeLibrary, NativePointer } from "./native-library.ts";
@@ -25,6 +31,7 @@ export class PocketsphinxRecogniser implements Recogniser {
   readonly #decoder: NativePointer;
   readonly #logMath: NativePointer;
   readonly #initialState: Uint8Array;
+  readonly #channelMean: ChannelMean;
   #position = 0;
   #running = false;
   #closed = false;
@@ -43,6 +50,16 @@ export class PocketsphinxRecogniser implements Recogniser {
     this.#decoder = decoder;
     this.#logMath = native.logMath(decoder);
     this.#initialState = this.state();
+    this.#channelMean = new ChannelMean(native, config);
+  }
+
+  isAdapted(): boolean {
+    return isAdapted(this.#native.features(this.#decoder));
+  }
+
+  calibrate(pcm: Int16Array): void {
+    const mean = this.#channelMean.of(pcm);
+    if (mean !== undefined) startCepstralMean(this.#native.features(this.#decoder), mean);
   }
 
   start(position: number): void {
@@ -86,6 +103,7 @@ export class PocketsphinxRecogniser implements Recogniser {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#channelMean.close();
     this.#native.free(this.#decoder);
     this.#native.freeArguments(this.#config);
   }
