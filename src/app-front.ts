@@ -1,6 +1,5 @@
 import type { HealthCheck } from "./api/health.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
-import { segmentCursor } from "./api/segments.ts";
 import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
@@ -23,7 +22,6 @@ import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
 import { GuestStore } from "./store/guests.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
-import { LiveLog } from "./store/live-log.ts";
 import { LoginStore } from "./store/logins.ts";
 import { PairingStore } from "./store/pairing.ts";
 import { pingDatabase } from "./store/ping.ts";
@@ -178,10 +176,7 @@ function createNotifier({ commands }: Shared): CommandNotifier {
   };
 }
 
-function createLiveSource({ fanout, pool, keys }: Shared): LiveSource {
-  const log = new LiveLog(pool, {
-    segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
-  });
+function createLiveSource({ fanout, liveLog: log }: Shared): LiveSource {
   return {
     follow: (sessionId, onFrames) => fanout.follow(sessionId, onFrames),
     replay: (sessionId, fromSeq, limit) => log.replay(sessionId, fromSeq, limit),

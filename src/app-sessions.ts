@@ -20,7 +20,6 @@ import { tryOutsideCommand } from "./session/outside-command.ts";
 import type { SessionState } from "./session/state.ts";
 import type { SessionWrite } from "./session/write.ts";
 import { renderFrames } from "./store/live-frames.ts";
-import { readDisplayNames } from "./store/live-log.ts";
 import { SessionAudio } from "./store/session-audio.ts";
 import { SessionBacklog } from "./store/session-backlog.ts";
 import { SessionJournal } from "./store/session-journal.ts";
@@ -113,7 +112,7 @@ function createHost(context: AppContext): SessionHost {
     fanout: shared.fanout,
     log,
     render: renderFrames,
-    displayNames: (ids) => readDisplayNames(shared.pool, ids),
+    lookUp: (sessionId, events) => shared.liveLog.render(sessionId, events),
   });
   const createCompanion = ({ id, epoch, tell }: CompanionContext<SessionCommand>) =>
     new SessionCompanion({

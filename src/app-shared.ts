@@ -1,5 +1,6 @@
 import type { NatsConnection } from "nats";
 import type { DatabasePool } from "slonik";
+import { segmentCursor } from "./api/segments.ts";
 import { type KeyMaterial, loadKeyFolder, parseKeyMaterial } from "./auth/key-material.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
@@ -11,6 +12,7 @@ import { followWorkers } from "./bus/worker-discovery.ts";
 import type { Config } from "./config.ts";
 import { Placement } from "./inference/placement.ts";
 import { FolderBlobs } from "./store/blobs.ts";
+import { LiveLog } from "./store/live-log.ts";
 import { createPool } from "./store/pool.ts";
 
 /** What every role uses. */
@@ -22,6 +24,7 @@ export interface Shared {
   commands: CommandSender;
   fanout: LiveFanout;
   placement: Placement;
+  liveLog: LiveLog;
 }
 
 export interface AppContext {
@@ -58,5 +61,8 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     "worker discovery",
     followWorkers(bus, (announcement) => placement.update(announcement)),
   );
-  return { pool, bus, keys, blobs, commands, fanout: new LiveFanout(bus), placement };
+  const liveLog = new LiveLog(pool, {
+    segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
+  });
+  return { pool, bus, keys, blobs, commands, fanout: new LiveFanout(bus), placement, liveLog };
 }

@@ -26,8 +26,15 @@ export interface TurnPublisherParts {
     words: ReadonlyMap<string, TurnWords>,
     names: ReadonlyMap<string, string>,
   ): DurableFrame[];
-  displayNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The same, with words and names looked up that the turn does not hold. */
+  lookUp(sessionId: string, events: Turn["events"]): Promise<DurableFrame[]>;
 }
+
+/** Their frames hold names or texts that no turn carries. */
+const NEEDS_LOOK_UP: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["type"]>([
+  "SpeakerClaimed",
+  "SegmentRevised",
+]);
 
 /**
  * Shows viewers what became durable, in order. A name that must be looked up
@@ -47,19 +54,16 @@ export class TurnPublisher {
 
   turn(sessionId: string, turn: Turn): void {
     if (turn.events.length === 0) return;
-    const claimants = turn.events.flatMap(({ event }) =>
-      event.type === "SpeakerClaimed" ? [event.claimedUserId] : [],
-    );
+    const { render, lookUp, fanout } = this.#parts;
+    const waits = turn.events.some(({ event }) => NEEDS_LOOK_UP.has(event.type));
     const words = wordsOf(turn.writes);
     const publish = async (): Promise<void> => {
-      const names =
-        claimants.length === 0
-          ? new Map<string, string>()
-          : await this.#parts.displayNames(claimants);
-      const frames = this.#parts.render(sessionId, turn.events, words, names);
-      this.#parts.fanout.publish(sessionId, frames);
+      const frames = waits
+        ? await lookUp(sessionId, turn.events)
+        : render(sessionId, turn.events, words, new Map());
+      fanout.publish(sessionId, frames);
     };
-    this.#inOrder(sessionId, publish, claimants.length > 0);
+    this.#inOrder(sessionId, publish, waits);
   }
 
   /** Runs at once unless something of the session still waits. */

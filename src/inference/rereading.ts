@@ -3,7 +3,7 @@ import type { RecognisedSegment, RereadCommand } from "../session/command.ts";
 import { segmentAt } from "../session/segments.ts";
 import type { SessionState } from "../session/state.ts";
 import type { Gap } from "../session/timeline.ts";
-import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
+import type { Opened, SpeakerUpdate, Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { AudioSource } from "./audio-source.ts";
 import { Reading } from "./reading.ts";
 import { toSegment } from "./recognised.ts";
@@ -18,6 +18,7 @@ import type { TranscribeResult } from "./transcription-stream.ts";
 export class Rereading {
   readonly #parts: RereadingParts;
   readonly #gaps: Gap[];
+  readonly #whole: boolean;
   readonly #from: number;
   readonly #until: number;
   readonly #attempt: number;
@@ -28,13 +29,17 @@ export class Rereading {
   constructor(state: Readonly<SessionState>, parts: RereadingParts) {
     this.#parts = parts;
     this.#gaps = state.timeline.gaps.filter((gap) => gap.chunkId !== undefined);
-    this.#from = Math.min(...this.#gaps.map((gap) => gap.pin));
-    this.#until = Math.max(...this.#gaps.map((gap) => gap.start + gap.length));
-    this.#attempt = state.attempts + 1;
+    this.#whole = state.redo !== undefined;
+    this.#from = this.#whole ? 0 : Math.min(...this.#gaps.map((gap) => gap.pin));
+    this.#until = this.#whole
+      ? Number.MAX_SAFE_INTEGER
+      : Math.max(...this.#gaps.map((gap) => gap.start + gap.length));
+    this.#attempt = state.redo?.attempt ?? state.attempts + 1;
     this.#reading = new Reading({
       sessionId: state.sessionId,
       attempt: this.#attempt,
-      checkpointAttempt: state.attempt,
+      // A redo has no checkpoints: it begins at the beginning.
+      checkpointAttempt: this.#whole ? this.#attempt : state.attempt,
       language: state.language,
       interim: false,
       readFilled: true,
@@ -60,9 +65,15 @@ export class Rereading {
   }
 
   #hear(state: Readonly<SessionState>, message: TranscribeResult): void {
-    if (message.$case === "utterance") this.#hearUtterance(state, message.value);
+    if (message.$case === "opened") this.#parts.onOpened(message.value);
+    else if (message.$case === "progress") {
+      this.#parts.onProgress(this.#attempt, message.value.processedTo);
+    } else if (message.$case === "utterance") this.#hearUtterance(state, message.value);
     else if (message.$case === "chunkFailed") this.#failed.push(message.value);
-    else if (message.$case === "done") this.#finish(state.timeline.position);
+    else if (message.$case === "done") {
+      this.#regroup(message.value.speakers);
+      this.#finish(Number.MAX_SAFE_INTEGER);
+    }
   }
 
   #hearUtterance(state: Readonly<SessionState>, utterance: Utterance): void {
@@ -78,12 +89,22 @@ export class Rereading {
     for (const segment of utterance.segments) this.#segments.push(toSegment(segment));
   }
 
+  /** The final speaker pass of a whole reading decides before anything is shown. */
+  #regroup(update: SpeakerUpdate | undefined): void {
+    if (!this.#whole) return;
+    const clusters = new Map(update?.segments.map(({ start, cluster }) => [start, cluster]));
+    for (const segment of this.#segments) {
+      segment.cluster = clusters.get(segment.start) ?? segment.cluster;
+    }
+  }
+
   #finish(to: number): void {
     this.#reading.close();
     const sequences = this.#gaps.map((gap) => gap.sequence);
     this.#parts.onDone(
       {
         type: "Reread",
+        whole: this.#whole,
         attempt: this.#attempt,
         from: this.#from,
         to,
@@ -99,6 +120,9 @@ export interface RereadingParts {
   source: AudioSource;
   transcribers: Transcribers;
   complete(): boolean;
+  onOpened(opened: Opened): void;
+  /** Samples read so far. */
+  onProgress(attempt: number, processedTo: number): void;
   onDone(
     command: RereadCommand,
     failed: { sequence: number; code: string; message: string }[],

@@ -2,8 +2,8 @@ import type { Companion, DurableTurn } from "../actor/behaviour.ts";
 import type { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
-import { segmentId } from "../session/decide-recognition.ts";
 import type { SessionEvent } from "../session/event.ts";
+import { segmentId } from "../session/segment-id.ts";
 import { knownLabel } from "../session/speakers.ts";
 import type { SessionState } from "../session/state.ts";
 import type { SessionWrite } from "../session/write.ts";
@@ -78,7 +78,8 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     if (this.#retryAt !== undefined || this.#stopped) return;
     const unread = state.phase === "recording" || state.phase === "processing";
     if (unread && state.timeline.next > 0 && this.#done === undefined) this.#read(state);
-    if (state.timeline.gaps.some((gap) => gap.chunkId !== undefined)) this.#reread(state);
+    const late = state.timeline.gaps.some((gap) => gap.chunkId !== undefined);
+    if (late || state.redo !== undefined) this.#reread(state);
     if (this.#done !== undefined && this.#rereading === undefined) this.#tell(this.#done);
   }
 
@@ -109,6 +110,14 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       source,
       transcribers,
       complete: () => isAllPlaced(state),
+      onOpened: (opened) => {
+        if (state.redo?.started === false) this.#tell({ type: "RecognitionOpened", ...opened });
+      },
+      onProgress: (attempt, processedTo) => {
+        if (state.redo?.attempt !== attempt) return;
+        const progress = processedTo / Math.max(1, state.timeline.position);
+        this.#tell({ type: "RedoProgress", attempt, progress });
+      },
       onDone: (command, failed) => {
         this.#rereading = undefined;
         for (const failure of failed) this.#tell({ type: "ChunkFailed", ...failure });

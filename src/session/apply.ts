@@ -1,6 +1,8 @@
 import type {
   SegmentFinalised,
+  SegmentRevised,
   SessionEvent,
+  SpanRedacted,
   SpeakerClaimed,
   SpeakersRevised,
   TranscriptReplaced,
@@ -25,11 +27,6 @@ import {
  */
 export function apply(state: SessionState, event: SessionEvent, at: number): void {
   switch (event.type) {
-    case "SessionStarted":
-      state.phase = "recording";
-      state.jobId = event.jobId;
-      state.language = event.language;
-      return;
     case "ChunkReceived":
       applyReceived(state.timeline, event, at);
       return;
@@ -61,6 +58,43 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
     case "SpeakerUnclaimed":
       delete state.speakers.labels[labelIndex(event.label)]?.claim;
       return;
+    case "TranscriptReplaced":
+      applyReplacement(state, event);
+      return;
+    case "SegmentRevised":
+      applyEdit(state, event);
+      return;
+    case "SpanRedacted":
+      applyRedaction(state, event);
+      return;
+    default:
+      applyPhase(state, event, at);
+  }
+}
+
+type PhaseEvent = Extract<
+  SessionEvent,
+  {
+    type:
+      | "SessionStarted"
+      | "SessionStopped"
+      | "SessionCompleted"
+      | "SessionDeleted"
+      | "JobStarted"
+      | "JobCompleted"
+      | "RedoRequested"
+      | "SummaryUpdated"
+      | "ConcernRaised";
+  }
+>;
+
+function applyPhase(state: SessionState, event: PhaseEvent, at: number): void {
+  switch (event.type) {
+    case "SessionStarted":
+      state.phase = "recording";
+      state.jobId = event.jobId;
+      state.language = event.language;
+      return;
     case "SessionStopped":
       state.phase = "processing";
       state.stop = { lastSequence: event.lastSequence, at };
@@ -68,13 +102,22 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
     case "SessionCompleted":
       state.phase = "completed";
       return;
+    case "SessionDeleted":
+      state.phase = "deleted";
+      return;
     case "JobStarted":
       state.jobStarted = true;
+      if (state.redo !== undefined) state.redo.started = true;
       return;
     case "JobCompleted":
+      state.redo = undefined;
       return;
-    case "TranscriptReplaced":
-      applyReplacement(state, event);
+    case "RedoRequested":
+      state.redo = { attempt: event.attempt, started: false };
+      state.attempts = event.attempt;
+      return;
+    case "SummaryUpdated":
+    case "ConcernRaised":
       return;
   }
 }
@@ -110,16 +153,24 @@ function applyClaim(state: SessionState, event: SpeakerClaimed): void {
 function applyReplacement(state: SessionState, event: TranscriptReplaced): void {
   const from = firstFrom(state.segments, event.from);
   const to = firstFrom(state.segments, event.to);
-  const added = event.added.map(({ segmentId: id, start, end, label, cluster }) => ({
-    id,
-    start,
-    end,
-    label,
-    cluster,
-  }));
+  const added = event.added.map(({ segmentId, ...mark }) => ({ id: segmentId, ...mark }));
   state.segments.splice(from, to - from, ...added);
   for (const mark of added) applyLabel(state.speakers, mark.cluster, mark.label);
   const filled = new Set(event.sequences);
   state.timeline.gaps = state.timeline.gaps.filter((gap) => !filled.has(gap.sequence));
   state.attempts = Math.max(state.attempts, event.attempt);
+}
+
+function applyEdit(state: SessionState, event: SegmentRevised): void {
+  const mark = segmentAt(state.segments, event.start);
+  if (mark === undefined) return;
+  mark.revision = event.revision;
+  mark.label = event.label;
+  applyLabel(state.speakers, -1, event.label);
+}
+
+function applyRedaction(state: SessionState, event: SpanRedacted): void {
+  const redacted = new Set(event.segmentIds);
+  for (const mark of state.segments) if (redacted.has(mark.id)) mark.redacted = true;
+  state.redactions.push({ from: event.from, to: event.to, label: event.label });
 }

@@ -14,7 +14,14 @@ export type SessionCommand =
   | ProgressCommand
   | ChunkFailedCommand
   | RecognitionDoneCommand
-  | RereadCommand;
+  | RereadCommand
+  | RedoCommand
+  | RedoProgressCommand
+  | EditSegmentCommand
+  | MergeSpeakersCommand
+  | RedactCommand
+  | SummaryStoredCommand
+  | ConcernStoredCommand;
 
 export interface StartCommand {
   type: "Start";
@@ -116,8 +123,64 @@ export interface RecognitionDoneCommand {
 export interface RereadCommand {
   type: "Reread";
   attempt: number;
+  /** True when the whole session was read again. */
+  whole: boolean;
   from: number;
   to: number;
   sequences: number[];
   segments: RecognisedSegment[];
+}
+
+/** Answered with `{attempt}`. Refused with `job_active` while the job runs. */
+export interface RedoCommand {
+  type: "Redo";
+  byUserId: string;
+}
+
+/** How far the redo has read, 0..1. */
+export interface RedoProgressCommand {
+  type: "RedoProgress";
+  attempt: number;
+  progress: number;
+}
+
+/**
+ * Answered with `{segmentId, revision, label}`. The new text waits in
+ * `segment_edits` under `editId` (empty: only the speaker changes).
+ */
+export interface EditSegmentCommand {
+  type: "EditSegment";
+  segmentId: string;
+  editId: string;
+  /** Empty: the speaker stays. */
+  label: string;
+  byUserId: string;
+}
+
+/** Two labels are the same voice; the older one survives. Answered with `{from, into}`. */
+export interface MergeSpeakersCommand {
+  type: "MergeSpeakers";
+  from: string;
+  into: string;
+}
+
+/** Answered with `{segmentIds}`. Positions in samples; an empty label means everybody. */
+export interface RedactCommand {
+  type: "Redact";
+  redactionId: string;
+  from: number;
+  to: number;
+  label: string;
+  byUserId: string;
+}
+
+export interface SummaryStoredCommand {
+  type: "SummaryStored";
+  jobId: string;
+  summaryType: string;
+}
+
+export interface ConcernStoredCommand {
+  type: "ConcernStored";
+  concernId: string;
 }

@@ -3,7 +3,8 @@ import type { Turn } from "./turn.ts";
 
 /** Ends the job and the session: everything was read, or there was nothing to read. */
 export function complete(turn: Turn): void {
-  const { jobId, attempt, segments, timeline } = turn.state;
+  const { jobId, redo, segments, timeline } = turn.state;
+  const attempt = redo?.attempt ?? turn.state.attempt;
   turn.emit({
     type: "JobCompleted",
     jobId,
@@ -12,5 +13,5 @@ export function complete(turn: Turn): void {
     speakerCount: speakersHeard(segments),
     durationMs: Math.round(timeline.position / 16),
   });
-  turn.emit({ type: "SessionCompleted" });
+  if (turn.state.phase !== "completed") turn.emit({ type: "SessionCompleted" });
 }

@@ -1,4 +1,3 @@
-import { derivedId } from "../base/ids.ts";
 import type {
   ChunkFailedCommand,
   ProgressCommand,
@@ -8,18 +7,16 @@ import type {
   UtteranceCommand,
 } from "./command.ts";
 import { complete } from "./complete.ts";
+import { isRedacted } from "./redaction.ts";
 import { revise } from "./revise.ts";
+import { segmentId } from "./segment-id.ts";
 import { labelForCluster } from "./speakers.ts";
 import type { Turn } from "./turn.ts";
 
-/** The id of a segment: the same for every reading of the same attempt. */
-export function segmentId(sessionId: string, attempt: number, start: number): string {
-  return derivedId(sessionId, attempt, start);
-}
-
 export function decideOpened(turn: Turn, command: RecognitionOpenedCommand): void {
-  const { jobStarted, jobId, attempt } = turn.state;
-  if (jobStarted) return;
+  const { jobStarted, jobId, redo } = turn.state;
+  if (redo === undefined ? jobStarted : redo.started) return;
+  const attempt = redo?.attempt ?? turn.state.attempt;
   const { engine, diarisationModelVersion, detectedLanguage } = command;
   turn.emit({
     type: "JobStarted",
@@ -68,6 +65,7 @@ function finalise(turn: Turn, segment: RecognisedSegment, checkpoint: number): v
     label,
     words,
     confidence,
+    redacted: isRedacted(state, { start, end, label }),
   });
   turn.emit({ type: "SegmentFinalised", segmentId: id, start, end, label, cluster, checkpoint });
 }

@@ -1,9 +1,38 @@
-import type { RecognisedSegment, RereadCommand } from "./command.ts";
-import { segmentId } from "./decide-recognition.ts";
+import { AppError } from "../base/errors.ts";
+import type {
+  RecognisedSegment,
+  RedoCommand,
+  RedoProgressCommand,
+  RereadCommand,
+} from "./command.ts";
+import { complete } from "./complete.ts";
 import type { TranscriptReplaced } from "./event.ts";
+import { isRedacted } from "./redaction.ts";
+import { segmentId } from "./segment-id.ts";
 import { firstFrom, type SegmentMark } from "./segments.ts";
 import { labelName, standing, UNKNOWN_SPEAKER } from "./speakers.ts";
+import type { Gap } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
+
+/** Asks for the whole session to be read again; its text stands until then. */
+export function decideRedo(turn: Turn, command: RedoCommand): { attempt: number } {
+  const { state } = turn;
+  if (state.redo !== undefined || state.phase !== "completed") {
+    throw new AppError("job_active", "This job is queued or running already.");
+  }
+  const attempt = state.attempts + 1;
+  const { byUserId } = command;
+  turn.emit({ type: "RedoRequested", jobId: state.jobId, attempt, byUserId });
+  // Nothing to read: the new reading is as empty as the old one.
+  if (state.timeline.position === 0) complete(turn);
+  return { attempt };
+}
+
+export function decideRedoProgress(turn: Turn, command: RedoProgressCommand): void {
+  const { redo, jobId } = turn.state;
+  if (redo?.attempt !== command.attempt) return;
+  turn.write({ type: "Progress", jobId, progress: Math.min(0.99, command.progress) });
+}
 
 /**
  * Replaces the segments that start in [from, to) by those of a second reading.
@@ -15,12 +44,26 @@ export function decideReread(turn: Turn, command: RereadCommand): void {
   const filled = state.timeline.gaps.filter(
     (gap) => gap.chunkId !== undefined && command.sequences.includes(gap.sequence),
   );
-  if (filled.length === 0) return;
-  const known = Math.min(...filled.map((gap) => gap.knownClusters));
+  if (command.whole ? state.redo?.attempt !== command.attempt : filled.length === 0) return;
+  const known = command.whole ? 0 : Math.min(...filled.map((gap) => gap.knownClusters));
   const removed = state.segments.slice(
     firstFrom(state.segments, command.from),
     firstFrom(state.segments, command.to),
   );
+  replace(turn, command, filled, removed, known);
+  for (const { chunkId, sequence } of filled) {
+    if (chunkId !== undefined) turn.emit({ type: "ChunkTranscribed", chunkId, sequence });
+  }
+  if (command.whole) complete(turn);
+}
+
+function replace(
+  turn: Turn,
+  command: RereadCommand,
+  filled: readonly Gap[],
+  removed: readonly SegmentMark[],
+  known: number,
+): void {
   const labels = mapClusters(turn, command.segments, removed, known);
   const added = command.segments.map((segment) => {
     const label = labels.get(segment.cluster) ?? UNKNOWN_SPEAKER;
@@ -28,17 +71,14 @@ export function decideReread(turn: Turn, command: RereadCommand): void {
   });
   turn.emit({
     type: "TranscriptReplaced",
-    jobId: state.jobId,
+    jobId: turn.state.jobId,
     attempt: command.attempt,
     from: command.from,
-    to: command.to,
+    to: Math.min(command.to, turn.state.timeline.position),
     removed: removed.map((mark) => ({ segmentId: mark.id, start: mark.start })),
     added,
     sequences: filled.map((gap) => gap.sequence),
   });
-  for (const { chunkId, sequence } of filled) {
-    if (chunkId !== undefined) turn.emit({ type: "ChunkTranscribed", chunkId, sequence });
-  }
 }
 
 function addSegment(
@@ -50,9 +90,21 @@ function addSegment(
 ): TranscriptReplaced["added"][number] {
   const { start, end, words, confidence } = segment;
   const id = segmentId(turn.state.sessionId, attempt, start);
-  turn.write({ type: "SegmentText", segmentId: id, attempt, start, end, label, words, confidence });
+  const redacted = isRedacted(turn.state, { start, end, label });
+  turn.write({
+    type: "SegmentText",
+    segmentId: id,
+    attempt,
+    start,
+    end,
+    label,
+    words,
+    confidence,
+    redacted,
+  });
   const cluster = segment.cluster < known ? segment.cluster : -1;
-  return { segmentId: id, start, end, label, cluster };
+  const mark = { segmentId: id, start, end, label, cluster };
+  return redacted ? { ...mark, redacted } : mark;
 }
 
 function mapClusters(
@@ -63,32 +115,40 @@ function mapClusters(
 ): Map<number, string> {
   const { speakers } = turn.state;
   const labels = new Map<number, string>();
+  for (const { cluster } of segments) {
+    const index = cluster < known ? speakers.clusters[cluster] : undefined;
+    if (index !== undefined) labels.set(cluster, labelName(standing(speakers, index)));
+  }
+  assignByOverlap(labels, segments, removed);
   let fresh = speakers.labels.length;
   for (const { cluster } of segments) {
-    if (cluster < 0 || labels.has(cluster)) continue;
-    const index = cluster < known ? speakers.clusters[cluster] : undefined;
-    const label =
-      index === undefined
-        ? mostOverlapped(segments, cluster, removed)
-        : labelName(standing(speakers, index));
-    labels.set(cluster, label ?? labelName(fresh++));
+    if (cluster >= 0 && !labels.has(cluster)) labels.set(cluster, labelName(fresh++));
   }
   return labels;
 }
 
-function mostOverlapped(
+/** Clusters without a label get the one they overlap most with, each label once. */
+function assignByOverlap(
+  labels: Map<number, string>,
   segments: readonly RecognisedSegment[],
-  cluster: number,
   removed: readonly SegmentMark[],
-): string | undefined {
-  const shared = new Map<string, number>();
+): void {
+  const shared = new Map<string, { cluster: number; label: string; samples: number }>();
   for (const segment of segments) {
-    if (segment.cluster !== cluster) continue;
-    for (const mark of removed) {
-      const overlap = Math.min(segment.end, mark.end) - Math.max(segment.start, mark.start);
-      if (overlap > 0) shared.set(mark.label, (shared.get(mark.label) ?? 0) + overlap);
+    if (segment.cluster < 0 || labels.has(segment.cluster)) continue;
+    for (const { start, end, label } of removed) {
+      const samples = Math.min(segment.end, end) - Math.max(segment.start, start);
+      if (samples <= 0 || label === UNKNOWN_SPEAKER) continue;
+      const key = `${segment.cluster} ${label}`;
+      const pair = shared.get(key) ?? { cluster: segment.cluster, label, samples: 0 };
+      pair.samples += samples;
+      shared.set(key, pair);
     }
   }
-  shared.delete(UNKNOWN_SPEAKER);
-  return [...shared].sort((a, b) => b[1] - a[1])[0]?.[0];
+  const taken = new Set(labels.values());
+  for (const { cluster, label } of [...shared.values()].sort((a, b) => b.samples - a.samples)) {
+    if (labels.has(cluster) || taken.has(label)) continue;
+    labels.set(cluster, label);
+    taken.add(label);
+  }
 }

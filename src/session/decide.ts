@@ -1,5 +1,19 @@
-import type { SessionCommand } from "./command.ts";
+import type {
+  ConcernStoredCommand,
+  EditSegmentCommand,
+  MergeSpeakersCommand,
+  RedactCommand,
+  SessionCommand,
+  SummaryStoredCommand,
+} from "./command.ts";
 import { decideChunkStored, decideGapTimeout, decideStop } from "./decide-audio.ts";
+import {
+  decideConcernStored,
+  decideEdit,
+  decideMerge,
+  decideRedact,
+  decideSummaryStored,
+} from "./decide-edits.ts";
 import {
   decideChunkFailed,
   decideDone,
@@ -7,7 +21,7 @@ import {
   decideProgress,
   decideUtterance,
 } from "./decide-recognition.ts";
-import { decideReread } from "./decide-reread.ts";
+import { decideRedo, decideRedoProgress, decideReread } from "./decide-reread.ts";
 import { decideClaim, decideUnclaim } from "./decide-speakers.ts";
 import type { Turn } from "./turn.ts";
 
@@ -51,5 +65,34 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideDone(turn, command);
     case "Reread":
       return decideReread(turn, command);
+    case "Redo":
+      return decideRedo(turn, command);
+    case "RedoProgress":
+      return decideRedoProgress(turn, command);
+    default:
+      return decideByPerson(turn, command);
+  }
+}
+
+function decideByPerson(
+  turn: Turn,
+  command:
+    | EditSegmentCommand
+    | MergeSpeakersCommand
+    | RedactCommand
+    | SummaryStoredCommand
+    | ConcernStoredCommand,
+): unknown {
+  switch (command.type) {
+    case "EditSegment":
+      return decideEdit(turn, command);
+    case "MergeSpeakers":
+      return decideMerge(turn, command);
+    case "Redact":
+      return decideRedact(turn, command);
+    case "SummaryStored":
+      return decideSummaryStored(turn, command);
+    case "ConcernStored":
+      return decideConcernStored(turn, command);
   }
 }

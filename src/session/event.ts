@@ -21,7 +21,13 @@ export type SessionEvent =
   | SessionCompleted
   | JobStarted
   | JobCompleted
-  | TranscriptReplaced;
+  | TranscriptReplaced
+  | RedoRequested
+  | SegmentRevised
+  | SpanRedacted
+  | SummaryUpdated
+  | ConcernRaised
+  | SessionDeleted;
 
 export interface SessionStarted {
   type: "SessionStarted";
@@ -153,7 +159,62 @@ export interface TranscriptReplaced {
   from: number;
   to: number;
   removed: { segmentId: string; start: number }[];
-  added: { segmentId: string; start: number; end: number; label: string; cluster: number }[];
+  added: {
+    segmentId: string;
+    start: number;
+    end: number;
+    label: string;
+    cluster: number;
+    redacted?: true;
+  }[];
   /** Sequences whose late audio this reading included. */
   sequences: number[];
+}
+
+/** The whole session is read again; the text that stands stays until the new one replaces it. */
+export interface RedoRequested {
+  type: "RedoRequested";
+  jobId: string;
+  attempt: number;
+  byUserId: string;
+}
+
+/** A person changed a segment's text (the words are in the segments table), or its speaker. */
+export interface SegmentRevised {
+  type: "SegmentRevised";
+  segmentId: string;
+  start: number;
+  revision: number;
+  label: string;
+  /** Row of `segment_edits` that holds the new text; absent when only the speaker changed. */
+  editId?: string;
+  byUserId: string;
+}
+
+/** Words in [from, to), or all words of one speaker, were taken out for good. */
+export interface SpanRedacted {
+  type: "SpanRedacted";
+  redactionId: string;
+  from: number;
+  to: number;
+  label?: string;
+  segmentIds: string[];
+  byUserId: string;
+}
+
+export interface SummaryUpdated {
+  type: "SummaryUpdated";
+  jobId: string;
+  summaryType: string;
+}
+
+export interface ConcernRaised {
+  type: "ConcernRaised";
+  concernId: string;
+}
+
+/** Written by the deletion itself, past the actor; nothing follows it. */
+export interface SessionDeleted {
+  type: "SessionDeleted";
+  kind: string;
 }

@@ -2,7 +2,20 @@ import type { SessionCommand } from "./command.ts";
 
 type Outside = Extract<
   SessionCommand,
-  { type: "Start" | "ChunkStored" | "Stop" | "Claim" | "Unclaim" }
+  {
+    type:
+      | "Start"
+      | "ChunkStored"
+      | "Stop"
+      | "Claim"
+      | "Unclaim"
+      | "Redo"
+      | "EditSegment"
+      | "MergeSpeakers"
+      | "Redact"
+      | "SummaryStored"
+      | "ConcernStored";
+  }
 >;
 
 type Shape = Record<string, "string" | "number" | "boolean">;
@@ -19,6 +32,18 @@ const SHAPES: { [T in Outside["type"]]: Shape } = {
     byOwner: "boolean",
   },
   Unclaim: { label: "string", byUserId: "string", byOwner: "boolean" },
+  Redo: { byUserId: "string" },
+  EditSegment: { segmentId: "string", editId: "string", label: "string", byUserId: "string" },
+  MergeSpeakers: { from: "string", into: "string" },
+  Redact: {
+    redactionId: "string",
+    from: "number",
+    to: "number",
+    label: "string",
+    byUserId: "string",
+  },
+  SummaryStored: { jobId: "string", summaryType: "string" },
+  ConcernStored: { concernId: "string" },
 };
 
 /** A command as others may send it, or undefined: what effects tell is never taken from outside. */

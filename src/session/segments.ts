@@ -5,6 +5,9 @@ export interface SegmentMark {
   end: number;
   label: string;
   cluster: number;
+  /** Rises with every edit by a person; 1 until then. */
+  revision?: number;
+  redacted?: true;
 }
 
 /** Index of the first segment that starts at or after `position`; segments are in order. */

@@ -15,12 +15,16 @@ export interface SessionState {
   /** The highest attempt handed out so far. */
   attempts: number;
   jobStarted: boolean;
+  /** Attempt of a redo that is under way. */
+  redo: { attempt: number; started: boolean } | undefined;
   timeline: Timeline;
   speakers: Speakers;
   segments: SegmentMark[];
   /** Position of the checkpoint stored with the newest segment; 0 when there is none. */
   checkpoint: number;
   stop: { lastSequence: number; at: number } | undefined;
+  /** What may never come back as text, whatever is read again. */
+  redactions: { from: number; to: number; label?: string | undefined }[];
 }
 
 export function initialState(sessionId: string): SessionState {
@@ -32,10 +36,12 @@ export function initialState(sessionId: string): SessionState {
     attempt: 1,
     attempts: 1,
     jobStarted: false,
+    redo: undefined,
     timeline: emptyTimeline(),
     speakers: noSpeakers(),
     segments: [],
     checkpoint: 0,
     stop: undefined,
+    redactions: [],
   };
 }

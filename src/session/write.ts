@@ -22,6 +22,8 @@ export interface SegmentText {
   label: string;
   words: Word[];
   confidence: number;
+  /** Stored as the placeholder, without its words. */
+  redacted?: boolean;
 }
 
 export interface CheckpointWrite {

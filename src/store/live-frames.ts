@@ -143,6 +143,11 @@ function renderSpeakers(event: SpeakerEvent, names: ReadonlyMap<string, string>)
   }
 }
 
+type AfterwardsEvent = Extract<
+  SessionEvent,
+  { type: "RedoRequested" | "SpanRedacted" | "SummaryUpdated" | "ConcernRaised" | "SessionDeleted" }
+>;
+
 function renderReplacement(
   event: Extract<SessionEvent, { type: "TranscriptReplaced" }>,
 ): FrameBody {
@@ -171,13 +176,58 @@ function renderEvent(event: SessionEvent, sources: FrameSources): FrameBody {
       return renderSegment(event, sources.texts.get(event.segmentId));
     case "TranscriptReplaced":
       return renderReplacement(event);
+    case "SegmentRevised":
+      return renderEdit(event, sources.texts.get(event.segmentId));
     case "SpeakersRevised":
     case "SpeakerClaimed":
     case "SpeakerUnclaimed":
       return renderSpeakers(event, sources.displayNames);
-    default:
+    case "ChunkReceived":
+    case "ChunkPlaced":
+    case "ChunkTranscribed":
+    case "ChunkFailed":
+    case "GapDeclared":
+    case "GapFilled":
       return renderChunk(event);
+    default:
+      return renderAfterwards(event);
   }
+}
+
+/** What people and later work do to a session. */
+function renderAfterwards(event: AfterwardsEvent): FrameBody {
+  switch (event.type) {
+    case "RedoRequested":
+      return { type: "JobStatus", job_id: event.jobId, status: "queued", progress: 0 };
+    case "SpanRedacted":
+      return {
+        type: "Redacted",
+        redaction_id: event.redactionId,
+        span: { start: toSeconds(event.from), end: toSeconds(event.to) },
+        speaker: event.label,
+        segment_ids: event.segmentIds,
+      };
+    case "SummaryUpdated":
+      return { type: "SummaryUpdated", job_id: event.jobId, summary_type: event.summaryType };
+    case "ConcernRaised":
+      return { type: "ConcernRaised", concern_id: event.concernId };
+    case "SessionDeleted":
+      return { type: "SessionStatus", status: "deleted" };
+  }
+}
+
+function renderEdit(
+  event: Extract<SessionEvent, { type: "SegmentRevised" }>,
+  words: SegmentWords | undefined,
+): FrameBody {
+  if (words === undefined) return { type: "Stub" };
+  return {
+    type: "SegmentRevised",
+    segment_id: event.segmentId,
+    revision: event.revision,
+    transcript: words.text,
+    speaker: event.label,
+  };
 }
 
 /**

@@ -71,7 +71,16 @@ export class LiveLog {
         order by seq
         limit ${limit}
       `);
-      const records = rows.map(({ seq, at, payload }) => ({ seq, at, event: payload }));
+      return this.render(
+        sessionId,
+        rows.map(({ seq, at, payload }) => ({ seq, at, event: payload })),
+      );
+    });
+  }
+
+  /** Frames of events, with the words and names that they refer to looked up. */
+  render(sessionId: string, records: readonly JournalRecord[]): Promise<DurableFrame[]> {
+    return guarded(async () => {
       const texts = await readTexts(this.#pool, sessionId, records);
       const names = await readDisplayNames(this.#pool, claimedUsers(records));
       return renderFrames(sessionId, records, texts, names);
@@ -113,7 +122,7 @@ async function readTexts(
   records: readonly JournalRecord[],
 ): Promise<Map<string, SegmentWords>> {
   const ids = records.flatMap(({ event }) =>
-    event.type === "SegmentFinalised" ? [event.segmentId] : [],
+    event.type === "SegmentFinalised" || event.type === "SegmentRevised" ? [event.segmentId] : [],
   );
   if (ids.length === 0) return new Map();
   const rows = await connection.any(sql.type(textRow)`

@@ -3,12 +3,14 @@ import type { Recorded } from "../actor/journal.ts";
 import type {
   JobCompleted,
   JobStarted,
+  SegmentRevised,
   SessionEvent,
   SpeakerClaimed,
   SpeakersRevised,
   TranscriptReplaced,
 } from "../session/event.ts";
 import { projectChunks } from "./chunk-projection.ts";
+import { REDACTED_SPAN } from "./session-writes.ts";
 
 /**
  * Brings the read tables up to date with a batch of events. Words were stored
@@ -54,6 +56,17 @@ async function projectEvent(
       return projectJobCompleted(tx, sessionId, event, at);
     case "TranscriptReplaced":
       return projectReplacement(tx, sessionId, event);
+    case "RedoRequested":
+      await tx.query(sql.unsafe`
+        update jobs
+        set status = 'queued', attempt = ${event.attempt}, progress = 0, error = '',
+            started_at = null, completed_at = null
+        where id = ${event.jobId}`);
+      return;
+    case "SegmentRevised":
+      return projectEdit(tx, sessionId, event);
+    case "SpanRedacted":
+      return redactSegments(tx, sessionId, event.segmentIds);
     default:
       return;
   }
@@ -176,4 +189,31 @@ async function projectReplacement(
     delete from segments
     where session_id = ${sessionId} and id = any(${sql.array(removed, "uuid")})`);
   await recount(tx, sessionId, event.jobId);
+}
+
+/** The edit's text moves into the segment; its words keep no times of their own. */
+async function projectEdit(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  event: SegmentRevised,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update segments set label = ${event.label}, revision = ${event.revision}
+    where session_id = ${sessionId} and id = ${event.segmentId}`);
+  if (event.editId === undefined) return;
+  await tx.query(sql.unsafe`
+    update segments as s set text = e.text, words = e.words
+    from segment_edits as e
+    where e.id = ${event.editId} and s.session_id = ${sessionId} and s.id = ${event.segmentId}`);
+  await tx.query(sql.unsafe`delete from segment_edits where id = ${event.editId}`);
+}
+
+async function redactSegments(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update segments set text = ${REDACTED_SPAN}, words = '[]'::jsonb, redacted = true
+    where session_id = ${sessionId} and id = any(${sql.array([...ids], "uuid")})`);
 }

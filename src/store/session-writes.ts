@@ -1,6 +1,9 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import type { CheckpointWrite, SegmentText, SessionWrite } from "../session/write.ts";
 
+/** Stands for the words of a segment that was redacted. */
+export const REDACTED_SPAN = "[redacted-span]";
+
 /** Stores what goes with events: words, checkpoints, progress. */
 export async function storeWrites(
   tx: DatabaseTransactionConnection,
@@ -30,16 +33,17 @@ async function storeSegments(
     segment.start,
     segment.end,
     segment.label,
-    segment.words.map((word) => word.text).join(" "),
-    JSON.stringify(segment.words),
+    segment.redacted ? REDACTED_SPAN : segment.words.map((word) => word.text).join(" "),
+    JSON.stringify(segment.redacted ? [] : segment.words),
     segment.confidence,
+    segment.redacted === true,
   ]);
-  const types = ["uuid", "int4", "int8", "int8", "text", "text", "jsonb", "float4"];
+  const types = ["uuid", "int4", "int8", "int8", "text", "text", "jsonb", "float4", "bool"];
   await tx.query(sql.unsafe`
     insert into segments
-      (session_id, id, attempt, start_sample, end_sample, label, text, words, confidence)
+      (session_id, id, attempt, start_sample, end_sample, label, text, words, confidence, redacted)
     select ${sessionId}, s.* from ${sql.unnest(rows, types)}
-      as s (id, attempt, start_sample, end_sample, label, text, words, confidence)
+      as s (id, attempt, start_sample, end_sample, label, text, words, confidence, redacted)
     on conflict (session_id, id) do update
     set end_sample = excluded.end_sample, label = excluded.label, text = excluded.text,
         words = excluded.words, confidence = excluded.confidence`);

@@ -93,6 +93,35 @@ export interface JobStatusFrame extends Partial<Durable> {
   error?: string;
 }
 
+/** A person changed a segment. */
+export interface SegmentRevisedFrame extends Durable {
+  type: "SegmentRevised";
+  segment_id: string;
+  revision: number;
+  transcript: string;
+  speaker: string;
+}
+
+export interface RedactedFrame extends Durable {
+  type: "Redacted";
+  redaction_id: string;
+  span: { start: number; end: number };
+  /** Absent when everybody's words in the span were taken out. */
+  speaker?: string | undefined;
+  segment_ids: string[];
+}
+
+export interface SummaryUpdatedFrame extends Durable {
+  type: "SummaryUpdated";
+  job_id: string;
+  summary_type: string;
+}
+
+export interface ConcernRaisedFrame extends Durable {
+  type: "ConcernRaised";
+  concern_id: string;
+}
+
 /** A durable event that this viewer has no use for, or may not see. */
 export interface StubFrame extends Durable {
   type: "Stub";
@@ -106,6 +135,10 @@ export type DurableFrame =
   | ChunkStatusFrame
   | SessionStatusFrame
   | (JobStatusFrame & Durable)
+  | SegmentRevisedFrame
+  | RedactedFrame
+  | SummaryUpdatedFrame
+  | ConcernRaisedFrame
   | StubFrame;
 
 export interface SpeechStartedFrame {

@@ -1,10 +1,7 @@
 import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { findFreePort } from "../../deploy/supervisor/ports.ts";
 import type { Principal } from "../../src/auth/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { LoginStore } from "../../src/store/logins.ts";
-import { createPool } from "../../src/store/pool.ts";
 import { AccountHouse } from "../support/account-house.ts";
 import { codeOf } from "../support/route-call.ts";
 
@@ -195,12 +192,5 @@ describe("standing of credentials", () => {
     expect(await house.attempts.take(key, policy)).toBeUndefined();
     await house.attempts.restore(key);
     expect(await house.attempts.take(key, policy)).toBeUndefined();
-  });
-
-  it("outage: a database that is away is 503, not 401", async () => {
-    const url = `postgres://voice_service@127.0.0.1:${await findFreePort()}/nowhere`;
-    const pool = await createPool(url, { maximumPoolSize: 1 });
-    expect(await codeOf(new LoginStore(pool).standing(newId()))).toBe("unavailable");
-    await pool.end();
   });
 });

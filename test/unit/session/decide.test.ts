@@ -195,6 +195,7 @@ describe("recognition", () => {
     bench.chunk(1);
     bench.run({
       type: "Reread",
+      whole: false,
       attempt: 2,
       from: SECOND,
       to: 4 * SECOND,

@@ -1,0 +1,81 @@
+import { AppError } from "../base/errors.ts";
+import type {
+  ConcernStoredCommand,
+  EditSegmentCommand,
+  MergeSpeakersCommand,
+  RedactCommand,
+  SummaryStoredCommand,
+} from "./command.ts";
+import { isWithin } from "./redaction.ts";
+import { labelIndex, labelName, standing } from "./speakers.ts";
+import type { Turn } from "./turn.ts";
+
+/** A person changes a segment's text or speaker; the recogniser never does. */
+export function decideEdit(turn: Turn, command: EditSegmentCommand): object {
+  const { state } = turn;
+  const mark = state.segments.find((segment) => segment.id === command.segmentId);
+  if (mark === undefined) throw new AppError("not_found", "There is no segment with this id.");
+  if (mark.redacted) throw new AppError("conflict", "This segment was redacted.");
+  const label = command.label === "" ? mark.label : standingName(turn, command.label);
+  const revision = (mark.revision ?? 1) + 1;
+  const { segmentId, editId, byUserId } = command;
+  if (editId === "" && label === mark.label) {
+    return { segmentId, revision: revision - 1, label };
+  }
+  turn.emit({
+    type: "SegmentRevised",
+    segmentId,
+    start: mark.start,
+    revision,
+    label,
+    ...(editId === "" ? {} : { editId }),
+    byUserId,
+  });
+  return { segmentId, revision, label };
+}
+
+/** The label that stands for `label`; one beyond the known ones is refused. */
+function standingName(turn: Turn, label: string): string {
+  const { speakers } = turn.state;
+  const index = labelIndex(label);
+  if (index < 0 || index >= speakers.labels.length) {
+    throw new AppError("not_found", `There is no speaker ${label} in this session.`);
+  }
+  return labelName(standing(speakers, index));
+}
+
+/** The older of two labels survives, whichever way round they are named. */
+export function decideMerge(turn: Turn, command: MergeSpeakersCommand): object {
+  const a = standingName(turn, command.from);
+  const b = standingName(turn, command.into);
+  const [into, from] = labelIndex(a) < labelIndex(b) ? [a, b] : [b, a];
+  if (from !== into) {
+    turn.emit({
+      type: "SpeakersRevised",
+      revisions: [],
+      merges: [{ from, into }],
+      finalPass: false,
+    });
+  }
+  return { from, into };
+}
+
+/** Takes out the words of a span, or of one speaker in it, for good. */
+export function decideRedact(turn: Turn, command: RedactCommand): object {
+  const { redactionId, from, to, byUserId } = command;
+  const label = command.label === "" ? undefined : standingName(turn, command.label);
+  const touched = turn.state.segments.filter((mark) => isWithin(mark, from, to, label));
+  const segmentIds = touched.map((mark) => mark.id);
+  const event = { type: "SpanRedacted", redactionId, from, to, segmentIds, byUserId } as const;
+  turn.emit(label === undefined ? event : { ...event, label });
+  return { segmentIds };
+}
+
+export function decideSummaryStored(turn: Turn, command: SummaryStoredCommand): void {
+  const { jobId, summaryType } = command;
+  turn.emit({ type: "SummaryUpdated", jobId, summaryType });
+}
+
+export function decideConcernStored(turn: Turn, command: ConcernStoredCommand): void {
+  turn.emit({ type: "ConcernRaised", concernId: command.concernId });
+}
