@@ -1,4 +1,3 @@
-import type { DatabasePool } from "slonik";
 import { PasswordHasher } from "./auth/password-hasher.ts";
 import { errorMessage } from "./base/errors.ts";
 import { newId } from "./base/ids.ts";
@@ -25,8 +24,8 @@ async function setUp(config: SetupConfig): Promise<SetupResult> {
   const pool = await createPool(ownerUrl, { maximumPoolSize: 1 });
   const first = { adminId: "", workspaceId: "" };
   const seed = async () => {
-    first.adminId = await ensureAdmin(pool, admin);
-    first.workspaceId = await ensureWorkspace(pool, first.adminId);
+    first.adminId = await ensureAdmin(new UserStore(pool), admin);
+    first.workspaceId = await ensureWorkspace(new WorkspaceStore(pool), first.adminId);
   };
   try {
     const { applied: migrations } = await migrate(ownerUrl, { serviceRole, seed });
@@ -38,10 +37,9 @@ async function setUp(config: SetupConfig): Promise<SetupResult> {
 
 /** An account that is there already keeps its password and role. */
 async function ensureAdmin(
-  pool: DatabasePool,
+  users: UserStore,
   admin: { email: string; password: string },
 ): Promise<string> {
-  const users = new UserStore(pool);
   const { email } = admin;
   const known = await users.findByEmail(email);
   if (known !== undefined) return known.id;
@@ -52,8 +50,7 @@ async function ensureAdmin(
   return created.id;
 }
 
-async function ensureWorkspace(pool: DatabasePool, ownerId: string): Promise<string> {
-  const workspaces = new WorkspaceStore(pool);
+async function ensureWorkspace(workspaces: WorkspaceStore, ownerId: string): Promise<string> {
   const { items } = await workspaces.list(ownerId, { limit: 100 });
   const known = items.find((workspace) => workspace.name === DEMO_WORKSPACE) ?? items.at(-1);
   if (known !== undefined) return known.id;

@@ -10,7 +10,7 @@ import { AppError } from "../base/errors.ts";
 export function sqlState(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const code = (at as { code?: unknown }).code;
-    if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code)) return code;
+    if (typeof code === "string" && /^(?=.*[0-9])[0-9A-Z]{5}$/.test(code)) return code;
   }
   return undefined;
 }

@@ -6,7 +6,7 @@ import { cutUtterances } from "./utterance-cutter.ts";
 const RATE = 16000;
 const BLOCK = 1600;
 /** An utterance is known to be over this many samples after its end. */
-const PAUSE = 4800;
+const PAUSE = 6400;
 
 /** What the tracker said about one recording. Real-time factors are of one core. */
 export interface DiarisationRun {
@@ -43,7 +43,7 @@ export async function runDiarisation(pcm: Int16Array): Promise<DiarisationRun> {
       tracker.commit(turns);
       first.push(...turns);
       for (const turn of turns) shown.set(turn.start, turn.cluster);
-      apply(tracker.revisions(), shown).forEach((start) => changed.add(start));
+      for (const start of apply(tracker.revisions(), shown)) changed.add(start);
     }
     slowestStep = Math.max(slowestStep, performance.now() - stepBegan);
   }

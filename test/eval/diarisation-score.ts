@@ -74,7 +74,9 @@ function cutIntoCells(
 }
 
 function nearBoundary(turns: readonly SpokenTurn[], at: number, collar: number): boolean {
-  return turns.some(({ start, end }) => Math.min(Math.abs(at - start), Math.abs(at - end)) < collar);
+  return turns.some(
+    ({ start, end }) => Math.min(Math.abs(at - start), Math.abs(at - end)) < collar,
+  );
 }
 
 function speaking(turns: readonly SpokenTurn[], at: number): string[] {

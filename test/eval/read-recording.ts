@@ -20,7 +20,8 @@ function encodingOf(format: Buffer): string {
     format.readUInt32LE(4),
     format.readUInt16LE(14),
   ];
-  if (channels !== 1 || rate !== 16000) throw new Error(`need 16 kHz mono, not ${rate}/${channels}`);
+  if (channels !== 1 || rate !== 16000)
+    throw new Error(`need 16 kHz mono, not ${rate}/${channels}`);
   return `${tag}/${bits}`;
 }
 

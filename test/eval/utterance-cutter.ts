@@ -2,9 +2,10 @@ import fvad from "@echogarden/fvad-wasm";
 
 const FRAME = 320;
 const RATE = 16000;
-/** An utterance ends after this much without speech (0.3 s). */
-const PAUSE_FRAMES = Number(process.env.PF ?? 20);
-const PAD = Number(process.env.PAD ?? 1600);
+/** An utterance ends after this much without speech (0.4 s). */
+const PAUSE_FRAMES = 20;
+/** Samples kept before and after, as end-pointers do (0.1 s). */
+const PADDING = 1600;
 /** Frames this far under the decaying peak are taken for background. */
 const BELOW_PEAK_DB = 30;
 const DECAY_DB = 0.1;
@@ -12,7 +13,7 @@ const DECAY_DB = 0.1;
 const LEAST_FRAMES = 3;
 const LONGEST_FRAMES = 1000;
 
-/** Samples [start, end) of the utterances of a recording: speech between pauses of 0.3 s. */
+/** Samples [start, end) of the utterances of a recording: speech between pauses of 0.4 s. */
 export async function cutUtterances(pcm: Int16Array): Promise<{ start: number; end: number }[]> {
   const near = nearPeak(pcm);
   const voiced = (await voiceActivity(pcm)).map((speech, i) => speech && near[i] === true);
@@ -21,7 +22,10 @@ export async function cutUtterances(pcm: Int16Array): Promise<{ start: number; e
   let last = -1;
   const close = () => {
     if (first >= 0 && last - first >= LEAST_FRAMES) {
-      utterances.push({ start: Math.max(0, first * FRAME - PAD), end: (last + 1) * FRAME + PAD });
+      utterances.push({
+        start: Math.max(0, first * FRAME - PADDING),
+        end: Math.min(pcm.length, (last + 1) * FRAME + PADDING),
+      });
     }
     first = -1;
   };

@@ -30,7 +30,7 @@ export function synthesise(voice: SyntheticVoice, seconds: number, seed: number)
   const out = new Int16Array(Math.round(seconds * RATE));
   const states = Array.from({ length: 3 }, () => ({ a: 0, b: 0 }));
   let phase = 0;
-  let from = VOWELS[0];
+  let from: (typeof VOWELS)[number] = VOWELS[0];
   let to: (typeof VOWELS)[number] = VOWELS[1];
   const span = 2400;
   for (let i = 0; i < out.length; i++) {

@@ -1,5 +1,5 @@
-import { evidence, separationOf } from "./voice-evidence.ts";
 import type { VoiceSegment } from "./voice-book.ts";
+import { evidence, separationOf } from "./voice-evidence.ts";
 import type { VoiceStatistics } from "./voice-statistics.ts";
 
 /** Segments taken to be of one voice. */
@@ -20,7 +20,7 @@ interface Node extends VoiceGroup {
  * more likely two (Heller and Ghahramani 2005, "Bayesian hierarchical clustering", greedy form).
  * Quadratic in the number of groups.
  */
-export function agglomerate(groups: readonly VoiceGroup[], centre: VoiceStatistics, limit = 0): VoiceGroup[] {
+export function agglomerate(groups: readonly VoiceGroup[], centre: VoiceStatistics): VoiceGroup[] {
   const nodes = groups.map(
     ({ members, voice }): Node => ({
       members,
@@ -36,7 +36,7 @@ export function agglomerate(groups: readonly VoiceGroup[], centre: VoiceStatisti
   for (;;) {
     const i = closest(nodes, alive);
     const node = nodes[i];
-    if (!node || (node.distances[node.nearest] ?? 0) >= limit) break;
+    if (!node || (node.distances[node.nearest] ?? 0) >= 0) break;
     join(nodes, alive, [Math.min(i, node.nearest), Math.max(i, node.nearest)], centre);
   }
   return [...alive].flatMap((i) => nodes[i] ?? []);

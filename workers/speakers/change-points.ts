@@ -5,9 +5,9 @@ import { VoiceStatistics } from "./voice-statistics.ts";
 /** How far to each side of a candidate the voices are compared. */
 const REACH = 5 * FRAMES_PER_SECOND;
 /** Without a pause, only a clear change between long stretches splits an utterance. */
-const FLUENT = { least: Math.round(1.5 * FRAMES_PER_SECOND), clear: Number(process.env.CPF ?? 12) };
+const FLUENT = { least: Math.round(1.5 * FRAMES_PER_SECOND), clear: 12 };
 /** At a pause, where people mostly change turns, less is asked. */
-const PAUSED = { least: Math.round(0.8 * FRAMES_PER_SECOND), clear: Number(process.env.CPP ?? 0) };
+const PAUSED = { least: Math.round(0.8 * FRAMES_PER_SECOND), clear: 0 };
 const STEP = Math.round(0.2 * FRAMES_PER_SECOND);
 /** Samples without a frame of speech that count as a pause (0.2 s). */
 const PAUSE = 3200 + 640;
@@ -20,12 +20,7 @@ export function changePoints(speech: SpeechFrames, all: VoiceStatistics): number
   return within(speech, all, 0, speech.starts.length);
 }
 
-function within(
-  speech: SpeechFrames,
-  all: VoiceStatistics,
-  from: number,
-  to: number,
-): number[] {
+function within(speech: SpeechFrames, all: VoiceStatistics, from: number, to: number): number[] {
   let best = -1;
   let most = 0;
   for (let at = from + PAUSED.least; at + PAUSED.least <= to; at++) {

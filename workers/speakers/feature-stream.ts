@@ -25,7 +25,7 @@ export class FeatureStream {
   readonly #gate = new SpeechGate();
   readonly #row = new Float32Array(CEPSTRA);
   #position = 0;
-  #tail = new Int16Array(0);
+  #tail: Int16Array = new Int16Array(0);
   #starts: number[] = [];
   readonly #rows = new Float32Array(MOST_FRAMES * CEPSTRA);
 

@@ -2,15 +2,17 @@ import { agglomerate, type VoiceGroup } from "./agglomerate.ts";
 import type { VoiceBook, VoiceSegment } from "./voice-book.ts";
 import { VoiceStatistics } from "./voice-statistics.ts";
 
-/** Segments with less speech (1.6 s) found no groups, they only join one. */
-export const LEAST_FRAMES = 40;
+/** Segments with less speech (0.8 s) found no new voice, they only join one. */
+export const NEW_VOICE_FRAMES = 20;
+/** In the final pass a voice is founded by more (1.6 s), since there is enough to choose from. */
+const FINAL_VOICE_FRAMES = 40;
 /** Segments that are grouped anew after each utterance; older ones stay together as they are. */
 const WINDOW = 30;
 /** Groups that the final pass starts from at most, so that its cost is bounded. */
 const MOST_GROUPS = 600;
 const PASSES = 4;
 /** What was shown moves only to a voice that is this much likelier (log Bayes factor). */
-const CLEARLY_NEARER = Number(process.env.CN ?? 5);
+const CLEARLY_NEARER = 3;
 
 /** Groups the newest segments anew, together with what the older ones were found to be. */
 export function reclusterNewest(book: VoiceBook): void {
@@ -22,34 +24,46 @@ export function reclusterNewest(book: VoiceBook): void {
   }
   const recent = book.segments.slice(from);
   const groups = [...older.values(), ...recent.map((segment) => [segment])].map(asGroup);
-  regroup(book, groups, Number(process.env.OT ?? 0));
+  regroup(book, groups, NEW_VOICE_FRAMES);
   settle(book, recent, CLEARLY_NEARER);
 }
 
 /** Groups all segments of the session anew. */
 export function reclusterAll(book: VoiceBook): void {
-  regroup(book, bundled(book.segments, MOST_GROUPS).map(asGroup));
+  regroup(book, bundled(book.segments, MOST_GROUPS).map(asGroup), FINAL_VOICE_FRAMES);
+  const founders = book.segments.filter((segment) => segment.voice.count >= FINAL_VOICE_FRAMES);
+  const founded = new Set(founders.map((segment) => segment.cluster));
   for (let pass = 0; pass < PASSES; pass++) {
-    if (settle(book, book.segments, 0) === 0) break;
+    if (settle(book, book.segments, 0, founded) === 0) break;
   }
 }
 
-function regroup(book: VoiceBook, groups: readonly VoiceGroup[], limit = 0): void {
-  const founding = groups.filter((group) => group.voice.count >= LEAST_FRAMES);
-  if (founding.length > 1) nameGroups(book, agglomerate(founding, book.all, limit));
+function regroup(book: VoiceBook, groups: readonly VoiceGroup[], leastFrames: number): void {
+  const founding = groups.filter((group) => group.voice.count >= leastFrames);
+  if (founding.length > 1) nameGroups(book, agglomerate(founding, book.all));
 }
 
-/** Lets each segment go to the voice that is nearest by more than `margin`; how many went. */
-function settle(book: VoiceBook, segments: readonly VoiceSegment[], margin: number): number {
+/**
+ * Lets each segment go to the voice that is nearest by more than `margin`, and each that stands in
+ * none of the clusters `kept` (when any are given) to the nearest of them. Returns how many went.
+ */
+function settle(
+  book: VoiceBook,
+  segments: readonly VoiceSegment[],
+  margin: number,
+  kept: ReadonlySet<number> = new Set(),
+): number {
   let moved = 0;
   for (const segment of segments) {
     const { voice, cluster } = segment;
     if (voice.count === 0) continue;
-    const ranked = book.compare(voice, cluster);
+    const ranked = book
+      .compare(voice, cluster)
+      .filter((other) => kept.size === 0 || kept.has(other.cluster));
     const [nearest] = ranked;
     const own = ranked.find((other) => other.cluster === cluster)?.distance;
-    const alone = voice.count < LEAST_FRAMES ? Infinity : 0;
-    if (!nearest || nearest.distance + margin >= (own ?? alone)) continue;
+    const homeless = voice.count < NEW_VOICE_FRAMES || (kept.size > 0 && !kept.has(cluster));
+    if (!nearest || nearest.distance + margin >= (own ?? (homeless ? Infinity : 0))) continue;
     book.move([segment], nearest.cluster);
     moved++;
   }

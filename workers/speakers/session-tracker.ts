@@ -1,15 +1,14 @@
 import { changePoints } from "./change-points.ts";
 import { FeatureStream, FRAMES_PER_SECOND } from "./feature-stream.ts";
+import { NEW_VOICE_FRAMES, reclusterAll, reclusterNewest } from "./recluster.ts";
 import type { SpeakerProposal, SpeakerTracker, SpeakerTurn } from "./speaker-tracker.ts";
 import { StateReader, StateWriter } from "./state-codec.ts";
-import { LEAST_FRAMES as FOUNDING_FRAMES, reclusterAll, reclusterNewest } from "./recluster.ts";
 import { VoiceBook } from "./voice-book.ts";
 import { VoiceStatistics } from "./voice-statistics.ts";
 
 const STATE_VERSION = 1;
 /** Less speech than this says nothing about who speaks. */
 const LEAST_FRAMES = Math.round(0.4 * FRAMES_PER_SECOND);
-const NEW_VOICE = Number(process.env.NV ?? 0);
 const CURRENT_FRAMES = 2 * FRAMES_PER_SECOND;
 
 /** Follows who speaks in one session by Gaussians of mel cepstra. */
@@ -41,7 +40,11 @@ export class SessionTracker implements SpeakerTracker {
     const speech = this.#features.between(start, end);
     const { starts, rows } = speech;
     const turns: SpeakerTurn[] = [];
-    const cuts = [0, ...changePoints(speech, this.#book.all.plus(VoiceStatistics.of(rows))), starts.length];
+    const cuts = [
+      0,
+      ...changePoints(speech, this.#book.all.plus(VoiceStatistics.of(rows))),
+      starts.length,
+    ];
     let next = this.#book.nextCluster;
     for (let i = 0; i + 1 < cuts.length; i++) {
       const voice = VoiceStatistics.of(rows, cuts[i], cuts[i + 1]);
@@ -95,7 +98,7 @@ export class SessionTracker implements SpeakerTracker {
     if (voice.count < LEAST_FRAMES) return this.#book.segments.at(-1)?.cluster ?? -1;
     const [nearest] = this.#book.compare(voice);
     if (!nearest) return next;
-    return nearest.distance > NEW_VOICE && voice.count >= FOUNDING_FRAMES ? next : nearest.cluster;
+    return nearest.distance > 0 && voice.count >= NEW_VOICE_FRAMES ? next : nearest.cluster;
   }
 
   /** What `change` did to the labels: clusters that are gone, and other segments that moved. */

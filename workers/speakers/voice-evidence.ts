@@ -10,7 +10,7 @@ const MEAN_WEIGHT = 1;
 const COVARIANCE_WEIGHT = 40;
 const FREEDOM = COVARIANCE_WEIGHT + CEPSTRA;
 /** A voice changes over the minutes: more than 10 s of speech does not make it any surer. */
-const MOST_FRAMES = Number(process.env.CAP ?? 250);
+const MOST_FRAMES = 250;
 
 const SCRATCH = new Float64Array(PAIRS);
 const PRIOR = evidenceOfPrior();

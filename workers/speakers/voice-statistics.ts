@@ -5,11 +5,7 @@ export const PAIRS = (CEPSTRA * (CEPSTRA + 1)) / 2;
 
 /** Sums over frames of speech, from which mean and covariance follow. Not changed once made. */
 export class VoiceStatistics {
-  static readonly none = new VoiceStatistics(
-    0,
-    new Float64Array(CEPSTRA),
-    new Float64Array(PAIRS),
-  );
+  static readonly none = new VoiceStatistics(0, new Float64Array(CEPSTRA), new Float64Array(PAIRS));
   readonly count: number;
   /** Sum of each coefficient. */
   readonly sums: Float64Array;
