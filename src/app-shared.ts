@@ -1,5 +1,3 @@
-import type { NatsConnection } from "nats";
-import type { DatabasePool } from "slonik";
 import { segmentCursor } from "./api/segments.ts";
 import { type KeyMaterial, loadKeyFolder, parseKeyMaterial } from "./auth/key-material.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
@@ -17,8 +15,8 @@ import { createPool } from "./store/pool.ts";
 
 /** What every role uses. */
 export interface Shared {
-  pool: DatabasePool;
-  bus: NatsConnection;
+  pool: Awaited<ReturnType<typeof createPool>>;
+  bus: Awaited<ReturnType<typeof connectBus>>;
   keys: KeyMaterial;
   blobs: FolderBlobs;
   commands: CommandSender;
