@@ -70,14 +70,14 @@ module.exports = {
     {
       name: "config-for-entries",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(main|app(-[a-z]+)*|setup)\\.ts$" },
+      from: { path: "^src/", pathNot: "^src/(main|app[a-z-]*|setup)\\.ts$" },
       to: { path: "^src/config\\.ts$" },
     },
     {
       name: "nobody-imports-the-composition",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(main|app(-[a-z]+)*|setup)\\.ts$" },
-      to: { path: "^src/(main|app(-[a-z]+)*|setup)\\.ts$" },
+      from: { path: "^src/", pathNot: "^src/(main|app[a-z-]*|setup)\\.ts$" },
+      to: { path: "^src/(main|app[a-z-]*|setup)\\.ts$" },
     },
     {
       name: "base-stands-alone",
