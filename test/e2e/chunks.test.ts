@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cut, PairedDevice } from "../support/paired-device.ts";
+import { until } from "../support/until.ts";
+import { WholeService } from "../support/whole-service.ts";
+
+describe("chunks", () => {
+  let service: WholeService;
+  let undisturbed: string[];
+  beforeAll(async () => {
+    service = await WholeService.start();
+    undisturbed = await (await record(2)).said();
+  });
+  afterAll(() => service?.stop());
+
+  async function record(seconds: number, order?: (count: number) => number[]) {
+    const device = await PairedDevice.pair(service);
+    await device.start();
+    const chunks = cut(seconds);
+    for (const sequence of order?.(chunks.length) ?? chunks.keys()) {
+      const pcm = chunks[sequence];
+      if (pcm === undefined) continue;
+      expect((await device.upload(sequence, pcm)).status).toBe(201);
+    }
+    await device.stop(chunks.length - 1);
+    await device.completed();
+    return device;
+  }
+
+  it.each([0.5, 5, 30])("chunks: cuts of %f s change no word", async (seconds) => {
+    expect(await (await record(seconds)).said()).toEqual(undisturbed);
+  });
+
+  it("chunks: out of order they end up in order", async () => {
+    const swapped = (count: number) =>
+      Array.from({ length: count + 1 }, (_, n) => n ^ 1).filter((n) => n < count);
+    expect(await (await record(2, swapped)).said()).toEqual(undisturbed);
+  });
+
+  it("chunks: the same bytes twice are stored once, other bytes are refused", async () => {
+    const device = await PairedDevice.pair(service);
+    await device.start();
+    const [first, second] = cut(1) as [Buffer, Buffer];
+    const stored = await device.upload(0, first);
+    const again = await device.upload(0, first);
+    expect([stored.status, again.status]).toEqual([201, 200]);
+    expect(again.body.chunk_id).toBe(stored.body.chunk_id);
+    expect((await device.upload(0, second)).status).toBe(409);
+    expect(await device.chunks()).toHaveLength(1);
+    await device.stop(0);
+  });
+
+  it("chunks: two of equal silence are two", async () => {
+    const device = await PairedDevice.pair(service);
+    await device.start();
+    const silence = Buffer.alloc(32_000);
+    for (const sequence of [0, 1]) {
+      expect((await device.upload(sequence, silence)).status).toBe(201);
+    }
+    await device.stop(1);
+    await device.completed();
+    expect(await device.chunks()).toHaveLength(2);
+    expect(await device.said()).toEqual([]);
+  });
+
+  it("chunks: a missing one becomes a gap, and its late audio replaces its part", async () => {
+    const device = await PairedDevice.pair(service);
+    await device.start();
+    const chunks = cut(2);
+    const missing = 5;
+    for (const [sequence, pcm] of chunks.entries()) {
+      if (sequence !== missing) await device.upload(sequence, pcm);
+    }
+    await device.stop(chunks.length - 1);
+    await device.completed();
+    const before = await device.get<{ gaps: { chunk_sequence: number }[] }>(
+      "/transcript?format=json",
+    );
+    expect(before.body.gaps.map((gap) => gap.chunk_sequence)).toEqual([missing]);
+    expect(await device.said()).not.toEqual(undisturbed);
+    const late = chunks[missing] as Buffer;
+    expect((await device.upload(missing, late)).status).toBe(201);
+    await until(
+      async () => (await device.said()).join("\n") === undisturbed.join("\n"),
+      "the part to be read again",
+      60_000,
+    );
+    const after = await device.get<{ gaps: unknown[] }>("/transcript?format=json");
+    expect(after.body.gaps).toEqual([]);
+  });
+});

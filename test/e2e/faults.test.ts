@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cut, PairedDevice } from "../support/paired-device.ts";
+import { Viewer } from "../support/viewer.ts";
+import { type PartName, WholeService } from "../support/whole-service.ts";
+
+const KILLS = new Map<number, PartName>([
+  [4, "worker"],
+  [8, "main"],
+  [12, "nats"],
+  [16, "postgres"],
+]);
+
+describe("faults", () => {
+  let service: WholeService;
+  beforeAll(async () => {
+    service = await WholeService.start();
+  });
+  afterAll(() => service?.stop());
+
+  async function record(kills: ReadonlyMap<number, PartName>): Promise<PairedDevice> {
+    const device = await PairedDevice.pair(service);
+    await device.start();
+    const chunks = cut(2);
+    for (const [sequence, pcm] of chunks.entries()) {
+      const part = kills.get(sequence);
+      const pid = part === undefined ? 0 : service.kill(part);
+      const { status } = await device.upload(sequence, pcm);
+      expect([200, 201]).toContain(status);
+      if (part !== undefined) await service.replaced(part, pid);
+    }
+    await device.stop(chunks.length - 1);
+    await device.completed();
+    return device;
+  }
+
+  it("faults: killing every part mid-session changes no word, label or chunk", async () => {
+    const calm = await record(new Map());
+    const shaken = await record(KILLS);
+    expect(await shaken.said()).toEqual(await calm.said());
+    const stored = await shaken.chunks();
+    expect(stored.map((chunk) => chunk.chunk_sequence)).toEqual(cut(2).map((_, n) => n));
+    expect(new Set(stored.map((chunk) => chunk.chunk_id)).size).toBe(stored.length);
+    expect(stored.every((chunk) => chunk.transcription_status === "completed")).toBe(true);
+    const texts = (await calm.chunks()).map((chunk) => chunk.transcription_text);
+    expect(stored.map((chunk) => chunk.transcription_text)).toEqual(texts);
+
+    const viewer = new Viewer(service.ready.live_url, { authorization: `Bearer ${shaken.token}` });
+    await viewer.opened();
+    viewer.send({ type: "Subscribe", session_id: shaken.sessionId, from_seq: 0 });
+    await viewer.received("Results");
+    const { body } = await shaken.get<{ seq?: number }>("");
+    expect(body).toBeDefined();
+    const seqs = viewer.seqs();
+    expect(seqs).toEqual(seqs.map((_, n) => n + 1));
+    viewer.socket.close();
+  });
+});

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { until } from "./until.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+const START_MS = 120_000;
+
+export type PartName = "main" | "worker" | "nats" | "postgres";
+
+export interface ReadyFile {
+  base_url: string;
+  live_url: string;
+  grpc_worker: string;
+  grpc_sessions: string;
+  ops_url: string;
+  admin: { email: string; password: string };
+  supervisor: number;
+  pids: Record<PartName, number>;
+}
+
+/** The whole service, started as a person starts it, with a data folder and ports of its own. */
+export class WholeService {
+  readonly folder: string;
+  readonly #child: ChildProcess;
+  output = "";
+
+  private constructor(folder: string, child: ChildProcess) {
+    this.folder = folder;
+    this.#child = child;
+    const take = (chunk: Buffer) => {
+      this.output = (this.output + chunk.toString()).slice(-20_000);
+    };
+    child.stdout?.on("data", take);
+    child.stderr?.on("data", take);
+  }
+
+  static async start(env: NodeJS.ProcessEnv = {}): Promise<WholeService> {
+    const folder = await mkdtemp(join(tmpdir(), "voice-e2e-"));
+    const data = join(folder, "data");
+    const args = ["--no-demo", "--port", "0", "--data", data, "--ready-file", readyPath(folder)];
+    const child = spawn(process.execPath, ["deploy/up.mjs", ...args], {
+      cwd: PROJECT,
+      env: { ...process.env, VOICE_NO_ENV_FILE: "1", RATE_LIMIT_FACTOR: "20", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const service = new WholeService(folder, child);
+    await until(() => existsSync(readyPath(folder)) || child.exitCode !== null, "ready", START_MS);
+    if (child.exitCode !== null) throw new Error(`The service did not start:\n${service.output}`);
+    return service;
+  }
+
+  get ready(): ReadyFile {
+    return JSON.parse(readFileSync(readyPath(this.folder), "utf8")) as ReadyFile;
+  }
+
+  get api(): string {
+    return `${this.ready.base_url}/api`;
+  }
+
+  /** Kills a part with SIGKILL and returns its process id. */
+  kill(part: PartName): number {
+    const pid = this.ready.pids[part];
+    process.kill(pid, "SIGKILL");
+    return pid;
+  }
+
+  /** Resolves when the supervisor has put another process in the place of `pid`. */
+  async replaced(part: PartName, pid: number): Promise<void> {
+    await until(() => this.ready.pids[part] !== pid, `${part} to come back`, 60_000);
+  }
+
+  /** Lines of a part's log, parsed. */
+  async log(part: "main" | "worker"): Promise<{ level: number; msg: string }[]> {
+    const text = await readFile(join(this.folder, "data/logs", `${part}.log`), "utf8");
+    return text
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line) as { level: number; msg: string });
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode === null) {
+      const exited = once(this.#child, "exit");
+      this.#child.kill("SIGTERM");
+      await exited;
+    }
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+function readyPath(folder: string): string {
+  return join(folder, "ready.json");
+}
