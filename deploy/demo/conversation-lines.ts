@@ -17,10 +17,7 @@ export const LINES: readonly Line[] = [
   {
     speaker: "Anna",
     pauseMs: 500,
-    sentences: [
-      "Good morning everyone.",
-      "Today we will talk about the launch of the new product.",
-    ],
+    sentences: ["Hello everyone.", "Today we will talk about the launch of the new system."],
   },
   {
     speaker: "Ben",
@@ -32,7 +29,7 @@ export const LINES: readonly Line[] = [
     pauseMs: 500,
     sentences: [
       "That is very good news.",
-      "Will we be ready to open the store in the first week of March?",
+      "Will we be ready to open our new shop in the first week of March?",
     ],
   },
   {
@@ -56,7 +53,7 @@ export const LINES: readonly Line[] = [
   {
     speaker: "Anna",
     pauseMs: 550,
-    sentences: ["I want to see the final report by Wednesday."],
+    sentences: ["We need to see the final report by Wednesday."],
   },
   {
     speaker: "Ben",

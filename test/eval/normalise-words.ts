@@ -10,8 +10,9 @@ import { cardinalWords, ordinalWords } from "./number-words.ts";
  *    `1,200` one thousand two hundred, `2.5` two point five (see `number-words.ts`);
  * 4. `&` is "and"; hyphens and all other punctuation separate words, apostrophes inside a word
  *    stay (`don't`, `o'clock`), at its edges they go.
+ * 5. `mr`, `mrs` and `dr` are "mister", "missus" and "doctor".
  *
- * Spelling variants, contractions and hesitations are left as they are: they count as errors.
+ * Other spelling variants, contractions and hesitations are left as they are: they count as errors.
  */
 export function normaliseWords(text: string): string[] {
   const plain = text
@@ -24,8 +25,15 @@ export function normaliseWords(text: string): string[] {
   return spellNumbers(plain)
     .split(/[^\p{L}\p{M}\p{N}']+/u)
     .map((word) => word.replace(/^'+|'+$/g, ""))
-    .filter((word) => word.length > 0);
+    .filter((word) => word.length > 0)
+    .map((word) => TITLES.get(word) ?? word);
 }
+
+const TITLES: ReadonlyMap<string, string> = new Map([
+  ["mr", "mister"],
+  ["mrs", "missus"],
+  ["dr", "doctor"],
+]);
 
 const NUMBER = /(\$)?(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(st|nd|rd|th)?(%)?/g;
 

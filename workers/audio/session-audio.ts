@@ -185,4 +185,3 @@ export class SessionAudio {
     return { kind: "missing", end };
   }
 }
-

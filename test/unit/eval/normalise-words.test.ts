@@ -6,6 +6,7 @@ describe("eval: word normalisation", () => {
     ["Good morning, everyone.", "good morning everyone"],
     ["a well-known  O’Clock 'quoted'", "a well known o'clock quoted"],
     ["<s> read(2) the [NOISE] ++um++ book </s> <sil>", "read the book"],
+    ["Mr. and Mrs. Dashwood", "mister and missus dashwood"],
     ["Smith & Sons", "smith and sons"],
     ["café Ünal", "café ünal"],
   ])("%j gives %j", (text, words) => {

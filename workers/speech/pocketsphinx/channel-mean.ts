@@ -16,7 +16,8 @@ export class ChannelMean {
   constructor(native: NativeLibrary, config: NativePointer) {
     this.#native = native;
     this.#frontEnd = native.createFrontEnd(config);
-    if (this.#frontEnd === null) throw new AppError("unavailable", "no front end from pocketsphinx");
+    if (this.#frontEnd === null)
+      throw new AppError("unavailable", "no front end from pocketsphinx");
   }
 
   of(pcm: Int16Array): Float32Array | undefined {
