@@ -258,7 +258,7 @@ export class UtteranceReader {
 
   #hypothesis(): void {
     const utterance = this.#utterance;
-    if (utterance === undefined || !this.#options.interimResults) return;
+    if (utterance === undefined || this.isBehind || !this.#options.interimResults) return;
     const words: Word[] = this.#recogniser.hypothesis();
     const shown = words.map((word) => word.text).join(" ");
     if (shown === utterance.shown) return;

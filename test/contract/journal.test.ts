@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Batch, Journal } from "../../src/actor/journal.ts";
+import { isAppError } from "../../src/base/errors.ts";
+import { newId } from "../../src/base/ids.ts";
+import type { SessionEvent } from "../../src/session/event.ts";
+import { initialState, type SessionState } from "../../src/session/state.ts";
+import type { SessionWrite } from "../../src/session/write.ts";
+import { SessionJournal } from "../../src/store/session-journal.ts";
+import { MemoryJournal } from "../support/memory/memory-journal.ts";
+import { SessionHouse } from "../support/session-house.ts";
+
+type SessionJournalPort = Journal<SessionState, SessionEvent, SessionWrite>;
+type SessionBatch = Batch<SessionState, SessionEvent, SessionWrite>;
+
+interface Subject {
+  journal: SessionJournalPort;
+  create(): Promise<string>;
+  remove(id: string): Promise<void>;
+}
+
+function summary(n: number): SessionEvent {
+  return { type: "SummaryUpdated", jobId: newId(), summaryType: `s${n}` };
+}
+
+function batch(id: string, epoch: number, expectedSeq: number, count: number): SessionBatch {
+  const events = Array.from({ length: count }, (_, n) => ({
+    seq: expectedSeq + n + 1,
+    at: 1_700_000_000_000 + n,
+    event: summary(expectedSeq + n + 1),
+  }));
+  return { id, epoch, expectedSeq, events, writes: [], commandIds: [] };
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "none";
+  } catch (error) {
+    return isAppError(error) ? error.code : String(error);
+  }
+}
+
+function journalContract(name: string, subject: () => Subject): void {
+  describe(`journal: ${name}`, () => {
+    it("journal: what is appended is loaded, in order, by the next activation", async () => {
+      const { journal, create } = subject();
+      const id = await create();
+      const first = await journal.activate(id);
+      expect(first).toMatchObject({ epoch: 1, seq: 0, events: [] });
+      const one = batch(id, 1, 0, 3);
+      await journal.append(one);
+      await journal.append(batch(id, 1, 3, 2));
+      const second = await journal.activate(id);
+      expect(second).toMatchObject({ epoch: 2, seq: 5 });
+      expect(second?.events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+      expect(second?.events.slice(0, 3)).toEqual(one.events);
+    });
+
+    it("journal: an earlier epoch is refused, and so is a wrong seq", async () => {
+      const { journal, create } = subject();
+      const id = await create();
+      await journal.activate(id);
+      await journal.activate(id);
+      expect(await codeOf(journal.append(batch(id, 1, 0, 1)))).toBe("stale_epoch");
+      expect(await codeOf(journal.append(batch(id, 2, 1, 1)))).toBe("stale_epoch");
+      await journal.append(batch(id, 2, 0, 1));
+      expect(await codeOf(journal.append(batch(id, 2, 0, 1)))).toBe("stale_epoch");
+      expect((await journal.activate(id))?.seq).toBe(1);
+    });
+
+    it("journal: of rival appends of one seq exactly one lands", async () => {
+      const { journal, create } = subject();
+      const id = await create();
+      await journal.activate(id);
+      const codes = await Promise.all(
+        Array.from({ length: 8 }, () => codeOf(journal.append(batch(id, 1, 0, 2)))),
+      );
+      expect(codes.filter((code) => code === "none")).toHaveLength(1);
+      expect((await journal.activate(id))?.seq).toBe(2);
+    });
+
+    it("journal: a snapshot stands for the events before it", async () => {
+      const { journal, create } = subject();
+      const id = await create();
+      await journal.activate(id);
+      const state = { ...initialState(id), checkpoint: 7 };
+      await journal.append({ ...batch(id, 1, 0, 4), snapshot: { version: 1, state } });
+      await journal.append(batch(id, 1, 4, 1));
+      const loaded = await journal.activate(id);
+      expect(loaded?.snapshot).toMatchObject({ seq: 4, version: 1, state: { checkpoint: 7 } });
+      expect(loaded?.events.map(({ seq }) => seq)).toEqual([5]);
+    });
+
+    it("journal: after a deletion nothing is appended or activated", async () => {
+      const { journal, create, remove } = subject();
+      const id = await create();
+      await journal.activate(id);
+      await remove(id);
+      expect(await codeOf(journal.append(batch(id, 1, 0, 1)))).toBe("session_deleted");
+      expect(await journal.activate(id)).toBeUndefined();
+      expect(await journal.activate(newId())).toBeUndefined();
+    });
+  });
+}
+
+const memory = new MemoryJournal<SessionState, SessionEvent, SessionWrite>();
+journalContract("memory", () => ({
+  journal: memory,
+  create: async () => {
+    const id = newId();
+    memory.create(id);
+    return id;
+  },
+  remove: async (id) => memory.remove(id),
+}));
+
+describe("journals in PostgreSQL", () => {
+  let house: SessionHouse;
+  beforeAll(async () => {
+    house = await SessionHouse.open();
+  });
+  afterAll(() => house.close());
+  journalContract("PostgreSQL", () => ({
+    journal: new SessionJournal(house.pool),
+    create: async () => {
+      const { device } = await house.ownDevice();
+      return house.start(device, { title: "T" });
+    },
+    remove: async (id) => {
+      await house.sql("update sessions set status = 'deleted' where id = $1", [id]);
+    },
+  }));
+});

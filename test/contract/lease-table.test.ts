@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { LeaseTable } from "../../src/actor/lease.ts";
+import { PartitionOwner } from "../../src/actor/partition-owner.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { PARTITIONS } from "../../src/base/partition.ts";
+import { connectBus } from "../../src/bus/connect.ts";
+import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
+import { MemoryLeaseTable } from "../support/memory/memory-lease-table.ts";
+import { startNats, type TestNats } from "../support/nats.ts";
+import { until } from "../support/until.ts";
+
+type Bus = Awaited<ReturnType<typeof connectBus>>;
+
+function leaseContract(name: string, create: () => Promise<LeaseTable>): void {
+  describe(`lease table: ${name}`, () => {
+    let table: LeaseTable;
+    beforeEach(async () => {
+      table = await create();
+    });
+
+    const holder = async (partition: number): Promise<string | undefined> =>
+      (await table.read()).partitions.get(partition)?.holder;
+
+    it("lease: a beat is seen with its counter", async () => {
+      expect(await table.beat("a", 1)).toBe(true);
+      expect(await table.beat("a", 2)).toBe(true);
+      await until(async () => (await table.read()).hosts.get("a") === 2, "the counter");
+      await table.leave("a");
+      await until(async () => !(await table.read()).hosts.has("a"), "the host to be gone");
+    });
+
+    it("lease: of two takers of one revision exactly one wins", async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const revision = (await table.read()).partitions.get(3)?.revision ?? 0;
+        const taken = await Promise.all(
+          ["a", "b", "c"].map((host) => table.take(3, host, revision)),
+        );
+        expect(taken.filter(Boolean)).toHaveLength(1);
+        const winner = ["a", "b", "c"][taken.indexOf(true)];
+        await until(async () => (await holder(3)) === winner, "the winner to be seen");
+      }
+    });
+
+    it("lease: only the holder frees a partition", async () => {
+      const revision = (await table.read()).partitions.get(5)?.revision ?? 0;
+      await table.take(5, "a", revision);
+      await table.free(5, "b");
+      await until(async () => (await holder(5)) === "a", "a to hold it");
+      await table.free(5, "a");
+      await until(async () => (await holder(5)) === "", "it to be free");
+    });
+
+    it("lease: hosts share all partitions, and a silent one loses its share", async () => {
+      const owned = new Map<string, Set<number>>();
+      const owner = (host: string): PartitionOwner => {
+        const mine = new Set<number>();
+        owned.set(host, mine);
+        return new PartitionOwner({
+          host,
+          table,
+          clock: systemClock,
+          log: silentLog,
+          leaseTime: 400,
+          onTaken: (partition) => mine.add(partition),
+          onReleased: async (partition) => void mine.delete(partition),
+          onLost: async (partition) => void mine.delete(partition),
+        });
+      };
+      const size = (host: string): number => owned.get(host)?.size ?? 0;
+      const [a, b] = [owner("host-a"), owner("host-b")];
+      await a.start();
+      await until(() => size("host-a") === PARTITIONS, "a to own all", 20_000);
+      await b.start();
+      await until(
+        () => size("host-a") === PARTITIONS / 2 && size("host-b") === PARTITIONS / 2,
+        "both to own half",
+        20_000,
+      );
+      await a.stop();
+      await until(() => size("host-b") === PARTITIONS, "b to own all", 20_000);
+      expect(size("host-a")).toBe(0);
+      await b.stop();
+    });
+  });
+}
+
+leaseContract("memory", async () => new MemoryLeaseTable());
+
+describe("lease tables on NATS", () => {
+  let nats: TestNats;
+  const open: { bus: Bus; table: KvLeaseTable }[] = [];
+  beforeAll(async () => {
+    nats = await startNats();
+  });
+  afterAll(async () => {
+    for (const { bus, table } of open) {
+      table.stop();
+      await bus.close();
+    }
+    await nats.stop();
+  });
+  leaseContract("NATS key-value", async () => {
+    const bus = await connectBus({
+      url: nats.url,
+      token: nats.token,
+      name: "contract",
+      log: silentLog,
+    });
+    const table = new KvLeaseTable(bus);
+    open.push({ bus, table });
+    return table;
+  });
+});
