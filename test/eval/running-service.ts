@@ -71,11 +71,15 @@ async function readyFile(child: ChildProcess, file: string): Promise<ServiceAddr
   throw new Error("not ready in time");
 }
 
+/**
+ * Waits for the whole group: npm ends at once, while the supervisor behind it still stops its
+ * parts, and a supervisor that is killed leaves them running.
+ */
 async function stop(child: ChildProcess, folder: string): Promise<void> {
-  if (child.pid !== undefined && !hasEnded(child)) {
+  if (child.pid !== undefined) {
     signalGroup(child.pid, "SIGTERM");
     const deadline = performance.now() + STOP_LIMIT_MS;
-    while (!hasEnded(child) && performance.now() < deadline) await delay(50);
+    while (signalGroup(child.pid, 0) && performance.now() < deadline) await delay(50);
     signalGroup(child.pid, "SIGKILL");
   }
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -85,10 +89,12 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+/** False when no process of the group is left. */
+function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-pid, signal);
+    process.kill(-leader, signal);
+    return true;
   } catch {
-    // The group is gone.
+    return false;
   }
 }
