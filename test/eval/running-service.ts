@@ -36,6 +36,10 @@ export class RunningService {
       // Its own group, so that npm and what it started can be stopped together.
       detached: true,
     });
+    // In a group of its own it does not hear the terminal's Ctrl-C.
+    for (const name of ["SIGINT", "SIGTERM"] as const) {
+      process.once(name, () => void stop(child, folder).finally(() => process.exit(130)));
+    }
     let output = "";
     const keep = (data: Buffer) => {
       output = (output + data.toString()).slice(-KEPT_OUTPUT);
