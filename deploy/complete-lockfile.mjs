@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // For maintainers, after `npm install PACKAGE`: adds to package-lock.json the builds for other
 // platforms that npm left out because the registry in use does not carry them. Without them
-// `npm ci` refuses the lockfile as out of step. They are never fetched on Linux.
+// `npm ci` refuses the lockfile as out of step. They are never fetched on Linux. With --check it
+// only tells: `npm test` runs it so.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -41,12 +42,22 @@ const added = Object.values(lock.packages).flatMap((entry) =>
     return [`${name}@${version}`];
   }),
 );
-lock.packages = Object.fromEntries(
-  Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, "en")),
-);
-if (added.length > 0) writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
-for (const name of added) process.stdout.write(`added ${name}\n`);
-process.stdout.write(`${added.length} entries added to package-lock.json\n`);
+if (process.argv.includes("--check")) {
+  for (const name of added) process.stdout.write(`${name} is missing from package-lock.json\n`);
+  if (added.length > 0) process.stdout.write("add them with: node deploy/complete-lockfile.mjs\n");
+  process.exitCode = added.length > 0 ? 1 : 0;
+} else {
+  writeLockfile();
+}
+
+function writeLockfile() {
+  lock.packages = Object.fromEntries(
+    Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, "en")),
+  );
+  if (added.length > 0) writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+  for (const name of added) process.stdout.write(`added ${name}\n`);
+  process.stdout.write(`${added.length} entries added to package-lock.json\n`);
+}
 
 /** The platform that a package's name tells; undefined when it tells none or it is this one. */
 function platformOf(name) {

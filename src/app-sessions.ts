@@ -6,7 +6,6 @@ import { Sweeper } from "./actor/sweeper.ts";
 import type { AppContext } from "./app-shared.ts";
 import { AppError } from "./base/errors.ts";
 import type { Log } from "./base/log.ts";
-import { ensureCommandStream } from "./bus/command-stream.ts";
 import { KvLeaseTable } from "./bus/kv-lease-table.ts";
 import { PartitionInbox } from "./bus/partition-inbox.ts";
 import { TurnPublisher } from "./bus/turn-publisher.ts";
@@ -37,8 +36,6 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   host.start();
   const deliver = (sessionId: string, command: Record<string, unknown>, id: string) =>
     deliverTo(host, log, sessionId, command, id);
-  const manager = await shared.bus.jetstreamManager();
-  await ensureCommandStream(manager);
   const inbox = new PartitionInbox(
     shared.bus,
     ({ sessionId, command, id }) => deliver(sessionId, command, id),

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import process from "node:process";
+import { wasInterrupted } from "./command.mjs";
 import { PROJECT, pinnedNode } from "./paths.mjs";
 
-const PARENT_CHECK_MS = 250;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /**
@@ -12,6 +12,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
  * @returns {Promise<number>} the exit code
  */
 export function handOver(entry, args, { env = process.env, owned = true } = {}) {
+  if (wasInterrupted()) return Promise.resolve(130);
   return new Promise((settle) => {
     const child = spawn(pinnedNode(), ["--disable-warning=ExperimentalWarning", entry, ...args], {
       cwd: owned ? PROJECT : undefined,
@@ -19,7 +20,6 @@ export function handOver(entry, args, { env = process.env, owned = true } = {}) 
       stdio: owned ? ["inherit", "inherit", "inherit", "ipc"] : "inherit",
     });
     for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
-    if (owned) stopWhenOrphaned(child);
     child.on("error", (error) => {
       process.stderr.write(`cannot start ${pinnedNode()}: ${error.message}\n`);
       settle(1);
@@ -28,19 +28,4 @@ export function handOver(entry, args, { env = process.env, owned = true } = {}) 
       settle(code ?? 128 + (constants.signals[signal] ?? 0));
     });
   });
-}
-
-/**
- * `npm run` does not always pass a signal on: its shell may die of it and leave us alone. Started
- * by hand (nohup, a service manager) there is no npm above, and nothing is watched.
- */
-function stopWhenOrphaned(child) {
-  if (!process.env.npm_lifecycle_event) return;
-  const parent = process.ppid;
-  const timer = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(timer);
-    child.kill("SIGTERM");
-  }, PARENT_CHECK_MS);
-  timer.unref();
 }

@@ -48,6 +48,12 @@ export async function installPackages(step) {
       onLine: (line) => step.note(line),
     },
   );
+  if (result.output.includes("EUSAGE")) {
+    throw new StepError(
+      "package-lock.json is out of step with package.json, so npm ci refuses it",
+      "git checkout package.json package-lock.json brings back what was released; who changed them runs npm install, then node deploy/complete-lockfile.mjs",
+    );
+  }
   if (result.code !== 0) {
     throw new StepError(
       `npm ci failed (exit code ${result.code}):\n${tail(result.output)}`,

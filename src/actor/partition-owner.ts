@@ -29,20 +29,24 @@ export class PartitionOwner {
     return this.#owned;
   }
 
-  /** Takes the first step at once; rejects when the lease store is not there. */
+  /** Takes the first step at once; when the lease store is not there yet, the next ones will. */
   async start(): Promise<void> {
-    await this.#step();
+    await this.#tryStep();
     this.#schedule();
+  }
+
+  async #tryStep(): Promise<void> {
+    try {
+      await this.#step();
+    } catch (error) {
+      this.#parts.log.warn({ error: errorMessage(error) }, "lease store not reachable");
+    }
   }
 
   #schedule(): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
-      this.#stepping = this.#step()
-        .catch((error: unknown) => {
-          this.#parts.log.warn({ error: errorMessage(error) }, "lease store not reachable");
-        })
-        .finally(() => this.#schedule());
+      this.#stepping = this.#tryStep().finally(() => this.#schedule());
     }, this.#parts.leaseTime / 4);
   }
 

@@ -138,7 +138,9 @@ export class LiveChannel {
     });
     this.#admit(incoming).then(
       (principal) => {
-        if (!gone) res.cork(() => accept(res, context, handshake, incoming.id, principal));
+        // Not corked: when the upgraded socket keeps its place in memory, the uncork that
+        // follows reads it as an HTTP response and may close it.
+        if (!gone) accept(res, context, handshake, incoming.id, principal);
       },
       (error: unknown) => {
         this.#logRefusal(incoming, toAppError(error));

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { until } from "./until.ts";
@@ -40,6 +40,8 @@ export class WholeService {
 
   static async start(env: NodeJS.ProcessEnv = {}): Promise<WholeService> {
     const folder = await mkdtemp(join(tmpdir(), "voice-e2e-"));
+    // PostgreSQL, as another user below root, has to pass through.
+    await chmod(folder, 0o711);
     const data = join(folder, "data");
     const args = ["--no-demo", "--port", "0", "--data", data, "--ready-file", readyPath(folder)];
     const child = spawn(process.execPath, ["deploy/up.mjs", ...args], {
@@ -88,7 +90,10 @@ export class WholeService {
       this.#child.kill("SIGTERM");
       await exited;
     }
-    await rm(this.folder, { recursive: true, force: true });
+    // For a look at the logs: VOICE_KEEP_E2E=1 npm test -- e2e
+    if (process.env.VOICE_KEEP_E2E === undefined) {
+      await rm(this.folder, { recursive: true, force: true });
+    }
   }
 }
 

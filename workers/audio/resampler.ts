@@ -1,12 +1,16 @@
+import { createRequire } from "node:module";
 import type speexPackage from "speex-resampler";
 import { resamplingPeriod } from "../../src/base/sample-rate.ts";
 
-// Of 1..10: flat to 7 kHz.
+// Of 1..10, the library's own choice.
 const QUALITY = 7;
 /** More than the filter's memory at any supported rate, in input frames. */
 const FLUSH_FRAMES = 2_000;
 /** Input of one call, in frames: bounds the buffers on the WebAssembly side. */
 const CALL_FRAMES = 48_000;
+
+// By require, because loaders differ in what an import makes of the package's default export.
+const loadCommonJs = createRequire(import.meta.url);
 
 type SpeexClass = typeof speexPackage.default;
 type Speex = InstanceType<SpeexClass>;
@@ -35,9 +39,9 @@ export class Resampler {
   static async load(): Promise<void> {
     if (speex !== undefined) return;
     const before = process.listeners("unhandledRejection");
-    const loaded = await import("speex-resampler");
-    await loaded.default.default.initPromise;
-    speex = loaded.default.default;
+    const loaded: typeof speexPackage = loadCommonJs("speex-resampler");
+    await loaded.default.initPromise;
+    speex = loaded.default;
     dropAddedListeners(before);
   }
 

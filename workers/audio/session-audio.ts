@@ -111,7 +111,6 @@ export class SessionAudio {
     this.#open = undefined;
     const end = chunk.start + chunk.length;
     const held = this.#run?.heldSamples() ?? 0;
-    this.#run?.limit(end);
     // Fewer samples than declared, beyond rounding and what the resampler still holds.
     if ((this.#run?.end() ?? end) + held + ROUNDING_SAMPLES >= end) return "opened";
     return this.#jump(end) ?? "opened";
@@ -171,7 +170,7 @@ export class SessionAudio {
       const phase = run.phaseAt(chunk.start);
       const latest = this.#phases.at(-1)?.start ?? -1;
       if (phase.rate !== SESSION_RATE && latest < phase.start) this.#phases.push(phase);
-      run.limit(Number.POSITIVE_INFINITY);
+      run.limit(chunk.start + chunk.length);
     }
     this.#open = { chunk, decoder };
     return "opened";

@@ -3,7 +3,7 @@ import fvad from "@echogarden/fvad-wasm";
 /** Samples of one decision: 10 ms. */
 export const ACTIVITY_FRAME = 160;
 
-// 0 (lets most through) to 3; 2 gave the lowest word error rate of the four.
+// 0 (lets most through) to 3; word error rates of 2 and 3 lay within a point of each other.
 const AGGRESSIVENESS = 2;
 const RATE = 16_000;
 

@@ -7,7 +7,7 @@
 const BEGIN_FRAMES = 10;
 /** Frames kept before the beginning, so that a soft first sound is heard. */
 export const LEAD_FRAMES = 25;
-/** Frames without voice that end an utterance: measured, see README. */
+/** Frames without voice that end an utterance: between 250 and 400 ms word error rates differed little. */
 const PAUSE_FRAMES = 30;
 /** From here on shorter and shorter pauses are taken, so that the longest one wins. */
 const PATIENT_FRAMES = 1_200;

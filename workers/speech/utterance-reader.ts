@@ -6,6 +6,7 @@ import type { SpeakerProposal, SpeakerTracker } from "../speakers/speaker-tracke
 import { Endpointer, LEAD_FRAMES } from "./endpointer.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { splitAtTurns } from "./speaker-segments.ts";
+import { isLikelySpeech } from "./speech-likeness.ts";
 
 /** Audio goes to the recogniser and the tracker in these blocks of the timeline: 100 ms. */
 const BLOCK = SESSION_RATE / 10;
@@ -49,9 +50,9 @@ interface OpenUtterance {
  * Finds utterances in a stream of samples and reads them.
  *
  * The first utterance of a session is read anew when 2 s of it are there and at its end (at 8 s
- * at the latest), each time with the channel's mean estimated from all of it: without, a voice
- * or microphone unlike the model's loses every third word of a first utterance.
- * *
+ * at the latest), each time with the channel's mean estimated from all of it. That halved the
+ * wrong words where a recording's channel is unlike the model's.
+ *
  * Audio is looked at in frames of 10 ms and read in blocks cut at multiples of 100 ms of the
  * timeline, both counted from where the reading began or an utterance ended. What follows a
  * position that has a checkpoint depends only on that checkpoint and the audio after it.
@@ -230,7 +231,8 @@ export class UtteranceReader {
   }
 
   #completeUtterance(utterance: OpenUtterance): void {
-    const words: Word[] = this.#recogniser.finish();
+    const heard: Word[] = this.#recogniser.finish();
+    const words = isLikelySpeech(heard, utterance.start, this.#position) ? heard : [];
     // What held no words was no speech, and must not colour what follows.
     if (words.length === 0) this.#recogniser.restore(utterance.before);
     this.#utterance = undefined;

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type {
+  ChunkFailed,
+  Done,
+  Hypothesis,
+  Progress,
+} from "../../src/wire/gen/voice/v1/worker.ts";
+import type { ResponseMessage } from "../../workers/reader.ts";
+import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
+import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
+import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
+import { findSpeechRoot } from "../support/native-packages.ts";
+import {
+  chunkMessages,
+  cutChunks,
+  readConversation,
+  readSession,
+  textOf,
+  utterancesOf,
+} from "../support/read-session.ts";
+
+const SECOND = 16_000;
+const LIMIT_MS = 300_000;
+
+/** The first half: five turns of three voices. */
+const pcm = readConversation().subarray(0, 22 * SECOND);
+const chunks = cutChunks(pcm, 2 * SECOND);
+
+let recognisers: RecogniserPool;
+let unbroken: ResponseMessage[];
+
+/** What is durable of a reading: finals and the last word on speakers. */
+function durable(messages: readonly ResponseMessage[]): unknown[] {
+  return messages.filter(({ $case }) => $case === "utterance" || $case === "done");
+}
+
+function progressOf(messages: readonly ResponseMessage[]): Progress[] {
+  return messages.flatMap((message) => (message.$case === "progress" ? [message.value] : []));
+}
+
+function hypothesesOf(messages: readonly ResponseMessage[]): Hypothesis[] {
+  return messages.flatMap((message) => (message.$case === "hypothesis" ? [message.value] : []));
+}
+
+function failuresOf(messages: readonly ResponseMessage[]): ChunkFailed[] {
+  return messages.flatMap((message) => (message.$case === "chunkFailed" ? [message.value] : []));
+}
+
+function doneOf(messages: readonly ResponseMessage[]): Done[] {
+  return messages.flatMap((message) => (message.$case === "done" ? [message.value] : []));
+}
+
+beforeAll(async () => {
+  const library = loadNativeLibrary(findSpeechRoot());
+  const options = { size: 2, waitMs: 1_000, waiters: 2 };
+  recognisers = new RecogniserPool(() => new PocketsphinxRecogniser(library), options);
+  unbroken = await readSession(recognisers, chunkMessages(chunks));
+}, LIMIT_MS);
+
+afterAll(() => recognisers.close());
+
+describe("speech reading", () => {
+  it("speech reading: hears the conversation", () => {
+    expect(textOf(unbroken)).toContain("everyone today we will talk about the");
+    const words = utterancesOf(unbroken).flatMap(({ segments }) =>
+      segments.flatMap((segment) => segment.words),
+    );
+    for (const [index, word] of words.entries()) {
+      expect(word.text).toMatch(/^[a-z][a-z'.-]*$/);
+      expect(word.end).toBeGreaterThan(word.start);
+      expect(word.start).toBeGreaterThanOrEqual(words[index - 1]?.end ?? 0);
+      expect(word.confidence).toBeGreaterThan(0);
+      expect(word.confidence).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it.each([0.5, 5, 30])(
+    "speech reading: chunks of %d s give the same finals",
+    async (seconds) => {
+      const cut = chunkMessages(cutChunks(pcm, seconds * SECOND));
+      expect(durable(await readSession(recognisers, cut))).toEqual(durable(unbroken));
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "speech reading: resumed from any checkpoint, on another recogniser, it goes on the same",
+    async () => {
+      const other = new RecogniserPool(
+        () => new PocketsphinxRecogniser(loadNativeLibrary(findSpeechRoot())),
+        { size: 1, waitMs: 1_000, waiters: 1 },
+      );
+      const finals = utterancesOf(unbroken);
+      expect(finals.length).toBeGreaterThan(3);
+      for (const [index, { checkpoint }] of finals.entries()) {
+        const position = checkpoint?.position ?? 0;
+        const holder = chunks.findIndex(({ start, length }) => start + length > position);
+        const from = holder < 0 ? chunks.length - 1 : Math.max(0, holder - 1);
+        const rest = await readSession(other, chunkMessages(chunks.slice(from)), checkpoint);
+        expect(durable(rest)).toEqual(durable(unbroken).slice(index + 1));
+      }
+      other.close();
+    },
+    LIMIT_MS,
+  );
+
+  it("speech reading: finals follow one another and progress never goes back", () => {
+    const finals = utterancesOf(unbroken);
+    for (const [index, { start, end, checkpoint }] of finals.entries()) {
+      expect(start).toBeGreaterThanOrEqual(finals[index - 1]?.end ?? 0);
+      expect(checkpoint?.position).toBe(end);
+    }
+    const progress = progressOf(unbroken);
+    for (const [index, { processedTo, finalisedTo }] of progress.entries()) {
+      const before = progress[index - 1] ?? { processedTo: 0, finalisedTo: 0 };
+      expect(processedTo - before.processedTo).toBeLessThanOrEqual(SECOND);
+      expect(processedTo).toBeGreaterThanOrEqual(before.processedTo);
+      expect(finalisedTo).toBeGreaterThanOrEqual(before.finalisedTo);
+    }
+    expect(doneOf(unbroken)).toMatchObject([{ finalisedTo: pcm.length }]);
+  });
+
+  it("speech reading: hypotheses grow with rising revisions inside the coming utterance", () => {
+    const starts = new Set(utterancesOf(unbroken).map(({ start }) => start));
+    const hypotheses = hypothesesOf(unbroken);
+    expect(hypotheses.length).toBeGreaterThan(20);
+    const revisions = new Map<number, number>();
+    for (const { start, revision, words } of hypotheses) {
+      expect(starts).toContain(start);
+      expect(revision).toBe((revisions.get(start) ?? 0) + 1);
+      expect(words.length).toBeGreaterThan(0);
+      revisions.set(start, revision);
+    }
+  });
+
+  it(
+    "speech reading: a gap and a broken chunk end the utterance, and what follows is read",
+    async () => {
+      const [first, second, third] = cutChunks(pcm, 3 * SECOND);
+      if (first === undefined || second === undefined || third === undefined) {
+        throw new Error("three chunks expected");
+      }
+      const messages = await readSession(recognisers, [
+        { $case: "chunk", value: first },
+        { $case: "gap", value: { start: second.start, length: second.length } },
+        { $case: "chunk", value: third },
+        {
+          $case: "chunk",
+          value: {
+            ...first,
+            sequence: 3,
+            start: third.start + third.length,
+            mediaType: "audio/wav",
+            data: Buffer.from("no audio"),
+          },
+        },
+      ]);
+      expect(failuresOf(messages)).toMatchObject([{ sequence: 3, code: "not_audio" }]);
+      for (const { start, end } of utterancesOf(messages)) {
+        const inFirst = end <= second.start;
+        const inThird = start >= third.start && end <= third.start + third.length;
+        expect(inFirst || inThird).toBe(true);
+      }
+      expect(doneOf(messages)).toMatchObject([{ finalisedTo: 12 * SECOND }]);
+    },
+    LIMIT_MS,
+  );
+
+  it("speech reading: finalize ends the utterance in hand", async () => {
+    const [chunk] = cutChunks(pcm, 2 * SECOND);
+    if (chunk === undefined) throw new Error("a chunk expected");
+    const messages = await readSession(recognisers, [
+      { $case: "chunk", value: chunk },
+      { $case: "finalize", value: {} },
+    ]);
+    expect(utterancesOf(messages)).toMatchObject([{ end: 2 * SECOND }]);
+    expect(textOf(messages)).not.toBe("");
+  });
+
+  it(
+    "speech reading: silence, hiss, hum, clicks and a tone give no words",
+    async () => {
+      const length = 10 * SECOND;
+      const hiss = (index: number): number => (((index * 7919) % 1009) / 1009 - 0.5) * 60;
+      const sounds: ((index: number) => number)[] = [
+        () => 0,
+        hiss,
+        (index) => 3_000 * Math.sin((index * 2 * Math.PI * 50) / SECOND) + hiss(index),
+        (index) => (index % 9_000 < 40 ? 600 : 1) * hiss(index),
+        (index) => 5_000 * Math.sin((index * 2 * Math.PI * 440) / SECOND),
+      ];
+      for (const sound of sounds) {
+        const audio = Int16Array.from({ length }, (_, index) => sound(index));
+        const messages = await readSession(recognisers, chunkMessages(cutChunks(audio, SECOND)));
+        expect(textOf(messages)).toBe("");
+      }
+    },
+    LIMIT_MS,
+  );
+
+  it("speech reading: long silence brings a checkpoint", async () => {
+    const silence = new Int16Array(45 * SECOND);
+    const messages = await readSession(recognisers, chunkMessages(cutChunks(silence, 5 * SECOND)));
+    expect(utterancesOf(messages)).toMatchObject([
+      { segments: [], checkpoint: { position: 20 * SECOND } },
+      { segments: [], checkpoint: { position: 40 * SECOND } },
+    ]);
+  });
+
+  it("speech reading: another language and a foreign checkpoint are refused", async () => {
+    const { SessionReader } = await import("../../workers/speech/session-reader.ts");
+    const { createSpeakerTracker } = await import(
+      "../../workers/speakers/create-speaker-tracker.ts"
+    );
+    const deps = { recognisers, createTracker: createSpeakerTracker };
+    const open = { sessionId: "s", attempt: 1, vocabulary: [], interimResults: false };
+    await expect(SessionReader.open({ ...open, language: "de" }, deps)).rejects.toMatchObject({
+      code: "bad_request",
+    });
+    const checkpoint = { position: 5, recogniser: Buffer.from("{}"), speakers: Buffer.alloc(0) };
+    await expect(
+      SessionReader.open({ ...open, language: "", checkpoint }, deps),
+    ).rejects.toMatchObject({ code: "bad_request" });
+  });
+});

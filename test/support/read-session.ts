@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import type { AudioChunk, Checkpoint, Utterance } from "../../src/wire/gen/voice/v1/worker.ts";
+import type { RequestMessage, ResponseMessage } from "../../workers/reader.ts";
+import { createSpeakerTracker } from "../../workers/speakers/create-speaker-tracker.ts";
+import type { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
+import { SessionReader } from "../../workers/speech/session-reader.ts";
+
+const CONVERSATION = new URL("../../deploy/demo/conversation.wav", import.meta.url);
+const HEADER_BYTES = 44;
+
+/** The shipped conversation at 16 kHz. */
+export function readConversation(): Int16Array {
+  const bytes = readFileSync(CONVERSATION).subarray(HEADER_BYTES);
+  return Int16Array.from({ length: Math.floor(bytes.length / 2) }, (_, index) =>
+    bytes.readInt16LE(2 * index),
+  );
+}
+
+/** Chunks of raw PCM at 16 kHz, all but the last of `size` samples. */
+export function cutChunks(pcm: Int16Array, size: number, start = 0): AudioChunk[] {
+  return Array.from({ length: Math.ceil(pcm.length / size) }, (_, sequence) => {
+    const samples = pcm.slice(sequence * size, (sequence + 1) * size);
+    return {
+      sequence,
+      start: start + sequence * size,
+      length: samples.length,
+      mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le",
+      data: Buffer.from(samples.buffer),
+    };
+  });
+}
+
+export function chunkMessages(chunks: readonly AudioChunk[]): RequestMessage[] {
+  return chunks.map((value) => ({ $case: "chunk", value }));
+}
+
+/** Everything a reading answers to `requests` and a finish, each request read before the next. */
+export async function readSession(
+  recognisers: RecogniserPool,
+  requests: readonly RequestMessage[],
+  checkpoint?: Checkpoint,
+): Promise<ResponseMessage[]> {
+  const reader = await SessionReader.open(
+    {
+      sessionId: "session",
+      attempt: 1,
+      language: "en",
+      vocabulary: [],
+      checkpoint,
+      interimResults: true,
+    },
+    { recognisers, createTracker: createSpeakerTracker },
+  );
+  const messages: ResponseMessage[] = [];
+  try {
+    for (const request of [...requests, { $case: "finish", value: {} } as const]) {
+      reader.enqueue(request);
+      for (let step = reader.step(); !step.idle; step = reader.step()) {
+        messages.push(...step.messages);
+        if (step.done) return messages;
+      }
+    }
+    return messages;
+  } finally {
+    reader.close();
+  }
+}
+
+export function utterancesOf(messages: readonly ResponseMessage[]): Utterance[] {
+  return messages.flatMap((message) => (message.$case === "utterance" ? [message.value] : []));
+}
+
+export function textOf(messages: readonly ResponseMessage[]): string {
+  return utterancesOf(messages)
+    .flatMap(({ segments }) => segments.flatMap(({ words }) => words.map(({ text }) => text)))
+    .join(" ");
+}

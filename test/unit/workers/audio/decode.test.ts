@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { AppError } from "../../../../src/base/errors.ts";
+import { openChunk } from "../../../../workers/audio/decode.ts";
+import { makeWav } from "../../../support/make-wav.ts";
+
+function codeOf(mediaType: string, data: Buffer): string {
+  try {
+    openChunk(mediaType, data);
+    return "accepted";
+  } catch (error) {
+    return error instanceof AppError ? error.code : "thrown";
+  }
+}
+
+function pcm(encoding: string, data: Buffer, channels = 1): number[] {
+  const type = `audio/pcm;rate=16000;channels=${channels};encoding=${encoding}`;
+  return [...openChunk(type, data).read(100)];
+}
+
+describe("decode", () => {
+  it("decode: every encoding comes out on the 16-bit scale", () => {
+    const s16 = Buffer.alloc(4);
+    s16.writeInt16LE(-12_345, 0);
+    s16.writeInt16LE(321, 2);
+    const s24 = Buffer.alloc(3);
+    s24.writeIntLE(-12_345 * 256, 0, 3);
+    const s32 = Buffer.alloc(4);
+    s32.writeInt32LE(-12_345 * 65_536, 0);
+    const float = Buffer.alloc(16);
+    for (const [index, value] of [0.5, -2, Number.NaN, 1].entries()) {
+      float.writeFloatLE(value, 4 * index);
+    }
+    expect(pcm("u8", Buffer.from([128, 0, 255]))).toEqual([0, -32_768, 32_512]);
+    expect(pcm("s16le", s16)).toEqual([-12_345, 321]);
+    expect(pcm("s24le", s24)).toEqual([-12_345]);
+    expect(pcm("s32le", s32)).toEqual([-12_345]);
+    expect(pcm("f32le", float)).toEqual([16_384, -32_768, 0, 32_767]);
+  });
+
+  it("decode: two channels are heard as their mean", () => {
+    const stereo = Buffer.alloc(4);
+    stereo.writeInt16LE(1_000, 0);
+    stereo.writeInt16LE(-500, 2);
+    expect(pcm("s16le", stereo, 2)).toEqual([250]);
+  });
+
+  it("decode: reads piece by piece and then nothing", () => {
+    const decoder = openChunk("audio/x-wav", makeWav({ frames: 25, seed: 3 }));
+    expect(decoder.frames).toBe(25);
+    expect(
+      [decoder.read(10), decoder.read(10), decoder.read(10)].map((part) => part.length),
+    ).toEqual([10, 10, 5]);
+    expect(decoder.read(10)).toHaveLength(0);
+  });
+
+  it("decode: refuses what it cannot read, with the reason's code", () => {
+    expect(codeOf("audio/wav", Buffer.from("no audio"))).toBe("not_audio");
+    expect(codeOf("audio/pcm;rate=16000", Buffer.alloc(1))).toBe("not_audio");
+    expect(codeOf("audio/pcm", Buffer.alloc(100))).toBe("unsupported_media_type");
+    expect(codeOf("audio/ogg", Buffer.alloc(100))).toBe("unsupported_media_type");
+    expect(codeOf("", Buffer.alloc(100))).toBe("unsupported_media_type");
+  });
+});

@@ -1,0 +1,34 @@
+import { SESSION_RATE } from "../../src/base/sample-rate.ts";
+import type { RecognisedWord } from "./recogniser.ts";
+
+/** No word lasts as long on average; steady hums and tones come out as one endless "mm". */
+const LONGEST_MEAN = 1.5 * SESSION_RATE;
+/** From this length on, words must fill some of an utterance; over music few do. */
+const JUDGED_LENGTH = 3 * SESSION_RATE;
+const LEAST_FILLED = 0.15;
+/** Struck notes come out as one word over and over. */
+const LEAST_REPEATED = 8;
+const REPEATED_SHARE = 0.8;
+
+/**
+ * False when the words of the utterance [start, end) are of a kind that the recogniser makes of
+ * hum, tones and music, and that people do not say. The bounds lie far from anything measured
+ * on speech (words fill 35 % and more of an utterance there, and last 0.2 to 0.6 s on average).
+ */
+export function isLikelySpeech(
+  words: readonly RecognisedWord[],
+  start: number,
+  end: number,
+): boolean {
+  if (words.length === 0) return false;
+  const spoken = words.reduce((total, word) => total + word.end - word.start, 0);
+  if (spoken / words.length > LONGEST_MEAN) return false;
+  if (end - start >= JUDGED_LENGTH && spoken < LEAST_FILLED * (end - start)) return false;
+  return words.length < LEAST_REPEATED || mostFrequent(words) < REPEATED_SHARE * words.length;
+}
+
+function mostFrequent(words: readonly RecognisedWord[]): number {
+  const counts = new Map<string, number>();
+  for (const { text } of words) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return Math.max(...counts.values());
+}
