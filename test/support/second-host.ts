@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { until } from "./until.ts";
+import type { WholeService } from "./whole-service.ts";
+
+const MAIN = resolve(import.meta.dirname, "../../src/main.ts");
+
+/** Another process with the role `sessions` beside a whole service, on the same servers. */
+export class SecondHost {
+  readonly #child: ChildProcess;
+  #opsUrl = "";
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    let text = "";
+    child.stdout?.on("data", (data: Buffer) => {
+      text += data.toString();
+      const line = text.split("\n").find((each) => each.includes('"event":"ready"'));
+      if (line?.endsWith("}")) {
+        this.#opsUrl = (JSON.parse(line) as { ops_url: string }).ops_url;
+      }
+    });
+  }
+
+  static async start(service: WholeService): Promise<SecondHost> {
+    const settings = readFileSync(`/proc/${service.ready.pids.main}/environ`, "utf8");
+    const entries = settings.split("\0").map((each) => each.split(/=(.*)/s).slice(0, 2));
+    const env = Object.fromEntries(entries.filter(([name]) => name));
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN], {
+      env: { ...env, ROLES: "sessions", OPS_PORT: "0", GRPC_SESSIONS_PORT: "0", NODE_NAME: "two" },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const host = new SecondHost(child);
+    await until(() => host.#opsUrl !== "", "the second host", 60_000);
+    return host;
+  }
+
+  owned(): Promise<number> {
+    return ownedPartitions(this.#opsUrl);
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const exited = once(this.#child, "exit");
+    this.#child.kill(signal);
+    await exited;
+  }
+}
+
+/** The figure that a host's operations port tells. */
+export async function ownedPartitions(opsUrl: string): Promise<number> {
+  const text = await (await fetch(`${opsUrl}/metrics`)).text();
+  return Number(/^voice_partitions_owned (\d+)$/m.exec(text)?.[1] ?? -1);
+}
