@@ -78,6 +78,7 @@ export class Activation<S, E, W, C> {
       tell: (command) => this.tell(command),
     });
     this.#phase = "active";
+    this.#log.debug({ epoch: this.#epoch, seq: this.#seq }, "activated");
     this.#companion.start(state, this.#seq);
     this.#arm();
     this.#pump();

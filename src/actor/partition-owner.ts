@@ -107,7 +107,10 @@ export class PartitionOwner {
       });
       wanted.push(taking);
     }
+    const before = this.#owned.size;
     await Promise.all(wanted);
+    const taken = this.#owned.size - before;
+    if (taken > 0) this.#parts.log.info({ taken, owned: this.#owned.size }, "partitions taken");
   }
 
   async #giveBack(partition: number): Promise<void> {
