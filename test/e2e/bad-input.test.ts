@@ -62,7 +62,12 @@ describe("bad input", () => {
       const answer = await call<Failure>(service.api, "GET", `/sessions/${id}`, { token });
       expectProblem(answer, 404, "not_found");
     }
-    expectProblem(await call<Failure>(service.api, "GET", "/nowhere"), 404, "not_found");
+    const nowhere = await fetch(`${service.api}/nowhere`).then(async (response) => ({
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Failure,
+    }));
+    expectProblem(nowhere, 404, "not_found");
   });
 
   it("bad input: what is no audio is refused with a sentence", async () => {

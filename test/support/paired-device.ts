@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { ApiClient, type CallOptions as ClientOptions } from "./api-client.ts";
 import { until } from "./until.ts";
 import type { WholeService } from "./whole-service.ts";
 
@@ -27,29 +28,37 @@ interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** One HTTP call; a connection that fails rejects. */
+const clients = new Map<string, Promise<ApiClient>>();
+
+/** One client per service: each answer is held against the service's own OpenAPI document. */
+function clientOf(api: string): Promise<ApiClient> {
+  const known = clients.get(api);
+  if (known !== undefined) return known;
+  const client = ApiClient.connect(api);
+  clients.set(api, client);
+  client.catch(() => clients.delete(api));
+  return client;
+}
+
+/** One HTTP call; a connection that fails rejects, and so does an answer off the document. */
 export async function call<T = Record<string, unknown>>(
   api: string,
   method: string,
   path: string,
-  options: CallOptions = {},
+  { token, key, body, bytes, headers = {} }: CallOptions = {},
 ): Promise<Answer<T>> {
-  const { token, key, body, bytes, headers = {} } = options;
-  const sent: Record<string, string> = { ...headers };
-  if (token !== undefined) sent.authorization = `Bearer ${token}`;
-  if (key !== undefined) sent["x-api-key"] = key;
-  if (body !== undefined) sent["content-type"] = "application/json";
-  const payload = bytes ?? (body === undefined ? undefined : JSON.stringify(body));
-  const response = await fetch(`${api}${path}`, {
-    method,
-    headers: sent,
-    ...(payload === undefined ? {} : { body: payload as NonNullable<RequestInit["body"]> }),
-    signal: AbortSignal.timeout(30_000),
-  });
-  const text = await response.text();
-  const type = response.headers.get("content-type") ?? "";
-  const parsed: unknown = type.includes("json") ? JSON.parse(text) : text;
-  return { status: response.status, body: parsed as T, headers: response.headers };
+  const client = await clientOf(api);
+  const options: ClientOptions = { headers };
+  if (token !== undefined) options.bearer = token;
+  if (key !== undefined) options.apiKey = key;
+  const payload = bytes ?? body;
+  if (payload !== undefined) options.body = payload;
+  return client.call<T>(method, path, options);
+}
+
+/** The service is away: no connection, or one that broke. */
+function isOutage(error: unknown): boolean {
+  return error instanceof TypeError || /document at .*: 5|terminated/.test(String(error));
 }
 
 /** The same, tried again while the service is away, as a device does. */
@@ -62,8 +71,13 @@ export async function persistently<T = Record<string, unknown>>(
   let answer: Answer<T> | undefined;
   await until(
     async () => {
-      answer = await call<T>(service.api, method, path, options).catch(() => undefined);
-      return answer !== undefined && answer.status < 500 && answer.status !== 429;
+      try {
+        answer = await call<T>(service.api, method, path, options);
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        return false;
+      }
+      return answer.status < 500 && answer.status !== 429;
     },
     `${method} ${path}`,
     90_000,
