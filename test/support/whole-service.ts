@@ -72,7 +72,10 @@ export class WholeService {
 
   /** Resolves when the supervisor has put another process in the place of `pid`. */
   async replaced(part: PartName, pid: number): Promise<void> {
-    await until(() => this.ready.pids[part] !== pid, `${part} to come back`, 60_000);
+    const back = until(() => this.ready.pids[part] !== pid, `${part} to come back`, 60_000);
+    await back.catch((error: unknown) => {
+      throw new Error(`The supervisor said:\n${this.output}`, { cause: error });
+    });
   }
 
   /** Lines of a part's log, parsed. */

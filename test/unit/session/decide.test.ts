@@ -1,66 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { isAppError } from "../../../src/base/errors.ts";
-import type { RecognisedSegment, SessionCommand } from "../../../src/session/command.ts";
-import { decide } from "../../../src/session/decide.ts";
 import { GAP_WAIT } from "../../../src/session/decide-audio.ts";
-import type { SessionEvent } from "../../../src/session/event.ts";
-import { initialState, type SessionState } from "../../../src/session/state.ts";
-import { Turn } from "../../../src/session/turn.ts";
-
-const SECOND = 16_000;
-
-class Bench {
-  readonly state: SessionState = initialState("s");
-  now = 1_000;
-  events: SessionEvent[] = [];
-
-  run(command: SessionCommand): unknown {
-    const turn = new Turn(this.state, this.now);
-    const reply = decide(turn, command);
-    this.events.push(...turn.events);
-    return reply;
-  }
-
-  start(): this {
-    this.run({ type: "Start", jobId: "j", language: "en" });
-    return this;
-  }
-
-  chunk(sequence: number, seconds = 2, sampleRate = 16_000): void {
-    const frames = seconds * sampleRate;
-    this.run({ type: "ChunkStored", chunkId: `c${sequence}`, sequence, frames, sampleRate });
-  }
-
-  utterance(segments: RecognisedSegment[], finalisedTo: number): void {
-    const none = new Uint8Array();
-    this.run({
-      type: "Utterance",
-      attempt: 1,
-      segments,
-      checkpoint: { position: finalisedTo, recogniser: none, speakers: none },
-      revised: { segments: [], merges: [] },
-      finalisedTo,
-    });
-  }
-
-  of<T extends SessionEvent["type"]>(type: T): Extract<SessionEvent, { type: T }>[] {
-    return this.events.filter((e): e is Extract<SessionEvent, { type: T }> => e.type === type);
-  }
-}
-
-function segment(start: number, end: number, cluster: number): RecognisedSegment {
-  return {
-    start,
-    end,
-    words: [{ text: "word", start, end, confidence: 0.9 }],
-    confidence: 0.9,
-    cluster,
-  };
-}
+import { SECOND, SessionBench, segment } from "../../support/session-bench.ts";
 
 describe("chunks", () => {
   it("chunks: out of order they end up in order, back to back", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     for (const sequence of [2, 0, 1]) bench.chunk(sequence);
     expect(bench.of("ChunkPlaced").map((e) => [e.sequence, e.start, e.length])).toEqual([
       [0, 0, 2 * SECOND],
@@ -70,7 +15,7 @@ describe("chunks", () => {
   });
 
   it("chunks: the same one twice changes nothing", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     bench.chunk(0);
     bench.chunk(2);
     const before = bench.events.length;
@@ -80,13 +25,13 @@ describe("chunks", () => {
   });
 
   it("chunks: positions of a rate that does not divide evenly never drift", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     for (let sequence = 0; sequence < 100; sequence += 1) bench.chunk(sequence, 0.5, 22_050);
     expect(bench.state.timeline.position).toBe(50 * SECOND);
   });
 
   it("chunks: a gap is waited for, then marked with the nominal length", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     bench.chunk(0);
     bench.chunk(2);
     bench.now += GAP_WAIT - 1;
@@ -101,7 +46,7 @@ describe("chunks", () => {
   });
 
   it("chunks: a late one fills its gap and moves nothing else", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     bench.chunk(0);
     bench.chunk(2);
     bench.now += GAP_WAIT;
@@ -113,7 +58,7 @@ describe("chunks", () => {
   });
 
   it("chunks: what is missing at the end after stop becomes a gap too", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     bench.chunk(0);
     bench.run({ type: "Stop", lastSequence: 2 });
     bench.now += GAP_WAIT;
@@ -122,7 +67,7 @@ describe("chunks", () => {
   });
 
   it("chunks: a session without audio completes at stop", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     bench.run({ type: "Stop", lastSequence: -1 });
     expect(bench.events.map((e) => e.type)).toEqual([
       "SessionStarted",
@@ -135,7 +80,7 @@ describe("chunks", () => {
 
 describe("recognition", () => {
   it("recognition: labels come in order of first speech and stay", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     bench.chunk(0, 10);
     bench.utterance([segment(0, SECOND, 7), segment(SECOND, 2 * SECOND, 3)], 2 * SECOND);
     bench.utterance([segment(3 * SECOND, 4 * SECOND, 7), segment(5 * SECOND, 6 * SECOND, -1)], 0);
@@ -143,7 +88,7 @@ describe("recognition", () => {
   });
 
   it("recognition: a replay of a known utterance adds nothing", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     bench.chunk(0, 10);
     bench.utterance([segment(0, SECOND, 0)], SECOND);
     bench.utterance([segment(0, SECOND, 0)], SECOND);
@@ -151,7 +96,7 @@ describe("recognition", () => {
   });
 
   it("recognition: a chunk is completed when everything in it is final", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     bench.chunk(0, 2);
     bench.chunk(1, 2);
     bench.utterance([segment(0, SECOND, 0)], 3 * SECOND);
@@ -161,7 +106,7 @@ describe("recognition", () => {
   });
 
   it("recognition: merged clusters merge their labels, the older survives with the claim", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     bench.chunk(0, 10);
     bench.utterance([segment(0, SECOND, 0), segment(SECOND, 2 * SECOND, 1)], 2 * SECOND);
     bench.run({
@@ -185,7 +130,7 @@ describe("recognition", () => {
   });
 
   it("recognition: a re-reading replaces its span and keeps the labels", () => {
-    const bench = new Bench().start();
+    const bench = new SessionBench().start();
     bench.chunk(0);
     bench.utterance([segment(0, SECOND, 0)], SECOND);
     bench.chunk(2);
@@ -218,8 +163,8 @@ describe("claims", () => {
     byOwner: false,
   } as const;
 
-  function spoken(): Bench {
-    const bench = new Bench().start();
+  function spoken(): SessionBench {
+    const bench = new SessionBench().start();
     bench.chunk(0, 10);
     bench.utterance([segment(0, SECOND, 0)], SECOND);
     return bench;
