@@ -25,6 +25,8 @@ import { PostgresTranscriptionJobs } from "./store/jobs.ts";
 import { LoginStore } from "./store/logins.ts";
 import { PairingStore } from "./store/pairing.ts";
 import { pingDatabase } from "./store/ping.ts";
+import { PostgresRedoSettings } from "./store/redo-settings.ts";
+import { PostgresSegmentEdits } from "./store/segment-edits.ts";
 import { PostgresSegments } from "./store/segments.ts";
 import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
@@ -150,6 +152,7 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       segments,
       gaps: segments,
       assignees: directory,
+      edits: new PostgresSegmentEdits(pool),
       actors: shared.commands,
       cursorKey,
     },
@@ -160,7 +163,16 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       notifier,
       log,
     },
-    jobs: { directory, jobs: new PostgresTranscriptionJobs(pool), segments, cursorKey },
+    jobs: {
+      directory,
+      jobs: new PostgresTranscriptionJobs(pool),
+      segments,
+      settings: new PostgresRedoSettings(pool),
+      actors: shared.commands,
+      engines: ["pocketsphinx"],
+      languages: ["en"],
+      cursorKey,
+    },
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }

@@ -10,10 +10,13 @@ import { type HealthPorts, healthRoutes } from "./health.ts";
 import { type PairingPorts, pairingRoutes } from "./pairing.ts";
 import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
+import { type SegmentEditPorts, segmentEditRoutes } from "./segments-edit.ts";
 import { type SessionPorts, sessionRoutes } from "./sessions.ts";
 import { type SpeakerClaimPorts, speakerClaimRoutes } from "./speaker-claims.ts";
+import { type SpeakerEditPorts, speakerEditRoutes } from "./speakers-edit.ts";
 import { type TranscriptPorts, transcriptRoutes } from "./transcript.ts";
 import { type TranscriptionJobPorts, transcriptionJobRoutes } from "./transcription-jobs.ts";
+import { type RedoPorts, redoRoutes } from "./transcription-redo.ts";
 import { type UploadAudioPorts, uploadAudioRoutes } from "./upload-audio.ts";
 import { type UserPorts, userRoutes } from "./users.ts";
 import { type UserAccessPorts, userAccessRoutes } from "./users-access.ts";
@@ -27,9 +30,15 @@ export interface ApiPorts {
   workspaces: WorkspacePorts & WorkspaceMemberPorts;
   devices: DevicePorts & HeartbeatPorts & PairingPorts;
   deviceSessions: DeviceSessionPorts;
-  sessions: SessionPorts & ChunkPorts & SegmentPorts & TranscriptPorts & SpeakerClaimPorts;
+  sessions: SessionPorts &
+    ChunkPorts &
+    SegmentPorts &
+    SegmentEditPorts &
+    TranscriptPorts &
+    SpeakerClaimPorts &
+    SpeakerEditPorts;
   upload: UploadAudioPorts;
-  jobs: TranscriptionJobPorts;
+  jobs: TranscriptionJobPorts & RedoPorts;
   health: HealthPorts;
 }
 
@@ -55,6 +64,9 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...transcriptRoutes(sessions),
     ...speakerClaimRoutes(sessions),
     ...transcriptionJobRoutes(ports.jobs),
+    ...redoRoutes(ports.jobs),
+    ...segmentEditRoutes(sessions),
+    ...speakerEditRoutes(sessions),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, {
       title: "Voice session service",

@@ -64,7 +64,7 @@ export const segmentSchema = Type.Object({
   confidence: Type.Optional(Type.Number()),
 });
 
-const revisedSegmentSchema = Type.Composite([
+export const revisedSegmentSchema = Type.Composite([
   segmentSchema,
   Type.Object({ revision: Type.Integer(), words: Type.Optional(Type.Array(wordSchema)) }),
 ]);

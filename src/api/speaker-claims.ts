@@ -4,9 +4,9 @@ import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import type { ClaimSource } from "../session/status.ts";
 import { defineRoute, type Route } from "./route.ts";
+import type { SessionActors } from "./session-actors.ts";
 import { assertAllowed, requireSession, type SessionGrant } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import type { SessionCommand } from "./sessions-outbox.ts";
 import { claimSource, sessionParams } from "./sessions-schema.ts";
 
 /** Port: who a label can be assigned to. Throws `unavailable` when storage is away. */
@@ -19,16 +19,6 @@ export interface SpeakerClaimPorts {
   directory: SessionDirectory;
   assignees: AssigneeDirectory;
   actors: SessionActors;
-}
-
-/** Port: a session's actor, wherever it lives. */
-export interface SessionActors {
-  /**
-   * Sends a command and waits until its events are durable. Throws the
-   * actor's refusal, or `timeout` (outcome unknown: safe to send again with
-   * the same `commandId`).
-   */
-  ask(sessionId: string, command: SessionCommand, commandId: string): Promise<unknown>;
 }
 
 /** The actor's answer to `Claim`. */
@@ -99,7 +89,7 @@ export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClai
     async handle({ body }, grant) {
       const claimedUserId = await assigneeOf(assignees, grant, body);
       const command = {
-        type: "Claim",
+        type: "Claim" as const,
         label: body.speaker_label,
         source: body.source,
         claimedUserId,

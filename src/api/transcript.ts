@@ -11,6 +11,8 @@ import {
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory, SessionRecord, SpeakerRecord } from "./sessions-directory.ts";
 import { presentSpeaker, sessionParams, sessionStatus, speakerSchema } from "./sessions-schema.ts";
+import { toCues, toSrt, toVtt } from "./transcript-captions.ts";
+import { toMarkdown } from "./transcript-markdown.ts";
 import { transcriptText } from "./transcript-text.ts";
 
 /** Audio that did not come: its nominal span on the timeline, samples at 16 kHz. */
@@ -54,7 +56,7 @@ interface Transcript {
   gaps: GapRecord[];
 }
 
-type Format = "json" | "txt";
+type Format = "json" | "txt" | "md" | "srt" | "vtt";
 
 /** `?format=` decides, else the first of `Accept` that is known; JSON by default. */
 export function transcriptFormat(format: Format | undefined, accept: string | undefined): Format {
@@ -62,6 +64,9 @@ export function transcriptFormat(format: Format | undefined, accept: string | un
   for (const range of (accept ?? "").toLowerCase().split(",")) {
     const type = range.split(";")[0]?.trim();
     if (type === "text/plain") return "txt";
+    if (type === "text/markdown") return "md";
+    if (type === "application/x-subrip") return "srt";
+    if (type === "text/vtt") return "vtt";
     if (type === "application/json" || type === "*/*") return "json";
   }
   return "json";
@@ -84,16 +89,43 @@ function presentTranscript(transcript: Transcript): Static<typeof transcriptSche
   };
 }
 
-function textReply(transcript: Transcript): Reply {
+const MEDIA_TYPES = {
+  txt: "text/plain; charset=utf-8",
+  md: "text/markdown; charset=utf-8",
+  srt: "application/x-subrip; charset=utf-8",
+  vtt: "text/vtt; charset=utf-8",
+} as const;
+
+function exportReply(transcript: Transcript, format: Exclude<Format, "json">): Reply {
   const names = new Map<string, string>();
   for (const { label, displayName } of transcript.speakers) {
     if (displayName !== undefined) names.set(label, displayName);
   }
   return {
     status: 200,
-    body: transcriptText(transcript.segments, names),
-    headers: { "content-type": "text/plain; charset=utf-8" },
+    body: render(transcript, format, names),
+    headers: {
+      "content-type": MEDIA_TYPES[format],
+      "content-disposition": `inline; filename="transcript-${transcript.session.id}.${format}"`,
+    },
   };
+}
+
+function render(
+  { session, segments }: Transcript,
+  format: Exclude<Format, "json">,
+  names: ReadonlyMap<string, string>,
+): string {
+  switch (format) {
+    case "txt":
+      return transcriptText(segments, names);
+    case "md":
+      return toMarkdown(session.title, segments, names);
+    case "srt":
+      return toSrt(toCues(segments, names));
+    case "vtt":
+      return toVtt(toCues(segments, names));
+  }
 }
 
 async function readTranscript(ports: TranscriptPorts, sessionId: string): Promise<Transcript> {
@@ -117,17 +149,28 @@ export function transcriptRoutes(ports: TranscriptPorts): Route[] {
     id: "getTranscript",
     tag: "Session",
     summary: "The whole transcript",
-    description: "As JSON, or as text with a line `[00:12] S1: words` for each segment.",
+    description:
+      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names.",
     auth: ["bearer"],
     params: sessionParams,
     query: Type.Object({
-      format: Type.Optional(Type.Union([Type.Literal("json"), Type.Literal("txt")])),
+      format: Type.Optional(
+        Type.Union(
+          (["json", "txt", "md", "srt", "vtt"] as const).map((format) => Type.Literal(format)),
+        ),
+      ),
     }),
     responses: {
       200: {
         description: "The transcript so far",
         schema: transcriptSchema,
-        mediaTypes: ["application/json", "text/plain"],
+        mediaTypes: [
+          "application/json",
+          "text/plain",
+          "text/markdown",
+          "application/x-subrip",
+          "text/vtt",
+        ],
       },
     },
     errors: [
@@ -141,7 +184,8 @@ export function transcriptRoutes(ports: TranscriptPorts): Route[] {
       requireSession(ports.directory, principal, params.session_id, "session.content"),
     async handle({ params, query, headers }) {
       const found = await readTranscript(ports, params.session_id);
-      if (transcriptFormat(query.format, headers.accept) === "txt") return textReply(found);
+      const format = transcriptFormat(query.format, headers.accept);
+      if (format !== "json") return exportReply(found, format);
       return { status: 200, body: presentTranscript(found) };
     },
   });

@@ -1,0 +1,85 @@
+import { Type } from "@sinclair/typebox";
+import { AppError } from "../base/errors.ts";
+import { isId, newId } from "../base/ids.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { presentSegment, revisedSegmentSchema, type SegmentReader } from "./segments.ts";
+import type { SessionActors } from "./session-actors.ts";
+import { requireSession } from "./sessions-access.ts";
+import type { SessionDirectory } from "./sessions-directory.ts";
+
+/** Port: texts on their way from this route to the session that puts them in place. */
+export interface SegmentEdits {
+  /**
+   * Keeps the text until the session takes it. Its words get times in
+   * proportion to their length. False when there is no such segment.
+   */
+  put(edit: {
+    id: string;
+    sessionId: string;
+    segmentId: string;
+    text: string;
+    byUserId: string;
+  }): Promise<boolean>;
+}
+
+export interface SegmentEditPorts {
+  directory: SessionDirectory;
+  segments: SegmentReader;
+  edits: SegmentEdits;
+  actors: SessionActors;
+}
+
+/** PATCH /sessions/{id}/segments/{segment_id}. */
+export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
+  const { directory, segments, edits, actors } = ports;
+  const edit = defineRoute({
+    method: "patch",
+    path: "/sessions/{session_id}/segments/{segment_id}",
+    id: "editSegment",
+    tag: "Session",
+    summary: "Correct a segment's text or speaker",
+    description: "The recogniser never changes it again; a redo replaces it.",
+    auth: ["bearer"],
+    params: Type.Object({ session_id: Type.String(), segment_id: Type.String() }),
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        text: Type.Optional(Type.String({ minLength: 1, maxLength: 10_000, pattern: "\\S" })),
+        speaker: Type.Optional(Type.String({ pattern: "^S[1-9][0-9]{0,5}$" })),
+      }),
+    },
+    responses: { 200: { description: "The segment as it stands", schema: revisedSegmentSchema } },
+    errors: ["invalid_body", "forbidden", "elevation_required", "not_found", "conflict"],
+    async resolve({ principal, params }) {
+      const grant = await requireSession(directory, principal, params.session_id, "session.edit");
+      if (!isId(params.segment_id)) {
+        throw new AppError("not_found", "There is no segment with this id.");
+      }
+      return grant;
+    },
+    async handle({ params, body }, grant) {
+      const { session_id: sessionId, segment_id: segmentId } = params;
+      const text = body.text?.replace(/\s+/g, " ").trim();
+      if (text === undefined && body.speaker === undefined) {
+        throw new AppError("invalid_body", "Send `text`, `speaker`, or both.");
+      }
+      const byUserId = grant.principal.id;
+      const editId = text === undefined ? "" : newId();
+      if (text !== undefined) {
+        const known = await edits.put({ id: editId, sessionId, segmentId, text, byUserId });
+        if (!known) throw new AppError("not_found", "There is no segment with this id.");
+      }
+      const label = body.speaker ?? "";
+      await actors.ask(
+        sessionId,
+        { type: "EditSegment", segmentId, editId, label, byUserId },
+        newId(),
+      );
+      const all = await segments.segments(sessionId);
+      const found = all.find((segment) => segment.id === segmentId);
+      if (found === undefined) throw new AppError("not_found", "There is no segment with this id.");
+      return { status: 200, body: { ...presentSegment(found), revision: found.revision } };
+    },
+  });
+  return [edit];
+}

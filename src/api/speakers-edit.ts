@@ -1,0 +1,70 @@
+import { Type } from "@sinclair/typebox";
+import { newId } from "../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
+import { defineRoute, type Route } from "./route.ts";
+import type { SessionActors } from "./session-actors.ts";
+import { requireSession } from "./sessions-access.ts";
+import type { SessionDirectory } from "./sessions-directory.ts";
+import { sessionParams } from "./sessions-schema.ts";
+
+export interface SpeakerEditPorts {
+  directory: SessionDirectory;
+  actors: SessionActors;
+}
+
+const label = Type.String({ pattern: "^S[1-9][0-9]{0,5}$" });
+
+/** POST /sessions/{id}/speakers/merge, DELETE /sessions/{id}/speaker-claims/{label}. */
+export function speakerEditRoutes({ directory, actors }: SpeakerEditPorts): Route[] {
+  const merge = defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/speakers/merge",
+    id: "mergeSpeakers",
+    tag: "Session",
+    summary: "Say that two labels are one voice",
+    description: "The older label survives, whichever way they are named, and claims follow.",
+    auth: ["bearer"],
+    params: sessionParams,
+    body: { kind: "json", schema: Type.Object({ from: label, into: label }) },
+    responses: {
+      200: {
+        description: "What became of them",
+        schema: Type.Object({ from: Type.String(), into: Type.String() }),
+      },
+    },
+    errors: ["invalid_body", "forbidden", "not_found"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.edit"),
+    async handle({ params, body }) {
+      const command = { type: "MergeSpeakers" as const, ...body };
+      const merged = await actors.ask(params.session_id, command, newId());
+      return { status: 200, body: merged };
+    },
+  });
+  const unclaim = defineRoute({
+    method: "delete",
+    path: "/sessions/{session_id}/speaker-claims/{label}",
+    id: "unclaimSpeaker",
+    tag: "Session",
+    summary: "Take a claim back",
+    description: "By whoever claimed the label, or by the session's owner. Idempotent.",
+    auth: ["bearer"],
+    params: Type.Object({ session_id: Type.String(), label: Type.String() }),
+    responses: { 200: { description: "Done", schema: acknowledgementSchema } },
+    errors: ["forbidden", "guest_access_closed", "not_found"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.claim"),
+    async handle({ params }, { principal, facts }) {
+      const byOwner = facts.relation === "owner";
+      const command = {
+        type: "Unclaim" as const,
+        label: params.label,
+        byUserId: principal.id,
+        byOwner,
+      };
+      await actors.ask(params.session_id, command, newId());
+      return acknowledge("The claim was taken back.");
+    },
+  });
+  return [merge, unclaim];
+}

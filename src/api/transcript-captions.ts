@@ -1,0 +1,91 @@
+import type { SegmentRecord } from "./segments.ts";
+
+/** One caption: who says what from when to when. Times are milliseconds. */
+export interface Cue {
+  start: number;
+  end: number;
+  speaker: string;
+  text: string;
+}
+
+/** Two lines of 42 characters: what people can read along (BBC subtitle guidelines: 37 to 42). */
+const CUE_CHARACTERS = 84;
+const SAMPLES_PER_MS = 16;
+
+/**
+ * Segments as captions: a long one becomes several, cut between words at the
+ * times of its words, or in proportion to the text when a person edited it.
+ */
+export function toCues(
+  segments: readonly SegmentRecord[],
+  names: ReadonlyMap<string, string>,
+): Cue[] {
+  return segments
+    .filter((segment) => segment.text !== "")
+    .flatMap((segment) => cut(segment, names));
+}
+
+function cut(segment: SegmentRecord, names: ReadonlyMap<string, string>): Cue[] {
+  const speaker = names.get(segment.label) ?? segment.label;
+  const words = timedWords(segment);
+  const cues: Cue[] = [];
+  for (const word of words) {
+    const cue = cues.at(-1);
+    if (cue === undefined || cue.text.length + 1 + word.text.length > CUE_CHARACTERS) {
+      cues.push({ start: word.start, end: word.end, speaker, text: word.text });
+    } else {
+      cue.text += ` ${word.text}`;
+      cue.end = word.end;
+    }
+  }
+  return cues;
+}
+
+function timedWords(segment: SegmentRecord): { text: string; start: number; end: number }[] {
+  const toMs = (samples: number): number => Math.round(samples / SAMPLES_PER_MS);
+  const texts = segment.text.split(/\s+/).filter((text) => text !== "");
+  if (texts.length === segment.words.length) {
+    return segment.words.map(({ text, start, end }) => ({
+      text,
+      start: toMs(start),
+      end: toMs(end),
+    }));
+  }
+  const length = texts.reduce((sum, text) => sum + text.length + 1, 0);
+  const per = (segment.end - segment.start) / Math.max(1, length);
+  let at = segment.start;
+  return texts.map((text) => {
+    const start = at;
+    at += (text.length + 1) * per;
+    return { text, start: toMs(start), end: toMs(at) };
+  });
+}
+
+function clock(ms: number, mark: "," | "."): string {
+  const pad = (value: number, width = 2): string => String(value).padStart(width, "0");
+  const seconds = Math.floor(ms / 1_000);
+  const hours = Math.floor(seconds / 3_600);
+  const minutes = Math.floor(seconds / 60) % 60;
+  return `${pad(hours)}:${pad(minutes)}:${pad(seconds % 60)}${mark}${pad(ms % 1_000, 3)}`;
+}
+
+/** SubRip: numbered captions with the speaker in front. */
+export function toSrt(cues: readonly Cue[]): string {
+  return cues
+    .map(
+      ({ start, end, speaker, text }, index) =>
+        `${index + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${speaker}: ${text}\n`,
+    )
+    .join("\n");
+}
+
+/** WebVTT with voice spans (https://www.w3.org/TR/webvtt1/#webvtt-cue-voice-span). */
+export function toVtt(cues: readonly Cue[]): string {
+  const escapeText = (text: string): string =>
+    text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const blocks = cues.map(
+    ({ start, end, speaker, text }) =>
+      `${clock(start, ".")} --> ${clock(end, ".")}\n<v ${escapeText(speaker)}>${escapeText(text)}</v>\n`,
+  );
+  return ["WEBVTT\n", ...blocks].join("\n");
+}

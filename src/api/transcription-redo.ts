@@ -1,0 +1,94 @@
+import { Type } from "@sinclair/typebox";
+import { AppError } from "../base/errors.ts";
+import { isId, newId } from "../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
+import { defineRoute, type Route } from "./route.ts";
+import type { SessionActors } from "./session-actors.ts";
+import { requirePrincipal } from "./sessions-access.ts";
+import type {
+  TranscriptionJob,
+  TranscriptionJobDirectory,
+} from "./transcription-jobs-directory.ts";
+
+export interface RedoOptions {
+  forcedLanguage?: string | undefined;
+  vocabulary?: string[] | undefined;
+}
+
+/** Port: what the next reading of a job is told. */
+export interface RedoSettings {
+  save(jobId: string, options: RedoOptions): Promise<void>;
+}
+
+export interface RedoPorts {
+  jobs: Pick<TranscriptionJobDirectory, "get">;
+  settings: RedoSettings;
+  actors: SessionActors;
+  /** Engines that can be asked for by name. */
+  engines: readonly string[];
+  /** Primary language subtags that an engine here speaks. */
+  languages: readonly string[];
+}
+
+const redoBody = Type.Object({
+  forced_language: Type.Optional(Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$" })),
+  engine: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  vocabulary: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+  ),
+});
+
+/** POST /admin/jobs/transcriptions/{job_id}/redo. */
+export function redoRoutes({ jobs, settings, actors, engines, languages }: RedoPorts): Route[] {
+  const redo = defineRoute({
+    method: "post",
+    path: "/admin/jobs/transcriptions/{job_id}/redo",
+    id: "redoTranscription",
+    tag: "Admin",
+    summary: "Recognise a session's stored audio once more",
+    description:
+      "The job keeps its id, and the text that stands stays until the new one replaces it in one step. Claims are kept.",
+    auth: ["bearer"],
+    roles: ["admin"],
+    params: Type.Object({ job_id: Type.String({ description: "UUID of the job" }) }),
+    body: { kind: "json", optional: true, schema: redoBody },
+    responses: { 200: { description: "It is queued", schema: acknowledgementSchema } },
+    errors: ["invalid_body", "forbidden", "not_found", "job_active", "session_deleted"],
+    async resolve({ params }): Promise<TranscriptionJob> {
+      const job = isId(params.job_id) ? await jobs.get(params.job_id) : undefined;
+      if (job === undefined) {
+        throw new AppError("not_found", "There is no transcription job with this id.");
+      }
+      return job;
+    },
+    async handle({ principal, body }, job) {
+      const { forced_language: forcedLanguage, engine, vocabulary } = body ?? {};
+      if (engine !== undefined && !engines.includes(engine)) {
+        throw new AppError("invalid_body", `There is no engine "${engine}" here.`);
+      }
+      const language = forcedLanguage?.split("-")[0]?.toLowerCase();
+      if (language !== undefined && !languages.includes(language)) {
+        throw new AppError("invalid_body", `No engine here speaks "${forcedLanguage}".`);
+      }
+      if (job.sessionId === undefined) throw audioDeleted();
+      const byUserId = requirePrincipal(principal).id;
+      if (job.status === "queued" || job.status === "running") {
+        throw new AppError("job_active", "This job is queued or running already.");
+      }
+      // Before the reading begins: it looks at them then.
+      await settings.save(job.id, { forcedLanguage, vocabulary });
+      try {
+        await actors.ask(job.sessionId, { type: "Redo", byUserId }, newId());
+      } catch (error) {
+        if (error instanceof AppError && error.code === "not_found") throw audioDeleted();
+        throw error;
+      }
+      return acknowledge("The session is being recognised once more.");
+    },
+  });
+  return [redo];
+}
+
+function audioDeleted(): AppError {
+  return new AppError("session_deleted", "This session's audio was deleted.");
+}

@@ -1,0 +1,43 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { SegmentEdits } from "../api/segments-edit.ts";
+import type { Word } from "../session/write.ts";
+import { guarded } from "./store-error.ts";
+
+const spanRow = z.object({ start: z.number(), end: z.number(), confidence: z.number() });
+
+/** Edited texts until the append that puts them in place, in the erasable part of the database. */
+export class PostgresSegmentEdits implements SegmentEdits {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  put(edit: Parameters<SegmentEdits["put"]>[0]): Promise<boolean> {
+    const { id, sessionId, segmentId, text, byUserId } = edit;
+    return guarded(async () => {
+      const span = await this.#pool.maybeOne(sql.type(spanRow)`
+        select start_sample as start, end_sample as "end", confidence from segments
+        where session_id = ${sessionId} and id = ${segmentId}`);
+      if (span === null) return false;
+      const words = JSON.stringify(spreadWords(text, span));
+      await this.#pool.query(sql.unsafe`
+        insert into segment_edits (id, session_id, segment_id, text, words, by_user_id)
+        values (${id}, ${sessionId}, ${segmentId}, ${text}, ${words}::jsonb, ${byUserId})`);
+      return true;
+    });
+  }
+}
+
+/** Words of a text over a span of samples, each as long as its share of the letters. */
+export function spreadWords(text: string, span: z.output<typeof spanRow>): Word[] {
+  const texts = text.split(" ");
+  const per = (span.end - span.start) / (text.length + 1);
+  let at = span.start;
+  return texts.map((word) => {
+    const start = Math.round(at);
+    at += (word.length + 1) * per;
+    return { text: word, start, end: Math.round(at), confidence: span.confidence };
+  });
+}

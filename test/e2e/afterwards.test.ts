@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { call, cut, PairedDevice, persistently, type Segment } from "../support/paired-device.ts";
+import { until } from "../support/until.ts";
+import { WholeService } from "../support/whole-service.ts";
+
+describe("afterwards", () => {
+  let service: WholeService;
+  let device: PairedDevice;
+  beforeAll(async () => {
+    service = await WholeService.start();
+    device = await PairedDevice.pair(service);
+    await device.start();
+    const chunks = cut(2).slice(0, 11);
+    for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
+    await device.stop(chunks.length - 1);
+    await device.completed();
+  });
+  afterAll(() => service?.stop());
+
+  const send = (method: string, path: string, body?: unknown) =>
+    call<Record<string, unknown>>(service.api, method, path, {
+      token: device.token,
+      ...(body === undefined ? {} : { body }),
+    });
+  const session = (path: string) => `/sessions/${device.sessionId}${path}`;
+
+  async function job(): Promise<Record<string, unknown>> {
+    const { body } = await device.get<{ transcription_job_id: string }>("");
+    const path = `/admin/jobs/transcriptions/${body.transcription_job_id}`;
+    return (await persistently(service, "GET", path, { token: device.token })).body;
+  }
+
+  it("afterwards: the transcript comes as captions, Markdown and text", async () => {
+    const claim = { speaker_label: "S1", source: "self_claim" };
+    expect((await send("POST", session("/speaker-claims"), claim)).status).toBe(200);
+    const text = async (format: string): Promise<string> =>
+      String((await device.get<string>(`/transcript?format=${format}`)).body);
+    expect(await text("vtt")).toMatch(
+      /^WEBVTT\n\n00:00:0\d\.\d{3} --> 00:00:0\d\.\d{3}\n<v Admin>hello/,
+    );
+    expect(await text("srt")).toMatch(/^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\nAdmin: hello/);
+    expect(await text("md")).toMatch(/^# Test\n\n\*\*Admin:\*\* hello/);
+    for (const line of (await text("srt")).split("\n")) expect(line.length).toBeLessThan(100);
+    expect((await send("DELETE", session("/speaker-claims/S1"))).status).toBe(200);
+    expect(await text("txt")).toContain("S1: hello");
+  });
+
+  it("afterwards: a redo reads the stored audio again and changes no word of it", async () => {
+    const before = await device.said();
+    const { id } = await job();
+    const path = `/admin/jobs/transcriptions/${id}/redo`;
+    expect((await send("POST", path, { engine: "nonsense" })).status).toBe(400);
+    expect((await send("POST", path, { forced_language: "de" })).status).toBe(400);
+    const ids = (await device.segments()).map((segment) => segment.id);
+    const accepted = await send("POST", path, { forced_language: "en-GB" });
+    expect(accepted.body).toMatchObject({ success: true });
+    expect((await send("POST", path)).status).toBe(409);
+    await until(async () => (await job()).status === "completed", "the redo to complete", 60_000);
+    expect(await job()).toMatchObject({ id, progress: 1, forced_language: "en-GB" });
+    expect(await device.said()).toEqual(before);
+    const now = (await device.segments()).map((segment) => segment.id);
+    expect(now.some((each) => ids.includes(each))).toBe(false);
+  });
+
+  it("afterwards: people correct words and voices", async () => {
+    const [first, second] = (await device.segments()) as [Segment, Segment];
+    const edited = await send("PATCH", session(`/segments/${first.id}`), { text: "Hello  there" });
+    expect(edited.body).toMatchObject({ id: first.id, text: "Hello there" });
+    expect((await device.segments())[0]?.text).toBe("Hello there");
+    expect((await send("PATCH", session(`/segments/${first.id}`), {})).status).toBe(400);
+    expect((await send("PATCH", session("/segments/nonsense"), { text: "x" })).status).toBe(404);
+    const unknown = { speaker: "S9" };
+    expect((await send("PATCH", session(`/segments/${first.id}`), unknown)).status).toBe(404);
+    const labels = [first.speaker_label, second.speaker_label];
+    expect(labels).toEqual(["S1", "S2"]);
+    const merged = await send("POST", session("/speakers/merge"), { from: "S1", into: "S2" });
+    expect(merged.body).toEqual({ from: "S2", into: "S1" });
+    const after = (await device.segments()).map((segment) => segment.speaker_label);
+    expect(after).not.toContain("S2");
+  });
+});
