@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import type { SegmentRecord } from "../../../src/api/segments.ts";
+import { toCues, toSrt, toVtt } from "../../../src/api/transcript-captions.ts";
+import { toMarkdown } from "../../../src/api/transcript-markdown.ts";
+import { spreadWords } from "../../../src/store/segment-edits.ts";
+
+const SECOND = 16_000;
+
+function segment(start: number, text: string, label = "S1"): SegmentRecord {
+  const words = text.split(" ").map((word, n) => ({
+    text: word,
+    start: (start + n) * SECOND,
+    end: (start + n + 0.5) * SECOND,
+    confidence: 1,
+  }));
+  const end = (start + words.length) * SECOND;
+  return {
+    id: `${start}`,
+    start: start * SECOND,
+    end,
+    label,
+    text,
+    words,
+    confidence: 1,
+    revision: 1,
+  };
+}
+
+describe("exports", () => {
+  it("exports: captions carry the claimed name and the words' own times", () => {
+    const cues = toCues([segment(3_661, "hello there")], new Map([["S1", "Ann"]]));
+    expect(toSrt(cues)).toBe("1\n01:01:01,000 --> 01:01:02,500\nAnn: hello there\n");
+    expect(toVtt(cues)).toBe("WEBVTT\n\n01:01:01.000 --> 01:01:02.500\n<v Ann>hello there</v>\n");
+  });
+
+  it("exports: a long segment becomes several captions that lose no word", () => {
+    const text = Array.from({ length: 60 }, (_, n) => `word${n}`).join(" ");
+    const cues = toCues([segment(0, text)], new Map());
+    expect(cues.length).toBeGreaterThan(3);
+    expect(cues.map((cue) => cue.text).join(" ")).toBe(text);
+    for (const [n, cue] of cues.entries()) {
+      expect(cue.text.length).toBeLessThanOrEqual(84);
+      expect(cue.start).toBeGreaterThanOrEqual(cues[n - 1]?.end ?? 0);
+    }
+  });
+
+  it("exports: an edited text whose words do not match gets times in proportion", () => {
+    const edited = { ...segment(0, "one two three four"), text: "just two" };
+    expect(toCues([edited], new Map())).toEqual([
+      { start: 0, end: 4_000, speaker: "S1", text: "just two" },
+    ]);
+  });
+
+  it("exports: markup in names and words stays text", () => {
+    const cues = toCues([segment(0, "a<b & c", "S2")], new Map([["S2", "<Ann>"]]));
+    expect(toVtt(cues)).toContain("<v &lt;Ann&gt;>a&lt;b &amp; c</v>");
+    const markdown = toMarkdown("*T*", [segment(0, "not_italic")], new Map());
+    expect(markdown).toBe("# \\*T\\*\n\n**S1:** not\\_italic\n");
+  });
+
+  it("exports: Markdown joins what one speaker says in a row, and empty transcripts are fine", () => {
+    const segments = [segment(0, "a"), segment(2, "b"), segment(4, "c", "S2")];
+    expect(toMarkdown("", segments, new Map())).toBe("# Transcript\n\n**S1:** a b\n\n**S2:** c\n");
+    expect(toSrt([])).toBe("");
+    expect(toVtt([])).toBe("WEBVTT\n");
+  });
+
+  it("exports: an edit's words cover its segment without overlap", () => {
+    const words = spreadWords("ab c defg", { start: 100, end: 1_100, confidence: 0.5 });
+    expect(words.map((word) => word.text)).toEqual(["ab", "c", "defg"]);
+    expect([words[0]?.start, words.at(-1)?.end]).toEqual([100, 1_100]);
+    for (const [n, word] of words.entries()) expect(word.start).toBe(words[n - 1]?.end ?? 100);
+  });
+});
