@@ -28,6 +28,7 @@ import { pingDatabase } from "./store/ping.ts";
 import { PostgresRedoSettings } from "./store/redo-settings.ts";
 import { PostgresSegmentEdits } from "./store/segment-edits.ts";
 import { PostgresSegments } from "./store/segments.ts";
+import { PostgresSessionEdits } from "./store/session-edits.ts";
 import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
 import { TicketStore } from "./store/tickets.ts";
@@ -153,6 +154,8 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       gaps: segments,
       assignees: directory,
       edits: new PostgresSegmentEdits(pool),
+      sessionEdits: new PostgresSessionEdits(pool),
+      revocations,
       actors: shared.commands,
       cursorKey,
     },

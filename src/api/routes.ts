@@ -12,6 +12,7 @@ import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
 import { type SegmentEditPorts, segmentEditRoutes } from "./segments-edit.ts";
 import { type SessionPorts, sessionRoutes } from "./sessions.ts";
+import { type SessionEditPorts, sessionEditRoutes } from "./sessions-edit.ts";
 import { type SpeakerClaimPorts, speakerClaimRoutes } from "./speaker-claims.ts";
 import { type SpeakerEditPorts, speakerEditRoutes } from "./speakers-edit.ts";
 import { type TranscriptPorts, transcriptRoutes } from "./transcript.ts";
@@ -36,7 +37,8 @@ export interface ApiPorts {
     SegmentEditPorts &
     TranscriptPorts &
     SpeakerClaimPorts &
-    SpeakerEditPorts;
+    SpeakerEditPorts &
+    SessionEditPorts;
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts;
   health: HealthPorts;
@@ -67,6 +69,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...redoRoutes(ports.jobs),
     ...segmentEditRoutes(sessions),
     ...speakerEditRoutes(sessions),
+    ...sessionEditRoutes(sessions),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, {
       title: "Voice session service",

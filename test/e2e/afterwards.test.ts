@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call, cut, PairedDevice, persistently, type Segment } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
+import { Viewer } from "../support/viewer.ts";
 import { WholeService } from "../support/whole-service.ts";
 
 describe("afterwards", () => {
@@ -60,6 +61,24 @@ describe("afterwards", () => {
     expect(await device.said()).toEqual(before);
     const now = (await device.segments()).map((segment) => segment.id);
     expect(now.some((each) => ids.includes(each))).toBe(false);
+  });
+
+  it("afterwards: closing guest access ends guests' tokens and sockets within 5 s", async () => {
+    const guest = await call<{ token: string }>(service.api, "POST", "/auth/guest", {
+      body: { session_id: device.sessionId, display_name: "Gus" },
+    });
+    const { token } = guest.body;
+    const viewer = new Viewer(service.ready.live_url, { authorization: `Bearer ${token}` });
+    await viewer.opened();
+    viewer.send({ type: "Subscribe", session_id: device.sessionId });
+    await viewer.received("Snapshot");
+    const closed = await send("PATCH", session(""), { title: "New", guest_access: "closed" });
+    expect(closed.body).toMatchObject({ title: "New", guest_access: "closed" });
+    await until(() => viewer.closeCode !== undefined, "the guest's socket to close", 5_000);
+    expect([4401, 4403]).toContain(viewer.closeCode);
+    const answer = await call(service.api, "GET", session("/segments"), { token });
+    expect([401, 403]).toContain(answer.status);
+    expect((await send("PATCH", session(""), { visibility: "everybody" })).status).toBe(400);
   });
 
   it("afterwards: people correct words and voices", async () => {
