@@ -68,6 +68,8 @@ export class Environments {
       NODE_NAME: this.#base.NODE_NAME ?? hostname(),
       WORKER_PORT: String(at.workerPort),
       WORKER_ID: this.#base.WORKER_ID ?? "worker-1",
+      // With more, what a recycled thread's decoders held stays with the process.
+      MALLOC_ARENA_MAX: this.#base.MALLOC_ARENA_MAX ?? "1",
     };
   }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import type { ChunkStore, NewChunk, StoredChunk } from "../api/upload-audio-store.ts";
 import { AppError } from "../base/errors.ts";
+import { MAX_MISSING } from "../session/limits.ts";
 import type { SessionPhase } from "../session/status.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
 import { guarded } from "./store-error.ts";
@@ -98,6 +99,12 @@ async function admit(
 }
 
 function assertTaken(intake: Intake, sequence: number): void {
+  if (sequence > intake.lastSequence + MAX_MISSING) {
+    throw new AppError(
+      "invalid_body",
+      `chunk_sequence ${sequence} is too far ahead: the highest one so far is ${intake.lastSequence}, and at most ${MAX_MISSING} may be missing in a row.`,
+    );
+  }
   if (intake.status === "recording") return;
   if (sequence > intake.lastSequence) {
     throw new AppError(

@@ -4,6 +4,7 @@ import type { DeviceSessionStore, NewSession, StopRequest } from "../api/device-
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import { AppError } from "../base/errors.ts";
 import { partitionOf } from "../base/partition.ts";
+import { MAX_MISSING } from "../session/limits.ts";
 import type { SessionPhase } from "../session/status.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
@@ -152,6 +153,12 @@ async function markStopped(
   const highest = await tx.oneFirst(sql.type(z.object({ highest: z.number() }))`
     select coalesce(max(sequence), -1) as highest from chunks where session_id = ${sessionId}
   `);
+  if (wanted !== undefined && wanted > highest + MAX_MISSING) {
+    throw new AppError(
+      "conflict",
+      `last_chunk_sequence ${wanted} cannot be: the highest chunk so far is ${highest}, and at most ${MAX_MISSING} may be missing. The session goes on.`,
+    );
+  }
   await tx.query(sql.type(nothing)`
     update sessions
     set status = 'processing',

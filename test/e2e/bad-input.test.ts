@@ -103,6 +103,18 @@ describe("bad input", () => {
     expect(answer.body).toMatchObject({ duration_seconds: 2 });
   });
 
+  it("bad input: sequences that leap far ahead are refused before they become gaps", async () => {
+    const pcm = { "content-type": PCM, "x-chunk-sequence": "900000" };
+    expectProblem(await upload(Buffer.alloc(3_200), pcm), 400, "invalid_body");
+    const path = `/devices/${device.id}/session/stop`;
+    const stop = await call<Failure>(service.api, "POST", path, {
+      key: device.key,
+      body: { last_chunk_sequence: 900_000 },
+    });
+    expectProblem(stop, 409, "conflict");
+    expect((await device.get("")).body).toMatchObject({ status: "recording" });
+  });
+
   it("bad input: wrong credentials, each at the door it does not fit", async () => {
     const chunk = Buffer.alloc(3_200);
     const pcm = { "content-type": PCM, "x-chunk-sequence": "1" };
