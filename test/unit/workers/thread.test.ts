@@ -94,7 +94,9 @@ describe("thread: calls", () => {
   it("an uncaught error ends the thread and names the cause", async () => {
     const thread = await start(SCRIPTED);
     await openSession(thread);
-    await thread.call("feed", 5_000, (remote) => remote.feed(1, request("test/uncaught")));
+    const call = thread.call("feed", 5_000, (remote) => remote.feed(1, request("test/uncaught")));
+    // Answered before the error, or rejected by it: both happen, and both are right.
+    await call.catch((error: unknown) => expect(error).toMatchObject({ code: "unavailable" }));
     expect((await thread.ended).message).toMatch(/JSON/);
   });
 });
