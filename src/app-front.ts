@@ -17,6 +17,7 @@ import type { LiveSource, ViewerPolicy } from "./front/live-source.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
 import { FrontServer } from "./front/server.ts";
 import { AttemptStore } from "./store/attempts.ts";
+import { PostgresAuditTrail } from "./store/audit.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
@@ -107,6 +108,7 @@ function createAccess({ clock, stack, shared }: AppContext) {
   stack.push("authenticator", () => authenticator.stop());
   return {
     revocations,
+    audit: new PostgresAuditTrail(pool),
     users,
     passwords,
     authenticator,

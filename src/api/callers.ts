@@ -6,18 +6,18 @@ import type {
 } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 
-/** The signed-in user; 401 without a caller, 403 for a guest or a device. */
+/** The signed-in user; 401 without a caller, 403 for anyone else. */
 export function requireUser(principal: Principal | undefined): UserPrincipal {
   if (principal === undefined) throw new AppError("unauthorized", "Please sign in.");
   if (principal.kind === "user") return principal;
   throw new AppError("forbidden", "This is for signed-in users.");
 }
 
-/** A signed-in user or a guest; 401 without a caller, 403 for a device. */
+/** A signed-in user or a guest; 401 without a caller, 403 for a device or a service. */
 export function requirePerson(principal: Principal | undefined): UserPrincipal | GuestPrincipal {
   if (principal === undefined) throw new AppError("unauthorized", "Please sign in.");
-  if (principal.kind !== "device") return principal;
-  throw new AppError("forbidden", "This is for people, not for devices.");
+  if (principal.kind === "user" || principal.kind === "guest") return principal;
+  throw new AppError("forbidden", "This is for people.");
 }
 
 /** The calling device; 401 for everyone else. */

@@ -64,6 +64,9 @@ export class CredentialAuthenticator implements Authenticator {
   async revalidate(principal: Principal): Promise<Principal> {
     if (principal.kind === "user") return this.#user(principal.tokenId, principal.expiresAt);
     if (principal.kind === "guest") return this.#guest(principal.id, principal.expiresAt);
+    if (principal.kind === "service") {
+      throw new AppError("invalid_api_key", "The service key is unknown, expired or revoked.");
+    }
     const { keyId } = principal;
     return this.#device(
       await this.#keys.get(keyId, () => this.#parts.deviceKeys.standingByKey(keyId)),

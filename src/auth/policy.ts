@@ -1,4 +1,4 @@
-import type { Principal } from "./principal.ts";
+import type { Principal, Scope, ServicePrincipal } from "./principal.ts";
 
 /**
  * The one place that decides who may do what (contract §2). Facts about the
@@ -19,6 +19,7 @@ export type SessionRelation = "owner" | "participant" | "guest" | "shared" | "no
 export interface SessionFacts {
   kind: "session";
   id: string;
+  workspaceId: string;
   relation: SessionRelation;
   /** The caller's role in the session's workspace. */
   workspaceRole: "owner" | "member" | undefined;
@@ -34,6 +35,8 @@ export type SessionAction =
   | "session.read"
   /** Words: segments, transcript, chunks, live view, summaries, answers, graph. */
   | "session.content"
+  /** The words as a file. */
+  | "session.export"
   | "session.audio"
   | "session.claim"
   | "session.assign"
@@ -56,7 +59,9 @@ export type WorkspaceAction =
   | "workspace.read"
   | "workspace.edit"
   | "workspace.pair"
-  | "workspace.query";
+  | "workspace.query"
+  /** Webhooks and service keys. */
+  | "workspace.webhooks";
 
 export interface DeviceFacts {
   kind: "device";
@@ -70,6 +75,7 @@ export type DeviceAction = "device.operate" | "device.read" | "device.edit";
 const GUEST_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.read",
   "session.content",
+  "session.export",
   "session.claim",
   "session.query",
   "session.concern",
@@ -77,9 +83,31 @@ const GUEST_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
 
 const CONTENT_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.content",
+  "session.export",
   "session.audio",
   "session.query",
 ]);
+
+/** The scope that lets a service key do it; absent means never. */
+const SESSION_SCOPES: Partial<Record<SessionAction, Scope>> = {
+  "session.read": "sessions:read",
+  "session.content": "sessions:read",
+  "session.query": "query",
+  "session.export": "export",
+  "session.audio": "export",
+  "session.edit": "sessions:write",
+  "session.delete": "sessions:write",
+  "session.stop": "sessions:write",
+  "session.members": "sessions:write",
+  "session.guests": "sessions:write",
+  "session.concern": "sessions:write",
+};
+
+const WORKSPACE_SCOPES: Partial<Record<WorkspaceAction, Scope>> = {
+  "workspace.read": "sessions:read",
+  "workspace.query": "query",
+  "workspace.webhooks": "webhooks",
+};
 
 const OWNER_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.assign",
@@ -98,6 +126,7 @@ export function maySession(
 ): Verdict {
   if (principal.kind === "device") return deviceOnSession(principal.id, action, facts);
   if (principal.kind === "guest") return guestOnSession(principal.sessionId, action, facts);
+  if (principal.kind === "service") return serviceOnSession(principal, action, facts);
   if (facts.deleted && principal.role !== "admin") return "not_found";
   const native = facts.relation !== "none";
   const moderates = principal.role === "moderator" && facts.workspaceRole !== undefined;
@@ -140,16 +169,39 @@ function deviceOnSession(deviceId: string, action: SessionAction, facts: Session
   return action === "session.upload" || action === "session.stop" ? "allow" : "forbidden";
 }
 
+/** A key sees its own workspace's sessions only; others are as if they were not. */
+function serviceOnSession(
+  { workspaceId, scopes }: ServicePrincipal,
+  action: SessionAction,
+  facts: SessionFacts,
+): Verdict {
+  if (facts.deleted || facts.workspaceId !== workspaceId) return "not_found";
+  const scope = SESSION_SCOPES[action];
+  return scope !== undefined && scopes.includes(scope) ? "allow" : "forbidden";
+}
+
+function serviceOnWorkspace(
+  { workspaceId, scopes }: ServicePrincipal,
+  action: WorkspaceAction,
+  facts: WorkspaceFacts,
+): Verdict {
+  if (facts.id !== workspaceId) return "not_found";
+  const scope = WORKSPACE_SCOPES[action];
+  return scope !== undefined && scopes.includes(scope) ? "allow" : "forbidden";
+}
+
 /** May this principal do this to a workspace? */
 export function mayWorkspace(
   principal: Principal,
   action: WorkspaceAction,
   facts: WorkspaceFacts,
 ): Verdict {
+  if (principal.kind === "service") return serviceOnWorkspace(principal, action, facts);
   if (principal.kind !== "user") return "forbidden";
   if (facts.role === undefined && principal.role !== "admin") return "forbidden";
   if (action === "workspace.query" && facts.role === undefined) return "elevation_required";
-  if (action === "workspace.edit" && facts.role !== "owner" && principal.role !== "admin") {
+  const owners = action === "workspace.edit" || action === "workspace.webhooks";
+  if (owners && facts.role !== "owner" && principal.role !== "admin") {
     return "forbidden";
   }
   return "allow";
@@ -157,7 +209,7 @@ export function mayWorkspace(
 
 /** May this principal do this to a device? */
 export function mayDevice(principal: Principal, action: DeviceAction, facts: DeviceFacts): Verdict {
-  if (principal.kind === "guest") return "forbidden";
+  if (principal.kind === "guest" || principal.kind === "service") return "forbidden";
   if (principal.kind === "device") {
     if (principal.id !== facts.id) return "forbidden";
     return action === "device.operate" ? "allow" : "forbidden";

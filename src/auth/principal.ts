@@ -2,7 +2,7 @@
 export type Role = "admin" | "participant" | "moderator" | "guest";
 
 /** Who calls, as proven by the token or key of the request. */
-export type Principal = UserPrincipal | GuestPrincipal | DevicePrincipal;
+export type Principal = UserPrincipal | GuestPrincipal | DevicePrincipal | ServicePrincipal;
 
 export interface UserPrincipal {
   kind: "user";
@@ -31,5 +31,21 @@ export interface DevicePrincipal {
   workspaceId: string;
   /** The user who paired it: owner of the sessions that it starts. */
   ownerId: string;
+  expiresAt: number;
+}
+
+/** What a service key may be allowed to do, within its one workspace. */
+export const SCOPES = ["sessions:read", "sessions:write", "query", "export", "webhooks"] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** Another service of the operator or an integration, by its API key. */
+export interface ServicePrincipal {
+  kind: "service";
+  /** The key's id. */
+  id: string;
+  workspaceId: string;
+  scopes: readonly Scope[];
+  /** Unix milliseconds. */
   expiresAt: number;
 }

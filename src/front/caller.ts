@@ -49,7 +49,7 @@ async function tryBearer(
 
 /** Throws 403 when the caller's role alone forbids the route. */
 export function checkRole(route: Route, principal: Principal | undefined): void {
-  if (route.roles === undefined || principal === undefined || principal.kind === "device") return;
+  if (route.roles === undefined || principal === undefined || !("role" in principal)) return;
   if (route.roles.includes(principal.role)) return;
   throw new AppError("forbidden", `Your role, ${principal.role}, does not allow this.`);
 }

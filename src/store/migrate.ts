@@ -151,6 +151,11 @@ async function grant(client: pg.Client, serviceRole: string): Promise<void> {
     alter default privileges in schema public grant ${rights} tables to ${role};
     alter default privileges in schema public grant usage, select on sequences to ${role};
     revoke insert, update, delete on schema_migrations from ${role};
+    do $audit$ begin
+      if to_regclass('public.audit_log') is not null then
+        revoke update, delete, truncate on audit_log from ${role};
+      end if;
+    end $audit$;
     commit;
   `);
 }

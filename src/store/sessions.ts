@@ -17,6 +17,7 @@ import { guarded } from "./store-error.ts";
 const nothing = z.object({}).strict();
 
 const factsRow = z.object({
+  workspaceId: z.string(),
   tie: z.enum(["owner", "participant", "shared", "none"]),
   workspaceRole: optionalColumn(z.enum(["owner", "member"])),
   deleted: z.boolean(),
@@ -76,6 +77,7 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
             when s.visibility = 'workspace' and w.role is not null then 'shared'
             else 'none'
           end as tie,
+          s.workspace_id as "workspaceId",
           w.role as "workspaceRole",
           s.status = 'deleted' as deleted,
           s.guest_access as "guestAccess",
@@ -91,6 +93,7 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
     return {
       kind: "session",
       id: sessionId,
+      workspaceId: row.workspaceId,
       relation: relationOf(principal, sessionId, row.tie),
       workspaceRole: row.workspaceRole,
       deleted: row.deleted,
@@ -176,6 +179,10 @@ function visibleTo(principal: Principal): Fragment {
   if (principal.kind === "device") return sql.fragment`false`;
   if (principal.kind === "guest") {
     return sql.fragment`s.id = ${principal.sessionId} and s.guest_access = 'open' and s.status <> 'deleted'`;
+  }
+  if (principal.kind === "service") {
+    const readable = principal.scopes.includes("sessions:read");
+    return sql.fragment`${readable} and s.workspace_id = ${principal.workspaceId} and s.status <> 'deleted'`;
   }
   if (principal.role === "admin") return sql.fragment`true`;
   const shared =

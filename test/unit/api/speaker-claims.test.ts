@@ -25,6 +25,7 @@ function routesFor(
 ): readonly Route[] {
   const facts: SessionFacts = {
     kind: "session",
+    workspaceId: "w1",
     id: sessionId,
     relation,
     workspaceRole: undefined,

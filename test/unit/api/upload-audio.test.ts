@@ -24,6 +24,7 @@ const device: Principal = {
 };
 const facts: SessionFacts = {
   kind: "session",
+  workspaceId: "w1",
   id: sessionId,
   relation: "none",
   workspaceRole: undefined,

@@ -29,6 +29,7 @@ const ALL: SessionAction[] = [
 function session(facts: Partial<SessionFacts> = {}): SessionFacts {
   return {
     kind: "session",
+    workspaceId: "w1",
     id: "s",
     relation: "none",
     workspaceRole: undefined,

@@ -1,0 +1,75 @@
+import type { Principal } from "./principal.ts";
+
+/** What is recorded; a closed list, so that readers can rely on it. */
+export const AUDIT_KINDS = [
+  "content_elevated",
+  "content_elevation_ended",
+  "content_read",
+  "session_deleted_by_owner",
+  "session_deleted_by_admin",
+  "account_erasure_session_redacted",
+  "retention_session_redacted",
+  "span_redacted",
+  "speaker_redacted",
+  "account_erased",
+  "retention_changed",
+  "workspace_deleted",
+  "user_created",
+  "user_disabled",
+  "user_enabled",
+  "user_role_changed",
+  "password_changed",
+  "login_failed",
+  "login_linked",
+  "workspace_member_added",
+  "workspace_member_removed",
+  "workspace_role_changed",
+  "session_member_added",
+  "session_member_removed",
+  "device_key_issued",
+  "device_unpaired",
+  "service_key_issued",
+  "service_key_rotated",
+  "service_key_revoked",
+  "signing_key_rotated",
+  "speaker_claim_overridden",
+  "transcription_redone",
+  "webhook_created",
+  "webhook_deleted",
+] as const;
+
+export type AuditKind = (typeof AUDIT_KINDS)[number];
+
+/** Who did it: a principal's kind and id, or the service itself. */
+export interface AuditActor {
+  kind: Principal["kind"] | "system";
+  id?: string | undefined;
+}
+
+export const SYSTEM: AuditActor = { kind: "system" };
+
+export interface AuditEntry {
+  kind: AuditKind;
+  actor: AuditActor;
+  workspaceId?: string | undefined;
+  sessionId?: string | undefined;
+  /** What it was done to: a user, a key, a device, an elevation. */
+  subjectId?: string | undefined;
+  /** Ids, names, numbers, reasons; never words of a session, never a secret. */
+  detail?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/**
+ * Port: the append-only log of what matters for trust.
+ *
+ * `record` resolves after the entry is durable and throws `unavailable` when it
+ * is not; whoever must not act without an entry records first.
+ */
+export interface AuditTrail {
+  record(entry: AuditEntry): Promise<void>;
+}
+
+/** The principal as an actor. */
+export function actorOf({ kind, id }: Principal): AuditActor {
+  return { kind, id };
+}

@@ -1,0 +1,20 @@
+import { type CommonQueryMethods, sql } from "slonik";
+import type { AuditEntry } from "../auth/audit-trail.ts";
+import { newId } from "../base/ids.ts";
+
+/**
+ * Appends an audit entry inside the caller's transaction, so that what it
+ * records and the entry stand or fall together. The database numbers and
+ * chains it; until the transaction ends no other entry can be written, so this
+ * comes last in a transaction.
+ */
+export async function insertAuditEntry(
+  connection: Pick<CommonQueryMethods, "query">,
+  entry: AuditEntry,
+): Promise<void> {
+  const { kind, actor, workspaceId, sessionId, subjectId, detail } = entry;
+  await connection.query(sql.unsafe`
+    insert into audit_log (id, kind, actor_kind, actor_id, workspace_id, session_id, subject_id, detail)
+    values (${newId()}, ${kind}, ${actor.kind}, ${actor.id ?? null}, ${workspaceId ?? null},
+      ${sessionId ?? null}, ${subjectId ?? null}, ${JSON.stringify(detail ?? {})}::jsonb)`);
+}
