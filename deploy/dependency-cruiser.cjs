@@ -41,6 +41,8 @@ module.exports = {
         `^src/(base|wire|session|actor|auth|api|${each})/`,
         // The port through which a reading gets its audio.
         "^src/inference/audio-source\\.ts$",
+        // The ports of work in the background.
+        ...(each === "store" ? ["^src/jobs/"] : []),
       ]),
     ),
     {
@@ -52,6 +54,12 @@ module.exports = {
         path: "^src/((actor|auth|api)/|inference/audio-source\\.ts$)",
         dependencyTypesNot: ["type-only"],
       },
+    },
+    {
+      name: "store-knows-ports-of-jobs-only",
+      severity: "error",
+      from: { path: "^src/store/" },
+      to: { path: "^src/jobs/", dependencyTypesNot: ["type-only"] },
     },
     area("auth", "^src/auth/", ["^src/(base|auth)/"]),
     area("api", "^src/api/", ["^src/(base|auth|session|api)/"]),

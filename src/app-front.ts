@@ -2,6 +2,7 @@ import type { HealthCheck } from "./api/health.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
+import { createErasure } from "./app-erasure.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { GuestEntry } from "./auth/guest-entry.ts";
@@ -10,17 +11,17 @@ import { Pairing } from "./auth/pairing.ts";
 import { PasswordHasher } from "./auth/password-hasher.ts";
 import { SignIn } from "./auth/sign-in.ts";
 import { Tokens } from "./auth/tokens.ts";
-import { BusRevocations } from "./bus/bus-revocations.ts";
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import type { LiveSource, ViewerPolicy } from "./front/live-source.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
 import { FrontServer } from "./front/server.ts";
 import { AttemptStore } from "./store/attempts.ts";
-import { PostgresAuditTrail } from "./store/audit.ts";
+import { PostgresAudit } from "./store/audit.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
+import { PostgresElevations } from "./store/elevations.ts";
 import { GuestStore } from "./store/guests.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
 import { LoginStore } from "./store/logins.ts";
@@ -86,10 +87,8 @@ type Access = ReturnType<typeof createAccess>;
 
 /** Who callers are, and what they may begin with. */
 function createAccess({ clock, stack, shared }: AppContext) {
-  const { pool, keys } = shared;
-  const revocations = new BusRevocations(shared.bus);
-  revocations.start();
-  stack.push("revocations", () => revocations.stop());
+  const { pool, keys, revocations } = shared;
+  const audit = new PostgresAudit(pool);
   const tokens = new Tokens(keys.ring, clock);
   const guests = new GuestStore(pool);
   const logins = new LoginStore(pool);
@@ -108,7 +107,7 @@ function createAccess({ clock, stack, shared }: AppContext) {
   stack.push("authenticator", () => authenticator.stop());
   return {
     revocations,
-    audit: new PostgresAuditTrail(pool),
+    audit,
     users,
     passwords,
     authenticator,
@@ -138,9 +137,17 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
   const segments = new PostgresSegments(pool);
   const notifier = createNotifier(shared);
   const { signIn, guestEntry, liveTickets } = access;
+  const erasure = createErasure(context, revocations);
   return {
     auth: { signIn, users, keys: keys.ring, guestEntry, liveTickets },
-    users: { users, workspaces, passwords, revocations, cursorKey },
+    users: { users, workspaces, passwords, revocations, cursorKey, eraser: erasure.accounts },
+    admin: {
+      elevations: new PostgresElevations(pool),
+      log: access.audit,
+      revocations,
+      clock,
+      cursorKey,
+    },
     workspaces: { workspaces, users, revocations, cursorKey },
     devices: { devices, workspaces, pairing, authenticator, clock, cursorKey },
     deviceSessions: {
@@ -159,6 +166,7 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       sessionEdits: new PostgresSessionEdits(pool),
       revocations,
       actors: shared.commands,
+      eraser: erasure.sessions,
       cursorKey,
     },
     upload: {

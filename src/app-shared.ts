@@ -3,6 +3,7 @@ import { type KeyMaterial, loadKeyFolder, parseKeyMaterial } from "./auth/key-ma
 import { type Clock, systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import type { Stack } from "./base/stack.ts";
+import { BusRevocations } from "./bus/bus-revocations.ts";
 import { CommandSender } from "./bus/command-sender.ts";
 import { connectBus } from "./bus/connect.ts";
 import { LiveFanout } from "./bus/live-fanout.ts";
@@ -23,6 +24,7 @@ export interface Shared {
   fanout: LiveFanout;
   placement: Placement;
   liveLog: LiveLog;
+  revocations: BusRevocations;
 }
 
 export interface AppContext {
@@ -51,6 +53,9 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     log,
   });
   stack.push("bus connection", () => bus.close());
+  const revocations = new BusRevocations(bus);
+  revocations.start();
+  stack.push("revocations", () => revocations.stop());
   const commands = new CommandSender(bus);
   commands.start();
   stack.push("command sender", () => commands.stop());
@@ -62,5 +67,6 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const liveLog = new LiveLog(pool, {
     segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
   });
-  return { pool, bus, keys, blobs, commands, fanout: new LiveFanout(bus), placement, liveLog };
+  const fanout = new LiveFanout(bus);
+  return { pool, bus, keys, blobs, commands, fanout, placement, liveLog, revocations };
 }

@@ -1,12 +1,14 @@
+import { startHousekeeping } from "./app-erasure.ts";
 import { startFront } from "./app-front.ts";
 import { type SessionsRole, startSessions } from "./app-sessions.ts";
-import { openShared } from "./app-shared.ts";
+import { type AppContext, openShared } from "./app-shared.ts";
 import { systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import { Stack } from "./base/stack.ts";
 import type { Config } from "./config.ts";
 import { OpsServer } from "./ops-server.ts";
 import { RpcServer } from "./rpc/server.ts";
+import { PostgresAudit } from "./store/audit.ts";
 
 export interface RunningApp {
   /** Where it listens, as the ready line says it. */
@@ -32,6 +34,15 @@ export async function startApp(config: Config, version: string, log: Log): Promi
   }
 }
 
+/** With one database role for everything the audit log is only as safe as that role. */
+async function reportAuditProtection({ shared, log }: AppContext): Promise<void> {
+  if (await new PostgresAudit(shared.pool).isProtected()) return;
+  log.warn(
+    {},
+    "the audit log is not protected from this service's own database role: migrate with DATABASE_OWNER_URL as one role and serve with DATABASE_URL as another",
+  );
+}
+
 async function startParts(
   config: Config,
   version: string,
@@ -41,7 +52,11 @@ async function startParts(
   const shared = await openShared(config, log, stack);
   const context = { config, version, log, clock: systemClock, stack, shared };
   let sessions: SessionsRole | undefined;
-  if (config.roles.has("sessions")) sessions = await startSessions(context);
+  if (config.roles.has("sessions")) {
+    sessions = await startSessions(context);
+    startHousekeeping(context, shared.revocations);
+  }
+  await reportAuditProtection(context);
   const ops = new OpsServer([
     {
       name: "voice_sessions_active",

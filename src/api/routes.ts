@@ -1,3 +1,5 @@
+import { type AuditPorts, auditRoutes } from "./admin-audit.ts";
+import { type ElevationPorts, elevationRoutes } from "./admin-elevation.ts";
 import { type AuthPorts, authRoutes } from "./auth.ts";
 import { type GuestPorts, guestRoutes } from "./auth-guest.ts";
 import { type LiveTicketPorts, liveTicketRoutes } from "./auth-live-ticket.ts";
@@ -8,10 +10,12 @@ import { type HeartbeatPorts, heartbeatRoutes } from "./devices-heartbeat.ts";
 import { docsRoutes } from "./docs.ts";
 import { type HealthPorts, healthRoutes } from "./health.ts";
 import { type PairingPorts, pairingRoutes } from "./pairing.ts";
+import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
 import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
 import { type SegmentEditPorts, segmentEditRoutes } from "./segments-edit.ts";
 import { type SessionPorts, sessionRoutes } from "./sessions.ts";
+import { type SessionDeletePorts, sessionDeleteRoutes } from "./sessions-delete.ts";
 import { type SessionEditPorts, sessionEditRoutes } from "./sessions-edit.ts";
 import { type SpeakerClaimPorts, speakerClaimRoutes } from "./speaker-claims.ts";
 import { type SpeakerEditPorts, speakerEditRoutes } from "./speakers-edit.ts";
@@ -21,13 +25,15 @@ import { type RedoPorts, redoRoutes } from "./transcription-redo.ts";
 import { type UploadAudioPorts, uploadAudioRoutes } from "./upload-audio.ts";
 import { type UserPorts, userRoutes } from "./users.ts";
 import { type UserAccessPorts, userAccessRoutes } from "./users-access.ts";
+import { type UserErasePorts, userEraseRoutes } from "./users-erase.ts";
 import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
 import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-members.ts";
 
 /** What each group of routes needs of the rest of the service. */
 export interface ApiPorts {
   auth: AuthPorts & GuestPorts & LiveTicketPorts;
-  users: UserPorts & UserAccessPorts;
+  users: UserPorts & UserAccessPorts & UserErasePorts;
+  admin: ElevationPorts & AuditPorts;
   workspaces: WorkspacePorts & WorkspaceMemberPorts;
   devices: DevicePorts & HeartbeatPorts & PairingPorts;
   deviceSessions: DeviceSessionPorts;
@@ -38,7 +44,9 @@ export interface ApiPorts {
     TranscriptPorts &
     SpeakerClaimPorts &
     SpeakerEditPorts &
-    SessionEditPorts;
+    SessionEditPorts &
+    SessionDeletePorts &
+    RedactionPorts;
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts;
   health: HealthPorts;
@@ -53,6 +61,9 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...liveTicketRoutes(auth),
     ...userRoutes(users),
     ...userAccessRoutes(users),
+    ...userEraseRoutes(users),
+    ...elevationRoutes(ports.admin),
+    ...auditRoutes(ports.admin),
     ...workspaceRoutes(workspaces),
     ...workspaceMemberRoutes(workspaces),
     ...pairingRoutes(devices),
@@ -70,6 +81,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...segmentEditRoutes(sessions),
     ...speakerEditRoutes(sessions),
     ...sessionEditRoutes(sessions),
+    ...sessionDeleteRoutes(sessions),
+    ...redactionRoutes(sessions),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, {
       title: "Voice session service",

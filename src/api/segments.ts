@@ -19,6 +19,8 @@ export interface SegmentRecord {
   /** Mean posterior of its words, 0..1. */
   confidence: number;
   revision: number;
+  /** Its words were taken out; a placeholder stands for them. */
+  redacted?: boolean;
 }
 
 /** Place of a segment in the order of a session: by start, then by id. */

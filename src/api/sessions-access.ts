@@ -1,4 +1,10 @@
-import { maySession, type SessionAction, type SessionFacts, type Verdict } from "../auth/policy.ts";
+import {
+  maySession,
+  readsByElevation,
+  type SessionAction,
+  type SessionFacts,
+  type Verdict,
+} from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
@@ -43,5 +49,20 @@ export async function requireSession(
   const facts = isId(sessionId) ? await directory.facts(principal, sessionId) : undefined;
   if (facts === undefined) throw REFUSALS.not_found();
   assertAllowed(maySession(principal, action, facts));
+  await recordElevatedRead(directory, principal, action, facts);
   return { principal, facts };
+}
+
+/**
+ * What an elevation opens is written to the audit log before it is shown:
+ * rejects, and so shows nothing, when the entry cannot be written.
+ */
+export async function recordElevatedRead(
+  directory: Pick<SessionDirectory, "recordContentRead">,
+  principal: Principal,
+  action: SessionAction,
+  facts: SessionFacts,
+): Promise<void> {
+  if (!readsByElevation(principal, action, facts)) return;
+  await directory.recordContentRead(principal, facts.id, action);
 }

@@ -41,6 +41,8 @@ export interface SessionDirectory {
   /** The caller's ties to a session for `maySession`; undefined when there is no such session. */
   facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined>;
   get(sessionId: string): Promise<SessionRecord | undefined>;
+  /** Puts on record that content was read under an elevation; resolves after the entry is durable. */
+  recordContentRead(principal: Principal, sessionId: string, action: string): Promise<void>;
   /** Newest first; only what `principal` may read, deleted ones only when asked for by an admin. */
   list(
     principal: Principal,

@@ -2,12 +2,12 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Verdict } from "../auth/policy.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { derivedId } from "../base/ids.ts";
+import { deletionPlaceholder } from "../session/placeholders.ts";
 import { presentSegment, type SegmentRecord, segmentSchema } from "./segments.ts";
 import { timestamp } from "./sessions-schema.ts";
 import type { TranscriptionJob } from "./transcription-jobs-directory.ts";
 
 export const HIDDEN = "[hidden: content elevation required]";
-export const DELETED = "[redacted-session-deleted]";
 
 export const jobStatus = Type.Union(
   (["queued", "running", "completed", "failed", "cancelled"] as const).map((status) =>
@@ -73,24 +73,26 @@ export function presentJob(job: TranscriptionJob): Static<typeof jobSchema> {
 /**
  * A job with its content, gated as in 2.7 of the interface: words only when
  * `verdict` (on the session's content) allows them, a placeholder in every
- * content field otherwise.
+ * content field otherwise. Where a span was redacted the rest still stands,
+ * but the content is not visible as a whole, and no elevation brings it back.
  */
 export function presentJobDetail(
   job: TranscriptionJob,
   segments: readonly SegmentRecord[],
   verdict: Verdict,
 ): Static<typeof jobDetailSchema> {
-  const visible = !job.sessionDeleted && verdict === "allow";
-  const placeholder = job.sessionDeleted ? DELETED : HIDDEN;
+  const shown = !job.sessionDeleted && verdict === "allow";
+  const placeholder = job.sessionDeleted ? deletionPlaceholder(job.deletionKind) : HIDDEN;
   return {
     ...presentJob(job),
     segment_count: segments.length,
-    transcription_text: visible ? segments.map(({ text }) => text).join(" ") : placeholder,
+    transcription_text: shown ? segments.map(({ text }) => text).join(" ") : placeholder,
     segments: segments.map((segment) =>
-      visible ? presentSegment(segment) : { ...presentSegment(segment), text: placeholder },
+      shown ? presentSegment(segment) : { ...presentSegment(segment), text: placeholder },
     ),
-    content_visible: visible,
-    elevation_required: !job.sessionDeleted && !visible,
+    content_visible: shown && segments.every((segment) => segment.redacted !== true),
+    elevation_required: !job.sessionDeleted && !shown,
     session_was_deleted: job.sessionDeleted,
+    deletion_event_kind: job.sessionDeleted ? job.deletionKind : undefined,
   };
 }

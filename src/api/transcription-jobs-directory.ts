@@ -27,6 +27,8 @@ export interface TranscriptionJob {
   completedAt?: number;
   /** The session is gone, and its words with it. */
   sessionDeleted: boolean;
+  /** Kind of the deletion's audit entry; undefined when there is none. */
+  deletionKind?: string;
 }
 
 export interface TranscriptionJobFilter {

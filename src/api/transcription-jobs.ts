@@ -6,7 +6,7 @@ import { isId } from "../base/ids.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
 import type { SegmentReader } from "./segments.ts";
-import { requirePrincipal } from "./sessions-access.ts";
+import { recordElevatedRead, requirePrincipal } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import { filterId, pageSchema } from "./sessions-page.ts";
 import {
@@ -73,7 +73,12 @@ async function contentVerdict(
 ): Promise<Verdict> {
   if (job.sessionId === undefined) return "not_found";
   const facts = await directory.facts(principal, job.sessionId);
-  return facts === undefined ? "not_found" : maySession(principal, "session.content", facts);
+  if (facts === undefined) return "not_found";
+  const verdict = maySession(principal, "session.content", facts);
+  if (verdict === "allow") {
+    await recordElevatedRead(directory, principal, "session.content", facts);
+  }
+  return verdict;
 }
 
 function getJob({ directory, jobs, segments }: TranscriptionJobPorts): Route {

@@ -46,6 +46,8 @@ export type SessionAction =
   | "session.stop"
   | "session.upload"
   | "session.members"
+  /** Take a span, or one voice, out for good. */
+  | "session.redact"
   | "session.guests"
   | "session.concern";
 
@@ -100,6 +102,7 @@ const SESSION_SCOPES: Partial<Record<SessionAction, Scope>> = {
   "session.stop": "sessions:write",
   "session.members": "sessions:write",
   "session.guests": "sessions:write",
+  "session.redact": "sessions:write",
   "session.concern": "sessions:write",
 };
 
@@ -127,7 +130,9 @@ export function maySession(
   if (principal.kind === "device") return deviceOnSession(principal.id, action, facts);
   if (principal.kind === "guest") return guestOnSession(principal.sessionId, action, facts);
   if (principal.kind === "service") return serviceOnSession(principal, action, facts);
-  if (facts.deleted && principal.role !== "admin") return "not_found";
+  if (facts.deleted && (principal.role !== "admin" || action !== "session.read")) {
+    return action === "session.delete" && principal.role === "admin" ? "allow" : "not_found";
+  }
   const native = facts.relation !== "none";
   const moderates = principal.role === "moderator" && facts.workspaceRole !== undefined;
   if (!native && !moderates && principal.role !== "admin") return "forbidden";
@@ -147,6 +152,9 @@ function userOnSession(
     if (action === "session.guests" && moderates) return "allow";
     return action === "session.delete" && role === "admin" ? "allow" : "forbidden";
   }
+  if (action === "session.redact") {
+    return facts.relation === "owner" || moderates || role === "admin" ? "allow" : "forbidden";
+  }
   if (CONTENT_ACTIONS.has(action)) {
     if (!native && !moderates) return facts.elevated ? "allow" : "elevation_required";
     if (action === "session.audio" && facts.relation !== "owner" && !moderates) return "forbidden";
@@ -154,6 +162,20 @@ function userOnSession(
   }
   if (action === "session.claim") return native || moderates ? "allow" : "forbidden";
   return "allow";
+}
+
+/** True when the words are open to this administrator by nothing but an elevation. */
+export function readsByElevation(
+  principal: Principal,
+  action: SessionAction,
+  facts: SessionFacts,
+): boolean {
+  return (
+    principal.kind === "user" &&
+    principal.role === "admin" &&
+    facts.relation === "none" &&
+    CONTENT_ACTIONS.has(action)
+  );
 }
 
 function guestOnSession(sessionId: string, action: SessionAction, facts: SessionFacts): Verdict {

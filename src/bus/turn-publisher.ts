@@ -2,6 +2,7 @@ import type { DurableTurn } from "../actor/behaviour.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { SessionEvent } from "../session/event.ts";
+import { REDACTED_SPAN } from "../session/placeholders.ts";
 import type { SessionState } from "../session/state.ts";
 import type { SegmentText, SessionWrite, Word } from "../session/write.ts";
 import type { DurableFrame, TransientFrame } from "../wire/live-frames.ts";
@@ -94,9 +95,11 @@ export class TurnPublisher {
 function wordsOf(writes: readonly SessionWrite[]): Map<string, TurnWords> {
   const segments = writes.filter((write): write is SegmentText => write.type === "SegmentText");
   return new Map(
-    segments.map(({ segmentId, words, confidence }) => [
+    segments.map(({ segmentId, words, confidence, redacted }) => [
       segmentId,
-      { words, text: words.map((word) => word.text).join(" "), confidence, revision: 1 },
+      redacted
+        ? { words: [], text: REDACTED_SPAN, confidence, revision: 1 }
+        : { words, text: words.map((word) => word.text).join(" "), confidence, revision: 1 },
     ]),
   );
 }

@@ -3,6 +3,7 @@ import type { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
 import type { SessionEvent } from "../session/event.ts";
+import { isWithheld } from "../session/redaction.ts";
 import { segmentId } from "../session/segment-id.ts";
 import { knownLabel } from "../session/speakers.ts";
 import type { SessionState } from "../session/state.ts";
@@ -146,6 +147,8 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       case "hypothesis": {
         const id = segmentId(sessionId, state.attempt, message.value.start);
         const speaker = knownLabel(state.speakers, message.value.cluster);
+        const { start, end } = message.value;
+        if (isWithheld(state, { start, end, label: speaker })) return;
         this.#interim = interimFrame(sessionId, id, message.value, speaker);
         return this.#publish(this.#interim);
       }

@@ -7,6 +7,7 @@ import type {
   SpeakersRevised,
   TranscriptReplaced,
 } from "./event.ts";
+import { isRedacted } from "./redaction.ts";
 import { firstFrom, insertSegment, segmentAt } from "./segments.ts";
 import { applyLabel, applyMerge, labelIndex } from "./speakers.ts";
 import type { SessionState } from "./state.ts";
@@ -124,7 +125,15 @@ function applyPhase(state: SessionState, event: PhaseEvent, at: number): void {
 
 function applySegment(state: SessionState, event: SegmentFinalised): void {
   const { segmentId: id, start, end, label, cluster } = event;
-  insertSegment(state.segments, { id, start, end, label, cluster });
+  const redacted = isRedacted(state, { start, end, label });
+  insertSegment(state.segments, {
+    id,
+    start,
+    end,
+    label,
+    cluster,
+    ...(redacted ? { redacted } : {}),
+  });
   applyLabel(state.speakers, cluster, label);
   state.checkpoint = event.checkpoint;
 }

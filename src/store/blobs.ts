@@ -1,4 +1,15 @@
-import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import {
+  copyFile,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import type { BlobStore } from "../api/upload-audio-store.ts";
 import { AppError } from "../base/errors.ts";
@@ -62,15 +73,39 @@ export class FolderBlobs implements BlobStore {
     }
   }
 
+  /**
+   * Puts other bytes in the place of a file that is there, at once and durably;
+   * rejects when it is gone.
+   */
+  async replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void> {
+    const path = this.#path(sessionId, sha256);
+    const fresh = join(this.temporaryFolder, newId());
+    await storing(async () => {
+      try {
+        await stat(path);
+        await writeFile(fresh, bytes, { flush: true });
+        // Never makes the folder: what was deleted in the meantime stays deleted.
+        await rename(fresh, path);
+        await syncPath(this.#folder(sessionId));
+      } finally {
+        await rm(fresh, { force: true });
+      }
+    });
+  }
+
   async delete(sessionId: string): Promise<void> {
     await rm(this.#folder(sessionId), { recursive: true, force: true });
     await syncPath(this.#dir);
   }
 
-  /** A rename; from another file system a synced copy first, so that the name never shows half a file. */
+  /**
+   * Gives the file its name, unless a file has it already: that one is the same
+   * upload, and parts of it may have been silenced since. From another file
+   * system a synced copy is made first, so that the name never shows half a file.
+   */
   async #move(from: string, to: string): Promise<void> {
     try {
-      return await rename(from, to);
+      return await nameOnce(from, to);
     } catch (error) {
       if (errnoOf(error) !== "EXDEV") throw error;
     }
@@ -78,11 +113,11 @@ export class FolderBlobs implements BlobStore {
     try {
       await copyFile(from, copy);
       await syncPath(copy);
-      await rename(copy, to);
-    } catch (error) {
+      await nameOnce(copy, to);
+    } finally {
       await rm(copy, { force: true });
-      throw error;
     }
+    await rm(from, { force: true });
   }
 
   #folder(sessionId: string): string {
@@ -99,6 +134,15 @@ export class FolderBlobs implements BlobStore {
 function errnoOf(error: unknown): string | undefined {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return typeof code === "string" ? code : undefined;
+}
+
+async function nameOnce(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+  }
+  await rm(from, { force: true });
 }
 
 async function syncPath(path: string): Promise<void> {

@@ -29,6 +29,7 @@ const jobRow = z.object({
   startedAt: optionalColumn(z.number()),
   completedAt: optionalColumn(z.number()),
   sessionDeleted: z.boolean(),
+  deletionKind: optionalColumn(z.string()),
 });
 
 /** Transcription jobs; figures are counted from the words that stand now. */
@@ -83,7 +84,14 @@ export class PostgresTranscriptionJobs implements TranscriptionJobDirectory {
           j.created_at as "createdAt",
           j.started_at as "startedAt",
           j.completed_at as "completedAt",
-          coalesce(s.status = 'deleted', true) as "sessionDeleted"
+          coalesce(s.status = 'deleted', true) as "sessionDeleted",
+          case when coalesce(s.status = 'deleted', true) then (
+            select a.kind from audit_log a
+            where a.session_id = j.session_id and a.kind in (
+              'session_deleted_by_owner', 'session_deleted_by_admin',
+              'account_erasure_session_redacted', 'retention_session_redacted')
+            order by a.seq desc limit 1
+          ) end as "deletionKind"
         from page j
         left join sessions s on s.id = j.session_id
         cross join lateral (

@@ -10,7 +10,7 @@ import type {
   TranscriptReplaced,
 } from "../session/event.ts";
 import { projectChunks } from "./chunk-projection.ts";
-import { REDACTED_SPAN } from "./session-writes.ts";
+import { projectRedaction } from "./redaction-projection.ts";
 
 /**
  * Brings the read tables up to date with a batch of events. Words were stored
@@ -66,7 +66,7 @@ async function projectEvent(
     case "SegmentRevised":
       return projectEdit(tx, sessionId, event);
     case "SpanRedacted":
-      return redactSegments(tx, sessionId, event.segmentIds);
+      return projectRedaction(tx, sessionId, event);
     default:
       return;
   }
@@ -206,14 +206,4 @@ async function projectEdit(
     from segment_edits as e
     where e.id = ${event.editId} and s.session_id = ${sessionId} and s.id = ${event.segmentId}`);
   await tx.query(sql.unsafe`delete from segment_edits where id = ${event.editId}`);
-}
-
-async function redactSegments(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  ids: readonly string[],
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    update segments set text = ${REDACTED_SPAN}, words = '[]'::jsonb, redacted = true
-    where session_id = ${sessionId} and id = any(${sql.array([...ids], "uuid")})`);
 }

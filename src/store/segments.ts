@@ -21,6 +21,7 @@ const segmentRow = z.object({
   words: z.array(wordColumn),
   confidence: z.number(),
   revision: z.number(),
+  redacted: z.boolean(),
 });
 
 const gapRow = z.object({ sequence: z.number(), start: z.number(), length: z.number() });
@@ -45,7 +46,8 @@ export class PostgresSegments implements SegmentReader, GapReader {
     const rows = await guarded(() =>
       this.#pool.any(sql.type(segmentRow)`
         select
-          id, start_sample as start, end_sample as "end", label, text, words, confidence, revision
+          id, start_sample as start, end_sample as "end", label, text, words, confidence, revision,
+          redacted
         from segments
         where session_id = ${sessionId} and ${from}
         order by start_sample, id

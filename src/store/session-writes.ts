@@ -1,8 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
+import { REDACTED_SPAN } from "../session/placeholders.ts";
 import type { CheckpointWrite, SegmentText, SessionWrite } from "../session/write.ts";
-
-/** Stands for the words of a segment that was redacted. */
-export const REDACTED_SPAN = "[redacted-span]";
+import { coverSegments } from "./redaction-projection.ts";
 
 /** Stores what goes with events: words, checkpoints, progress. */
 export async function storeWrites(
@@ -47,6 +46,8 @@ async function storeSegments(
     on conflict (session_id, id) do update
     set end_sample = excluded.end_sample, label = excluded.label, text = excluded.text,
         words = excluded.words, confidence = excluded.confidence`);
+  const redacted = segments.filter((segment) => segment.redacted === true);
+  if (redacted.length > 0) await coverSegments(tx, sessionId, redacted);
 }
 
 async function storeCheckpoint(

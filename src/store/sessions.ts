@@ -10,6 +10,7 @@ import type {
 import type { AssigneeDirectory } from "../api/speaker-claims.ts";
 import type { SessionFacts, SessionRelation } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
+import { recordElevatedRead } from "./elevations.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { readSpeakers } from "./sessions-speakers.ts";
 import { guarded } from "./store-error.ts";
@@ -23,6 +24,7 @@ const factsRow = z.object({
   deleted: z.boolean(),
   guestAccess: z.enum(["open", "closed"]),
   deviceId: optionalColumn(z.string()),
+  elevated: z.boolean(),
 });
 
 const sessionRow = z.object({
@@ -81,7 +83,12 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
           w.role as "workspaceRole",
           s.status = 'deleted' as deleted,
           s.guest_access as "guestAccess",
-          s.device_id as "deviceId"
+          s.device_id as "deviceId",
+          exists (
+            select from content_elevations e
+            where e.admin_id = ${principal.id} and (e.session_id is null or e.session_id = s.id)
+              and e.ended_at is null and e.expires_at > now()
+          ) as elevated
         from sessions s
         left join session_members m on m.session_id = s.id and m.user_id = ${principal.id}
         left join workspace_members w
@@ -99,9 +106,12 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
       deleted: row.deleted,
       guestAccess: row.guestAccess,
       deviceId: row.deviceId,
-      // None can be given yet: POST /admin/content-elevate is not built.
-      elevated: false,
+      elevated: row.elevated,
     };
+  }
+
+  recordContentRead(principal: Principal, sessionId: string, action: string): Promise<void> {
+    return guarded(() => recordElevatedRead(this.#pool, principal, sessionId, action));
   }
 
   async get(sessionId: string): Promise<SessionRecord | undefined> {

@@ -63,6 +63,11 @@ export class SessionHouse {
     return house;
   }
 
+  /** As the role that owns the tables. */
+  get ownerUrl(): string {
+    return this.#database.ownerUrl;
+  }
+
   async close(): Promise<void> {
     await this.#client.end();
     await this.pool.end();

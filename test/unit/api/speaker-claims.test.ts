@@ -43,6 +43,7 @@ function routesFor(
       get: unused,
       list: unused,
       speakers: unused,
+      recordContentRead: unused,
     },
     assignees: { isAssignable: async (_session, id) => id === known },
     actors: {

@@ -79,7 +79,13 @@ describe("upload-audio", () => {
       },
     };
     const routes = uploadAudioRoutes({
-      directory: { facts: async () => facts, get: unused, list: unused, speakers: unused },
+      directory: {
+        facts: async () => facts,
+        get: unused,
+        list: unused,
+        speakers: unused,
+        recordContentRead: unused,
+      },
       chunks,
       blobs,
       notifier: { notify: unused },

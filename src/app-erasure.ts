@@ -1,0 +1,61 @@
+import type { AppContext } from "./app-shared.ts";
+import type { RevocationFeed } from "./auth/revocation-feed.ts";
+import { newId } from "./base/ids.ts";
+import { AccountErasures } from "./jobs/account-erasure.ts";
+import { AudioRedaction } from "./jobs/audio-redaction.ts";
+import { Housekeeping } from "./jobs/housekeeping.ts";
+import { applyRetention } from "./jobs/retention.ts";
+import { SessionErasure } from "./jobs/session-erasure.ts";
+import { PostgresAccountErasure } from "./store/account-erasure.ts";
+import { renderFrames } from "./store/live-frames.ts";
+import { PostgresRedactions } from "./store/redactions.ts";
+import { PostgresRetention } from "./store/retention.ts";
+import { PostgresSessionDeletion } from "./store/session-deletion.ts";
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+
+/** What takes sessions and people out of the service. */
+export function createErasure(context: AppContext, revocations: RevocationFeed) {
+  const { log, clock, shared } = context;
+  const sessions = new SessionErasure({
+    records: new PostgresSessionDeletion(shared.pool),
+    eraseAudio: (sessionId) => shared.blobs.delete(sessionId),
+    publish: (sessionId, { seq, at }) => {
+      const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
+      shared.fanout.publish(sessionId, renderFrames(sessionId, [record], new Map(), new Map()));
+    },
+    // Its append finds the session gone; any command does.
+    wake: (sessionId) =>
+      shared.commands.send(sessionId, { type: "Stop", lastSequence: -1 }, newId()),
+    revocations,
+    log,
+  });
+  const accounts = new AccountErasures({
+    accounts: new PostgresAccountErasure(shared.pool),
+    sessions,
+    revocations,
+    clock,
+  });
+  return { sessions, accounts };
+}
+
+/** Finishes what deletions left, silences redacted audio, and deletes what was kept long enough. */
+export function startHousekeeping(context: AppContext, revocations: RevocationFeed): void {
+  const { log, stack, shared } = context;
+  const { sessions, accounts } = createErasure(context, revocations);
+  const retention = new PostgresRetention(shared.pool);
+  const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
+  const housekeeping = new Housekeeping(
+    [
+      { name: "redacted audio", every: SECOND, run: () => redaction.run() },
+      { name: "audio of deleted sessions", every: 10 * SECOND, run: () => sessions.finish() },
+      { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
+      { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },
+      { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
+    ],
+    log,
+  );
+  housekeeping.start();
+  stack.push("housekeeping", () => housekeeping.stop());
+}

@@ -1,0 +1,59 @@
+import { delay } from "../base/deferred.ts";
+import { errorMessage } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+
+/** Something to do again and again; returns how much there was to do. */
+export interface Chore {
+  name: string;
+  /** Milliseconds between runs. */
+  every: number;
+  run(): Promise<number>;
+}
+
+/**
+ * Runs chores one after the other, each when it is due; every process may, for
+ * each chore is repeatable and does no harm when others are at it too. A chore
+ * that fails is reported and tried again when it is next due.
+ */
+export class Housekeeping {
+  readonly #chores: readonly Chore[];
+  readonly #log: Log;
+  readonly #stop = new AbortController();
+  readonly #due = new Map<string, number>();
+  #loop: Promise<void> | undefined;
+
+  constructor(chores: readonly Chore[], log: Log) {
+    this.#chores = chores;
+    this.#log = log;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Resolves when the chore in hand is done. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      for (const chore of this.#chores) {
+        if (this.#stop.signal.aborted) return;
+        if ((this.#due.get(chore.name) ?? 0) <= performance.now()) await this.#do(chore);
+      }
+      await delay(500, this.#stop.signal);
+    }
+  }
+
+  async #do({ name, every, run }: Chore): Promise<void> {
+    this.#due.set(name, performance.now() + every);
+    try {
+      const done = await run();
+      if (done > 0) this.#log.info({ chore: name, done }, "housekeeping");
+    } catch (error) {
+      this.#log.warn({ chore: name, error: errorMessage(error) }, "housekeeping failed");
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { type DatabaseTransactionConnection, sql } from "slonik";
+import type { SpanRedacted } from "../session/event.ts";
+import { REDACTED_SPAN } from "../session/placeholders.ts";
+import { insertAuditEntry } from "./audit-entries.ts";
+import { eraseDerived } from "./derived-texts.ts";
+
+/** Takes the words out, notes which sound must go, and puts it on record. */
+export async function projectRedaction(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  event: SpanRedacted,
+): Promise<void> {
+  const ids = sql.array(event.segmentIds, "uuid");
+  await tx.query(sql.unsafe`
+    update segments set text = ${REDACTED_SPAN}, words = '[]'::jsonb, redacted = true
+    where session_id = ${sessionId} and id = any(${ids})`);
+  await tx.query(sql.unsafe`
+    delete from segment_edits where session_id = ${sessionId} and segment_id = any(${ids})`);
+  await eraseDerived(tx, sessionId);
+  if (event.label === undefined) await coverSpan(tx, sessionId, event);
+  // The words of a segment that the span only touches are said outside of it too.
+  await coverStored(tx, sessionId, event.segmentIds);
+  await insertAuditEntry(tx, {
+    kind: event.label === undefined ? "span_redacted" : "speaker_redacted",
+    actor: { kind: "user", id: event.byUserId },
+    sessionId,
+    subjectId: event.redactionId,
+    detail: { from_ms: event.from / 16, to_ms: event.to / 16, segments: event.segmentIds.length },
+  });
+}
+
+async function coverSpan(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  { redactionId, from, to }: SpanRedacted,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    insert into redactions (id, session_id, start_sample, end_sample)
+    values (${redactionId}, ${sessionId}, ${from}, ${to})
+    on conflict (id) do nothing`);
+}
+
+/** The spans of segments that are in the table. */
+async function coverStored(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  segmentIds: readonly string[],
+): Promise<void> {
+  if (segmentIds.length === 0) return;
+  await tx.query(sql.unsafe`
+    insert into redactions (id, session_id, start_sample, end_sample, label)
+    select id, session_id, start_sample, end_sample, label from segments
+    where session_id = ${sessionId} and id = any(${sql.array([...segmentIds], "uuid")})
+    on conflict (id) do update set audio_erased_at = null`);
+}
+
+/** Segments of a new reading that fall under an earlier redaction. */
+export async function coverSegments(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  segments: readonly { segmentId: string }[],
+): Promise<void> {
+  await coverStored(
+    tx,
+    sessionId,
+    segments.map((segment) => segment.segmentId),
+  );
+}

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { AudioRedaction } from "../../src/jobs/audio-redaction.ts";
+import { PostgresRedactions } from "../../src/store/redactions.ts";
+import { makeWav } from "../support/make-wav.ts";
+import { type Recorded, TrustHouse } from "../support/trust-house.ts";
+
+const HEADER = 44;
+const SECOND = 16_000;
+
+describe("audio redaction", () => {
+  let trust: TrustHouse;
+  let redaction: AudioRedaction;
+
+  beforeAll(async () => {
+    trust = await TrustHouse.open();
+    const records = new PostgresRedactions(trust.house.pool);
+    redaction = new AudioRedaction(records, trust.house.blobs, silentLog);
+  });
+  afterAll(() => trust.close());
+
+  /** A session whose chunks have their places, a second each. */
+  async function placed(): Promise<Recorded> {
+    const recorded = await trust.record();
+    await place(recorded, 0);
+    await place(recorded, 1);
+    return recorded;
+  }
+
+  async function place({ sessionId, story }: Recorded, sequence: number): Promise<void> {
+    const [chunk] = await trust.house.sql<{ id: string }>(
+      "select id from chunks where session_id = $1 and sequence = $2",
+      [sessionId, sequence],
+    );
+    const span = { start: sequence * SECOND, length: SECOND };
+    await story.tell([{ type: "ChunkPlaced", chunkId: chunk?.id ?? "", sequence, ...span }]);
+  }
+
+  function redact({ story, owner }: Recorded, from: number, to: number): Promise<void> {
+    const event = { redactionId: newId(), from, to, segmentIds: [], byUserId: owner.id };
+    return story.tell([{ type: "SpanRedacted", ...event }]);
+  }
+
+  /** Samples that sound, by chunk. */
+  async function sounding(sessionId: string): Promise<number[]> {
+    const chunks = await trust.house.sql<{ sha256: string }>(
+      "select encode(sha256, 'hex') as sha256 from chunks where session_id = $1 order by sequence",
+      [sessionId],
+    );
+    const files = await Promise.all(
+      chunks.map(({ sha256 }) => trust.house.blobs.read(sessionId, sha256)),
+    );
+    return files.map((file) => {
+      let count = 0;
+      for (let at = HEADER; at + 1 < file.length; at += 2)
+        if (file.readInt16LE(at) !== 0) count += 1;
+      return count;
+    });
+  }
+
+  it("audio: a span over two chunks becomes silence, once, and nothing else does", async () => {
+    const recorded = await placed();
+    const [a = 0, b = 0] = await sounding(recorded.sessionId);
+    await redact(recorded, SECOND / 2, SECOND * 1.25);
+    expect(await redaction.run()).toBe(1);
+    const [c = 0, d = 0] = await sounding(recorded.sessionId);
+    expect(c / a).toBeCloseTo(0.5, 1);
+    expect(d / b).toBeCloseTo(0.75, 1);
+    expect(await redaction.run()).toBe(0);
+  });
+
+  it("audio: the same upload again does not bring the sound back", async () => {
+    const recorded = await placed();
+    await redact(recorded, 0, 2 * SECOND);
+    await redaction.run();
+    const { device, sessionId } = recorded;
+    const again = makeWav({ frames: SECOND, seed: 1 });
+    expect((await trust.house.upload(device, sessionId, 0, again)).status).toBe(200);
+    // The same bytes under another number hold the same words.
+    expect((await trust.house.upload(device, sessionId, 2, again)).status).toBe(201);
+    expect(await sounding(sessionId)).toEqual([0, 0, 0]);
+  });
+
+  it("audio: a chunk that takes its place in a redacted span later is silenced too", async () => {
+    const recorded = await placed();
+    await redact(recorded, 0, 3 * SECOND);
+    await redaction.run();
+    const { device, sessionId } = recorded;
+    await trust.house.upload(device, sessionId, 2, makeWav({ frames: SECOND, seed: 5 }));
+    expect((await sounding(sessionId))[2]).toBeGreaterThan(0);
+    await place(recorded, 2);
+    expect(await redaction.run()).toBe(1);
+    expect(await sounding(sessionId)).toEqual([0, 0, 0]);
+  });
+
+  it("audio: two at once leave both spans silent", async () => {
+    const recorded = await placed();
+    await redact(recorded, 0, SECOND);
+    await redact(recorded, SECOND, 2 * SECOND);
+    await Promise.all([redaction.run(), redaction.run(), redaction.run()]);
+    await redaction.run();
+    expect(await sounding(recorded.sessionId)).toEqual([0, 0]);
+  });
+});

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { UserPrincipal } from "../../src/auth/principal.ts";
+import { newId } from "../../src/base/ids.ts";
+import { codeOf } from "../support/route-call.ts";
+import { type Recorded, TrustHouse } from "../support/trust-house.ts";
+
+const HIDDEN = "[hidden: content elevation required]";
+const REASON = "Complaint 4711 about what was said";
+
+describe("content gating", () => {
+  let trust: TrustHouse;
+  let recorded: Recorded;
+  let admin: UserPrincipal;
+
+  beforeAll(async () => {
+    trust = await TrustHouse.open();
+  });
+  afterAll(() => trust.close());
+  beforeEach(async () => {
+    recorded = await trust.record();
+    admin = await trust.house.user("admin");
+  });
+
+  const detail = (principal = admin, jobId = recorded.jobId) =>
+    trust.body("getTranscriptionJob", { principal, params: { job_id: jobId } });
+  const segments = (principal = admin, sessionId = recorded.sessionId) =>
+    codeOf(trust.call("listSegments", { principal, params: { session_id: sessionId } }));
+  const elevate = (body: Record<string, unknown> = {}, principal = admin) =>
+    trust.body("elevateContent", { principal, body: { reason: REASON, ...body } });
+  const entries = (kind: string) =>
+    trust.house.sql("select * from audit_log where kind = $1 and actor_id = $2 order by seq", [
+      kind,
+      admin.id,
+    ]);
+
+  it("2.7 rules 1 to 3: hidden until elevated, then populated", async () => {
+    const before = await detail();
+    expect(before).toMatchObject({
+      content_visible: false,
+      elevation_required: true,
+      session_was_deleted: false,
+      transcription_text: HIDDEN,
+    });
+    expect((before.segments as { text: string }[]).map(({ text }) => text)).toEqual([
+      HIDDEN,
+      HIDDEN,
+    ]);
+    expect(await segments()).toBe("elevation_required");
+    await elevate({ session_id: recorded.sessionId });
+    expect(await detail()).toMatchObject({
+      content_visible: true,
+      elevation_required: false,
+      transcription_text: "the secret word is pineapple",
+    });
+    expect(await segments()).toBe("none");
+  });
+
+  it("2.7 rule 3: native access needs no elevation: member, owner, share", async () => {
+    const { sessionId } = recorded;
+    const member = await trust.house.user("admin");
+    await trust.house.sql(
+      "insert into session_members (session_id, user_id, relation) values ($1, $2, 'participant')",
+      [sessionId, member.id],
+    );
+    const sharer = await trust.house.user("admin");
+    await trust.house.join(recorded.device.workspaceId, sharer.id);
+    const owner = { ...recorded.owner, role: "admin" as const };
+    const native = { content_visible: true, elevation_required: false };
+    expect(await detail(member)).toMatchObject(native);
+    expect(await detail(owner)).toMatchObject(native);
+    // Belonging to the workspace alone is no access; a shared session is.
+    expect(await detail(sharer)).toMatchObject({ elevation_required: true });
+    await trust.house.sql("update sessions set visibility = 'workspace' where id = $1", [
+      sessionId,
+    ]);
+    expect(await detail(sharer)).toMatchObject(native);
+    expect(await entries("content_read")).toEqual([]);
+  });
+
+  it("elevation: every read under it stands in the audit log, with the reason", async () => {
+    const { elevation_id: id } = await elevate({ session_id: recorded.sessionId });
+    await detail();
+    await segments();
+    expect(await entries("content_elevated")).toMatchObject([
+      { session_id: recorded.sessionId, subject_id: id, detail: { reason: REASON } },
+    ]);
+    const reads = await entries("content_read");
+    expect(reads).toHaveLength(2);
+    expect(reads[0]).toMatchObject({ session_id: recorded.sessionId, subject_id: id });
+  });
+
+  it("elevation: covers its session only, or all; ends by time and by hand", async () => {
+    const other = await trust.record();
+    const { elevation_id: id } = await elevate({ session_id: recorded.sessionId });
+    expect(await segments(admin, other.sessionId)).toBe("elevation_required");
+    const second = await trust.house.user("admin");
+    expect(await segments(second)).toBe("elevation_required");
+    await trust.call("endContentElevation", {
+      principal: second,
+      params: { elevation_id: `${id}` },
+    });
+    expect(await segments()).toBe("elevation_required");
+    expect(trust.revoked).toContainEqual({ kind: "user", userId: admin.id });
+    await elevate();
+    expect(await segments(admin, other.sessionId)).toBe("none");
+    await trust.house.sql(
+      "update content_elevations set expires_at = now() - interval '1 s' where admin_id = $1",
+      [admin.id],
+    );
+    expect(await segments(admin, other.sessionId)).toBe("elevation_required");
+    const unknown = { principal: admin, params: { elevation_id: newId() } };
+    expect(await codeOf(trust.call("endContentElevation", unknown))).toBe("not_found");
+  });
+
+  it("elevation: no entry, no content", async () => {
+    await elevate();
+    await trust.asOwner("revoke insert on audit_log from voice_service");
+    try {
+      await expect(detail()).rejects.toThrow();
+      await expect(
+        trust.call("listSegments", {
+          principal: admin,
+          params: { session_id: recorded.sessionId },
+        }),
+      ).rejects.toThrow();
+      await expect(elevate()).rejects.toThrow();
+    } finally {
+      await trust.asOwner("grant insert on audit_log to voice_service");
+    }
+    expect(await segments()).toBe("none");
+  });
+
+  it("elevation: 404 for an unknown and for a deleted session", async () => {
+    const { sessionId, owner } = recorded;
+    const attempt = (session_id: string) =>
+      codeOf(
+        trust.call("elevateContent", { principal: admin, body: { reason: REASON, session_id } }),
+      );
+    expect(await attempt(newId())).toBe("not_found");
+    expect(await attempt("nonsense")).toBe("not_found");
+    await trust.call("deleteSession", { principal: owner, params: { session_id: sessionId } });
+    expect(await attempt(sessionId)).toBe("not_found");
+  });
+
+  it("2.7 with a redacted span: the rest stands, and no elevation brings it back", async () => {
+    const { sessionId, story } = recorded;
+    const id = story.segmentId(2_000);
+    const redaction = { redactionId: newId(), from: 2_000, to: 3_000, segmentIds: [id] };
+    await story.tell([{ type: "SpanRedacted", ...redaction, byUserId: recorded.owner.id }]);
+    await elevate({ session_id: sessionId });
+    expect(await detail()).toMatchObject({
+      content_visible: false,
+      elevation_required: false,
+      session_was_deleted: false,
+      transcription_text: "[redacted-span] is pineapple",
+    });
+    expect(await detail()).not.toHaveProperty("deletion_event_kind");
+  });
+});

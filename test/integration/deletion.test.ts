@@ -1,0 +1,230 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import { applyRetention } from "../../src/jobs/retention.ts";
+import { PostgresRetention } from "../../src/store/retention.ts";
+import { PostgresSegmentEdits } from "../../src/store/segment-edits.ts";
+import { makeWav } from "../support/make-wav.ts";
+import { codeOf } from "../support/route-call.ts";
+import { type Recorded, TrustHouse } from "../support/trust-house.ts";
+
+/** Any of these in the database after a deletion is a leak. */
+const WORDS = ["secret", "pineapple", "Secret plans"];
+
+describe("deletion", () => {
+  let trust: TrustHouse;
+
+  beforeAll(async () => {
+    trust = await TrustHouse.open();
+  });
+  afterAll(() => trust.close());
+
+  const remove = (recorded: Recorded, principal = recorded.owner) =>
+    trust.body("deleteSession", { principal, params: { session_id: recorded.sessionId } });
+  const detail = async (jobId: string) =>
+    trust.body("getTranscriptionJob", {
+      principal: await trust.house.user("admin"),
+      params: { job_id: jobId },
+    });
+
+  /** Every row of every table that mentions the session, as text. */
+  async function traces(sessionId: string): Promise<string> {
+    const tables = await trust.house.sql<{ name: string }>(
+      `select c.table_name as name from information_schema.columns c
+       where c.table_schema = 'public' and c.column_name = 'session_id'`,
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const rows = await trust.house.sql(
+        `select t::text as text from "${name}" t where t.session_id = $1`,
+        [sessionId],
+      );
+      found.push(...rows.map(({ text }) => `${name}: ${text}`));
+    }
+    const session = await trust.house.sql("select s::text as text from sessions s where id = $1", [
+      sessionId,
+    ]);
+    return [...found, ...session.map(({ text }) => text)].join("\n");
+  }
+
+  it("by its owner: nothing of the words is left in any table or folder", async () => {
+    const recorded = await trust.record();
+    const { sessionId } = recorded;
+    await trust.house.sql(
+      "insert into guests (id, session_id, display_name, expires_at) values ($1, $2, 'Secret Gus', now())",
+      [newId(), sessionId],
+    );
+    const folder = join(trust.house.folder, sessionId);
+    expect(existsSync(folder)).toBe(true);
+    expect(await traces(sessionId)).toContain("pineapple");
+    const receipt = await remove(recorded);
+    expect(receipt).toMatchObject({
+      success: true,
+      kind: "session_deleted_by_owner",
+      removed: { segments: 2, words: 5, audio_chunks: 2, guests: 1 },
+      audio_erased: true,
+    });
+    const left = await traces(sessionId);
+    for (const word of WORDS) expect(left.toLowerCase()).not.toContain(word.toLowerCase());
+    expect(existsSync(folder)).toBe(false);
+    expect(trust.published).toContain(sessionId);
+    expect(trust.woken).toContain(sessionId);
+    expect(trust.revoked).toContainEqual({ kind: "session_guests", sessionId });
+  });
+
+  it("2.7 rules 4 and 5: the job still answers, with placeholder and kind", async () => {
+    const byOwner = await trust.record();
+    await remove(byOwner);
+    const byAdmin = await trust.record();
+    await remove(byAdmin, await trust.house.user("admin"));
+    const expected = {
+      content_visible: false,
+      elevation_required: false,
+      session_was_deleted: true,
+      transcription_text: "[redacted-session-deleted]",
+    };
+    expect(await detail(byOwner.jobId)).toMatchObject({
+      ...expected,
+      deletion_event_kind: "session_deleted_by_owner",
+    });
+    const admins = await detail(byAdmin.jobId);
+    expect(admins).toMatchObject({ ...expected, deletion_event_kind: "session_deleted_by_admin" });
+    for (const { text } of admins.segments as { text: string }[]) {
+      expect(text).toBe("[redacted-session-deleted]");
+    }
+    // An older deletion, of which the log knows nothing.
+    const old = await trust.record();
+    await trust.house.sql("update sessions set status = 'deleted' where id = $1", [old.sessionId]);
+    const older = await detail(old.jobId);
+    expect(older).toMatchObject({ session_was_deleted: true });
+    expect(older).not.toHaveProperty("deletion_event_kind");
+  });
+
+  it("a deleted session is 404 to all but admins, who get its record and the receipt again", async () => {
+    const recorded = await trust.record();
+    const { sessionId, owner, device } = recorded;
+    const admin = await trust.house.user("admin");
+    const first = await remove(recorded, admin);
+    const params = { session_id: sessionId };
+    const codes = (principal: typeof owner) =>
+      Promise.all(
+        ["getSession", "listSegments", "listChunks", "deleteSession"].map((id) =>
+          codeOf(trust.call(id, { principal, params })),
+        ),
+      );
+    expect(await codes(owner)).toEqual(["not_found", "not_found", "not_found", "not_found"]);
+    expect(await codes(admin)).toEqual(["none", "not_found", "not_found", "none"]);
+    expect(await remove(recorded, admin)).toEqual(first);
+    const late = await codeOf(
+      trust.house.upload(device, sessionId, 2, makeWav({ frames: 16_000, seed: 9 })),
+    );
+    expect(["not_found", "session_deleted"]).toContain(late);
+  });
+
+  it("a worker that answers late writes nothing", async () => {
+    const recorded = await trust.record();
+    await remove(recorded);
+    const late = recorded.story.say("S1", 40_000, "late secret");
+    expect(await codeOf(late)).toBe("session_deleted");
+    const edit = {
+      id: newId(),
+      sessionId: recorded.sessionId,
+      segmentId: recorded.story.segmentId(2_000),
+      text: "secret again",
+      byUserId: recorded.owner.id,
+    };
+    expect(await new PostgresSegmentEdits(trust.house.pool).put(edit)).toBe(false);
+    expect(await traces(recorded.sessionId)).not.toContain("secret");
+    const last = await trust.house.sql(
+      "select type from events where session_id = $1 order by seq desc limit 1",
+      [recorded.sessionId],
+    );
+    expect(last).toEqual([{ type: "SessionDeleted" }]);
+  });
+
+  it("audio that the disk would not give up is removed later", async () => {
+    const recorded = await trust.record();
+    const { eraseAudio } = trust;
+    trust.eraseAudio = () => Promise.reject(new Error("EBUSY"));
+    expect(await remove(recorded)).toMatchObject({ audio_erased: false });
+    trust.eraseAudio = eraseAudio;
+    expect(await trust.sessions.finish()).toBe(1);
+    expect(await trust.sessions.finish()).toBe(0);
+    expect(existsSync(join(trust.house.folder, recorded.sessionId))).toBe(false);
+  });
+
+  it("only owner and admin delete", async () => {
+    const recorded = await trust.record();
+    const moderator = await trust.house.user("moderator");
+    await trust.house.join(recorded.device.workspaceId, moderator.id);
+    const stranger = await trust.house.user();
+    const params = { session_id: recorded.sessionId };
+    for (const principal of [moderator, stranger]) {
+      expect(await codeOf(trust.call("deleteSession", { principal, params }))).toBe("forbidden");
+    }
+  });
+
+  it("retention: what is older than the workspace keeps it goes, and nothing else", async () => {
+    const old = await trust.record();
+    const young = await trust.record();
+    const kept = await trust.record();
+    const age = (sessionId: string, days: number) =>
+      trust.house.sql(
+        `update sessions set status = 'completed', stopped_at = now() - make_interval(days => $2)
+         where id = $1`,
+        [sessionId, days],
+      );
+    await age(old.sessionId, 31);
+    await age(young.sessionId, 29);
+    await age(kept.sessionId, 4_000);
+    for (const { device } of [old, young]) {
+      await trust.house.sql("update workspaces set retention_days = 30 where id = $1", [
+        device.workspaceId,
+      ]);
+    }
+    const records = new PostgresRetention(trust.house.pool);
+    expect(await applyRetention(records, trust.sessions)).toBe(1);
+    expect(await applyRetention(records, trust.sessions)).toBe(0);
+    expect(await detail(old.jobId)).toMatchObject({
+      transcription_text: "[redacted-retention]",
+      deletion_event_kind: "retention_session_redacted",
+    });
+    expect((await detail(young.jobId)).session_was_deleted).toBe(false);
+  });
+
+  it("account erasure: person, devices and sessions go; others keep theirs", async () => {
+    const recorded = await trust.record();
+    const { owner, device, sessionId, jobId } = recorded;
+    const heir = await trust.house.user();
+    await trust.house.join(device.workspaceId, heir.id);
+    const others = await trust.record();
+    const done = await trust.body("eraseAccount", { principal: owner });
+    expect(done).toMatchObject({ sessions_deleted: 1, sessions_left: 0, devices_unpaired: 1 });
+    expect(await detail(jobId)).toMatchObject({
+      transcription_text: "[redacted-account-erasure]",
+      deletion_event_kind: "account_erasure_session_redacted",
+    });
+    const [user] = await trust.house.sql("select * from users where id = $1", [owner.id]);
+    expect(user).toMatchObject({ name: "Deleted account", password_hash: null });
+    expect(user?.email).not.toContain("example.org");
+    expect(trust.revoked).toContainEqual({ kind: "user", userId: owner.id });
+    expect(trust.revoked).toContainEqual({ kind: "device", deviceId: device.id });
+    const members = await trust.house.sql(
+      "select user_id, role from workspace_members where workspace_id = $1",
+      [device.workspaceId],
+    );
+    expect(members).toEqual([{ user_id: heir.id, role: "owner" }]);
+    expect((await detail(others.jobId)).session_was_deleted).toBe(false);
+    expect(await traces(sessionId)).not.toContain("pineapple");
+    expect(await codeOf(trust.call("eraseAccount", { principal: owner }))).toBe("invalid_token");
+  });
+
+  it("account erasure: the only administrator cannot go", async () => {
+    await trust.house.sql("update users set disabled_at = now() where role = 'admin'");
+    const admin = await trust.house.user("admin");
+    expect(await codeOf(trust.call("eraseAccount", { principal: admin }))).toBe("conflict");
+    await trust.house.user("admin");
+    expect(await codeOf(trust.call("eraseAccount", { principal: admin }))).toBe("none");
+  });
+});

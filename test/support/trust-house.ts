@@ -1,0 +1,132 @@
+import pg from "pg";
+import { auditRoutes } from "../../src/api/admin-audit.ts";
+import { elevationRoutes } from "../../src/api/admin-elevation.ts";
+import type { Route } from "../../src/api/route.ts";
+import { sessionDeleteRoutes } from "../../src/api/sessions-delete.ts";
+import { userEraseRoutes } from "../../src/api/users-erase.ts";
+import { LocalRevocations } from "../../src/auth/local-revocations.ts";
+import type { DevicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
+import type { RevocationEvent } from "../../src/auth/revocation-feed.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { AccountErasures } from "../../src/jobs/account-erasure.ts";
+import { SessionErasure } from "../../src/jobs/session-erasure.ts";
+import { PostgresAccountErasure } from "../../src/store/account-erasure.ts";
+import { PostgresAudit } from "../../src/store/audit.ts";
+import { PostgresElevations } from "../../src/store/elevations.ts";
+import { PostgresSessionDeletion } from "../../src/store/session-deletion.ts";
+import { PostgresSessions } from "../../src/store/sessions.ts";
+import { makeWav } from "./make-wav.ts";
+import { type Call, callRoute, jsonBody } from "./route-call.ts";
+import { SessionHouse } from "./session-house.ts";
+import { SessionStory } from "./session-story.ts";
+
+/** A session with words in it, and who may do what to it. */
+export interface Recorded {
+  sessionId: string;
+  jobId: string;
+  owner: UserPrincipal;
+  device: DevicePrincipal;
+  story: SessionStory;
+}
+
+/** A session house with audit log, elevations and deletions on top. */
+export class TrustHouse {
+  readonly house: SessionHouse;
+  readonly audit: PostgresAudit;
+  readonly sessions: SessionErasure;
+  readonly accounts: AccountErasures;
+  readonly routes: readonly Route[];
+  readonly revoked: RevocationEvent[] = [];
+  /** Sessions whose viewers were told, and whose actors were woken. */
+  readonly published: string[] = [];
+  readonly woken: string[] = [];
+  /** Replaced by a test that wants the disk to fail. */
+  eraseAudio: (sessionId: string) => Promise<void>;
+
+  private constructor(house: SessionHouse) {
+    this.house = house;
+    this.audit = new PostgresAudit(house.pool);
+    this.eraseAudio = (sessionId) => house.blobs.delete(sessionId);
+    const revocations = new LocalRevocations();
+    revocations.subscribe((event) => this.revoked.push(event));
+    this.sessions = new SessionErasure({
+      records: new PostgresSessionDeletion(house.pool),
+      eraseAudio: (sessionId) => this.eraseAudio(sessionId),
+      publish: (sessionId) => this.published.push(sessionId),
+      wake: async (sessionId) => {
+        this.woken.push(sessionId);
+      },
+      revocations,
+      log: silentLog,
+    });
+    this.accounts = new AccountErasures({
+      accounts: new PostgresAccountErasure(house.pool),
+      sessions: this.sessions,
+      revocations,
+      clock: systemClock,
+    });
+    const cursorKey = new Uint8Array(32).fill(7);
+    const elevations = new PostgresElevations(house.pool);
+    const directory = new PostgresSessions(house.pool);
+    this.routes = [
+      ...house.routes,
+      ...elevationRoutes({ elevations, revocations, clock: systemClock }),
+      ...auditRoutes({ log: this.audit, cursorKey }),
+      ...sessionDeleteRoutes({ directory, eraser: this.sessions }),
+      ...userEraseRoutes({ eraser: this.accounts }),
+    ];
+  }
+
+  static async open(): Promise<TrustHouse> {
+    return new TrustHouse(await SessionHouse.open());
+  }
+
+  close(): Promise<void> {
+    return this.house.close();
+  }
+
+  call(id: string, call: Call): ReturnType<typeof callRoute> {
+    return callRoute(this.routes, id, call);
+  }
+
+  async body(id: string, call: Call): Promise<Record<string, unknown>> {
+    return jsonBody(await this.call(id, call));
+  }
+
+  /** Runs as the role that owns the tables. */
+  async asOwner<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
+    const client = new pg.Client({ connectionString: this.house.ownerUrl });
+    await client.connect();
+    try {
+      return (await client.query<T>(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A session of a new owner with two chunks of audio and two segments. */
+  async record(): Promise<Recorded> {
+    const { device, owner } = await this.house.ownDevice();
+    return this.recordOn(device, owner);
+  }
+
+  async recordOn(device: DevicePrincipal, owner: UserPrincipal): Promise<Recorded> {
+    const { house } = this;
+    const sessionId = await house.start(device, { title: "Secret plans" });
+    for (const sequence of [0, 1]) {
+      const wav = makeWav({ frames: 16_000, seed: sequence + 1 });
+      await house.upload(device, sessionId, sequence, wav, { filename: "secret.wav" });
+    }
+    const [session] = await house.sql<{ job_id: string }>(
+      "select job_id from sessions where id = $1",
+      [sessionId],
+    );
+    const jobId = session?.job_id ?? "";
+    const story = await SessionStory.open(house, sessionId);
+    await story.tell([{ type: "SessionStarted", sessionId, jobId, language: "en" }]);
+    await story.say("S1", 2_000, "the secret word");
+    await story.say("S2", 20_000, "is pineapple");
+    return { sessionId, jobId, owner, device, story };
+  }
+}
