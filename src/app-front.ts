@@ -22,6 +22,7 @@ import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
 import { GuestStore } from "./store/guests.ts";
+import { PostgresIdempotencyBook } from "./store/idempotency.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
 import { LoginStore } from "./store/logins.ts";
 import { PairingStore } from "./store/pairing.ts";
@@ -57,6 +58,10 @@ export async function startFront(context: AppContext): Promise<number> {
       uploadBytes: config.uploadBytes,
     },
     rates: scaledRates(config.rateLimitFactor),
+    idempotency: {
+      book: new PostgresIdempotencyBook(shared.pool),
+      secret: shared.keys.pepper,
+    },
     allowedOrigins: config.allowedOrigins,
     uploadFolder: shared.blobs.temporaryFolder,
     trustProxy: config.trustProxy,

@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { ERROR_CODES, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
 import { type Json, type JsonObject, SchemaPrinter } from "./openapi-schemas.ts";
+import { isRepeatable } from "./repeatable.ts";
 import type { Credential, ResponseSpec, Route } from "./route.ts";
 import { ErrorBody } from "./schemas/error-body.ts";
 
@@ -67,6 +68,9 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   }
   if (route.body?.kind === "json") codes.add("invalid_json");
   if (route.body?.kind === "upload") codes.add("storage_full");
+  if (isRepeatable(route)) {
+    codes.add("idempotency_in_progress").add("idempotency_mismatch").add("invalid_parameter");
+  }
   return ERROR_CODES.filter((code) => codes.has(code));
 }
 
@@ -92,6 +96,7 @@ export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonOb
       securitySchemes: SECURITY_SCHEMES,
       schemas: printer.components,
       headers: SHARED_HEADERS,
+      parameters: SHARED_PARAMETERS,
     },
   };
 }
@@ -105,6 +110,17 @@ const SHARED_HEADERS: JsonObject = {
   "Retry-After": {
     description: "Seconds after which a retry makes sense.",
     schema: { type: "integer" },
+  },
+};
+
+const SHARED_PARAMETERS: JsonObject = {
+  "Idempotency-Key": {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description:
+      "Makes the request safe to repeat for 24 h: with the same key and body the first answer comes again, marked `Idempotency-Replayed: true`; with another body it is 422. A refused or failed attempt frees the key.",
+    schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
   },
 };
 
@@ -122,7 +138,11 @@ function operation(route: Route, printer: SchemaPrinter): JsonObject {
     responses: responses(route, printer),
   };
   if (route.description !== undefined) printed.description = route.description;
-  const parameters = [...pathParameters(route, printer), ...queryParameters(route, printer)];
+  const parameters = [
+    ...pathParameters(route, printer),
+    ...queryParameters(route, printer),
+    ...headerParameters(route),
+  ];
   if (parameters.length > 0) printed.parameters = parameters;
   if (route.body !== undefined) printed.requestBody = requestBody(route.body, printer);
   return printed;
@@ -152,6 +172,12 @@ function queryParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
     required: names.includes(name),
     schema: printer.print(schema),
   }));
+}
+
+/** Shared parameters that follow from a route's shape. */
+function headerParameters(route: Route): JsonObject[] {
+  const names = isRepeatable(route) ? ["Idempotency-Key"] : [];
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
 function requestBody(body: NonNullable<Route["body"]>, printer: SchemaPrinter): JsonObject {

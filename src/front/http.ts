@@ -10,6 +10,7 @@ import { bodyLength, checkBodyHead } from "./body-head.ts";
 import { authenticateRoute, checkRole } from "./caller.ts";
 import { Exchange } from "./exchange.ts";
 import { Gate } from "./gate.ts";
+import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
 import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
 import { CallerGone } from "./json-body.ts";
 import type { Origins } from "./origins.ts";
@@ -43,6 +44,7 @@ export interface HttpOptions {
   authenticator: Authenticator;
   rates: RateLimits;
   origins: Origins;
+  idempotency: IdempotencyOptions;
   limits: HttpLimits;
   uploadFolder: string;
   /** Believe X-Forwarded-For; only behind a proxy that sets it. */
@@ -67,6 +69,7 @@ export class HttpFront {
   readonly #prepared: ReadonlyMap<Route, PreparedRoute>;
   readonly #idle: (() => void)[] = [];
   readonly #uploads: Gate;
+  readonly #idempotency: Idempotency;
   #inFlight = 0;
   #draining = false;
 
@@ -75,6 +78,7 @@ export class HttpFront {
     this.#table = new RouteTable(options.routes);
     this.#prepared = PreparedRoute.all(options.routes);
     this.#uploads = new Gate(options.limits.concurrentUploads, "uploads");
+    this.#idempotency = new Idempotency(options.idempotency, options.log);
   }
 
   /** From now on every request is answered 503; resolves when none is in flight. */
@@ -210,7 +214,11 @@ export class HttpFront {
     request.query = prepared.query(request.query);
     request.body = prepared.body(json);
     if (route.body?.kind !== "upload") {
-      return withTimeout(route.handle(request, resource), ms, "The request");
+      const { path, query } = serving.incoming;
+      const work = this.#idempotency.run(route, request, `${path}?${query}`, () =>
+        route.handle(request, resource),
+      );
+      return withTimeout(work, ms, "The request");
     }
     return this.#callWithUpload(serving, route, request, resource);
   }

@@ -5,6 +5,7 @@ import { DEFAULT_HTTP_LIMITS } from "../../src/front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "../../src/front/live-limits.ts";
 import { DEFAULT_RATE_LIMITS } from "../../src/front/rate-limits.ts";
 import { FrontServer } from "../../src/front/server.ts";
+import { PostgresIdempotencyBook } from "../../src/store/idempotency.ts";
 import { AccountHouse } from "./account-house.ts";
 
 const PLENTY = { perMinute: 1_000_000, burst: 1_000_000 };
@@ -42,6 +43,10 @@ export class HttpHouse {
       },
       limits: DEFAULT_HTTP_LIMITS,
       rates: { ...DEFAULT_RATE_LIMITS, auth: PLENTY, pairing: PLENTY },
+      idempotency: {
+        book: new PostgresIdempotencyBook(accounts.pool),
+        secret: accounts.keys.pepper,
+      },
       allowedOrigins: [],
       uploadFolder: join(accounts.folder, "uploads"),
       trustProxy: false,
