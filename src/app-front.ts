@@ -23,6 +23,7 @@ import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
 import { PostgresElevations } from "./store/elevations.ts";
 import { GuestStore } from "./store/guests.ts";
+import { PostgresIdempotencyBook } from "./store/idempotency.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
 import { LoginStore } from "./store/logins.ts";
 import { PairingStore } from "./store/pairing.ts";
@@ -58,6 +59,10 @@ export async function startFront(context: AppContext): Promise<number> {
       uploadBytes: config.uploadBytes,
     },
     rates: scaledRates(config.rateLimitFactor),
+    idempotency: {
+      book: new PostgresIdempotencyBook(shared.pool),
+      secret: shared.keys.pepper,
+    },
     allowedOrigins: config.allowedOrigins,
     uploadFolder: shared.blobs.temporaryFolder,
     trustProxy: config.trustProxy,

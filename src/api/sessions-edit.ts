@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { maySession } from "../auth/policy.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import { AppError } from "../base/errors.ts";
+import { expectedOf, staleEdit } from "./representations.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { assertAllowed, requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
@@ -15,7 +16,12 @@ export interface SessionChange {
 
 /** Port: changes what a session's owner decides. Closing guest access ends its guests' tokens. */
 export interface SessionEdits {
-  change(sessionId: string, change: SessionChange): Promise<void>;
+  /** False, and nothing changed, when the session no longer is as `expected` says. */
+  change(
+    sessionId: string,
+    change: SessionChange,
+    expected?: Required<SessionChange>,
+  ): Promise<boolean>;
 }
 
 export interface SessionEditPorts {
@@ -48,7 +54,8 @@ export function sessionEditRoutes(ports: SessionEditPorts): Route[] {
     errors: ["invalid_body", "forbidden", "guest_access_closed", "not_found"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.guests"),
-    async handle({ params, body: change }, { principal, facts }) {
+    async handle(request, { principal, facts }) {
+      const { params, body: change } = request;
       const { title, visibility, guest_access: guestAccess } = change;
       if (title !== undefined || visibility !== undefined) {
         assertAllowed(maySession(principal, "session.edit", facts));
@@ -57,7 +64,11 @@ export function sessionEditRoutes(ports: SessionEditPorts): Route[] {
         throw new AppError("invalid_body", "Send `title`, `visibility` or `guest_access`.");
       }
       const { session_id: sessionId } = params;
-      await sessionEdits.change(sessionId, { title, visibility, guestAccess });
+      const known = expectedOf(request, sessionSchema);
+      const expected = known && { ...known, guestAccess: known.guest_access };
+      const changed = { title, visibility, guestAccess };
+      const done = await sessionEdits.change(sessionId, changed, expected);
+      if (!done && expected !== undefined) throw staleEdit();
       if (guestAccess === "closed" || visibility === "private") {
         revocations.publish({ kind: "session_guests", sessionId });
       }

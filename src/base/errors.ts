@@ -19,6 +19,7 @@ export const ERROR_STATUS = {
   elevation_required: 403,
   guest_access_closed: 403,
   not_found: 404,
+  method_not_allowed: 405,
   conflict: 409,
   code_in_use: 409,
   not_paired: 409,

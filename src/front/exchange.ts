@@ -18,6 +18,8 @@ const DROP_BYTES = 1024 * 1024;
  * after 10 s without a byte, and our own limits bound the rest.
  */
 const RENEW_MS = 3000;
+/** Statuses whose answers have no body, and no Content-Length that would speak of one. */
+const BODYLESS: ReadonlySet<number> = new Set([204, 304]);
 const LINGER_MS = 500;
 const LINGER_BYTES = 16 * 1024 * 1024;
 
@@ -99,7 +101,7 @@ export class Exchange {
     this.#res.cork(() => {
       writeHead(this.#res, answer.status, headers);
       if (head) this.#res.endWithoutBody(payload === undefined ? 0 : Buffer.byteLength(payload));
-      else if (payload === undefined && answer.status === 204) this.#res.endWithoutBody();
+      else if (payload === undefined && BODYLESS.has(answer.status)) this.#res.endWithoutBody();
       else this.#res.end(payload ?? "");
     });
     return true;

@@ -10,9 +10,11 @@ import { bodyLength, checkBodyHead } from "./body-head.ts";
 import { authenticateRoute, checkRole } from "./caller.ts";
 import { Exchange } from "./exchange.ts";
 import { Gate } from "./gate.ts";
+import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
 import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
 import { CallerGone } from "./json-body.ts";
 import type { Origins } from "./origins.ts";
+import { Preconditions } from "./preconditions.ts";
 import { PreparedRoute } from "./prepared-route.ts";
 import { problemAnswer } from "./problem.ts";
 import { enforce, type RateLimits, rateHeaders } from "./rate-limits.ts";
@@ -43,6 +45,7 @@ export interface HttpOptions {
   authenticator: Authenticator;
   rates: RateLimits;
   origins: Origins;
+  idempotency: IdempotencyOptions;
   limits: HttpLimits;
   uploadFolder: string;
   /** Believe X-Forwarded-For; only behind a proxy that sets it. */
@@ -67,6 +70,8 @@ export class HttpFront {
   readonly #prepared: ReadonlyMap<Route, PreparedRoute>;
   readonly #idle: (() => void)[] = [];
   readonly #uploads: Gate;
+  readonly #idempotency: Idempotency;
+  readonly #preconditions: Preconditions;
   #inFlight = 0;
   #draining = false;
 
@@ -75,6 +80,8 @@ export class HttpFront {
     this.#table = new RouteTable(options.routes);
     this.#prepared = PreparedRoute.all(options.routes);
     this.#uploads = new Gate(options.limits.concurrentUploads, "uploads");
+    this.#idempotency = new Idempotency(options.idempotency, options.log);
+    this.#preconditions = new Preconditions(options.routes);
   }
 
   /** From now on every request is answered 503; resolves when none is in flight. */
@@ -209,8 +216,14 @@ export class HttpFront {
     const resource = await withTimeout(Promise.resolve(route.resolve?.(request)), ms, "The lookup");
     request.query = prepared.query(request.query);
     request.body = prepared.body(json);
+    await withTimeout(this.#preconditions.check(route, request), ms, "Checking If-Match");
     if (route.body?.kind !== "upload") {
-      return withTimeout(route.handle(request, resource), ms, "The request");
+      const { path, query } = serving.incoming;
+      const work = this.#idempotency.run(route, request, `${path}?${query}`, () =>
+        route.handle(request, resource),
+      );
+      const reply = await withTimeout(work, ms, "The request");
+      return this.#preconditions.finish(route, request, reply);
     }
     return this.#callWithUpload(serving, route, request, resource);
   }
@@ -258,8 +271,8 @@ function buildRequest(
 
 function wrongMethod(incoming: Incoming, allow: readonly string[]): Answer {
   const message = `${incoming.method} is not possible here; ${allow.join(", ")} are.`;
-  const answer = problemAnswer(new AppError("bad_request", message));
-  return { ...answer, status: 405, headers: { ...answer.headers, Allow: allow.join(", ") } };
+  const answer = problemAnswer(new AppError("method_not_allowed", message));
+  return { ...answer, headers: { ...answer.headers, Allow: allow.join(", ") } };
 }
 
 /** What the log needs to find the fault; never what the caller sent. */

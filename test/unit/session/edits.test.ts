@@ -49,6 +49,7 @@ describe("edits", () => {
       label: "S2",
     });
     expect(bench.of("SegmentRevised").map((event) => event.revision)).toEqual([2, 3]);
+    expect(codeOf(() => bench.run({ ...edit, expectedRevision: 2 }))).toBe("precondition_failed");
     expect(codeOf(() => bench.run({ ...edit, segmentId: "other" }))).toBe("not_found");
     expect(codeOf(() => bench.run({ ...edit, label: "S9" }))).toBe("not_found");
   });
