@@ -34,6 +34,8 @@ import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
 import { TicketStore } from "./store/tickets.ts";
 import { UserStore } from "./store/users.ts";
+import { PostgresCharacters } from "./store/workshop-characters.ts";
+import { PostgresWorkshops } from "./store/workshops.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
 
 /** The role that serves REST and the live channel. Returns its port. */
@@ -134,6 +136,8 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
   const { cursorKey } = keys;
   const { users, revocations, authenticator, pairing, passwords } = access;
   const workspaces = new WorkspaceStore(pool);
+  const workshops = new PostgresWorkshops(pool);
+  const characters = new PostgresCharacters(pool);
   const devices = new DeviceStore(pool);
   const segments = new PostgresSegments(pool);
   const notifier = createNotifier(shared);
@@ -142,9 +146,11 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
     auth: { signIn, users, keys: keys.ring, guestEntry, liveTickets },
     users: { users, workspaces, passwords, revocations, cursorKey },
     workspaces: { workspaces, users, revocations, cursorKey },
+    workshops: { workshops, characters, workspaces, cursorKey },
     devices: { devices, workspaces, pairing, authenticator, clock, cursorKey },
     deviceSessions: {
       sessions: new PostgresDeviceSessions(pool),
+      workshops,
       notifier,
       log,
       publicUrl: config.publicUrl,
@@ -156,7 +162,9 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       gaps: segments,
       assignees: directory,
       edits: new PostgresSegmentEdits(pool),
+      names: characters,
       sessionEdits: new PostgresSessionEdits(pool),
+      workshops,
       revocations,
       actors: shared.commands,
       cursorKey,

@@ -21,6 +21,8 @@ import { type RedoPorts, redoRoutes } from "./transcription-redo.ts";
 import { type UploadAudioPorts, uploadAudioRoutes } from "./upload-audio.ts";
 import { type UserPorts, userRoutes } from "./users.ts";
 import { type UserAccessPorts, userAccessRoutes } from "./users-access.ts";
+import { type WorkshopPorts, workshopRoutes } from "./workshops.ts";
+import { type CharacterPorts, characterRoutes } from "./workshops-characters.ts";
 import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
 import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-members.ts";
 
@@ -29,6 +31,7 @@ export interface ApiPorts {
   auth: AuthPorts & GuestPorts & LiveTicketPorts;
   users: UserPorts & UserAccessPorts;
   workspaces: WorkspacePorts & WorkspaceMemberPorts;
+  workshops: WorkshopPorts & CharacterPorts;
   devices: DevicePorts & HeartbeatPorts & PairingPorts;
   deviceSessions: DeviceSessionPorts;
   sessions: SessionPorts &
@@ -55,6 +58,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...userAccessRoutes(users),
     ...workspaceRoutes(workspaces),
     ...workspaceMemberRoutes(workspaces),
+    ...workshopRoutes(ports.workshops),
+    ...characterRoutes(ports.workshops),
     ...pairingRoutes(devices),
     ...deviceRoutes(devices),
     ...heartbeatRoutes(devices),

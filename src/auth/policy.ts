@@ -47,7 +47,11 @@ export type SessionAction =
   | "session.upload"
   | "session.members"
   | "session.guests"
-  | "session.concern";
+  | "session.concern"
+  /** Decide what becomes of concerns. */
+  | "session.triage"
+  /** Take words out for good. */
+  | "session.redact";
 
 export interface WorkspaceFacts {
   kind: "workspace";
@@ -60,6 +64,8 @@ export type WorkspaceAction =
   | "workspace.edit"
   | "workspace.pair"
   | "workspace.query"
+  /** Workshops and their characters. */
+  | "workspace.workshops"
   /** Webhooks and service keys. */
   | "workspace.webhooks";
 
@@ -118,6 +124,12 @@ const OWNER_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.guests",
 ]);
 
+/** For the owner, a moderator of the session's workspace, and administrators. */
+const STEWARD_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
+  "session.triage",
+  "session.redact",
+]);
+
 /** May this principal do this to a session? */
 export function maySession(
   principal: Principal,
@@ -146,6 +158,9 @@ function userOnSession(
     if (facts.relation === "owner") return "allow";
     if (action === "session.guests" && moderates) return "allow";
     return action === "session.delete" && role === "admin" ? "allow" : "forbidden";
+  }
+  if (STEWARD_ACTIONS.has(action)) {
+    return facts.relation === "owner" || moderates || role === "admin" ? "allow" : "forbidden";
   }
   if (CONTENT_ACTIONS.has(action)) {
     if (!native && !moderates) return facts.elevated ? "allow" : "elevation_required";

@@ -9,7 +9,10 @@ export class PostgresSessionEdits implements SessionEdits {
     this.#pool = pool;
   }
 
-  change(sessionId: string, { title, visibility, guestAccess }: SessionChange): Promise<void> {
+  change(sessionId: string, change: SessionChange): Promise<void> {
+    const { title, visibility, guestAccess, workshopId } = change;
+    const workshop =
+      workshopId === undefined ? sql.fragment`workshop_id` : sql.fragment`${workshopId}::uuid`;
     return guarded(() =>
       this.#pool.transaction(async (tx) => {
         await tx.query(sql.unsafe`
@@ -17,6 +20,7 @@ export class PostgresSessionEdits implements SessionEdits {
           set title = coalesce(${title ?? null}, title),
               visibility = coalesce(${visibility ?? null}, visibility),
               guest_access = coalesce(${guestAccess ?? null}, guest_access),
+              workshop_id = ${workshop},
               updated_at = now()
           where id = ${sessionId} and status <> 'deleted'`);
         if (guestAccess !== "closed") return;

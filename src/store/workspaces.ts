@@ -75,7 +75,8 @@ export class WorkspaceStore implements WorkspaceDirectory {
   find(id: string): Promise<WorkspaceRecord | undefined> {
     return guarded(async () => {
       const row = await this.#pool.maybeOne(
-        sql.type(workspaceRow)`select ${COLUMNS} from workspaces where id = ${id}`,
+        sql.type(workspaceRow)`select ${COLUMNS} from workspaces
+          where id = ${id} and deleted_at is null`,
       );
       return row === null ? undefined : toWorkspace(row);
     });
@@ -83,7 +84,7 @@ export class WorkspaceStore implements WorkspaceDirectory {
 
   list(memberId: string | undefined, page: PageRequest): Promise<Page<WorkspaceRecord>> {
     return guarded(async () => {
-      const conditions = [sql.fragment`true`];
+      const conditions = [sql.fragment`deleted_at is null`];
       if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
       if (memberId !== undefined) {
         conditions.push(sql.fragment`id in (
