@@ -20,6 +20,7 @@ import { AttemptStore } from "./store/attempts.ts";
 import { PostgresAuditTrail } from "./store/audit.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
+import { PostgresConcerns } from "./store/concerns.ts";
 import { DeviceStore } from "./store/devices.ts";
 import { GuestStore } from "./store/guests.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
@@ -167,6 +168,15 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       workshops,
       revocations,
       actors: shared.commands,
+      cursorKey,
+    },
+    concerns: {
+      directory,
+      concerns: new PostgresConcerns(pool),
+      notifier,
+      actors: shared.commands,
+      audit: access.audit,
+      log,
       cursorKey,
     },
     upload: {

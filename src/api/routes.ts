@@ -2,6 +2,8 @@ import { type AuthPorts, authRoutes } from "./auth.ts";
 import { type GuestPorts, guestRoutes } from "./auth-guest.ts";
 import { type LiveTicketPorts, liveTicketRoutes } from "./auth-live-ticket.ts";
 import { type ChunkPorts, chunkRoutes } from "./chunks.ts";
+import { type ConcernPorts, concernRoutes } from "./concerns.ts";
+import { type TriagePorts, triageRoutes } from "./concerns-triage.ts";
 import { type DeviceSessionPorts, deviceSessionRoutes } from "./device-sessions.ts";
 import { type DevicePorts, deviceRoutes } from "./devices.ts";
 import { type HeartbeatPorts, heartbeatRoutes } from "./devices-heartbeat.ts";
@@ -42,6 +44,7 @@ export interface ApiPorts {
     SpeakerClaimPorts &
     SpeakerEditPorts &
     SessionEditPorts;
+  concerns: ConcernPorts & TriagePorts;
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts;
   health: HealthPorts;
@@ -75,6 +78,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...segmentEditRoutes(sessions),
     ...speakerEditRoutes(sessions),
     ...sessionEditRoutes(sessions),
+    ...concernRoutes(ports.concerns),
+    ...triageRoutes(ports.concerns),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, {
       title: "Voice session service",

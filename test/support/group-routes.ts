@@ -1,8 +1,15 @@
+import { concernRoutes } from "../../src/api/concerns.ts";
+import { triageRoutes } from "../../src/api/concerns-triage.ts";
 import type { Route } from "../../src/api/route.ts";
 import { sessionEditRoutes } from "../../src/api/sessions-edit.ts";
+import type { OutboxRow, SessionCommand } from "../../src/api/sessions-outbox.ts";
 import { workshopRoutes } from "../../src/api/workshops.ts";
 import { characterRoutes } from "../../src/api/workshops-characters.ts";
 import { LocalRevocations } from "../../src/auth/local-revocations.ts";
+import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { PostgresAuditTrail } from "../../src/store/audit.ts";
+import { PostgresConcerns } from "../../src/store/concerns.ts";
 import { PostgresSessionEdits } from "../../src/store/session-edits.ts";
 import { PostgresSessions } from "../../src/store/sessions.ts";
 import { PostgresCharacters } from "../../src/store/workshop-characters.ts";
@@ -12,8 +19,9 @@ import type { SessionHouse } from "./session-house.ts";
 
 const cursorKey = new Uint8Array(32).fill(9);
 
-/** The routes of workshops, concerns and workspaces over a house's database. */
-export function groupRoutes({ pool, routes }: SessionHouse): Route[] {
+/** The routes of workshops, concerns and workspaces over a house's database; `asked` gets what actors are asked. */
+export function groupRoutes(house: SessionHouse, asked: SessionCommand[] = []): Route[] {
+  const { pool, routes } = house;
   const directory = new PostgresSessions(pool);
   const workshops = new PostgresWorkshops(pool);
   const workspaces = new WorkspaceStore(pool);
@@ -33,5 +41,24 @@ export function groupRoutes({ pool, routes }: SessionHouse): Route[] {
       workshops,
       revocations,
     }),
+    ...concernRoutes(concernPorts(house, asked)),
+    ...triageRoutes(concernPorts(house, asked)),
   ];
+}
+
+function concernPorts(house: SessionHouse, asked: SessionCommand[]) {
+  return {
+    directory: new PostgresSessions(house.pool),
+    concerns: new PostgresConcerns(house.pool),
+    notifier: { notify: (rows: readonly OutboxRow[]) => house.notify(rows) },
+    actors: {
+      async ask(_sessionId: string, command: SessionCommand) {
+        asked.push(command);
+        return { segmentIds: [newId()] };
+      },
+    },
+    audit: new PostgresAuditTrail(house.pool),
+    log: silentLog,
+    cursorKey,
+  };
 }
