@@ -2,6 +2,7 @@ import type { HealthCheck } from "./api/health.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
+import { createGroupPorts } from "./app-groups.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { GuestEntry } from "./auth/guest-entry.ts";
@@ -20,7 +21,6 @@ import { AttemptStore } from "./store/attempts.ts";
 import { PostgresAuditTrail } from "./store/audit.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
-import { PostgresConcerns } from "./store/concerns.ts";
 import { DeviceStore } from "./store/devices.ts";
 import { GuestStore } from "./store/guests.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
@@ -35,9 +35,9 @@ import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
 import { TicketStore } from "./store/tickets.ts";
 import { UserStore } from "./store/users.ts";
-import { PostgresCharacters } from "./store/workshop-characters.ts";
-import { PostgresWorkshops } from "./store/workshops.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
+import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
+import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
 
 /** The role that serves REST and the live channel. Returns its port. */
 export async function startFront(context: AppContext): Promise<number> {
@@ -137,17 +137,24 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
   const { cursorKey } = keys;
   const { users, revocations, authenticator, pairing, passwords } = access;
   const workspaces = new WorkspaceStore(pool);
-  const workshops = new PostgresWorkshops(pool);
-  const characters = new PostgresCharacters(pool);
   const devices = new DeviceStore(pool);
   const segments = new PostgresSegments(pool);
   const notifier = createNotifier(shared);
+  const groups = createGroupPorts(context, { directory, audit: access.audit, notifier });
+  const { workshops, characters } = groups.workshops;
   const { signIn, guestEntry, liveTickets } = access;
   return {
     auth: { signIn, users, keys: keys.ring, guestEntry, liveTickets },
     users: { users, workspaces, passwords, revocations, cursorKey },
-    workspaces: { workspaces, users, revocations, cursorKey },
-    workshops: { workshops, characters, workspaces, cursorKey },
+    workspaces: {
+      workspaces,
+      members: new WorkspaceMemberStore(pool),
+      workspaceEdits: new WorkspaceEditStore(pool),
+      users,
+      revocations,
+      cursorKey,
+    },
+    ...groups,
     devices: { devices, workspaces, pairing, authenticator, clock, cursorKey },
     deviceSessions: {
       sessions: new PostgresDeviceSessions(pool),
@@ -168,15 +175,6 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       workshops,
       revocations,
       actors: shared.commands,
-      cursorKey,
-    },
-    concerns: {
-      directory,
-      concerns: new PostgresConcerns(pool),
-      notifier,
-      actors: shared.commands,
-      audit: access.audit,
-      log,
       cursorKey,
     },
     upload: {

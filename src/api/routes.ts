@@ -26,13 +26,14 @@ import { type UserAccessPorts, userAccessRoutes } from "./users-access.ts";
 import { type WorkshopPorts, workshopRoutes } from "./workshops.ts";
 import { type CharacterPorts, characterRoutes } from "./workshops-characters.ts";
 import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
+import { type WorkspaceEditPorts, workspaceEditRoutes } from "./workspaces-edit.ts";
 import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-members.ts";
 
 /** What each group of routes needs of the rest of the service. */
 export interface ApiPorts {
   auth: AuthPorts & GuestPorts & LiveTicketPorts;
   users: UserPorts & UserAccessPorts;
-  workspaces: WorkspacePorts & WorkspaceMemberPorts;
+  workspaces: WorkspacePorts & WorkspaceMemberPorts & WorkspaceEditPorts;
   workshops: WorkshopPorts & CharacterPorts;
   devices: DevicePorts & HeartbeatPorts & PairingPorts;
   deviceSessions: DeviceSessionPorts;
@@ -61,6 +62,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...userAccessRoutes(users),
     ...workspaceRoutes(workspaces),
     ...workspaceMemberRoutes(workspaces),
+    ...workspaceEditRoutes(workspaces),
     ...workshopRoutes(ports.workshops),
     ...characterRoutes(ports.workshops),
     ...pairingRoutes(devices),
