@@ -3,6 +3,7 @@ import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { createErasure } from "./app-erasure.ts";
+import { createGroupPorts } from "./app-groups.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { GuestEntry } from "./auth/guest-entry.ts";
@@ -37,6 +38,8 @@ import { PostgresDeviceSessions } from "./store/sessions-device.ts";
 import { TicketStore } from "./store/tickets.ts";
 import { UserStore } from "./store/users.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
+import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
+import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
 
 /** The role that serves REST and the live channel. Returns its port. */
 export async function startFront(context: AppContext): Promise<number> {
@@ -89,6 +92,7 @@ function scaledRates(factor: number): RateLimitSettings {
 }
 
 type Access = ReturnType<typeof createAccess>;
+type Erasure = ReturnType<typeof createErasure>;
 
 /** Who callers are, and what they may begin with. */
 function createAccess({ clock, stack, shared }: AppContext) {
@@ -133,30 +137,68 @@ function createAccess({ clock, stack, shared }: AppContext) {
 }
 
 function createPorts(context: AppContext, access: Access, directory: PostgresSessions): ApiPorts {
-  const { config, version, log, clock, shared } = context;
+  const { version, clock, shared } = context;
+  const notifier = createNotifier(shared);
+  const groups = createGroupPorts(context, { directory, audit: access.audit, notifier });
+  const erasure = createErasure(context, access.revocations);
+  return {
+    ...createAccountPorts(context, access, erasure.accounts),
+    ...groups,
+    ...createSessionPorts(context, { directory, notifier, access, erasure, groups }),
+    health: { checks: { run: () => runChecks(shared) }, version, clock },
+  };
+}
+
+/** People, workspaces, devices, and what administrators do to them. */
+function createAccountPorts(
+  { clock, shared }: AppContext,
+  access: Access,
+  eraser: Erasure["accounts"],
+): Pick<ApiPorts, "auth" | "users" | "admin" | "workspaces" | "devices"> {
   const { pool, keys } = shared;
   const { cursorKey } = keys;
-  const { users, revocations, authenticator, pairing, passwords } = access;
+  const { users, revocations, authenticator, pairing, passwords, audit } = access;
+  const { signIn, guestEntry, liveTickets } = access;
   const workspaces = new WorkspaceStore(pool);
   const devices = new DeviceStore(pool);
-  const segments = new PostgresSegments(pool);
-  const notifier = createNotifier(shared);
-  const { signIn, guestEntry, liveTickets } = access;
-  const erasure = createErasure(context, revocations);
+  const elevations = new PostgresElevations(pool);
   return {
     auth: { signIn, users, keys: keys.ring, guestEntry, liveTickets },
-    users: { users, workspaces, passwords, revocations, cursorKey, eraser: erasure.accounts },
-    admin: {
-      elevations: new PostgresElevations(pool),
-      log: access.audit,
+    users: { users, workspaces, passwords, revocations, cursorKey, eraser },
+    admin: { elevations, log: audit, revocations, clock, cursorKey },
+    workspaces: {
+      workspaces,
+      members: new WorkspaceMemberStore(pool),
+      workspaceEdits: new WorkspaceEditStore(pool),
+      users,
       revocations,
-      clock,
       cursorKey,
     },
-    workspaces: { workspaces, users, revocations, cursorKey },
     devices: { devices, workspaces, pairing, authenticator, clock, cursorKey },
+  };
+}
+
+interface SessionParts {
+  directory: PostgresSessions;
+  notifier: CommandNotifier;
+  access: Access;
+  erasure: Erasure;
+  groups: ReturnType<typeof createGroupPorts>;
+}
+
+/** Sessions, from their start to their deletion. */
+function createSessionPorts(
+  { config, log, shared }: AppContext,
+  { directory, notifier, access, erasure, groups }: SessionParts,
+): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs"> {
+  const { pool, blobs, commands: actors } = shared;
+  const { cursorKey } = shared.keys;
+  const segments = new PostgresSegments(pool);
+  const { workshops, characters } = groups.workshops;
+  return {
     deviceSessions: {
       sessions: new PostgresDeviceSessions(pool),
+      workshops,
       notifier,
       log,
       publicUrl: config.publicUrl,
@@ -168,30 +210,25 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       gaps: segments,
       assignees: directory,
       edits: new PostgresSegmentEdits(pool),
+      names: characters,
       sessionEdits: new PostgresSessionEdits(pool),
-      revocations,
-      actors: shared.commands,
+      workshops,
+      revocations: access.revocations,
+      actors,
       eraser: erasure.sessions,
       cursorKey,
     },
-    upload: {
-      directory,
-      chunks: new PostgresChunkStore(pool),
-      blobs: shared.blobs,
-      notifier,
-      log,
-    },
+    upload: { directory, chunks: new PostgresChunkStore(pool), blobs, notifier, log },
     jobs: {
       directory,
       jobs: new PostgresTranscriptionJobs(pool),
       segments,
       settings: new PostgresRedoSettings(pool),
-      actors: shared.commands,
+      actors,
       engines: ["pocketsphinx"],
       languages: ["en"],
       cursorKey,
     },
-    health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }
 

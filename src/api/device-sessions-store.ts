@@ -10,6 +10,7 @@ export interface NewSession {
   title: string;
   language: string;
   vocabulary: string[];
+  workshopId: string | undefined;
 }
 
 export interface StopRequest {
@@ -29,7 +30,8 @@ export interface DeviceSessionStore {
   ): Promise<{ preferredLanguage: string; isMember: boolean } | undefined>;
   /**
    * Session, transcription job and the command to the actor, all or nothing.
-   * Throws `already_recording` with the running session's id in its message.
+   * Throws `already_recording` with the running session's id in its message,
+   * `not_found` when the workspace went meanwhile.
    */
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }>;
   /**

@@ -10,9 +10,12 @@ import { requirePrincipal } from "./sessions-access.ts";
 import { notifyCommitted } from "./sessions-notify.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
 import { sessionStatus, timestamp } from "./sessions-schema.ts";
+import { assertLinkable } from "./workshops-access.ts";
+import type { WorkshopDirectory } from "./workshops-directory.ts";
 
 export interface DeviceSessionPorts {
   sessions: DeviceSessionStore;
+  workshops: Pick<WorkshopDirectory, "find">;
   notifier: CommandNotifier;
   log: Log;
   /** Where clients reach this service, e.g. `https://voice.example.org`; else the request's Host. */
@@ -35,6 +38,12 @@ const startBody = Type.Object({
   workspace_id: Type.Optional(Type.String()),
   vocabulary: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+  ),
+  workshop_id: Type.Optional(
+    Type.String({
+      description:
+        "A workshop of the session's workspace: its characters' names join the vocabulary",
+    }),
   ),
 });
 
@@ -100,6 +109,10 @@ async function start(
   body: Static<typeof startBody> | undefined,
 ): Promise<{ id: string; startedAt: number }> {
   const chosen = await chooseWorkspace(ports.sessions, device, body?.workspace_id);
+  const workshopId = body?.workshop_id;
+  if (workshopId !== undefined) {
+    await assertLinkable(ports.workshops, workshopId, chosen.workspaceId);
+  }
   const id = newId();
   const { startedAt, outbox } = await ports.sessions.start({
     id,
@@ -110,6 +123,7 @@ async function start(
     title: body?.title ?? "",
     language: body?.language ?? chosen.preferredLanguage,
     vocabulary: body?.vocabulary ?? [],
+    workshopId,
   });
   notifyCommitted(ports.notifier, ports.log, outbox);
   return { id, startedAt };

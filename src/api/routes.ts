@@ -4,6 +4,8 @@ import { type AuthPorts, authRoutes } from "./auth.ts";
 import { type GuestPorts, guestRoutes } from "./auth-guest.ts";
 import { type LiveTicketPorts, liveTicketRoutes } from "./auth-live-ticket.ts";
 import { type ChunkPorts, chunkRoutes } from "./chunks.ts";
+import { type ConcernPorts, concernRoutes } from "./concerns.ts";
+import { type TriagePorts, triageRoutes } from "./concerns-triage.ts";
 import { type DeviceSessionPorts, deviceSessionRoutes } from "./device-sessions.ts";
 import { type DevicePorts, deviceRoutes } from "./devices.ts";
 import { type HeartbeatPorts, heartbeatRoutes } from "./devices-heartbeat.ts";
@@ -26,7 +28,10 @@ import { type UploadAudioPorts, uploadAudioRoutes } from "./upload-audio.ts";
 import { type UserPorts, userRoutes } from "./users.ts";
 import { type UserAccessPorts, userAccessRoutes } from "./users-access.ts";
 import { type UserErasePorts, userEraseRoutes } from "./users-erase.ts";
+import { type WorkshopPorts, workshopRoutes } from "./workshops.ts";
+import { type CharacterPorts, characterRoutes } from "./workshops-characters.ts";
 import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
+import { type WorkspaceEditPorts, workspaceEditRoutes } from "./workspaces-edit.ts";
 import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-members.ts";
 
 /** What each group of routes needs of the rest of the service. */
@@ -34,7 +39,8 @@ export interface ApiPorts {
   auth: AuthPorts & GuestPorts & LiveTicketPorts;
   users: UserPorts & UserAccessPorts & UserErasePorts;
   admin: ElevationPorts & AuditPorts;
-  workspaces: WorkspacePorts & WorkspaceMemberPorts;
+  workspaces: WorkspacePorts & WorkspaceMemberPorts & WorkspaceEditPorts;
+  workshops: WorkshopPorts & CharacterPorts;
   devices: DevicePorts & HeartbeatPorts & PairingPorts;
   deviceSessions: DeviceSessionPorts;
   sessions: SessionPorts &
@@ -47,6 +53,7 @@ export interface ApiPorts {
     SessionEditPorts &
     SessionDeletePorts &
     RedactionPorts;
+  concerns: ConcernPorts & TriagePorts;
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts;
   health: HealthPorts;
@@ -66,6 +73,9 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...auditRoutes(ports.admin),
     ...workspaceRoutes(workspaces),
     ...workspaceMemberRoutes(workspaces),
+    ...workspaceEditRoutes(workspaces),
+    ...workshopRoutes(ports.workshops),
+    ...characterRoutes(ports.workshops),
     ...pairingRoutes(devices),
     ...deviceRoutes(devices),
     ...heartbeatRoutes(devices),
@@ -83,6 +93,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...sessionEditRoutes(sessions),
     ...sessionDeleteRoutes(sessions),
     ...redactionRoutes(sessions),
+    ...concernRoutes(ports.concerns),
+    ...triageRoutes(ports.concerns),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, {
       title: "Voice session service",

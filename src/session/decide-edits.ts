@@ -81,5 +81,6 @@ export function decideSummaryStored(turn: Turn, command: SummaryStoredCommand): 
 }
 
 export function decideConcernStored(turn: Turn, command: ConcernStoredCommand): void {
+  if (turn.state.concerns?.includes(command.concernId)) return;
   turn.emit({ type: "ConcernRaised", concernId: command.concernId });
 }

@@ -12,9 +12,11 @@ export class PostgresSessionEdits implements SessionEdits {
 
   change(
     sessionId: string,
-    { title, visibility, guestAccess }: SessionChange,
+    { title, visibility, guestAccess, workshopId }: SessionChange,
     expected?: Required<SessionChange>,
   ): Promise<boolean> {
+    const workshop =
+      workshopId === undefined ? sql.fragment`workshop_id` : sql.fragment`${workshopId}::uuid`;
     return guarded(() =>
       this.#pool.transaction(async (tx) => {
         const changed = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
@@ -22,6 +24,7 @@ export class PostgresSessionEdits implements SessionEdits {
           set title = coalesce(${title ?? null}, title),
               visibility = coalesce(${visibility ?? null}, visibility),
               guest_access = coalesce(${guestAccess ?? null}, guest_access),
+              workshop_id = ${workshop},
               updated_at = now()
           where id = ${sessionId} and status <> 'deleted' and ${isAs(expected)}
           returning id`);
@@ -38,6 +41,7 @@ export class PostgresSessionEdits implements SessionEdits {
 
 function isAs(expected: Required<SessionChange> | undefined) {
   if (expected === undefined) return sql.fragment`true`;
-  const { title = "", visibility = "", guestAccess = "" } = expected;
-  return sql.fragment`(title, visibility, guest_access) = (${title}, ${visibility}, ${guestAccess})`;
+  const { title = "", visibility = "", guestAccess = "", workshopId = null } = expected;
+  return sql.fragment`(title, visibility, guest_access) = (${title}, ${visibility}, ${guestAccess})
+    and workshop_id is not distinct from ${workshopId}::uuid`;
 }

@@ -46,7 +46,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
             select 1 from workspace_members m where m.workspace_id = w.id and m.user_id = ${userId}
           ) as "isMember"
         from workspaces w
-        where id = ${workspaceId}
+        where id = ${workspaceId} and deleted_at is null
       `),
     );
     return row ?? undefined;
@@ -55,6 +55,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }> {
     return guarded(() =>
       this.#pool.transaction(async (tx) => {
+        await holdWorkspace(tx, session.workspaceId);
         const startedAt = await insertSession(tx, session);
         await insertJob(tx, session);
         const { jobId, language } = session;
@@ -83,14 +84,24 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   }
 }
 
+/** Until this transaction ends, the workspace cannot be deleted. */
+async function holdWorkspace(tx: CommonQueryMethods, workspaceId: string): Promise<void> {
+  const row = await tx.maybeOne(sql.type(idRow)`
+    select id from workspaces where id = ${workspaceId} and deleted_at is null for key share
+  `);
+  if (row === null) throw new AppError("not_found", "The workspace was deleted.");
+}
+
 async function insertSession(tx: CommonQueryMethods, session: NewSession): Promise<number> {
   const row = await tx.maybeOne(sql.type(startedRow)`
     insert into sessions (
-      id, workspace_id, owner_id, device_id, job_id, title, language, vocabulary, status, partition
+      id, workspace_id, owner_id, device_id, job_id, title, language, vocabulary, workshop_id,
+      status, partition
     ) values (
       ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId},
       ${session.jobId}, ${session.title}, ${session.language},
-      ${JSON.stringify(session.vocabulary)}::jsonb, 'recording', ${partitionOf(session.id)}
+      ${JSON.stringify(session.vocabulary)}::jsonb, ${session.workshopId ?? null},
+      'recording', ${partitionOf(session.id)}
     )
     on conflict (device_id) where status = 'recording' do nothing
     returning started_at as "startedAt"

@@ -12,6 +12,7 @@ import type { Route } from "../../src/api/route.ts";
 import { userRoutes } from "../../src/api/users.ts";
 import { userAccessRoutes } from "../../src/api/users-access.ts";
 import { workspaceRoutes } from "../../src/api/workspaces.ts";
+import { workspaceEditRoutes } from "../../src/api/workspaces-edit.ts";
 import { workspaceMemberRoutes } from "../../src/api/workspaces-members.ts";
 import { CredentialAuthenticator } from "../../src/auth/credential-authenticator.ts";
 import { GuestEntry } from "../../src/auth/guest-entry.ts";
@@ -33,6 +34,8 @@ import { createPool } from "../../src/store/pool.ts";
 import { TicketStore } from "../../src/store/tickets.ts";
 import { UserStore } from "../../src/store/users.ts";
 import { WorkspaceStore } from "../../src/store/workspaces.ts";
+import { WorkspaceEditStore } from "../../src/store/workspaces-edit.ts";
+import { WorkspaceMemberStore } from "../../src/store/workspaces-members.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 
@@ -164,7 +167,18 @@ export class AccountHouse {
       ...userRoutes({ users, workspaces, passwords, cursorKey }),
       ...userAccessRoutes({ users, revocations }),
       ...workspaceRoutes({ workspaces, cursorKey }),
-      ...workspaceMemberRoutes({ workspaces, users, revocations, cursorKey }),
+      ...workspaceMemberRoutes({
+        workspaces,
+        members: new WorkspaceMemberStore(this.pool),
+        users,
+        revocations,
+        cursorKey,
+      }),
+      ...workspaceEditRoutes({
+        workspaces,
+        workspaceEdits: new WorkspaceEditStore(this.pool),
+        revocations,
+      }),
       ...pairingRoutes({ pairing, devices, workspaces, authenticator, clock }),
       ...deviceRoutes({ devices, workspaces, pairing, clock, cursorKey }),
       ...heartbeatRoutes({ devices, clock }),

@@ -24,6 +24,8 @@ import { createPool } from "../../src/store/pool.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
 import { PostgresSessions } from "../../src/store/sessions.ts";
 import { PostgresDeviceSessions } from "../../src/store/sessions-device.ts";
+import { PostgresCharacters } from "../../src/store/workshop-characters.ts";
+import { PostgresWorkshops } from "../../src/store/workshops.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { callRoute, jsonBody } from "./route-call.ts";
 
@@ -79,15 +81,17 @@ export class SessionHouse {
     const directory = new PostgresSessions(this.pool);
     const segments = new PostgresSegments(this.pool);
     const notifier = { notify: (rows: readonly OutboxRow[]) => this.notify(rows) };
+    const workshops = new PostgresWorkshops(this.pool);
     const jobs = new PostgresTranscriptionJobs(this.pool);
     return [
-      ...sessionRoutes({ directory, cursorKey }),
+      ...sessionRoutes({ directory, names: new PostgresCharacters(this.pool), cursorKey }),
       ...segmentRoutes({ directory, segments, cursorKey }),
       ...transcriptRoutes({ directory, segments, gaps: segments }),
       ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
       ...deviceSessionRoutes({
         sessions: new PostgresDeviceSessions(this.pool),
+        workshops,
         notifier,
         log: silentLog,
       }),

@@ -78,6 +78,14 @@ describe("edits", () => {
   });
 });
 
+describe("concerns", () => {
+  it("concerns: each is told of once, however often its command comes", () => {
+    const bench = told();
+    for (const concernId of ["a", "b", "a"]) bench.run({ type: "ConcernStored", concernId });
+    expect(bench.of("ConcernRaised").map((event) => event.concernId)).toEqual(["a", "b"]);
+  });
+});
+
 describe("redo", () => {
   it("redo: the text stands until the new one replaces it, in one event", () => {
     const bench = told();
