@@ -4,6 +4,7 @@ import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { createErasure } from "./app-erasure.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
+import { createWebhookPorts } from "./app-webhooks.ts";
 import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { GuestEntry } from "./auth/guest-entry.ts";
 import { LiveTickets } from "./auth/live-tickets.ts";
@@ -154,6 +155,7 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       cursorKey,
     },
     workspaces: { workspaces, users, revocations, cursorKey },
+    webhooks: createWebhookPorts(context, workspaces),
     devices: { devices, workspaces, pairing, authenticator, clock, cursorKey },
     deviceSessions: {
       sessions: new PostgresDeviceSessions(pool),

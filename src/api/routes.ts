@@ -26,6 +26,8 @@ import { type UploadAudioPorts, uploadAudioRoutes } from "./upload-audio.ts";
 import { type UserPorts, userRoutes } from "./users.ts";
 import { type UserAccessPorts, userAccessRoutes } from "./users-access.ts";
 import { type UserErasePorts, userEraseRoutes } from "./users-erase.ts";
+import { type WebhookPorts, webhookRoutes } from "./webhooks.ts";
+import { type WebhookDeliveryPorts, webhookDeliveryRoutes } from "./webhooks-deliveries.ts";
 import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
 import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-members.ts";
 
@@ -35,6 +37,7 @@ export interface ApiPorts {
   users: UserPorts & UserAccessPorts & UserErasePorts;
   admin: ElevationPorts & AuditPorts;
   workspaces: WorkspacePorts & WorkspaceMemberPorts;
+  webhooks: WebhookPorts & WebhookDeliveryPorts;
   devices: DevicePorts & HeartbeatPorts & PairingPorts;
   deviceSessions: DeviceSessionPorts;
   sessions: SessionPorts &
@@ -66,6 +69,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...auditRoutes(ports.admin),
     ...workspaceRoutes(workspaces),
     ...workspaceMemberRoutes(workspaces),
+    ...webhookRoutes(ports.webhooks),
+    ...webhookDeliveryRoutes(ports.webhooks),
     ...pairingRoutes(devices),
     ...deviceRoutes(devices),
     ...heartbeatRoutes(devices),
