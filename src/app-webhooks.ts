@@ -35,7 +35,7 @@ export function startWebhooks({ config, clock, log, stack, shared }: AppContext)
     parallel: 16,
     every: 1_000,
     timeout: 15_000,
-    lease: 60_000,
+    lease: 30_000,
     grace: 1_500,
   });
   sender.start();
