@@ -55,6 +55,6 @@ export interface DeliveryQueue {
   failed(claim: DeliveryClaim, result: AttemptResult, verdict: FailureVerdict): Promise<void>;
   /** Gives an attempt back that was broken off: as if it had never been claimed. */
   release(claim: DeliveryClaim, now: number): Promise<void>;
-  /** Ends what is past its time, and deletes what ended long ago. Bounded; call it now and then. */
-  clean(now: number): Promise<void>;
+  /** Ends what is past its time, deletes what is 30 days old, some at once; returns how many. */
+  clean(now: number): Promise<number>;
 }

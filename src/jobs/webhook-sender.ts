@@ -9,8 +9,6 @@ import { postWebhook } from "./webhook-post.ts";
 import type { AttemptResult, DeliveryClaim, DeliveryQueue } from "./webhook-queue.ts";
 import { judgeFailure } from "./webhook-schedule.ts";
 
-const CLEAN_EVERY_MS = 600_000;
-
 export interface WebhookSenderParts {
   queue: DeliveryQueue;
   secrets: Pick<WebhookSecrets, "open">;
@@ -42,7 +40,6 @@ export class WebhookSender {
   readonly #underWay = new Set<Promise<void>>();
   #ended = createDeferred<void>();
   #running: Promise<void> | undefined;
-  #cleanAt = 0;
   #succeeded = 0;
   #failed = 0;
 
@@ -74,7 +71,6 @@ export class WebhookSender {
       this.#ended = createDeferred<void>();
       try {
         await this.#begin();
-        await this.#clean();
       } catch (error) {
         log.warn({ error: errorMessage(error) }, "webhook queue not readable");
       }
@@ -159,12 +155,5 @@ export class WebhookSender {
       log.error({ webhook_id: webhookId, error: errorMessage(error) }, "webhook not signed");
       return undefined;
     }
-  }
-
-  async #clean(): Promise<void> {
-    const { queue, clock } = this.#parts;
-    if (clock.now() < this.#cleanAt) return;
-    this.#cleanAt = clock.now() + CLEAN_EVERY_MS;
-    await queue.clean(clock.now());
   }
 }

@@ -111,9 +111,9 @@ export class PostgresDeliveryQueue implements DeliveryQueue {
     });
   }
 
-  clean(now: number): Promise<void> {
+  clean(now: number): Promise<number> {
     return guarded(async () => {
-      await this.#pool.query(sql.unsafe`
+      const expired = await this.#pool.query(sql.unsafe`
         update webhook_deliveries
         set status = 'failed', completed_at = ${toInstant(now)},
             history = history || jsonb_build_object('at', ${now}::bigint, 'error', 'expired')
@@ -122,12 +122,13 @@ export class PostgresDeliveryQueue implements DeliveryQueue {
           where status = 'pending' and give_up_at < ${toInstant(now)}
           limit ${CLEANED_AT_ONCE} for update skip locked)`);
       const oldest = now - KEPT_DAYS * 86_400_000;
-      await this.#pool.query(sql.unsafe`
+      const deleted = await this.#pool.query(sql.unsafe`
         delete from webhook_deliveries
         where (webhook_id, id) in (
           select webhook_id, id from webhook_deliveries
           where created_at < ${toInstant(oldest)} order by created_at
           limit ${CLEANED_AT_ONCE} for update skip locked)`);
+      return expired.rowCount + deleted.rowCount;
     });
   }
 

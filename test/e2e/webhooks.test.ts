@@ -47,17 +47,19 @@ describe("webhooks", () => {
     await device.completed();
     const claim = { speaker_label: "S1", source: "self_claim" };
     expect((await send("POST", `/sessions/${sessionId}/speaker-claims`, claim)).status).toBe(200);
-    await receiver.got(5);
+    const words = (await device.segments()).map(({ text }) => text);
+    expect((await send("DELETE", `/sessions/${sessionId}`)).status).toBe(200);
+    await receiver.got(6);
     expect(receiver.types()).toEqual([
       "webhook.test",
       "session.started",
       "session.stopped",
       "session.completed",
       "speaker.claimed",
+      "session.deleted",
     ]);
     const ids = receiver.received.map(({ headers }) => String(headers["webhook-id"]));
     expect([...ids].sort()).toEqual(ids);
-    const words = (await device.segments()).map(({ text }) => text);
     for (const each of receiver.received) {
       verify(each, secret);
       for (const text of words) expect(each.body).not.toContain(text);

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { UserPrincipal } from "../../src/auth/principal.ts";
 import { AddressGuard } from "../../src/jobs/address-guard.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
+import { PostgresSessionDeletion } from "../../src/store/session-deletion.ts";
 import { enqueueWebhookEvent } from "../../src/store/webhook-events.ts";
 import type { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";
@@ -87,6 +88,23 @@ describe("webhooks: delivery", () => {
     expect(receiver.types("/hook")).toEqual(["session.stopped"]);
     expect(receiver.types("/hook/off")).toEqual([]);
     expect(receiver.types("/hook/other")).toEqual(["session.deleted"]);
+  });
+
+  it("delivery: a session's deletion is told, and what was told before holds no words", async () => {
+    await house.add(owner, workspaceId, { url: receiver.url });
+    await story.say("S1", 0, "nobody must see this");
+    const deletion = new PostgresSessionDeletion(house.house.pool);
+    const kind = "session_deleted_by_owner";
+    await deletion.erase(story.sessionId, kind, { kind: "user", id: owner.id });
+    await deletion.erase(story.sessionId, kind, { kind: "user", id: owner.id });
+    house.sender();
+    await receiver.got(1);
+    expect(receiver.received[0]?.message).toMatchObject({
+      type: "session.deleted",
+      data: { session_id: story.sessionId, workspace_id: workspaceId, status: "deleted", kind },
+    });
+    await new Promise((wake) => setTimeout(wake, 100));
+    expect(receiver.received).toHaveLength(1);
   });
 
   it("delivery: what fails is sent again under its id, after ever longer waits", async () => {
