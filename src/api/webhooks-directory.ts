@@ -52,8 +52,13 @@ export interface WebhookDirectory {
   insert(webhook: NewWebhook, limit: number, by: AuditActor): Promise<WebhookRecord | undefined>;
   find(workspaceId: string, id: string): Promise<WebhookRecord | undefined>;
   list(workspaceId: string, page: PageRequest): Promise<Page<WebhookRecord>>;
-  /** Undefined when there is none any more. */
-  change(id: string, change: WebhookChange, by: AuditActor): Promise<WebhookRecord | undefined>;
+  /** Undefined when there is none any more, or it was changed since `expected`, its `updated_at`. */
+  change(
+    id: string,
+    change: WebhookChange,
+    by: AuditActor,
+    expected?: string,
+  ): Promise<WebhookRecord | undefined>;
   /** Puts a new secret in place; the one before signs too until `keepUntil`. */
   rotate(
     id: string,

@@ -4,6 +4,7 @@ import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { expectedOf, staleEdit } from "./representations.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { pageSchema } from "./sessions-page.ts";
 import {
@@ -145,6 +146,7 @@ function getWebhook(ports: WebhookPorts): Route {
     id: "getWebhook",
     summary: "One webhook",
     params: webhookParams,
+    volatile: ["consecutive_failures", "failing_since", "previous_secret_expires_at"],
     responses: { 200: { description: "The webhook", schema: webhookSchema } },
     errors: WEBHOOK_REFUSALS,
     resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
@@ -176,12 +178,16 @@ function changeWebhook(ports: WebhookPorts): Route {
     responses: { 200: { description: "The webhook as it is now", schema: webhookSchema } },
     errors: ["invalid_body", ...WEBHOOK_REFUSALS],
     resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
-    async handle({ principal, body }, webhook: WebhookRecord) {
+    async handle(request, webhook: WebhookRecord) {
+      const { principal, body } = request;
       if (body.url !== undefined) await assertSendable(ports.endpoints, body.url);
       const { url: target, description: text, event_types: types, enabled } = body;
       const eventTypes = types === undefined ? undefined : [...new Set(types)];
       const change = { url: target, description: text, eventTypes, enabled };
-      const changed = await ports.webhooks.change(webhook.id, change, actorOfCaller(principal));
+      const by = actorOfCaller(principal);
+      const expected = expectedOf(request, webhookSchema)?.updated_at;
+      const changed = await ports.webhooks.change(webhook.id, change, by, expected);
+      if (changed === undefined && expected !== undefined) throw staleEdit();
       return { status: 200, body: presentWebhook(existing(changed)) };
     },
   });

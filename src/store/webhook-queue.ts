@@ -85,7 +85,8 @@ export class PostgresDeliveryQueue implements DeliveryQueue {
         set lease_id = null, free_at = ${toInstant(pauseUntil)}, failures = failures + 1,
             failing_since = ${toInstant(failingSince)},
             enabled = enabled and ${disable}::text is null,
-            disabled_reason = coalesce(${disable}, disabled_reason)
+            disabled_reason = coalesce(${disable}, disabled_reason),
+            updated_at = case when ${disable}::text is null then updated_at else now() end
         where id = ${claim.webhookId} and lease_id = ${claim.leaseId}
         returning id`);
       if (held.length === 0) return;

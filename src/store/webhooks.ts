@@ -81,7 +81,12 @@ export class WebhookStore implements WebhookDirectory {
     });
   }
 
-  change(id: string, change: WebhookChange, by: AuditActor): Promise<WebhookRecord | undefined> {
+  change(
+    id: string,
+    change: WebhookChange,
+    by: AuditActor,
+    expected?: string,
+  ): Promise<WebhookRecord | undefined> {
     const { url = null, description = null, enabled = null } = change;
     const types =
       change.eventTypes === undefined
@@ -98,9 +103,10 @@ export class WebhookStore implements WebhookDirectory {
             free_at = case when ${afresh} and lease_id is null then '-infinity' else free_at end,
             disabled_reason = case when ${enabled}::boolean is null then disabled_reason end,
             updated_at = now()
-        where id = ${id}
+        where id = ${id} and date_trunc('milliseconds', updated_at)
+          = coalesce(${expected ?? null}::timestamptz, date_trunc('milliseconds', updated_at))
         returning ${COLUMNS}`);
-      if (enabled === false) await endPending(tx, id);
+      if (row !== null && enabled === false) await endPending(tx, id);
       return row;
     });
   }

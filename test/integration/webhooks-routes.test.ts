@@ -58,6 +58,10 @@ describe("webhooks: routes", () => {
       body: { description: "CRM", event_types: [], enabled: false },
     });
     expect(changed).toMatchObject({ description: "CRM", event_types: [], enabled: false });
+    const stale = { ...at(id), body: { enabled: true }, expected: shown };
+    expect(await codeOf(house.call("changeWebhook", stale))).toBe("precondition_failed");
+    const again = { ...at(id), body: { description: "CRM" }, expected: changed };
+    expect(await house.call("changeWebhook", again)).toMatchObject({ enabled: false });
     const list = await house.call("listWebhooks", at(id));
     expect(list).toMatchObject({ items: [{ id, enabled: false }], next_cursor: null });
     expect(await codeOf(house.call("testWebhook", at(id)))).toBe("conflict");
@@ -69,6 +73,7 @@ describe("webhooks: routes", () => {
     );
     expect(audit.map(({ kind }) => kind)).toEqual([
       "webhook_created",
+      "webhook_changed",
       "webhook_changed",
       "webhook_deleted",
     ]);
