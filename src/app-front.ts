@@ -5,6 +5,7 @@ import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { createErasure } from "./app-erasure.ts";
 import { createGroupPorts } from "./app-groups.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
+import { createWebhookPorts } from "./app-webhooks.ts";
 import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { GuestEntry } from "./auth/guest-entry.ts";
 import { LiveTickets } from "./auth/live-tickets.ts";
@@ -144,6 +145,7 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
   return {
     ...createAccountPorts(context, access, erasure.accounts),
     ...groups,
+    webhooks: createWebhookPorts(context, new WorkspaceStore(shared.pool)),
     ...createSessionPorts(context, { directory, notifier, access, erasure, groups }),
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };

@@ -28,6 +28,8 @@ import { type UploadAudioPorts, uploadAudioRoutes } from "./upload-audio.ts";
 import { type UserPorts, userRoutes } from "./users.ts";
 import { type UserAccessPorts, userAccessRoutes } from "./users-access.ts";
 import { type UserErasePorts, userEraseRoutes } from "./users-erase.ts";
+import { type WebhookPorts, webhookRoutes } from "./webhooks.ts";
+import { type WebhookDeliveryPorts, webhookDeliveryRoutes } from "./webhooks-deliveries.ts";
 import { type WorkshopPorts, workshopRoutes } from "./workshops.ts";
 import { type CharacterPorts, characterRoutes } from "./workshops-characters.ts";
 import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
@@ -41,6 +43,7 @@ export interface ApiPorts {
   admin: ElevationPorts & AuditPorts;
   workspaces: WorkspacePorts & WorkspaceMemberPorts & WorkspaceEditPorts;
   workshops: WorkshopPorts & CharacterPorts;
+  webhooks: WebhookPorts & WebhookDeliveryPorts;
   devices: DevicePorts & HeartbeatPorts & PairingPorts;
   deviceSessions: DeviceSessionPorts;
   sessions: SessionPorts &
@@ -76,6 +79,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...workspaceEditRoutes(workspaces),
     ...workshopRoutes(ports.workshops),
     ...characterRoutes(ports.workshops),
+    ...webhookRoutes(ports.webhooks),
+    ...webhookDeliveryRoutes(ports.webhooks),
     ...pairingRoutes(devices),
     ...deviceRoutes(devices),
     ...heartbeatRoutes(devices),
