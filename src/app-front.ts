@@ -27,10 +27,12 @@ import { PostgresTranscriptionJobs } from "./store/jobs.ts";
 import { LoginStore } from "./store/logins.ts";
 import { PairingStore } from "./store/pairing.ts";
 import { pingDatabase } from "./store/ping.ts";
+import { PostgresRedactedSpans } from "./store/redacted-spans.ts";
 import { PostgresRedoSettings } from "./store/redo-settings.ts";
 import { PostgresSegmentEdits } from "./store/segment-edits.ts";
 import { PostgresSegments } from "./store/segments.ts";
 import { PostgresSessionEdits } from "./store/session-edits.ts";
+import { PostgresRecordings } from "./store/session-recordings.ts";
 import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
 import { TicketStore } from "./store/tickets.ts";
@@ -185,6 +187,12 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       engines: ["pocketsphinx"],
       languages: ["en"],
       cursorKey,
+    },
+    recordings: {
+      directory,
+      recordings: new PostgresRecordings(pool, shared.blobs, new PostgresRedactedSpans(pool)),
+      authenticator,
+      clock,
     },
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };

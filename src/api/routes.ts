@@ -14,6 +14,7 @@ import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
 import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
 import { type SegmentEditPorts, segmentEditRoutes } from "./segments-edit.ts";
+import { type SessionAudioPorts, sessionAudioRoutes } from "./session-audio.ts";
 import { type SessionPorts, sessionRoutes } from "./sessions.ts";
 import { type SessionDeletePorts, sessionDeleteRoutes } from "./sessions-delete.ts";
 import { type SessionEditPorts, sessionEditRoutes } from "./sessions-edit.ts";
@@ -49,6 +50,7 @@ export interface ApiPorts {
     RedactionPorts;
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts;
+  recordings: SessionAudioPorts;
   health: HealthPorts;
 }
 
@@ -83,6 +85,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...sessionEditRoutes(sessions),
     ...sessionDeleteRoutes(sessions),
     ...redactionRoutes(sessions),
+    ...sessionAudioRoutes(ports.recordings),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, {
       title: "Voice session service",

@@ -8,12 +8,13 @@ import { chunkRoutes } from "../../src/api/chunks.ts";
 import { deviceSessionRoutes } from "../../src/api/device-sessions.ts";
 import type { Route, Upload } from "../../src/api/route.ts";
 import { segmentRoutes } from "../../src/api/segments.ts";
+import { sessionAudioRoutes } from "../../src/api/session-audio.ts";
 import { sessionRoutes } from "../../src/api/sessions.ts";
 import type { OutboxRow } from "../../src/api/sessions-outbox.ts";
 import { transcriptRoutes } from "../../src/api/transcript.ts";
 import { transcriptionJobRoutes } from "../../src/api/transcription-jobs.ts";
 import { uploadAudioRoutes } from "../../src/api/upload-audio.ts";
-import type { DevicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
+import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/auth/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { FolderBlobs } from "../../src/store/blobs.ts";
@@ -21,9 +22,12 @@ import { PostgresChunkStore } from "../../src/store/chunks.ts";
 import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
 import { PostgresTranscriptionJobs } from "../../src/store/jobs.ts";
 import { createPool } from "../../src/store/pool.ts";
+import { PostgresRedactedSpans } from "../../src/store/redacted-spans.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
+import { PostgresRecordings } from "../../src/store/session-recordings.ts";
 import { PostgresSessions } from "../../src/store/sessions.ts";
 import { PostgresDeviceSessions } from "../../src/store/sessions-device.ts";
+import { ManualClock } from "./manual-clock.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { callRoute, jsonBody } from "./route-call.ts";
 
@@ -39,6 +43,9 @@ export class SessionHouse {
   readonly routes: readonly Route[];
   readonly #database: TestDatabase;
   readonly #client: pg.Client;
+  readonly clock = new ManualClock(Date.now());
+  /** Replaced by a test in which a caller's right ends. */
+  revalidate: (principal: Principal) => Principal = (principal) => principal;
   /** Replaced by a test that wants the bus to fail. */
   notify: (rows: readonly OutboxRow[]) => Promise<void> = async (rows) => {
     this.notified.push(...rows);
@@ -90,6 +97,16 @@ export class SessionHouse {
         sessions: new PostgresDeviceSessions(this.pool),
         notifier,
         log: silentLog,
+      }),
+      ...sessionAudioRoutes({
+        directory,
+        recordings: new PostgresRecordings(
+          this.pool,
+          this.blobs,
+          new PostgresRedactedSpans(this.pool),
+        ),
+        authenticator: { revalidate: async (principal) => this.revalidate(principal) },
+        clock: this.clock,
       }),
       ...uploadAudioRoutes({
         directory,
