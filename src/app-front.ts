@@ -18,6 +18,8 @@ import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits
 import { FrontServer } from "./front/server.ts";
 import { AttemptStore } from "./store/attempts.ts";
 import { PostgresAudit } from "./store/audit.ts";
+import { PostgresAudioInventories } from "./store/audio-inventories.ts";
+import { PostgresAuditTrail } from "./store/audit.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
@@ -191,6 +193,8 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
     recordings: {
       directory,
       recordings: new PostgresRecordings(pool, shared.blobs, new PostgresRedactedSpans(pool)),
+      inventories: new PostgresAudioInventories(pool),
+      gaps: segments,
       authenticator,
       clock,
     },

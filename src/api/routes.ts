@@ -15,6 +15,7 @@ import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
 import { type SegmentEditPorts, segmentEditRoutes } from "./segments-edit.ts";
 import { type SessionAudioPorts, sessionAudioRoutes } from "./session-audio.ts";
+import { type CompletenessPorts, completenessRoutes } from "./session-completeness.ts";
 import { type SessionPorts, sessionRoutes } from "./sessions.ts";
 import { type SessionDeletePorts, sessionDeleteRoutes } from "./sessions-delete.ts";
 import { type SessionEditPorts, sessionEditRoutes } from "./sessions-edit.ts";
@@ -50,7 +51,7 @@ export interface ApiPorts {
     RedactionPorts;
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts;
-  recordings: SessionAudioPorts;
+  recordings: SessionAudioPorts & CompletenessPorts;
   health: HealthPorts;
 }
 
@@ -86,6 +87,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...sessionDeleteRoutes(sessions),
     ...redactionRoutes(sessions),
     ...sessionAudioRoutes(ports.recordings),
+    ...completenessRoutes(ports.recordings),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, {
       title: "Voice session service",

@@ -9,6 +9,7 @@ import { deviceSessionRoutes } from "../../src/api/device-sessions.ts";
 import type { Route, Upload } from "../../src/api/route.ts";
 import { segmentRoutes } from "../../src/api/segments.ts";
 import { sessionAudioRoutes } from "../../src/api/session-audio.ts";
+import { completenessRoutes } from "../../src/api/session-completeness.ts";
 import { sessionRoutes } from "../../src/api/sessions.ts";
 import type { OutboxRow } from "../../src/api/sessions-outbox.ts";
 import { transcriptRoutes } from "../../src/api/transcript.ts";
@@ -17,6 +18,7 @@ import { uploadAudioRoutes } from "../../src/api/upload-audio.ts";
 import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/auth/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { PostgresAudioInventories } from "../../src/store/audio-inventories.ts";
 import { FolderBlobs } from "../../src/store/blobs.ts";
 import { PostgresChunkStore } from "../../src/store/chunks.ts";
 import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
@@ -107,6 +109,11 @@ export class SessionHouse {
         ),
         authenticator: { revalidate: async (principal) => this.revalidate(principal) },
         clock: this.clock,
+      }),
+      ...completenessRoutes({
+        directory,
+        inventories: new PostgresAudioInventories(this.pool),
+        gaps: segments,
       }),
       ...uploadAudioRoutes({
         directory,
