@@ -3,6 +3,7 @@ import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { createErasure } from "./app-erasure.ts";
+import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { GuestEntry } from "./auth/guest-entry.ts";
@@ -18,8 +19,6 @@ import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits
 import { FrontServer } from "./front/server.ts";
 import { AttemptStore } from "./store/attempts.ts";
 import { PostgresAudit } from "./store/audit.ts";
-import { PostgresAudioInventories } from "./store/audio-inventories.ts";
-import { PostgresAuditTrail } from "./store/audit.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
@@ -29,12 +28,10 @@ import { PostgresTranscriptionJobs } from "./store/jobs.ts";
 import { LoginStore } from "./store/logins.ts";
 import { PairingStore } from "./store/pairing.ts";
 import { pingDatabase } from "./store/ping.ts";
-import { PostgresRedactedSpans } from "./store/redacted-spans.ts";
 import { PostgresRedoSettings } from "./store/redo-settings.ts";
 import { PostgresSegmentEdits } from "./store/segment-edits.ts";
 import { PostgresSegments } from "./store/segments.ts";
 import { PostgresSessionEdits } from "./store/session-edits.ts";
-import { PostgresRecordings } from "./store/session-recordings.ts";
 import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
 import { TicketStore } from "./store/tickets.ts";
@@ -190,14 +187,7 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       languages: ["en"],
       cursorKey,
     },
-    recordings: {
-      directory,
-      recordings: new PostgresRecordings(pool, shared.blobs, new PostgresRedactedSpans(pool)),
-      inventories: new PostgresAudioInventories(pool),
-      gaps: segments,
-      authenticator,
-      clock,
-    },
+    ...createSessionPorts(context, { directory, segments, notifier, ...access }),
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }

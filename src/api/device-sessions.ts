@@ -23,7 +23,8 @@ const deviceParams = Type.Object({
   device_id: Type.String({ description: "UUID of the device" }),
 });
 
-const startBody = Type.Object({
+/** What whoever starts a session may say of it. */
+export const newSessionMembers = {
   title: Type.Optional(Type.String({ maxLength: 200 })),
   language: Type.Optional(
     Type.String({
@@ -36,11 +37,21 @@ const startBody = Type.Object({
   vocabulary: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
   ),
-});
+};
+
+const startBody = Type.Object(newSessionMembers);
+
+export const lastChunkSequence = Type.Optional(Type.Integer({ minimum: -1, maximum: 999_999 }));
 
 const stopBody = Type.Object({
   session_id: Type.Optional(Type.String()),
-  last_chunk_sequence: Type.Optional(Type.Integer({ minimum: -1, maximum: 999_999 })),
+  last_chunk_sequence: lastChunkSequence,
+});
+
+export const stoppedSchema = Type.Object({
+  success: Type.Boolean(),
+  session_id: Type.String(),
+  status: sessionStatus,
 });
 
 /** POST /devices/{id}/session/start and /stop. */
@@ -167,11 +178,7 @@ function stopSession(ports: DeviceSessionPorts): Route {
     responses: {
       200: {
         description: "Stopped",
-        schema: Type.Object({
-          success: Type.Boolean(),
-          session_id: Type.String(),
-          status: sessionStatus,
-        }),
+        schema: stoppedSchema,
       },
     },
     errors: ["invalid_body", "forbidden", "not_found", "conflict"],

@@ -3,7 +3,6 @@ import { maySession } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import { isId } from "../base/ids.ts";
 import { wavHeader } from "../base/wav-writer.ts";
 import { type ByteRange, isKnown, parseByteRange, rangeStillFits } from "./byte-range.ts";
 import { type BodyStream, defineRoute, type Reply, type Route } from "./route.ts";
@@ -43,10 +42,9 @@ export function sessionAudioRoutes(ports: SessionAudioPorts): Route[] {
     errors: ["forbidden", "elevation_required", "not_found", "range_not_satisfiable"],
     async resolve({ principal, params }) {
       const { session_id: id } = params;
-      const session = isId(id) ? await ports.directory.get(id) : undefined;
-      // Deletion took the audio: to administrators too there is none.
-      if (session === undefined || session.status === "deleted") throw unknownSession();
       const grant = await requireSession(ports.directory, principal, id, "session.audio");
+      const session = await ports.directory.get(id);
+      if (session === undefined) throw unknownSession();
       return { principal: grant.principal, session };
     },
     async handle({ method, headers }, { principal, session }) {
@@ -104,7 +102,7 @@ async function assertStill(
 ): Promise<void> {
   const standing = await authenticator.revalidate(principal);
   const facts = await directory.facts(standing, sessionId);
-  if (facts === undefined || facts.deleted) throw unknownSession();
+  if (facts === undefined) throw unknownSession();
   assertAllowed(maySession(standing, "session.audio", facts));
   const now = await recordings.open(sessionId);
   if (now.redactions !== recording.redactions) {
