@@ -4,6 +4,7 @@ import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { createErasure } from "./app-erasure.ts";
 import { createGroupPorts } from "./app-groups.ts";
+import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
 import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
@@ -140,13 +141,21 @@ function createAccess({ clock, stack, shared }: AppContext) {
 function createPorts(context: AppContext, access: Access, directory: PostgresSessions): ApiPorts {
   const { version, clock, shared } = context;
   const notifier = createNotifier(shared);
+  const segments = new PostgresSegments(shared.pool);
   const groups = createGroupPorts(context, { directory, audit: access.audit, notifier });
   const erasure = createErasure(context, access.revocations);
   return {
     ...createAccountPorts(context, access, erasure.accounts),
     ...groups,
     webhooks: createWebhookPorts(context, new WorkspaceStore(shared.pool)),
-    ...createSessionPorts(context, { directory, notifier, access, erasure, groups }),
+    ...createConversationPorts(context, { directory, notifier, access, erasure, groups }),
+    ...createSessionPorts(context, {
+      directory,
+      notifier,
+      segments,
+      ...groups.workshops,
+      ...access,
+    }),
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }
@@ -189,7 +198,7 @@ interface SessionParts {
 }
 
 /** Sessions, from their start to their deletion. */
-function createSessionPorts(
+function createConversationPorts(
   { config, log, shared }: AppContext,
   { directory, notifier, access, erasure, groups }: SessionParts,
 ): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs"> {

@@ -26,7 +26,8 @@ const deviceParams = Type.Object({
   device_id: Type.String({ description: "UUID of the device" }),
 });
 
-const startBody = Type.Object({
+/** What whoever starts a session may say of it. */
+export const newSessionMembers = {
   title: Type.Optional(Type.String({ maxLength: 200 })),
   language: Type.Optional(
     Type.String({
@@ -45,11 +46,21 @@ const startBody = Type.Object({
         "A workshop of the session's workspace: its characters' names join the vocabulary",
     }),
   ),
-});
+};
+
+const startBody = Type.Object(newSessionMembers);
+
+export const lastChunkSequence = Type.Optional(Type.Integer({ minimum: -1, maximum: 999_999 }));
 
 const stopBody = Type.Object({
   session_id: Type.Optional(Type.String()),
-  last_chunk_sequence: Type.Optional(Type.Integer({ minimum: -1, maximum: 999_999 })),
+  last_chunk_sequence: lastChunkSequence,
+});
+
+export const stoppedSchema = Type.Object({
+  success: Type.Boolean(),
+  session_id: Type.String(),
+  status: sessionStatus,
 });
 
 /** POST /devices/{id}/session/start and /stop. */
@@ -181,11 +192,7 @@ function stopSession(ports: DeviceSessionPorts): Route {
     responses: {
       200: {
         description: "Stopped",
-        schema: Type.Object({
-          success: Type.Boolean(),
-          session_id: Type.String(),
-          status: sessionStatus,
-        }),
+        schema: stoppedSchema,
       },
     },
     errors: ["invalid_body", "forbidden", "not_found", "conflict"],

@@ -34,6 +34,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   412: "The thing has changed since the caller read it.",
   413: "The body is too large.",
   415: "The body is of a kind that is not taken.",
+  416: "Nothing of the range is there.",
   422: "The body is well formed but cannot be used.",
   429: "Too many requests; `Retry-After` says when to try again.",
   500: "Something went wrong on our side.",

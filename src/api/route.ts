@@ -115,7 +115,20 @@ export interface Reply {
   status: number;
   /** Sent as JSON unless it is text with its own `content-type` header. */
   body?: unknown;
+  /** Instead of a body: bytes that are made while they are sent; needs a `content-type` header. */
+  stream?: BodyStream;
   headers?: Record<string, string>;
+}
+
+/** A body of known length that nobody has to hold in memory. */
+export interface BodyStream {
+  length: number;
+  /**
+   * Gives exactly `length` bytes, in pieces as large as may wait for a slow
+   * client. Called at most once, and not for HEAD; asked for the next piece
+   * only when the one before was taken. `signal` aborts when the caller left.
+   */
+  open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
 /** Types a route's handler by its schemas; adds nothing at run time. */

@@ -16,9 +16,13 @@ import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
 import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
 import { type SegmentEditPorts, segmentEditRoutes } from "./segments-edit.ts";
+import { type SessionAudioPorts, sessionAudioRoutes } from "./session-audio.ts";
+import { type CompletenessPorts, completenessRoutes } from "./session-completeness.ts";
+import { type SessionMemberPorts, sessionMemberRoutes } from "./session-members.ts";
 import { type SessionPorts, sessionRoutes } from "./sessions.ts";
 import { type SessionDeletePorts, sessionDeleteRoutes } from "./sessions-delete.ts";
 import { type SessionEditPorts, sessionEditRoutes } from "./sessions-edit.ts";
+import { type SessionStartPorts, sessionStartRoutes } from "./sessions-start.ts";
 import { type SpeakerClaimPorts, speakerClaimRoutes } from "./speaker-claims.ts";
 import { type SpeakerEditPorts, speakerEditRoutes } from "./speakers-edit.ts";
 import { type TranscriptPorts, transcriptRoutes } from "./transcript.ts";
@@ -59,6 +63,8 @@ export interface ApiPorts {
   concerns: ConcernPorts & TriagePorts;
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts;
+  recordings: SessionAudioPorts & CompletenessPorts;
+  ownSessions: SessionStartPorts & SessionMemberPorts;
   health: HealthPorts;
 }
 
@@ -100,6 +106,10 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...redactionRoutes(sessions),
     ...concernRoutes(ports.concerns),
     ...triageRoutes(ports.concerns),
+    ...sessionAudioRoutes(ports.recordings),
+    ...completenessRoutes(ports.recordings),
+    ...sessionStartRoutes(ports.ownSessions),
+    ...sessionMemberRoutes(ports.ownSessions),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, {
       title: "Voice session service",

@@ -109,7 +109,8 @@ function addMember({ workspaces, members, users }: WorkspaceMemberPorts): Route 
   });
 }
 
-async function findInvited(
+/** The user that is named by id or e-mail address; 400 unless by one of them, 404 for an unknown one. */
+export async function findInvited(
   users: WorkspaceMemberPorts["users"],
   invited: { user_id?: string; email?: string },
 ): Promise<UserRecord> {

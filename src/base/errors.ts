@@ -33,6 +33,7 @@ export const ERROR_STATUS = {
   precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
   not_audio: 422,
   idempotency_mismatch: 422,
   rate_limited: 429,

@@ -1,11 +1,13 @@
 import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
+import type { BodyStream } from "../api/route.ts";
 
 /** What is sent back. A string or bytes body needs its own `content-type`; anything else is JSON. */
 export interface Answer {
   status: number;
   headers?: Readonly<Record<string, string>>;
   body?: unknown;
+  stream?: BodyStream;
 }
 
 const JSON_TYPE = "application/json; charset=utf-8";

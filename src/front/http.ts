@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
-import type { Request, Route } from "../api/route.ts";
+import type { BodyStream, Request, Route } from "../api/route.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
@@ -29,6 +29,10 @@ export interface HttpLimits {
   handlerTimeoutMs: number;
   /** Uploads received at the same time; more are told to come back. */
   concurrentUploads: number;
+  /** Bodies streamed to callers at the same time. */
+  concurrentDownloads: number;
+  /** A caller that takes nothing of a streamed body for so long loses its connection. */
+  downloadStallMs: number;
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
@@ -38,6 +42,8 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   uploadTimeoutMs: 900_000,
   handlerTimeoutMs: 30_000,
   concurrentUploads: 512,
+  concurrentDownloads: 256,
+  downloadStallMs: 20_000,
 };
 
 export interface HttpOptions {
@@ -72,6 +78,7 @@ export class HttpFront {
   readonly #uploads: Gate;
   readonly #idempotency: Idempotency;
   readonly #preconditions: Preconditions;
+  readonly #downloads: Gate;
   #inFlight = 0;
   #draining = false;
 
@@ -82,6 +89,7 @@ export class HttpFront {
     this.#uploads = new Gate(options.limits.concurrentUploads, "uploads");
     this.#idempotency = new Idempotency(options.idempotency, options.log);
     this.#preconditions = new Preconditions(options.routes);
+    this.#downloads = new Gate(options.limits.concurrentDownloads, "downloads");
   }
 
   /** From now on every request is answered 503; resolves when none is in flight. */
@@ -114,22 +122,44 @@ export class HttpFront {
       failure = error;
       return problemAnswer(error);
     });
-    const status = this.#send(serving, answer);
+    const status = await this.#send(serving, answer).catch((error: unknown) => {
+      failure = error;
+      return 500;
+    });
     this.#inFlight -= 1;
     if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
     this.#report(serving, status, performance.now() - started, failure);
   }
 
   /** The status as sent; 499 when nobody was there any more. */
-  #send({ exchange, incoming, extra }: Serving, answer: Answer): number {
+  async #send({ exchange, incoming, extra }: Serving, answer: Answer): Promise<number> {
     const head = incoming.method === "HEAD";
     try {
+      if (answer.stream !== undefined) {
+        return await this.#sendStream(exchange, answer, answer.stream, extra, head);
+      }
       return exchange.send(answer, extra, head) ? answer.status : 499;
     } catch (error) {
       // The answer itself cannot be written: say so rather than nothing.
-      this.#options.log.error({ error: errorMessage(error) }, "answer could not be encoded");
-      return exchange.send(problemAnswer(error), extra, head) ? 500 : 499;
+      this.#options.log.error({ error: errorMessage(error) }, "answer could not be sent");
+      const problem = problemAnswer(error);
+      return exchange.send(problem, extra, head) ? problem.status : 499;
     }
+  }
+
+  async #sendStream(
+    exchange: Exchange,
+    answer: Answer,
+    stream: BodyStream,
+    extra: Readonly<Record<string, string>>,
+    head: boolean,
+  ): Promise<number> {
+    if (head) return exchange.sendStreamHead(answer, stream, extra) ? answer.status : 499;
+    const { downloadStallMs: stallMs, handlerTimeoutMs: sourceMs } = this.#options.limits;
+    const whole = await this.#downloads.run(() =>
+      exchange.stream(answer, stream, extra, { stallMs, sourceMs }),
+    );
+    return whole ? answer.status : 499;
   }
 
   #report(serving: Serving, status: number, ms: number, failure: unknown): void {
