@@ -2,30 +2,20 @@ import type { HealthCheck } from "./api/health.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
+import { type Access, createAccess } from "./app-access.ts";
 import { createErasure } from "./app-erasure.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
-import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
-import { GuestEntry } from "./auth/guest-entry.ts";
-import { LiveTickets } from "./auth/live-tickets.ts";
-import { Pairing } from "./auth/pairing.ts";
-import { PasswordHasher } from "./auth/password-hasher.ts";
-import { SignIn } from "./auth/sign-in.ts";
-import { Tokens } from "./auth/tokens.ts";
+import type { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import type { LiveSource, ViewerPolicy } from "./front/live-source.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
 import { FrontServer } from "./front/server.ts";
-import { AttemptStore } from "./store/attempts.ts";
-import { PostgresAudit } from "./store/audit.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
 import { PostgresElevations } from "./store/elevations.ts";
-import { GuestStore } from "./store/guests.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
-import { LoginStore } from "./store/logins.ts";
-import { PairingStore } from "./store/pairing.ts";
 import { pingDatabase } from "./store/ping.ts";
 import { PostgresRedoSettings } from "./store/redo-settings.ts";
 import { PostgresSegmentEdits } from "./store/segment-edits.ts";
@@ -33,8 +23,6 @@ import { PostgresSegments } from "./store/segments.ts";
 import { PostgresSessionEdits } from "./store/session-edits.ts";
 import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
-import { TicketStore } from "./store/tickets.ts";
-import { UserStore } from "./store/users.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
 
 /** The role that serves REST and the live channel. Returns its port. */
@@ -83,50 +71,6 @@ function scaledRates(factor: number): RateLimitSettings {
   return Object.fromEntries(entries) as RateLimitSettings;
 }
 
-type Access = ReturnType<typeof createAccess>;
-
-/** Who callers are, and what they may begin with. */
-function createAccess({ clock, stack, shared }: AppContext) {
-  const { pool, keys, revocations } = shared;
-  const audit = new PostgresAudit(pool);
-  const tokens = new Tokens(keys.ring, clock);
-  const guests = new GuestStore(pool);
-  const logins = new LoginStore(pool);
-  const users = new UserStore(pool);
-  const attempts = new AttemptStore(pool, clock);
-  const passwords = new PasswordHasher();
-  const pairingStore = new PairingStore(pool);
-  const authenticator = new CredentialAuthenticator({
-    tokens,
-    logins,
-    guests,
-    deviceKeys: pairingStore,
-    revocations,
-    clock,
-  });
-  stack.push("authenticator", () => authenticator.stop());
-  return {
-    revocations,
-    audit,
-    users,
-    passwords,
-    authenticator,
-    signIn: new SignIn({
-      accounts: users,
-      logins,
-      guests,
-      attempts,
-      passwords,
-      tokens,
-      revocations,
-      clock,
-    }),
-    guestEntry: new GuestEntry(guests, tokens, clock),
-    liveTickets: new LiveTickets(new TicketStore(pool), authenticator, clock),
-    pairing: new Pairing({ book: pairingStore, attempts, revocations, pepper: keys.pepper, clock }),
-  };
-}
-
 function createPorts(context: AppContext, access: Access, directory: PostgresSessions): ApiPorts {
   const { config, version, log, clock, shared } = context;
   const { pool, keys } = shared;
@@ -136,10 +80,11 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
   const devices = new DeviceStore(pool);
   const segments = new PostgresSegments(pool);
   const notifier = createNotifier(shared);
-  const { signIn, guestEntry, liveTickets } = access;
+  const { signIn, guestEntry, liveTickets, serviceKeys, serviceKeyBook } = access;
   const erasure = createErasure(context, revocations);
   return {
     auth: { signIn, users, keys: keys.ring, guestEntry, liveTickets },
+    serviceKeys: { serviceKeys, serviceKeyBook, workspaces, cursorKey },
     users: { users, workspaces, passwords, revocations, cursorKey, eraser: erasure.accounts },
     admin: {
       elevations: new PostgresElevations(pool),

@@ -14,6 +14,7 @@ import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
 import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
 import { type SegmentEditPorts, segmentEditRoutes } from "./segments-edit.ts";
+import { type ServiceKeyPorts, serviceKeyRoutes } from "./service-keys.ts";
 import { type SessionPorts, sessionRoutes } from "./sessions.ts";
 import { type SessionDeletePorts, sessionDeleteRoutes } from "./sessions-delete.ts";
 import { type SessionEditPorts, sessionEditRoutes } from "./sessions-edit.ts";
@@ -32,6 +33,7 @@ import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-m
 /** What each group of routes needs of the rest of the service. */
 export interface ApiPorts {
   auth: AuthPorts & GuestPorts & LiveTicketPorts;
+  serviceKeys: ServiceKeyPorts;
   users: UserPorts & UserAccessPorts & UserErasePorts;
   admin: ElevationPorts & AuditPorts;
   workspaces: WorkspacePorts & WorkspaceMemberPorts;
@@ -59,6 +61,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...authRoutes(auth),
     ...guestRoutes(auth),
     ...liveTicketRoutes(auth),
+    ...serviceKeyRoutes(ports.serviceKeys),
     ...userRoutes(users),
     ...userAccessRoutes(users),
     ...userEraseRoutes(users),

@@ -121,7 +121,7 @@ export function segmentRoutes({ directory, segments, cursorKey }: SegmentPorts):
     id: "listSegments",
     tag: "Session",
     summary: "Final segments of a session in order of time",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     params: sessionParams,
     query: Type.Object({
       ...pageQuery,

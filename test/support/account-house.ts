@@ -1,14 +1,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DatabasePool } from "slonik";
+import { type DatabasePool, sql } from "slonik";
 import { authRoutes } from "../../src/api/auth.ts";
 import { guestRoutes } from "../../src/api/auth-guest.ts";
 import { liveTicketRoutes } from "../../src/api/auth-live-ticket.ts";
+import { chunkRoutes } from "../../src/api/chunks.ts";
 import { deviceRoutes } from "../../src/api/devices.ts";
 import { heartbeatRoutes } from "../../src/api/devices-heartbeat.ts";
 import { pairingRoutes } from "../../src/api/pairing.ts";
 import type { Route } from "../../src/api/route.ts";
+import { segmentRoutes } from "../../src/api/segments.ts";
+import { serviceKeyRoutes } from "../../src/api/service-keys.ts";
+import { sessionRoutes } from "../../src/api/sessions.ts";
+import { sessionEditRoutes } from "../../src/api/sessions-edit.ts";
+import { transcriptRoutes } from "../../src/api/transcript.ts";
 import { userRoutes } from "../../src/api/users.ts";
 import { userAccessRoutes } from "../../src/api/users-access.ts";
 import { workspaceRoutes } from "../../src/api/workspaces.ts";
@@ -21,15 +27,21 @@ import { LocalRevocations } from "../../src/auth/local-revocations.ts";
 import { Pairing } from "../../src/auth/pairing.ts";
 import { PasswordHasher } from "../../src/auth/password-hasher.ts";
 import type { UserPrincipal } from "../../src/auth/principal.ts";
+import { ServiceKeys } from "../../src/auth/service-keys.ts";
 import { SignIn } from "../../src/auth/sign-in.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
 import { newId } from "../../src/base/ids.ts";
 import { AttemptStore } from "../../src/store/attempts.ts";
+import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
 import { DeviceStore } from "../../src/store/devices.ts";
 import { GuestStore } from "../../src/store/guests.ts";
 import { LoginStore } from "../../src/store/logins.ts";
 import { PairingStore } from "../../src/store/pairing.ts";
 import { createPool } from "../../src/store/pool.ts";
+import { PostgresSegments } from "../../src/store/segments.ts";
+import { ServiceKeyStore } from "../../src/store/service-keys.ts";
+import { PostgresSessionEdits } from "../../src/store/session-edits.ts";
+import { PostgresSessions } from "../../src/store/sessions.ts";
 import { TicketStore } from "../../src/store/tickets.ts";
 import { UserStore } from "../../src/store/users.ts";
 import { WorkspaceStore } from "../../src/store/workspaces.ts";
@@ -57,6 +69,8 @@ export class AccountHouse {
   readonly pairing: Pairing;
   readonly authenticator: CredentialAuthenticator;
   readonly liveTickets: LiveTickets;
+  readonly serviceKeys: ServiceKeys;
+  readonly serviceKeyBook: ServiceKeyStore;
   readonly routes: readonly Route[];
   readonly folder: string;
   readonly #database: TestDatabase;
@@ -81,6 +95,8 @@ export class AccountHouse {
     this.attempts = new AttemptStore(pool, clock);
     const { attempts, guests, logins, tokens, users } = this;
     const book = new PairingStore(pool);
+    this.serviceKeyBook = new ServiceKeyStore(pool);
+    this.serviceKeys = new ServiceKeys({ book: this.serviceKeyBook, revocations, clock });
     this.signIn = new SignIn({
       accounts: users,
       logins,
@@ -99,6 +115,7 @@ export class AccountHouse {
       logins,
       guests,
       deviceKeys: book,
+      serviceKeys: this.serviceKeyBook,
       revocations,
       clock,
     });
@@ -153,14 +170,43 @@ export class AccountHouse {
     return this.authenticator.authenticate({ "x-api-key": key }, ["device_key"]);
   }
 
+  /** Those that need no actor. */
+  #sessionRoutes(): Route[] {
+    const directory = new PostgresSessions(this.pool);
+    const segments = new PostgresSegments(this.pool);
+    const { cursorKey } = this.keys;
+    const { revocations } = this;
+    return [
+      ...sessionRoutes({ directory, cursorKey }),
+      ...segmentRoutes({ directory, segments, cursorKey }),
+      ...transcriptRoutes({ directory, segments, gaps: segments }),
+      ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),
+      ...sessionEditRoutes({
+        directory,
+        sessionEdits: new PostgresSessionEdits(this.pool),
+        revocations,
+      }),
+    ];
+  }
+
+  /** A session of this owner, without audio. */
+  async addSession(ownerId: string, workspaceId: string): Promise<string> {
+    const id = newId();
+    await this.pool.query(sql.unsafe`
+      insert into sessions (id, workspace_id, owner_id, job_id, status, partition)
+      values (${id}, ${workspaceId}, ${ownerId}, ${newId()}, 'completed', 0)`);
+    return id;
+  }
+
   #buildRoutes(): Route[] {
     const { authenticator, clock, devices, pairing, passwords, revocations, users } = this;
-    const { guestEntry, liveTickets, signIn, workspaces } = this;
+    const { guestEntry, liveTickets, serviceKeyBook, serviceKeys, signIn, workspaces } = this;
     const { cursorKey, ring } = this.keys;
     return [
       ...authRoutes({ signIn, users, keys: ring }),
       ...guestRoutes({ guestEntry }),
       ...liveTicketRoutes({ liveTickets }),
+      ...serviceKeyRoutes({ serviceKeys, serviceKeyBook, workspaces, cursorKey }),
       ...userRoutes({ users, workspaces, passwords, cursorKey }),
       ...userAccessRoutes({ users, revocations }),
       ...workspaceRoutes({ workspaces, cursorKey }),
@@ -168,6 +214,7 @@ export class AccountHouse {
       ...pairingRoutes({ pairing, devices, workspaces, authenticator, clock }),
       ...deviceRoutes({ devices, workspaces, pairing, clock, cursorKey }),
       ...heartbeatRoutes({ devices, clock }),
+      ...this.#sessionRoutes(),
     ];
   }
 }

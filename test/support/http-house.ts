@@ -19,12 +19,13 @@ export interface Answer {
 export class HttpHouse {
   readonly accounts: AccountHouse;
   readonly #front: FrontServer;
-  readonly #url: string;
+  /** Below it are the routes. */
+  readonly url: string;
 
   private constructor(accounts: AccountHouse, front: FrontServer, port: number) {
     this.accounts = accounts;
     this.#front = front;
-    this.#url = `http://127.0.0.1:${port}/api`;
+    this.url = `http://127.0.0.1:${port}/api`;
   }
 
   static async open(): Promise<HttpHouse> {
@@ -73,7 +74,7 @@ export class HttpHouse {
     if (options.bearer !== undefined) headers.set("authorization", `Bearer ${options.bearer}`);
     if (options.key !== undefined) headers.set("x-api-key", options.key);
     if (options.body !== undefined) headers.set("content-type", "application/json");
-    const response = await fetch(this.#url + path, {
+    const response = await fetch(this.url + path, {
       method,
       headers,
       body: options.body === undefined ? undefined : JSON.stringify(options.body),
@@ -81,6 +82,11 @@ export class HttpHouse {
     });
     const body = (await response.json()) as Record<string, unknown>;
     return { status: response.status, headers: response.headers, body };
+  }
+
+  /** Where the live channel is. */
+  get liveUrl(): string {
+    return `${this.url.replace(/^http/, "ws")}/live`;
   }
 
   /** The access token of a fresh login. */
