@@ -28,7 +28,9 @@ import { WorkspaceStore } from "./store/workspaces.ts";
 /** The role that serves REST and the live channel. Returns its port. */
 export async function startFront(context: AppContext): Promise<number> {
   const { config, log, clock, stack, shared } = context;
-  const access = createAccess(context);
+  let listening = config.port;
+  const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
+  const access = createAccess(context, publicUrl);
   const sessions = new PostgresSessions(shared.pool);
   const server = new FrontServer({
     routes: createRoutes(createPorts(context, access, sessions)),
@@ -55,11 +57,18 @@ export async function startFront(context: AppContext): Promise<number> {
     clock,
   });
   const { port } = await server.start();
+  listening = port;
   stack.push("front", async () => {
     await server.drain();
     await server.stop();
   });
   return port;
+}
+
+/** A host that one can connect to. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 function scaledRates(factor: number): RateLimitSettings {
@@ -80,10 +89,10 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
   const devices = new DeviceStore(pool);
   const segments = new PostgresSegments(pool);
   const notifier = createNotifier(shared);
-  const { signIn, guestEntry, liveTickets, serviceKeys, serviceKeyBook } = access;
+  const { signIn, guestEntry, liveTickets, magicLinks, serviceKeys, serviceKeyBook } = access;
   const erasure = createErasure(context, revocations);
   return {
-    auth: { signIn, users, keys: keys.ring, guestEntry, liveTickets },
+    auth: { signIn, users, keys: keys.ring, guestEntry, liveTickets, magicLinks },
     serviceKeys: { serviceKeys, serviceKeyBook, workspaces, cursorKey },
     users: { users, workspaces, passwords, revocations, cursorKey, eraser: erasure.accounts },
     admin: {

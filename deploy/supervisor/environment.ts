@@ -57,6 +57,7 @@ export class Environments {
       OPS_PORT: String(at.opsPort),
       GRPC_SESSIONS_PORT: String(at.grpcSessionsPort),
       VOICE_BLOB_DIR: this.#base.VOICE_BLOB_DIR ?? this.#data.file("blobs"),
+      VOICE_MAIL_DIR: this.#base.VOICE_MAIL_DIR ?? this.#data.file("mail"),
       VOICE_KEY_DIR: this.#base.VOICE_KEY_DIR ?? this.#data.file("keys"),
     };
   }

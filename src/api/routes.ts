@@ -3,6 +3,7 @@ import { type ElevationPorts, elevationRoutes } from "./admin-elevation.ts";
 import { type AuthPorts, authRoutes } from "./auth.ts";
 import { type GuestPorts, guestRoutes } from "./auth-guest.ts";
 import { type LiveTicketPorts, liveTicketRoutes } from "./auth-live-ticket.ts";
+import { type MagicLinkPorts, magicLinkRoutes } from "./auth-magic-link.ts";
 import { type ChunkPorts, chunkRoutes } from "./chunks.ts";
 import { type DeviceSessionPorts, deviceSessionRoutes } from "./device-sessions.ts";
 import { type DevicePorts, deviceRoutes } from "./devices.ts";
@@ -32,7 +33,7 @@ import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-m
 
 /** What each group of routes needs of the rest of the service. */
 export interface ApiPorts {
-  auth: AuthPorts & GuestPorts & LiveTicketPorts;
+  auth: AuthPorts & GuestPorts & LiveTicketPorts & MagicLinkPorts;
   serviceKeys: ServiceKeyPorts;
   users: UserPorts & UserAccessPorts & UserErasePorts;
   admin: ElevationPorts & AuditPorts;
@@ -61,6 +62,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...authRoutes(auth),
     ...guestRoutes(auth),
     ...liveTicketRoutes(auth),
+    ...magicLinkRoutes(auth),
     ...serviceKeyRoutes(ports.serviceKeys),
     ...userRoutes(users),
     ...userAccessRoutes(users),

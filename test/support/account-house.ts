@@ -5,6 +5,7 @@ import { type DatabasePool, sql } from "slonik";
 import { authRoutes } from "../../src/api/auth.ts";
 import { guestRoutes } from "../../src/api/auth-guest.ts";
 import { liveTicketRoutes } from "../../src/api/auth-live-ticket.ts";
+import { magicLinkRoutes } from "../../src/api/auth-magic-link.ts";
 import { chunkRoutes } from "../../src/api/chunks.ts";
 import { deviceRoutes } from "../../src/api/devices.ts";
 import { heartbeatRoutes } from "../../src/api/devices-heartbeat.ts";
@@ -24,18 +25,23 @@ import { GuestEntry } from "../../src/auth/guest-entry.ts";
 import { type KeyMaterial, loadKeyFolder } from "../../src/auth/key-material.ts";
 import { LiveTickets } from "../../src/auth/live-tickets.ts";
 import { LocalRevocations } from "../../src/auth/local-revocations.ts";
+import { MagicLinks } from "../../src/auth/magic-links.ts";
+import type { Mail } from "../../src/auth/mail.ts";
 import { Pairing } from "../../src/auth/pairing.ts";
 import { PasswordHasher } from "../../src/auth/password-hasher.ts";
 import type { UserPrincipal } from "../../src/auth/principal.ts";
 import { ServiceKeys } from "../../src/auth/service-keys.ts";
 import { SignIn } from "../../src/auth/sign-in.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
+import { Background } from "../../src/base/background.ts";
 import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { AttemptStore } from "../../src/store/attempts.ts";
 import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
 import { DeviceStore } from "../../src/store/devices.ts";
 import { GuestStore } from "../../src/store/guests.ts";
 import { LoginStore } from "../../src/store/logins.ts";
+import { MagicLinkStore } from "../../src/store/magic-links.ts";
 import { PairingStore } from "../../src/store/pairing.ts";
 import { createPool } from "../../src/store/pool.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
@@ -70,6 +76,15 @@ export class AccountHouse {
   readonly authenticator: CredentialAuthenticator;
   readonly liveTickets: LiveTickets;
   readonly serviceKeys: ServiceKeys;
+  readonly magicLinks: MagicLinks;
+  readonly background = new Background({
+    concurrency: 4,
+    waiting: 100,
+    timeoutMs: 10_000,
+    log: silentLog,
+  });
+  /** Replaced by a test that wants to see the mail go out. */
+  mail: Mail = { send: async () => {} };
   readonly serviceKeyBook: ServiceKeyStore;
   readonly routes: readonly Route[];
   readonly folder: string;
@@ -107,6 +122,16 @@ export class AccountHouse {
       revocations,
       clock,
     });
+    this.magicLinks = new MagicLinks({
+      book: new MagicLinkStore(pool),
+      accounts: users,
+      attempts,
+      signIn: this.signIn,
+      mail: { send: (letter) => this.mail.send(letter) },
+      background: this.background,
+      signInUrl: (token) => `https://voice.test/#/sign-in?token=${token}`,
+      clock,
+    });
     this.guestEntry = new GuestEntry(guests, tokens, clock);
     const { pepper } = keys;
     this.pairing = new Pairing({ book, attempts, revocations, pepper, clock });
@@ -132,6 +157,7 @@ export class AccountHouse {
   }
 
   async close(): Promise<void> {
+    await this.background.stop();
     this.authenticator.stop();
     await this.pool.end();
     await this.#database.drop();
@@ -206,6 +232,7 @@ export class AccountHouse {
       ...authRoutes({ signIn, users, keys: ring }),
       ...guestRoutes({ guestEntry }),
       ...liveTicketRoutes({ liveTickets }),
+      ...magicLinkRoutes({ magicLinks: this.magicLinks }),
       ...serviceKeyRoutes({ serviceKeys, serviceKeyBook, workspaces, cursorKey }),
       ...userRoutes({ users, workspaces, passwords, cursorKey }),
       ...userAccessRoutes({ users, revocations }),
