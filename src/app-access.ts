@@ -4,6 +4,10 @@ import { GuestEntry } from "./auth/guest-entry.ts";
 import { LiveTickets } from "./auth/live-tickets.ts";
 import { signInAddress } from "./auth/magic-link-letter.ts";
 import { MagicLinks } from "./auth/magic-links.ts";
+import { GithubProvider } from "./auth/oauth-github.ts";
+import { OidcProvider } from "./auth/oauth-oidc.ts";
+import { parseOAuthProviders } from "./auth/oauth-settings.ts";
+import { OAuthSignIn } from "./auth/oauth-sign-in.ts";
 import { Pairing } from "./auth/pairing.ts";
 import { PasswordHasher } from "./auth/password-hasher.ts";
 import { ServiceKeys } from "./auth/service-keys.ts";
@@ -19,6 +23,7 @@ import { PostgresAudit } from "./store/audit.ts";
 import { GuestStore } from "./store/guests.ts";
 import { LoginStore } from "./store/logins.ts";
 import { MagicLinkStore } from "./store/magic-links.ts";
+import { OAuthStore } from "./store/oauth.ts";
 import { PairingStore } from "./store/pairing.ts";
 import { ServiceKeyStore } from "./store/service-keys.ts";
 import { TicketStore } from "./store/tickets.ts";
@@ -65,6 +70,7 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
     passwords,
     authenticator,
     signIn,
+    oauth: createOAuth(context, { users, attempts, signIn }, publicUrl),
     magicLinks: createMagicLinks(context, { users, attempts, signIn }, publicUrl),
     serviceKeyBook,
     serviceKeys: new ServiceKeys({ book: serviceKeyBook, revocations, clock }),
@@ -93,6 +99,25 @@ function createMagicLinks(
     mail,
     background,
     signInUrl: (token) => signInAddress(config.signInUrl ?? `${publicUrl()}/#/sign-in`, token),
+    clock,
+  });
+}
+
+function createOAuth(
+  { config, clock, shared }: AppContext,
+  parts: { users: UserStore; attempts: AttemptStore; signIn: SignIn },
+  publicUrl: () => string,
+): OAuthSignIn {
+  const providers = parseOAuthProviders(config.oauthProviders).map((settings) =>
+    settings.kind === "github" ? new GithubProvider(settings) : new OidcProvider(settings),
+  );
+  return new OAuthSignIn({
+    providers,
+    book: new OAuthStore(shared.pool),
+    accounts: parts.users,
+    signIn: parts.signIn,
+    attempts: parts.attempts,
+    callbackUrl: (provider) => `${publicUrl()}/api/auth/oauth/${provider}/callback`,
     clock,
   });
 }

@@ -32,8 +32,9 @@ export async function startFront(context: AppContext): Promise<number> {
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
   const access = createAccess(context, publicUrl);
   const sessions = new PostgresSessions(shared.pool);
+  const ports = createPorts(context, access, sessions, publicUrl);
   const server = new FrontServer({
-    routes: createRoutes(createPorts(context, access, sessions)),
+    routes: createRoutes(ports),
     authenticator: access.authenticator,
     live: {
       source: createLiveSource(shared),
@@ -80,7 +81,12 @@ function scaledRates(factor: number): RateLimitSettings {
   return Object.fromEntries(entries) as RateLimitSettings;
 }
 
-function createPorts(context: AppContext, access: Access, directory: PostgresSessions): ApiPorts {
+function createPorts(
+  context: AppContext,
+  access: Access,
+  directory: PostgresSessions,
+  publicUrl: () => string,
+): ApiPorts {
   const { config, version, log, clock, shared } = context;
   const { pool, keys } = shared;
   const { cursorKey } = keys;
@@ -89,10 +95,21 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
   const devices = new DeviceStore(pool);
   const segments = new PostgresSegments(pool);
   const notifier = createNotifier(shared);
-  const { signIn, guestEntry, liveTickets, magicLinks, serviceKeys, serviceKeyBook } = access;
+  const { signIn, guestEntry, liveTickets, magicLinks, oauth, serviceKeys, serviceKeyBook } =
+    access;
   const erasure = createErasure(context, revocations);
   return {
-    auth: { signIn, users, keys: keys.ring, guestEntry, liveTickets, magicLinks },
+    auth: {
+      signIn,
+      users,
+      keys: keys.ring,
+      guestEntry,
+      liveTickets,
+      magicLinks,
+      oauth,
+      publicUrl,
+      allowedOrigins: config.allowedOrigins,
+    },
     serviceKeys: { serviceKeys, serviceKeyBook, workspaces, cursorKey },
     users: { users, workspaces, passwords, revocations, cursorKey, eraser: erasure.accounts },
     admin: {

@@ -32,6 +32,8 @@ export interface Config {
   mailFolder: string | undefined;
   /** The page that takes the token of a sign-in link; else the service's own. */
   signInUrl: string | undefined;
+  /** Identity providers, as JSON. */
+  oauthProviders: string | undefined;
 }
 
 export type Role = "front" | "sessions";
@@ -128,6 +130,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     smtpUrl: reader.url("SMTP_URL", ["smtp:", "smtps:"]),
     mailFrom: reader.text("MAIL_FROM", "Voice <no-reply@localhost>"),
     mailFolder: reader.optional("VOICE_MAIL_DIR"),
+    oauthProviders: reader.optional("OAUTH_PROVIDERS"),
     signInUrl: reader.url("SIGN_IN_URL", ["https:", "http:"]),
   };
   if (reader.problems.length > 0) {

@@ -4,6 +4,7 @@ import { type AuthPorts, authRoutes } from "./auth.ts";
 import { type GuestPorts, guestRoutes } from "./auth-guest.ts";
 import { type LiveTicketPorts, liveTicketRoutes } from "./auth-live-ticket.ts";
 import { type MagicLinkPorts, magicLinkRoutes } from "./auth-magic-link.ts";
+import { type OAuthPorts, oauthRoutes } from "./auth-oauth.ts";
 import { type ChunkPorts, chunkRoutes } from "./chunks.ts";
 import { type DeviceSessionPorts, deviceSessionRoutes } from "./device-sessions.ts";
 import { type DevicePorts, deviceRoutes } from "./devices.ts";
@@ -33,7 +34,7 @@ import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-m
 
 /** What each group of routes needs of the rest of the service. */
 export interface ApiPorts {
-  auth: AuthPorts & GuestPorts & LiveTicketPorts & MagicLinkPorts;
+  auth: AuthPorts & GuestPorts & LiveTicketPorts & MagicLinkPorts & OAuthPorts;
   serviceKeys: ServiceKeyPorts;
   users: UserPorts & UserAccessPorts & UserErasePorts;
   admin: ElevationPorts & AuditPorts;
@@ -63,6 +64,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...guestRoutes(auth),
     ...liveTicketRoutes(auth),
     ...magicLinkRoutes(auth),
+    ...oauthRoutes(auth),
     ...serviceKeyRoutes(ports.serviceKeys),
     ...userRoutes(users),
     ...userAccessRoutes(users),

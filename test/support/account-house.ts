@@ -6,6 +6,7 @@ import { authRoutes } from "../../src/api/auth.ts";
 import { guestRoutes } from "../../src/api/auth-guest.ts";
 import { liveTicketRoutes } from "../../src/api/auth-live-ticket.ts";
 import { magicLinkRoutes } from "../../src/api/auth-magic-link.ts";
+import { oauthRoutes } from "../../src/api/auth-oauth.ts";
 import { chunkRoutes } from "../../src/api/chunks.ts";
 import { deviceRoutes } from "../../src/api/devices.ts";
 import { heartbeatRoutes } from "../../src/api/devices-heartbeat.ts";
@@ -27,6 +28,8 @@ import { LiveTickets } from "../../src/auth/live-tickets.ts";
 import { LocalRevocations } from "../../src/auth/local-revocations.ts";
 import { MagicLinks } from "../../src/auth/magic-links.ts";
 import type { Mail } from "../../src/auth/mail.ts";
+import type { OAuthProvider } from "../../src/auth/oauth-provider.ts";
+import { OAuthSignIn } from "../../src/auth/oauth-sign-in.ts";
 import { Pairing } from "../../src/auth/pairing.ts";
 import { PasswordHasher } from "../../src/auth/password-hasher.ts";
 import type { UserPrincipal } from "../../src/auth/principal.ts";
@@ -42,6 +45,7 @@ import { DeviceStore } from "../../src/store/devices.ts";
 import { GuestStore } from "../../src/store/guests.ts";
 import { LoginStore } from "../../src/store/logins.ts";
 import { MagicLinkStore } from "../../src/store/magic-links.ts";
+import { OAuthStore } from "../../src/store/oauth.ts";
 import { PairingStore } from "../../src/store/pairing.ts";
 import { createPool } from "../../src/store/pool.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
@@ -77,6 +81,11 @@ export class AccountHouse {
   readonly liveTickets: LiveTickets;
   readonly serviceKeys: ServiceKeys;
   readonly magicLinks: MagicLinks;
+  /** Filled by a test before its routes are used. */
+  readonly providers: OAuthProvider[] = [];
+  readonly oauth: OAuthSignIn;
+  /** Where clients reach this house. */
+  publicUrl = "https://voice.test";
   readonly background = new Background({
     concurrency: 4,
     waiting: 100,
@@ -130,6 +139,15 @@ export class AccountHouse {
       mail: { send: (letter) => this.mail.send(letter) },
       background: this.background,
       signInUrl: (token) => `https://voice.test/#/sign-in?token=${token}`,
+      clock,
+    });
+    this.oauth = new OAuthSignIn({
+      providers: this.providers,
+      book: new OAuthStore(pool),
+      accounts: users,
+      signIn: this.signIn,
+      attempts,
+      callbackUrl: (provider) => `${this.publicUrl}/api/auth/oauth/${provider}/callback`,
       clock,
     });
     this.guestEntry = new GuestEntry(guests, tokens, clock);
@@ -233,6 +251,11 @@ export class AccountHouse {
       ...guestRoutes({ guestEntry }),
       ...liveTicketRoutes({ liveTickets }),
       ...magicLinkRoutes({ magicLinks: this.magicLinks }),
+      ...oauthRoutes({
+        oauth: this.oauth,
+        publicUrl: () => this.publicUrl,
+        allowedOrigins: ["https://page.test"],
+      }),
       ...serviceKeyRoutes({ serviceKeys, serviceKeyBook, workspaces, cursorKey }),
       ...userRoutes({ users, workspaces, passwords, cursorKey }),
       ...userAccessRoutes({ users, revocations }),

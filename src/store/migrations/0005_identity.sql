@@ -44,8 +44,6 @@ create table oauth_requests (
   -- SHA-256 of the cookie that binds the request to its browser.
   browser_hash bytea not null,
   provider text not null,
-  code_verifier text not null,
-  nonce text not null,
   redirect text,
   expires_at timestamptz not null
 );
@@ -61,6 +59,6 @@ create table user_identities (
 );
 create index user_identities_user on user_identities (user_id);
 
--- SHA-256 of the password that the set-up gave the account last: a password that
--- its user has changed since is left alone.
-alter table users add column setup_password_mark bytea;
+-- The hash that the set-up itself gave the account last: while ADMIN_PASSWORD is
+-- what it was then, a password that the user has chosen since is left alone.
+alter table users add column setup_password_hash text;
