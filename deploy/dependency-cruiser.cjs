@@ -36,7 +36,7 @@ module.exports = {
     area("session", "^src/session/", ["^src/(base|session)/"]),
     area("actor", "^src/actor/", ["^src/(base|actor)/"]),
     area("config", "^src/config\\.ts$", ["^src/base/"]),
-    ...["store", "bus", "inference", "jobs"].map((each) =>
+    ...["store", "bus", "inference", "jobs", "mail"].map((each) =>
       area(each, `^src/${each}/`, [
         `^src/(base|wire|session|actor|auth|api|${each})/`,
         // The port through which a reading gets its audio.
@@ -49,7 +49,7 @@ module.exports = {
       name: "adapters-know-ports-only",
       comment: "of actor, auth and api an adapter imports the ports, which are types",
       severity: "error",
-      from: { path: "^src/(store|bus|inference|jobs)/" },
+      from: { path: "^src/(store|bus|inference|jobs|mail)/" },
       to: {
         path: "^src/((actor|auth|api)/|inference/audio-source\\.ts$)",
         dependencyTypesNot: ["type-only"],
@@ -109,7 +109,8 @@ module.exports = {
     ),
     onlyIn("comlink-in-workers", ["comlink"], ["^workers/"]),
     onlyIn("koffi-in-speech", ["koffi"], ["^workers/speech/"]),
-    onlyIn("jose-in-auth", ["jose", "@node-rs/argon2"], ["^src/auth/"]),
+    onlyIn("mail-in-mail", ["nodemailer"], ["^src/mail/"]),
+    onlyIn("jose-in-auth", ["jose", "@node-rs/argon2", "openid-client"], ["^src/auth/"]),
   ],
   options: {
     doNotFollow: { path: ["node_modules"] },

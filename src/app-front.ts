@@ -2,34 +2,24 @@ import type { HealthCheck } from "./api/health.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
+import { type Access, createAccess } from "./app-access.ts";
 import { createErasure } from "./app-erasure.ts";
 import { createGroupPorts } from "./app-groups.ts";
 import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
-import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
-import { GuestEntry } from "./auth/guest-entry.ts";
-import { LiveTickets } from "./auth/live-tickets.ts";
-import { Pairing } from "./auth/pairing.ts";
-import { PasswordHasher } from "./auth/password-hasher.ts";
-import { SignIn } from "./auth/sign-in.ts";
-import { Tokens } from "./auth/tokens.ts";
+import type { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import type { LiveSource, ViewerPolicy } from "./front/live-source.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
 import { FrontServer } from "./front/server.ts";
-import { AttemptStore } from "./store/attempts.ts";
-import { PostgresAudit } from "./store/audit.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
 import { PostgresElevations } from "./store/elevations.ts";
-import { GuestStore } from "./store/guests.ts";
 import { PostgresIdempotencyBook } from "./store/idempotency.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
-import { LoginStore } from "./store/logins.ts";
-import { PairingStore } from "./store/pairing.ts";
 import { pingDatabase } from "./store/ping.ts";
 import { PostgresRedoSettings } from "./store/redo-settings.ts";
 import { PostgresSegmentEdits } from "./store/segment-edits.ts";
@@ -37,8 +27,6 @@ import { PostgresSegments } from "./store/segments.ts";
 import { PostgresSessionEdits } from "./store/session-edits.ts";
 import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
-import { TicketStore } from "./store/tickets.ts";
-import { UserStore } from "./store/users.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
 import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
@@ -46,10 +34,13 @@ import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
 /** The role that serves REST and the live channel. Returns its port. */
 export async function startFront(context: AppContext): Promise<number> {
   const { config, log, clock, stack, shared } = context;
-  const access = createAccess(context);
+  let listening = config.port;
+  const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
+  const access = createAccess(context, publicUrl);
   const sessions = new PostgresSessions(shared.pool);
+  const ports = createPorts(context, access, sessions, publicUrl);
   const server = new FrontServer({
-    routes: createRoutes(createPorts(context, access, sessions)),
+    routes: createRoutes(ports),
     authenticator: access.authenticator,
     live: {
       source: createLiveSource(shared),
@@ -77,11 +68,18 @@ export async function startFront(context: AppContext): Promise<number> {
     clock,
   });
   const { port } = await server.start();
+  listening = port;
   stack.push("front", async () => {
     await server.drain();
     await server.stop();
   });
   return port;
+}
+
+/** A host that one can connect to. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 function scaledRates(factor: number): RateLimitSettings {
@@ -93,59 +91,21 @@ function scaledRates(factor: number): RateLimitSettings {
   return Object.fromEntries(entries) as RateLimitSettings;
 }
 
-type Access = ReturnType<typeof createAccess>;
 type Erasure = ReturnType<typeof createErasure>;
 
-/** Who callers are, and what they may begin with. */
-function createAccess({ clock, stack, shared }: AppContext) {
-  const { pool, keys, revocations } = shared;
-  const audit = new PostgresAudit(pool);
-  const tokens = new Tokens(keys.ring, clock);
-  const guests = new GuestStore(pool);
-  const logins = new LoginStore(pool);
-  const users = new UserStore(pool);
-  const attempts = new AttemptStore(pool, clock);
-  const passwords = new PasswordHasher();
-  const pairingStore = new PairingStore(pool);
-  const authenticator = new CredentialAuthenticator({
-    tokens,
-    logins,
-    guests,
-    deviceKeys: pairingStore,
-    revocations,
-    clock,
-  });
-  stack.push("authenticator", () => authenticator.stop());
-  return {
-    revocations,
-    audit,
-    users,
-    passwords,
-    authenticator,
-    signIn: new SignIn({
-      accounts: users,
-      logins,
-      guests,
-      attempts,
-      passwords,
-      tokens,
-      revocations,
-      clock,
-    }),
-    guestEntry: new GuestEntry(guests, tokens, clock),
-    liveTickets: new LiveTickets(new TicketStore(pool), authenticator, clock),
-    pairing: new Pairing({ book: pairingStore, attempts, revocations, pepper: keys.pepper, clock }),
-  };
-}
-
-function createPorts(context: AppContext, access: Access, directory: PostgresSessions): ApiPorts {
+function createPorts(
+  context: AppContext,
+  access: Access,
+  directory: PostgresSessions,
+  publicUrl: () => string,
+): ApiPorts {
   const { version, clock, shared } = context;
   const notifier = createNotifier(shared);
   const segments = new PostgresSegments(shared.pool);
   const groups = createGroupPorts(context, { directory, audit: access.audit, notifier });
   const erasure = createErasure(context, access.revocations);
   return {
-    ...createAccountPorts(context, access, erasure.accounts),
+    ...createAccountPorts(context, access, erasure.accounts, publicUrl),
     ...groups,
     webhooks: createWebhookPorts(context, new WorkspaceStore(shared.pool)),
     ...createConversationPorts(context, { directory, notifier, access, erasure, groups }),
@@ -162,10 +122,11 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
 
 /** People, workspaces, devices, and what administrators do to them. */
 function createAccountPorts(
-  { clock, shared }: AppContext,
+  { config, clock, shared }: AppContext,
   access: Access,
   eraser: Erasure["accounts"],
-): Pick<ApiPorts, "auth" | "users" | "admin" | "workspaces" | "devices"> {
+  publicUrl: () => string,
+): Pick<ApiPorts, "auth" | "serviceKeys" | "users" | "admin" | "workspaces" | "devices"> {
   const { pool, keys } = shared;
   const { cursorKey } = keys;
   const { users, revocations, authenticator, pairing, passwords, audit } = access;
@@ -173,8 +134,12 @@ function createAccountPorts(
   const workspaces = new WorkspaceStore(pool);
   const devices = new DeviceStore(pool);
   const elevations = new PostgresElevations(pool);
+  const { magicLinks, oauth, serviceKeys, serviceKeyBook } = access;
+  const { allowedOrigins } = config;
+  const signingIn = { signIn, guestEntry, liveTickets, magicLinks, oauth };
   return {
-    auth: { signIn, users, keys: keys.ring, guestEntry, liveTickets },
+    auth: { ...signingIn, users, keys: keys.ring, publicUrl, allowedOrigins },
+    serviceKeys: { serviceKeys, serviceKeyBook, workspaces, cursorKey },
     users: { users, workspaces, passwords, revocations, cursorKey, eraser },
     admin: { elevations, log: audit, revocations, clock, cursorKey },
     workspaces: {

@@ -28,6 +28,14 @@ export interface Config {
   leaseMs: number;
   passivateMs: number;
   logLevel: string;
+  /** Where mail goes; without it letters are written to `mailFolder`, and without that none are sent. */
+  smtpUrl: string | undefined;
+  mailFrom: string;
+  mailFolder: string | undefined;
+  /** The page that takes the token of a sign-in link; else the service's own. */
+  signInUrl: string | undefined;
+  /** Identity providers, as JSON. */
+  oauthProviders: string | undefined;
 }
 
 export type Role = "front" | "sessions";
@@ -51,6 +59,16 @@ class Reader {
     const value = this.#env[name] || fallback;
     if (value === undefined) this.problems.push(`${name} is not set.`);
     return value ?? "";
+  }
+
+  /** The address as it was written. */
+  url(name: string, protocols: readonly string[]): string | undefined {
+    const text = this.optional(name);
+    if (text === undefined || protocols.includes(URL.parse(text)?.protocol ?? "")) return text;
+    // Not the text itself: it may hold a password.
+    const kinds = protocols.map((protocol) => `${protocol}//…`).join(" or ");
+    this.problems.push(`${name} must be an address like ${kinds}.`);
+    return undefined;
   }
 
   number(name: string, fallback: number, low: number, high: number): number {
@@ -94,7 +112,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     port: reader.number("PORT", 8080, 0, 65_535),
     opsPort: reader.number("OPS_PORT", 0, 0, 65_535),
     grpcPort: reader.number("GRPC_SESSIONS_PORT", 0, 0, 65_535),
-    publicUrl: reader.optional("PUBLIC_URL"),
+    publicUrl: reader.url("PUBLIC_URL", ["https:", "http:"])?.replace(/\/+$/, ""),
     databaseUrl: reader.text("DATABASE_URL"),
     databasePoolSize: reader.number("DATABASE_POOL_SIZE", 16, 2, 200),
     natsUrl: reader.text("NATS_URL"),
@@ -112,6 +130,11 @@ export function readConfig(env: Environment, hostname: string): Config {
     leaseMs: reader.number("LEASE_MS", 1_500, 300, 60_000),
     passivateMs: reader.number("PASSIVATE_MS", 120_000, 1_000, 86_400_000),
     logLevel: reader.text("LOG_LEVEL", "info"),
+    smtpUrl: reader.url("SMTP_URL", ["smtp:", "smtps:"]),
+    mailFrom: reader.text("MAIL_FROM", "Voice <no-reply@localhost>"),
+    mailFolder: reader.optional("VOICE_MAIL_DIR"),
+    oauthProviders: reader.optional("OAUTH_PROVIDERS"),
+    signInUrl: reader.url("SIGN_IN_URL", ["https:", "http:"]),
   };
   if (reader.problems.length > 0) {
     throw new Error(`The configuration is not usable:\n  ${reader.problems.join("\n  ")}`);

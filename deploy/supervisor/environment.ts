@@ -23,12 +23,19 @@ export interface AdminLogin {
 /** The environment of each part: what it needs, and no password that it has no use for. */
 export class Environments {
   readonly #base: NodeJS.ProcessEnv;
+  /** Settings that hold passwords of others, for the main process only. */
+  readonly #accounts: NodeJS.ProcessEnv = {};
   readonly #data: DataFolder;
 
   constructor(env: NodeJS.ProcessEnv, data: DataFolder) {
     this.#data = data;
     this.#base = { ...env, [OWNER_VARIABLE]: data.id };
     for (const name of ["DATABASE_URL", "DATABASE_OWNER_URL", "NATS_TOKEN", "ADMIN_PASSWORD"]) {
+      delete this.#base[name];
+    }
+    for (const name of ["SMTP_URL", "OAUTH_PROVIDERS"]) {
+      const value = this.#base[name];
+      if (value !== undefined) this.#accounts[name] = value;
       delete this.#base[name];
     }
   }
@@ -49,6 +56,7 @@ export class Environments {
   main(at: Addresses): NodeJS.ProcessEnv {
     return {
       ...this.#base,
+      ...this.#accounts,
       ...this.#nats(at),
       DATABASE_URL: at.databaseUrl,
       ROLES: "front,sessions",
@@ -57,6 +65,7 @@ export class Environments {
       OPS_PORT: String(at.opsPort),
       GRPC_SESSIONS_PORT: String(at.grpcSessionsPort),
       VOICE_BLOB_DIR: this.#base.VOICE_BLOB_DIR ?? this.#data.file("blobs"),
+      VOICE_MAIL_DIR: this.#base.VOICE_MAIL_DIR ?? this.#data.file("mail"),
       VOICE_KEY_DIR: this.#base.VOICE_KEY_DIR ?? this.#data.file("keys"),
     };
   }

@@ -17,7 +17,7 @@ export function liveTicketRoutes({ liveTickets }: LiveTicketPorts): Route[] {
     tag: "Auth",
     summary: "A ticket that opens one WebSocket where no header can be sent",
     description: "Good for 30 s and one use, as `?ticket=` of the WebSocket's address.",
-    auth: ["bearer", "device_key"],
+    auth: ["bearer", "device_key", "service_key"],
     responses: {
       201: {
         description: "The ticket",

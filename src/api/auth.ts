@@ -5,6 +5,7 @@ import type { SignIn } from "../auth/sign-in.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
+import { accountRoleSchema, loginResultSchema, presentLogin } from "./auth-login-result.ts";
 import { requirePerson } from "./callers.ts";
 import { defineRoute, type Reply, type Request, type Route } from "./route.ts";
 import type { UserDirectory } from "./users-directory.ts";
@@ -21,12 +22,6 @@ export interface AuthPorts {
 export function authRoutes(ports: AuthPorts): Route[] {
   return [login(ports), refreshToken(ports), logout(ports), me(ports), jwks(ports)];
 }
-
-const roleSchema = Type.Union([
-  Type.Literal("admin"),
-  Type.Literal("participant"),
-  Type.Literal("moderator"),
-]);
 
 function login({ signIn }: AuthPorts): Route {
   return defineRoute({
@@ -50,9 +45,8 @@ function login({ signIn }: AuthPorts): Route {
       200: {
         description: "Signed in",
         schema: Type.Object({
-          token: Type.String(),
+          ...loginResultSchema.properties,
           refresh_token: Type.Optional(Type.String()),
-          user: Type.Object({ id: Type.String(), email: Type.String(), role: roleSchema }),
         }),
       },
     },
@@ -60,16 +54,8 @@ function login({ signIn }: AuthPorts): Route {
     async handle({ body, address }) {
       const { email, password, remember_me: remember = false } = body;
       const result = await signIn.login({ email, password, remember, address });
-      const { id, role } = result.account;
-      return {
-        status: 200,
-        headers: NO_STORE,
-        body: {
-          token: result.token,
-          refresh_token: result.refreshToken,
-          user: { id, email: result.account.email, role },
-        },
-      };
+      const { refreshToken: refresh_token } = result;
+      return { status: 200, headers: NO_STORE, body: { ...presentLogin(result), refresh_token } };
     },
   });
 }
@@ -129,7 +115,7 @@ function logout({ signIn }: AuthPorts): Route {
 const meSchema = Type.Union([
   Type.Object({
     id: Type.String(),
-    role: roleSchema,
+    role: accountRoleSchema,
     email: Type.String(),
     name: Type.String(),
     expires_at: Type.String(),

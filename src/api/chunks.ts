@@ -114,7 +114,7 @@ export function chunkRoutes({ directory, chunks, cursorKey }: ChunkPorts): Route
     tag: "Session",
     summary: "Uploaded chunks with their transcription",
     description: "All chunks, or a page of them when `limit` or `cursor` is given.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     params: sessionParams,
     query: chunkQuery,
     responses: { 200: { description: "The chunks in order", schema: listingSchema } },

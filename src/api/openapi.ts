@@ -45,6 +45,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
 const SCHEMES: Readonly<Record<Credential, string>> = {
   bearer: "bearer",
   device_key: "device_key",
+  service_key: "service_key",
   refresh: "refresh_token",
   pairing_secret: "pairing_secret",
 };
@@ -52,6 +53,12 @@ const SCHEMES: Readonly<Record<Credential, string>> = {
 const SECURITY_SCHEMES: JsonObject = {
   bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "An access token." },
   device_key: { type: "apiKey", in: "header", name: "X-API-Key", description: "A device's key." },
+  service_key: {
+    type: "apiKey",
+    in: "header",
+    name: "X-API-Key",
+    description: "A service key of one workspace; its scopes say what it may do.",
+  },
   refresh_token: { type: "http", scheme: "bearer", description: "A refresh token." },
   pairing_secret: { type: "http", scheme: "bearer", description: "A device's pairing secret." },
 };
@@ -61,7 +68,8 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([...route.errors, ...ALWAYS]);
   if (route.auth.length > 0) codes.add("unauthorized");
   if (route.auth.includes("bearer")) codes.add("invalid_token");
-  if (route.auth.includes("device_key")) codes.add("invalid_api_key");
+  if (route.auth.some((each) => each.endsWith("_key"))) codes.add("invalid_api_key");
+  if (route.auth.includes("service_key")) codes.add("forbidden");
   if (route.roles !== undefined) codes.add("forbidden");
   if (route.path.includes("{")) codes.add("not_found");
   if (route.query !== undefined) codes.add("invalid_parameter");

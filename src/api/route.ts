@@ -56,10 +56,10 @@ export type Tag =
 
 /**
  * What proves the caller. `bearer` is a user's or guest's access token,
- * `device_key` an `X-API-Key`, `refresh` and `pairing_secret` are bearers of
+ * `device_key` and `service_key` an `X-API-Key`, `refresh` and `pairing_secret` are bearers of
  * their own kind that the route itself checks.
  */
-export type Credential = "bearer" | "device_key" | "refresh" | "pairing_secret";
+export type Credential = "bearer" | "device_key" | "service_key" | "refresh" | "pairing_secret";
 
 export type BodySpec =
   | { kind: "json"; schema: TSchema; optional?: boolean }

@@ -3,6 +3,8 @@ import { type ElevationPorts, elevationRoutes } from "./admin-elevation.ts";
 import { type AuthPorts, authRoutes } from "./auth.ts";
 import { type GuestPorts, guestRoutes } from "./auth-guest.ts";
 import { type LiveTicketPorts, liveTicketRoutes } from "./auth-live-ticket.ts";
+import { type MagicLinkPorts, magicLinkRoutes } from "./auth-magic-link.ts";
+import { type OAuthPorts, oauthRoutes } from "./auth-oauth.ts";
 import { type ChunkPorts, chunkRoutes } from "./chunks.ts";
 import { type ConcernPorts, concernRoutes } from "./concerns.ts";
 import { type TriagePorts, triageRoutes } from "./concerns-triage.ts";
@@ -16,6 +18,7 @@ import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
 import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
 import { type SegmentEditPorts, segmentEditRoutes } from "./segments-edit.ts";
+import { type ServiceKeyPorts, serviceKeyRoutes } from "./service-keys.ts";
 import { type SessionAudioPorts, sessionAudioRoutes } from "./session-audio.ts";
 import { type CompletenessPorts, completenessRoutes } from "./session-completeness.ts";
 import { type SessionMemberPorts, sessionMemberRoutes } from "./session-members.ts";
@@ -42,7 +45,8 @@ import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-m
 
 /** What each group of routes needs of the rest of the service. */
 export interface ApiPorts {
-  auth: AuthPorts & GuestPorts & LiveTicketPorts;
+  auth: AuthPorts & GuestPorts & LiveTicketPorts & MagicLinkPorts & OAuthPorts;
+  serviceKeys: ServiceKeyPorts;
   users: UserPorts & UserAccessPorts & UserErasePorts;
   admin: ElevationPorts & AuditPorts;
   workspaces: WorkspacePorts & WorkspaceMemberPorts & WorkspaceEditPorts;
@@ -75,6 +79,9 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...authRoutes(auth),
     ...guestRoutes(auth),
     ...liveTicketRoutes(auth),
+    ...magicLinkRoutes(auth),
+    ...oauthRoutes(auth),
+    ...serviceKeyRoutes(ports.serviceKeys),
     ...userRoutes(users),
     ...userAccessRoutes(users),
     ...userEraseRoutes(users),

@@ -1,11 +1,12 @@
 import { Type } from "@sinclair/typebox";
+import { maySession } from "../auth/policy.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import { expectedOf } from "./representations.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { presentRevised, revisedSegmentSchema, type SegmentFinder } from "./segments.ts";
 import type { SessionActors } from "./session-actors.ts";
-import { requireSession } from "./sessions-access.ts";
+import { assertAllowed, requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 
 /** Port: texts on their way from this route to the session that puts them in place. */
@@ -40,7 +41,7 @@ export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
     tag: "Session",
     summary: "Correct a segment's text or speaker",
     description: "The recogniser never changes it again; a redo replaces it.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     params: Type.Object({ session_id: Type.String(), segment_id: Type.String() }),
     body: {
       kind: "json",
@@ -56,6 +57,8 @@ export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
       if (!isId(params.segment_id)) {
         throw new AppError("not_found", "There is no segment with this id.");
       }
+      // The answer shows the words.
+      assertAllowed(maySession(grant.principal, "session.content", grant.facts));
       return grant;
     },
     async handle(request, grant) {

@@ -161,7 +161,7 @@ function listSegments({ directory, segments, cursorKey }: SegmentPorts): Route {
     id: "listSegments",
     tag: "Session",
     summary: "Final segments of a session in order of time",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     params: sessionParams,
     query: Type.Object({
       ...pageQuery,

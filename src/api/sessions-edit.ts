@@ -58,7 +58,7 @@ export function sessionEditRoutes(ports: SessionEditPorts): Route[] {
     summary: "Change a session's title, workshop, who sees it, and whether guests may join",
     description:
       "By its owner; a moderator of its workspace may open and close guest access. Closing it ends the guests' tokens and connections within 5 s.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     params: sessionParams,
     body: { kind: "json", schema: body },
     responses: { 200: { description: "The session as it stands", schema: sessionSchema } },

@@ -23,7 +23,7 @@ export function speakerEditRoutes({ directory, actors }: SpeakerEditPorts): Rout
     tag: "Session",
     summary: "Say that two labels are one voice",
     description: "The older label survives, whichever way they are named, and claims follow.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     params: sessionParams,
     body: { kind: "json", schema: Type.Object({ from: label, into: label }) },
     responses: {

@@ -141,6 +141,13 @@ async function readTranscript(ports: TranscriptPorts, sessionId: string): Promis
   return { session, speakers, segments, gaps };
 }
 
+/** The query as it came, before it was checked: what is wrong with it is said later. */
+function wantsFile(query: unknown, accept: string | undefined): boolean {
+  const format = (query as { format?: unknown } | undefined)?.format;
+  if (typeof format === "string") return format !== "json";
+  return transcriptFormat(undefined, accept) !== "json";
+}
+
 /** GET /sessions/{id}/transcript. */
 export function transcriptRoutes(ports: TranscriptPorts): Route[] {
   const transcript = defineRoute({
@@ -151,7 +158,7 @@ export function transcriptRoutes(ports: TranscriptPorts): Route[] {
     summary: "The whole transcript",
     description:
       "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     params: sessionParams,
     query: Type.Object({
       format: Type.Optional(
@@ -180,8 +187,13 @@ export function transcriptRoutes(ports: TranscriptPorts): Route[] {
       "guest_access_closed",
       "not_found",
     ],
-    resolve: ({ principal, params }) =>
-      requireSession(ports.directory, principal, params.session_id, "session.content"),
+    resolve: ({ principal, params, query, headers }) =>
+      requireSession(
+        ports.directory,
+        principal,
+        params.session_id,
+        wantsFile(query, headers.accept) ? "session.export" : "session.content",
+      ),
     async handle({ params, query, headers }) {
       const found = await readTranscript(ports, params.session_id);
       const format = transcriptFormat(query.format, headers.accept);

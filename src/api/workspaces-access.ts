@@ -2,7 +2,7 @@ import { mayWorkspace, type WorkspaceAction } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
-import { requireUser } from "./callers.ts";
+import { requirePrincipal } from "./sessions-access.ts";
 import type { WorkspaceDirectory, WorkspaceRecord } from "./workspaces-directory.ts";
 
 /** The workspace, when the caller may do this to it: 404 for an unknown one, 403 by relation. */
@@ -12,12 +12,16 @@ export async function requireWorkspace(
   id: string,
   action: WorkspaceAction,
 ): Promise<WorkspaceRecord> {
-  const caller = requireUser(principal);
+  const caller = requirePrincipal(principal);
   const workspace = isId(id) ? await workspaces.find(id) : undefined;
   if (workspace === undefined) throw new AppError("not_found", "There is no such workspace.");
   const role = await workspaces.role(id, caller.id);
   const verdict = mayWorkspace(caller, action, { kind: "workspace", id, role });
   if (verdict === "allow") return workspace;
+  if (verdict === "not_found") throw new AppError("not_found", "There is no such workspace.");
+  if (caller.kind === "service") {
+    throw new AppError("forbidden", "The key's scopes do not allow this.");
+  }
   throw new AppError(
     "forbidden",
     role === undefined

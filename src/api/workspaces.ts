@@ -1,10 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { ServicePrincipal } from "../auth/principal.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { requireUser } from "./callers.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, type Reply, type Route } from "./route.ts";
 import { pageSchema } from "./sessions-page.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
 import type { WorkspaceDirectory, WorkspaceRecord } from "./workspaces-directory.ts";
@@ -100,13 +101,15 @@ function listWorkspaces({ workspaces, cursorKey }: WorkspacePorts): Route {
     path: "/workspaces",
     id: "listWorkspaces",
     tag: "Workspace",
-    summary: "Workspaces that the caller belongs to; all of them for an admin",
-    auth: ["bearer"],
+    summary:
+      "Workspaces that the caller belongs to; all of them for an admin, its own for a service key",
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(workspaceSchema) } },
     errors: ["invalid_parameter", "unauthorized", "invalid_token", "forbidden"],
     async handle({ principal, query }) {
+      if (principal?.kind === "service") return ownWorkspace(workspaces, principal);
       const caller = requireUser(principal);
       const page = toPageRequest(cursorKey, "workspaces", query);
       const memberId = caller.role === "admin" ? undefined : caller.id;
@@ -116,6 +119,16 @@ function listWorkspaces({ workspaces, cursorKey }: WorkspacePorts): Route {
   });
 }
 
+/** A service key has one workspace. */
+async function ownWorkspace(
+  workspaces: WorkspaceDirectory,
+  principal: ServicePrincipal,
+): Promise<Reply> {
+  const { workspaceId } = principal;
+  const own = await requireWorkspace(workspaces, principal, workspaceId, "workspace.read");
+  return { status: 200, body: { items: [presentWorkspace(own)], next_cursor: null } };
+}
+
 function getWorkspace({ workspaces }: WorkspacePorts): Route {
   return defineRoute({
     method: "get",
@@ -123,7 +136,7 @@ function getWorkspace({ workspaces }: WorkspacePorts): Route {
     id: "getWorkspace",
     tag: "Workspace",
     summary: "One workspace",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ id: Type.String() }),
     responses: { 200: { description: "The workspace", schema: workspaceSchema } },

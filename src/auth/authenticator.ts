@@ -1,14 +1,19 @@
 import type { Principal } from "./principal.ts";
 
 /** What proves a caller at the door; see `Credential` of src/api/route.ts. */
-export type AcceptedCredential = "bearer" | "device_key" | "refresh" | "pairing_secret";
+export type AcceptedCredential =
+  | "bearer"
+  | "device_key"
+  | "service_key"
+  | "refresh"
+  | "pairing_secret";
 
 /**
  * Turns the credentials of a request into a principal.
  *
- * Only `bearer` (a user's or guest's access token) and `device_key` (an
- * `X-API-Key`) are looked at; `refresh` and `pairing_secret` are bearers of
- * their own kind that their routes check. What was revoked is refused at once
+ * Only `bearer` (a user's or guest's access token) and `device_key` and
+ * `service_key` (an `X-API-Key`) are looked at; `refresh` and `pairing_secret`
+ * are bearers of their own kind that their routes check. What was revoked is refused at once
  * where the revocation feed reaches and within 2 s everywhere else.
  */
 export interface Authenticator {

@@ -6,9 +6,17 @@ import { isDeviceKey } from "./device-key.ts";
 import type { DeviceKeyBook, DeviceKeyStanding } from "./device-key-book.ts";
 import type { GuestBook, GuestStanding } from "./guest-book.ts";
 import type { LoginBook, LoginStanding } from "./login-book.ts";
-import type { DevicePrincipal, GuestPrincipal, Principal, UserPrincipal } from "./principal.ts";
+import type {
+  DevicePrincipal,
+  GuestPrincipal,
+  Principal,
+  ServicePrincipal,
+  UserPrincipal,
+} from "./principal.ts";
 import type { RevocationFeed } from "./revocation-feed.ts";
 import { secretHash } from "./secret.ts";
+import { isServiceKey } from "./service-key.ts";
+import type { ServiceKeyBook, ServiceKeyStanding } from "./service-key-book.ts";
 import { ShortCache } from "./short-cache.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -21,6 +29,7 @@ export interface AuthenticatorParts {
   logins: LoginBook;
   guests: GuestBook;
   deviceKeys: DeviceKeyBook;
+  serviceKeys: Pick<ServiceKeyBook, "standingByHash" | "standingBySecret">;
   revocations: RevocationFeed;
   clock: Clock;
 }
@@ -31,6 +40,7 @@ export class CredentialAuthenticator implements Authenticator {
   readonly #logins: ShortCache<LoginStanding | undefined>;
   readonly #guests: ShortCache<GuestStanding | undefined>;
   readonly #keys: ShortCache<DeviceKeyStanding | undefined>;
+  readonly #services: ShortCache<ServiceKeyStanding | undefined>;
   readonly #unsubscribe: () => void;
 
   constructor(parts: AuthenticatorParts) {
@@ -38,11 +48,13 @@ export class CredentialAuthenticator implements Authenticator {
     this.#logins = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
     this.#guests = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
     this.#keys = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
+    this.#services = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
     // Revocations are rare and look-ups cheap: forgetting all is the simplest that is right.
     this.#unsubscribe = parts.revocations.subscribe(() => {
       this.#logins.clear();
       this.#guests.clear();
       this.#keys.clear();
+      this.#services.clear();
     });
   }
 
@@ -57,7 +69,9 @@ export class CredentialAuthenticator implements Authenticator {
     const bearer = bearerOf(headers);
     if (bearer !== undefined && accepted.includes("bearer")) return this.#byToken(bearer);
     const key = headers["x-api-key"];
-    if (key !== undefined && accepted.includes("device_key")) return this.#byDeviceKey(key);
+    if (key !== undefined && accepted.some((each) => each.endsWith("_key"))) {
+      return this.#byKey(key, accepted);
+    }
     return Promise.reject(new AppError("unauthorized", missing(accepted)));
   }
 
@@ -65,7 +79,9 @@ export class CredentialAuthenticator implements Authenticator {
     if (principal.kind === "user") return this.#user(principal.tokenId, principal.expiresAt);
     if (principal.kind === "guest") return this.#guest(principal.id, principal.expiresAt);
     if (principal.kind === "service") {
-      throw new AppError("invalid_api_key", "The service key is unknown, expired or revoked.");
+      const { secretId } = principal;
+      const load = () => this.#parts.serviceKeys.standingBySecret(secretId);
+      return this.#service(await this.#services.get(secretId, load));
     }
     const { keyId } = principal;
     return this.#device(
@@ -111,13 +127,20 @@ export class CredentialAuthenticator implements Authenticator {
     }
   }
 
-  async #byDeviceKey(key: string): Promise<DevicePrincipal> {
-    if (!isDeviceKey(key)) {
-      throw new AppError("invalid_api_key", "The X-API-Key is not a device key; is it complete?");
-    }
+  /** Only a key of a kind that is accepted here is looked up. */
+  async #byKey(key: string, accepted: readonly AcceptedCredential[]): Promise<Principal> {
     const hash = secretHash(key);
-    const load = () => this.#parts.deviceKeys.standingByHash(hash);
-    return this.#device(await this.#keys.get(hash.toString("base64"), load));
+    const name = hash.toString("base64");
+    if (accepted.includes("device_key") && isDeviceKey(key)) {
+      const load = () => this.#parts.deviceKeys.standingByHash(hash);
+      return this.#device(await this.#keys.get(name, load));
+    }
+    if (accepted.includes("service_key") && isServiceKey(key)) {
+      const load = () => this.#parts.serviceKeys.standingByHash(hash);
+      return this.#service(await this.#services.get(name, load));
+    }
+    const wanted = accepted.includes("device_key") ? "device" : "service";
+    throw new AppError("invalid_api_key", `The X-API-Key is not a ${wanted} key; is it complete?`);
   }
 
   #device(standing: DeviceKeyStanding | undefined): DevicePrincipal {
@@ -130,14 +153,23 @@ export class CredentialAuthenticator implements Authenticator {
     const { keyId, deviceId: id, workspaceId, ownerId, expiresAt } = standing;
     return { kind: "device", id, keyId, workspaceId, ownerId, expiresAt };
   }
+
+  #service(standing: ServiceKeyStanding | undefined): ServicePrincipal {
+    if (standing === undefined || standing.expiresAt <= this.#parts.clock.now()) {
+      throw new AppError("invalid_api_key", "The service key is unknown, expired or revoked.");
+    }
+    const { keyId: id, secretId, workspaceId, scopes, expiresAt } = standing;
+    return { kind: "service", id, secretId, workspaceId, scopes, expiresAt };
+  }
 }
 
+const ASKED_FOR: Partial<Record<AcceptedCredential, string>> = {
+  bearer: "an access token as `Authorization: Bearer …`",
+  device_key: "the device's key as `X-API-Key`",
+  service_key: "a service key as `X-API-Key`",
+};
+
 function missing(accepted: readonly AcceptedCredential[]): string {
-  const device = accepted.includes("device_key");
-  if (accepted.includes("bearer")) {
-    return device
-      ? "Send an access token as `Authorization: Bearer …`, or a device key as `X-API-Key`."
-      : "Send an access token as `Authorization: Bearer …`.";
-  }
-  return device ? "Send the device's key as `X-API-Key`." : "Send the right credential.";
+  const ways = accepted.flatMap((each) => ASKED_FOR[each] ?? []);
+  return `Send ${ways.length === 0 ? "the right credential" : ways.join(", or ")}.`;
 }

@@ -13,8 +13,8 @@ export interface LoginStanding {
 export interface NewLogin {
   id: string;
   userId: string;
-  /** The hash that the password was checked against. */
-  passwordHash: string;
+  /** The hash that the password was checked against; undefined when another proof was given. */
+  passwordHash: string | undefined;
   expiresAt: number;
 }
 

@@ -44,6 +44,8 @@ export interface ServicePrincipal {
   kind: "service";
   /** The key's id. */
   id: string;
+  /** The secret that was sent; a key that was just rotated has two. */
+  secretId: string;
   workspaceId: string;
   scopes: readonly Scope[];
   /** Unix milliseconds. */

@@ -9,6 +9,8 @@ export type RevocationEvent =
   | { kind: "session_guests"; sessionId: string }
   /** A device unpaired, or one of its keys revoked. */
   | { kind: "device"; deviceId: string }
+  /** A service key revoked or rotated. */
+  | { kind: "service_key"; keyId: string }
   /** A user left a workspace, or changed role there. */
   | { kind: "workspace_member"; workspaceId: string; userId: string }
   /** A user left a session, or the session's sharing changed. */

@@ -66,11 +66,22 @@ export class SignIn {
       throw wrongCredentials();
     }
     const result = await this.#open(account, hashed, request.remember);
+    if (result === undefined) throw wrongCredentials();
     await this.#parts.attempts.restore(budget);
     if (this.#parts.passwords.isOutdated(hashed)) {
       const fresh = await this.#parts.passwords.hash(request.password);
       await this.#parts.accounts.rehashPassword(account.id, hashed, fresh);
     }
+    return result;
+  }
+
+  /**
+   * Signs in an account whose holder gave another proof than the password;
+   * rejects with `invalid_token` when it is disabled. Nobody is remembered so.
+   */
+  async enter(account: Account): Promise<LoginResult> {
+    const result = await this.#open(account, undefined, false);
+    if (result === undefined) throw new AppError("invalid_token", "This sign-in is not possible.");
     return result;
   }
 
@@ -108,13 +119,18 @@ export class SignIn {
     );
   }
 
-  async #open(account: Account, passwordHash: string, remember: boolean): Promise<LoginResult> {
+  /** Undefined when the account was disabled, or its password changed, meanwhile. */
+  async #open(
+    account: Account,
+    passwordHash: string | undefined,
+    remember: boolean,
+  ): Promise<LoginResult | undefined> {
     const { clock, logins, tokens } = this.#parts;
     const now = clock.now();
     const id = newId(now);
     const expiresAt = now + (remember ? LOGIN_LIFETIME : ACCESS_LIFETIME);
     if (!(await logins.open({ id, userId: account.id, passwordHash, expiresAt }))) {
-      throw wrongCredentials();
+      return undefined;
     }
     const token = await this.#access(account.id, id, expiresAt);
     const refreshToken = remember

@@ -22,8 +22,10 @@ export async function authenticateRoute(
   if (route.auth.length === 0) return undefined;
   const known = route.auth.filter(isKnownHere);
   if (known.length === route.auth.length) return authenticator.authenticate(headers, known);
-  const hasKey = headers["x-api-key"] !== undefined && known.includes("device_key");
-  if (hasKey) return authenticator.authenticate(headers, ["device_key"]);
+  const keys = known.filter(isKey);
+  if (headers["x-api-key"] !== undefined && keys.length > 0) {
+    return authenticator.authenticate(headers, keys);
+  }
   if (!hasBearer(headers)) {
     throw new AppError("unauthorized", "This needs a bearer token in the Authorization header.");
   }
@@ -31,7 +33,11 @@ export async function authenticateRoute(
 }
 
 function isKnownHere(credential: Credential): boolean {
-  return credential === "bearer" || credential === "device_key";
+  return credential === "bearer" || isKey(credential);
+}
+
+function isKey(credential: Credential): boolean {
+  return credential === "device_key" || credential === "service_key";
 }
 
 /** The bearer may be of the route's own kind, so that a 401 here is not the last word. */

@@ -170,7 +170,7 @@ export class LiveChannel {
     const ticket = parseQuery(query).ticket;
     const { tickets, authenticator } = this.#options;
     if (typeof ticket === "string" && ticket !== "") return tickets.redeem(ticket);
-    return authenticator.authenticate(headers, ["bearer"]);
+    return authenticator.authenticate(headers, ["bearer", "service_key"]);
   }
 
   #refuse(res: HttpResponse, incoming: Incoming, error: unknown): void {

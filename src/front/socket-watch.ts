@@ -113,6 +113,8 @@ function concerns(event: RevocationEvent, socket: LiveSocket): boolean {
       return id === event.guestId;
     case "device":
       return id === event.deviceId;
+    case "service_key":
+      return id === event.keyId;
     case "session_guests":
       return socket.follows(event.sessionId);
     default:

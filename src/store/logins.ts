@@ -32,7 +32,8 @@ export class LoginStore implements LoginBook {
         select ${login.id}, id, ${toInstant(login.expiresAt)}, clock_timestamp()
         from users
         where id = ${login.userId} and disabled_at is null
-          and password_hash = ${login.passwordHash}
+          and (${login.passwordHash ?? null}::text is null
+            or password_hash = ${login.passwordHash ?? null})
         for share
         returning id`);
       await this.#forgetEnded();

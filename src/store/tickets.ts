@@ -30,6 +30,14 @@ const principalSchema = z.discriminatedUnion("kind", [
     ownerId: z.string(),
     expiresAt: z.number(),
   }),
+  z.object({
+    kind: z.literal("service"),
+    id: z.string(),
+    secretId: z.string(),
+    workspaceId: z.string(),
+    scopes: z.array(z.enum(["sessions:read", "sessions:write", "query", "export", "webhooks"])),
+    expiresAt: z.number(),
+  }),
 ]);
 
 const ticketRow = z.object({ principal: principalSchema, live: z.boolean() });

@@ -1,14 +1,22 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DatabasePool } from "slonik";
+import { type DatabasePool, sql } from "slonik";
 import { authRoutes } from "../../src/api/auth.ts";
 import { guestRoutes } from "../../src/api/auth-guest.ts";
 import { liveTicketRoutes } from "../../src/api/auth-live-ticket.ts";
+import { magicLinkRoutes } from "../../src/api/auth-magic-link.ts";
+import { oauthRoutes } from "../../src/api/auth-oauth.ts";
+import { chunkRoutes } from "../../src/api/chunks.ts";
 import { deviceRoutes } from "../../src/api/devices.ts";
 import { heartbeatRoutes } from "../../src/api/devices-heartbeat.ts";
 import { pairingRoutes } from "../../src/api/pairing.ts";
 import type { Route } from "../../src/api/route.ts";
+import { segmentRoutes } from "../../src/api/segments.ts";
+import { serviceKeyRoutes } from "../../src/api/service-keys.ts";
+import { sessionRoutes } from "../../src/api/sessions.ts";
+import { sessionEditRoutes } from "../../src/api/sessions-edit.ts";
+import { transcriptRoutes } from "../../src/api/transcript.ts";
 import { userRoutes } from "../../src/api/users.ts";
 import { userAccessRoutes } from "../../src/api/users-access.ts";
 import { workspaceRoutes } from "../../src/api/workspaces.ts";
@@ -19,20 +27,36 @@ import { GuestEntry } from "../../src/auth/guest-entry.ts";
 import { type KeyMaterial, loadKeyFolder } from "../../src/auth/key-material.ts";
 import { LiveTickets } from "../../src/auth/live-tickets.ts";
 import { LocalRevocations } from "../../src/auth/local-revocations.ts";
+import { MagicLinks } from "../../src/auth/magic-links.ts";
+import type { Mail } from "../../src/auth/mail.ts";
+import type { OAuthProvider } from "../../src/auth/oauth-provider.ts";
+import { OAuthSignIn } from "../../src/auth/oauth-sign-in.ts";
 import { Pairing } from "../../src/auth/pairing.ts";
 import { PasswordHasher } from "../../src/auth/password-hasher.ts";
 import type { UserPrincipal } from "../../src/auth/principal.ts";
+import { ServiceKeys } from "../../src/auth/service-keys.ts";
 import { SignIn } from "../../src/auth/sign-in.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
+import { Background } from "../../src/base/background.ts";
 import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { AttemptStore } from "../../src/store/attempts.ts";
+import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
 import { DeviceStore } from "../../src/store/devices.ts";
 import { GuestStore } from "../../src/store/guests.ts";
 import { LoginStore } from "../../src/store/logins.ts";
+import { MagicLinkStore } from "../../src/store/magic-links.ts";
+import { OAuthStore } from "../../src/store/oauth.ts";
 import { PairingStore } from "../../src/store/pairing.ts";
 import { createPool } from "../../src/store/pool.ts";
+import { PostgresSegments } from "../../src/store/segments.ts";
+import { ServiceKeyStore } from "../../src/store/service-keys.ts";
+import { PostgresSessionEdits } from "../../src/store/session-edits.ts";
+import { PostgresSessions } from "../../src/store/sessions.ts";
 import { TicketStore } from "../../src/store/tickets.ts";
 import { UserStore } from "../../src/store/users.ts";
+import { PostgresCharacters } from "../../src/store/workshop-characters.ts";
+import { PostgresWorkshops } from "../../src/store/workshops.ts";
 import { WorkspaceStore } from "../../src/store/workspaces.ts";
 import { WorkspaceEditStore } from "../../src/store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "../../src/store/workspaces-members.ts";
@@ -60,6 +84,22 @@ export class AccountHouse {
   readonly pairing: Pairing;
   readonly authenticator: CredentialAuthenticator;
   readonly liveTickets: LiveTickets;
+  readonly serviceKeys: ServiceKeys;
+  readonly magicLinks: MagicLinks;
+  /** Filled by a test before its routes are used. */
+  readonly providers: OAuthProvider[] = [];
+  readonly oauth: OAuthSignIn;
+  /** Where clients reach this house. */
+  publicUrl = "https://voice.test";
+  readonly background = new Background({
+    concurrency: 4,
+    waiting: 100,
+    timeoutMs: 10_000,
+    log: silentLog,
+  });
+  /** Replaced by a test that wants to see the mail go out. */
+  mail: Mail = { send: async () => {} };
+  readonly serviceKeyBook: ServiceKeyStore;
   readonly routes: readonly Route[];
   readonly folder: string;
   readonly #database: TestDatabase;
@@ -84,6 +124,8 @@ export class AccountHouse {
     this.attempts = new AttemptStore(pool, clock);
     const { attempts, guests, logins, tokens, users } = this;
     const book = new PairingStore(pool);
+    this.serviceKeyBook = new ServiceKeyStore(pool);
+    this.serviceKeys = new ServiceKeys({ book: this.serviceKeyBook, revocations, clock });
     this.signIn = new SignIn({
       accounts: users,
       logins,
@@ -94,6 +136,25 @@ export class AccountHouse {
       revocations,
       clock,
     });
+    this.magicLinks = new MagicLinks({
+      book: new MagicLinkStore(pool),
+      accounts: users,
+      attempts,
+      signIn: this.signIn,
+      mail: { send: (letter) => this.mail.send(letter) },
+      background: this.background,
+      signInUrl: (token) => `https://voice.test/#/sign-in?token=${token}`,
+      clock,
+    });
+    this.oauth = new OAuthSignIn({
+      providers: this.providers,
+      book: new OAuthStore(pool),
+      accounts: users,
+      signIn: this.signIn,
+      attempts,
+      callbackUrl: (provider) => `${this.publicUrl}/api/auth/oauth/${provider}/callback`,
+      clock,
+    });
     this.guestEntry = new GuestEntry(guests, tokens, clock);
     const { pepper } = keys;
     this.pairing = new Pairing({ book, attempts, revocations, pepper, clock });
@@ -102,6 +163,7 @@ export class AccountHouse {
       logins,
       guests,
       deviceKeys: book,
+      serviceKeys: this.serviceKeyBook,
       revocations,
       clock,
     });
@@ -118,6 +180,7 @@ export class AccountHouse {
   }
 
   async close(): Promise<void> {
+    await this.background.stop();
     this.authenticator.stop();
     await this.pool.end();
     await this.#database.drop();
@@ -156,14 +219,56 @@ export class AccountHouse {
     return this.authenticator.authenticate({ "x-api-key": key }, ["device_key"]);
   }
 
+  /** Makes the user a member. */
+  async join(workspaceId: string, userId: string): Promise<void> {
+    const members = new WorkspaceMemberStore(this.pool);
+    await members.add(workspaceId, userId, "member", { kind: "system" });
+  }
+
+  /** Those that need no actor. */
+  #sessionRoutes(): Route[] {
+    const directory = new PostgresSessions(this.pool);
+    const segments = new PostgresSegments(this.pool);
+    const { cursorKey } = this.keys;
+    const { revocations } = this;
+    return [
+      ...sessionRoutes({ directory, names: new PostgresCharacters(this.pool), cursorKey }),
+      ...segmentRoutes({ directory, segments, cursorKey }),
+      ...transcriptRoutes({ directory, segments, gaps: segments }),
+      ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),
+      ...sessionEditRoutes({
+        directory,
+        sessionEdits: new PostgresSessionEdits(this.pool),
+        workshops: new PostgresWorkshops(this.pool),
+        revocations,
+      }),
+    ];
+  }
+
+  /** A session of this owner, without audio. */
+  async addSession(ownerId: string, workspaceId: string): Promise<string> {
+    const id = newId();
+    await this.pool.query(sql.unsafe`
+      insert into sessions (id, workspace_id, owner_id, job_id, status, partition)
+      values (${id}, ${workspaceId}, ${ownerId}, ${newId()}, 'completed', 0)`);
+    return id;
+  }
+
   #buildRoutes(): Route[] {
     const { authenticator, clock, devices, pairing, passwords, revocations, users } = this;
-    const { guestEntry, liveTickets, signIn, workspaces } = this;
+    const { guestEntry, liveTickets, serviceKeyBook, serviceKeys, signIn, workspaces } = this;
     const { cursorKey, ring } = this.keys;
     return [
       ...authRoutes({ signIn, users, keys: ring }),
       ...guestRoutes({ guestEntry }),
       ...liveTicketRoutes({ liveTickets }),
+      ...magicLinkRoutes({ magicLinks: this.magicLinks }),
+      ...oauthRoutes({
+        oauth: this.oauth,
+        publicUrl: () => this.publicUrl,
+        allowedOrigins: ["https://page.test"],
+      }),
+      ...serviceKeyRoutes({ serviceKeys, serviceKeyBook, workspaces, cursorKey }),
       ...userRoutes({ users, workspaces, passwords, cursorKey }),
       ...userAccessRoutes({ users, revocations }),
       ...workspaceRoutes({ workspaces, cursorKey }),
@@ -182,6 +287,7 @@ export class AccountHouse {
       ...pairingRoutes({ pairing, devices, workspaces, authenticator, clock }),
       ...deviceRoutes({ devices, workspaces, pairing, clock, cursorKey }),
       ...heartbeatRoutes({ devices, clock }),
+      ...this.#sessionRoutes(),
     ];
   }
 }

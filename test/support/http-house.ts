@@ -27,12 +27,13 @@ export interface CallOptions {
 export class HttpHouse {
   readonly accounts: AccountHouse;
   readonly #front: FrontServer;
-  readonly #url: string;
+  /** Below it are the routes. */
+  readonly url: string;
 
   private constructor(accounts: AccountHouse, front: FrontServer, port: number) {
     this.accounts = accounts;
     this.#front = front;
-    this.#url = `http://127.0.0.1:${port}/api`;
+    this.url = `http://127.0.0.1:${port}/api`;
   }
 
   static async open(): Promise<HttpHouse> {
@@ -83,12 +84,17 @@ export class HttpHouse {
     if (options.bearer !== undefined) headers.set("authorization", `Bearer ${options.bearer}`);
     if (options.key !== undefined) headers.set("x-api-key", options.key);
     if (options.body !== undefined) headers.set("content-type", "application/json");
-    return fetch(this.#url + path, {
+    return fetch(this.url + path, {
       method,
       headers,
       body: options.body === undefined ? undefined : JSON.stringify(options.body),
       signal: AbortSignal.timeout(20_000),
     });
+  }
+
+  /** Where the live channel is. */
+  get liveUrl(): string {
+    return `${this.url.replace(/^http/, "ws")}/live`;
   }
 
   /** The access token of a fresh login. */

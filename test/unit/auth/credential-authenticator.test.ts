@@ -43,6 +43,7 @@ describe("authenticator", () => {
       tokens,
       logins: { open: async () => true, revoke: nothing, standing },
       guests: { admit: async () => "closed", revoke: nothing, standing: nobody },
+      serviceKeys: { standingByHash: nobody, standingBySecret: nobody },
       deviceKeys: { standingByHash: nobody, standingByKey: nobody },
       revocations,
       clock,

@@ -1,0 +1,129 @@
+import type { AppContext } from "./app-shared.ts";
+import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
+import { GuestEntry } from "./auth/guest-entry.ts";
+import { LiveTickets } from "./auth/live-tickets.ts";
+import { signInAddress } from "./auth/magic-link-letter.ts";
+import { MagicLinks } from "./auth/magic-links.ts";
+import { GithubProvider } from "./auth/oauth-github.ts";
+import { OidcProvider } from "./auth/oauth-oidc.ts";
+import { parseOAuthProviders } from "./auth/oauth-settings.ts";
+import { OAuthSignIn } from "./auth/oauth-sign-in.ts";
+import { Pairing } from "./auth/pairing.ts";
+import { PasswordHasher } from "./auth/password-hasher.ts";
+import { ServiceKeys } from "./auth/service-keys.ts";
+import { SignIn } from "./auth/sign-in.ts";
+import { Tokens } from "./auth/tokens.ts";
+import { Background } from "./base/background.ts";
+import type { Log } from "./base/log.ts";
+import type { Config } from "./config.ts";
+import { FolderMail } from "./mail/folder-mail.ts";
+import { SmtpMail } from "./mail/smtp-mail.ts";
+import { AttemptStore } from "./store/attempts.ts";
+import { PostgresAudit } from "./store/audit.ts";
+import { GuestStore } from "./store/guests.ts";
+import { LoginStore } from "./store/logins.ts";
+import { MagicLinkStore } from "./store/magic-links.ts";
+import { OAuthStore } from "./store/oauth.ts";
+import { PairingStore } from "./store/pairing.ts";
+import { ServiceKeyStore } from "./store/service-keys.ts";
+import { TicketStore } from "./store/tickets.ts";
+import { UserStore } from "./store/users.ts";
+
+export type Access = ReturnType<typeof createAccess>;
+
+/** Who callers are, and what they may begin with. */
+export function createAccess(context: AppContext, publicUrl: () => string) {
+  const { clock, stack, shared } = context;
+  const { pool, keys, revocations } = shared;
+  const tokens = new Tokens(keys.ring, clock);
+  const guests = new GuestStore(pool);
+  const logins = new LoginStore(pool);
+  const users = new UserStore(pool);
+  const attempts = new AttemptStore(pool, clock);
+  const passwords = new PasswordHasher();
+  const pairingStore = new PairingStore(pool);
+  const serviceKeyBook = new ServiceKeyStore(pool);
+  const signIn = new SignIn({
+    accounts: users,
+    logins,
+    guests,
+    attempts,
+    passwords,
+    tokens,
+    revocations,
+    clock,
+  });
+  const authenticator = new CredentialAuthenticator({
+    tokens,
+    logins,
+    guests,
+    deviceKeys: pairingStore,
+    serviceKeys: serviceKeyBook,
+    revocations,
+    clock,
+  });
+  stack.push("authenticator", () => authenticator.stop());
+  return {
+    revocations,
+    audit: new PostgresAudit(pool),
+    users,
+    passwords,
+    authenticator,
+    signIn,
+    oauth: createOAuth(context, { users, attempts, signIn }, publicUrl),
+    magicLinks: createMagicLinks(context, { users, attempts, signIn }, publicUrl),
+    serviceKeyBook,
+    serviceKeys: new ServiceKeys({ book: serviceKeyBook, revocations, clock }),
+    guestEntry: new GuestEntry(guests, tokens, clock),
+    liveTickets: new LiveTickets(new TicketStore(pool), authenticator, clock),
+    pairing: new Pairing({ book: pairingStore, attempts, revocations, pepper: keys.pepper, clock }),
+  };
+}
+
+function createMagicLinks(
+  { config, clock, log, stack, shared }: AppContext,
+  parts: { users: UserStore; attempts: AttemptStore; signIn: SignIn },
+  publicUrl: () => string,
+): MagicLinks {
+  const background = new Background({ concurrency: 4, waiting: 200, timeoutMs: 30_000, log });
+  const mail = openMail(config, log);
+  stack.push("mail", async () => {
+    await background.stop();
+    if (mail instanceof SmtpMail) mail.close();
+  });
+  return new MagicLinks({
+    book: new MagicLinkStore(shared.pool),
+    accounts: parts.users,
+    attempts: parts.attempts,
+    signIn: parts.signIn,
+    mail,
+    background,
+    signInUrl: (token) => signInAddress(config.signInUrl ?? `${publicUrl()}/#/sign-in`, token),
+    clock,
+  });
+}
+
+function createOAuth(
+  { config, clock, shared }: AppContext,
+  parts: { users: UserStore; attempts: AttemptStore; signIn: SignIn },
+  publicUrl: () => string,
+): OAuthSignIn {
+  const providers = parseOAuthProviders(config.oauthProviders).map((settings) =>
+    settings.kind === "github" ? new GithubProvider(settings) : new OidcProvider(settings),
+  );
+  return new OAuthSignIn({
+    providers,
+    book: new OAuthStore(shared.pool),
+    accounts: parts.users,
+    signIn: parts.signIn,
+    attempts: parts.attempts,
+    callbackUrl: (provider) => `${publicUrl()}/api/auth/oauth/${provider}/callback`,
+    clock,
+  });
+}
+
+function openMail(config: Config, log: Log): SmtpMail | FolderMail | undefined {
+  const { smtpUrl, mailFolder, mailFrom } = config;
+  if (smtpUrl !== undefined) return new SmtpMail(smtpUrl, mailFrom);
+  return mailFolder === undefined ? undefined : new FolderMail(mailFolder, mailFrom, log);
+}

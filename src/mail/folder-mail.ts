@@ -1,0 +1,38 @@
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createTransport } from "nodemailer";
+import type { Letter, Mail } from "../auth/mail.ts";
+import { newId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { mailMessage } from "./mail-message.ts";
+
+const KEPT = 100;
+
+/** Letters as files that a mail program opens, for machines without a mail server. */
+export class FolderMail implements Mail {
+  readonly #folder: string;
+  readonly #from: string;
+  readonly #log: Log;
+  readonly #transport = createTransport({ streamTransport: true, buffer: true, newline: "\r\n" });
+
+  constructor(folder: string, from: string, log: Log) {
+    this.#folder = folder;
+    this.#from = from;
+    this.#log = log;
+  }
+
+  async send(letter: Letter): Promise<void> {
+    const { message } = await this.#transport.sendMail(mailMessage(letter, this.#from));
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    // Ids sort by time, so the names do too.
+    const path = join(this.#folder, `${newId()}.eml`);
+    await writeFile(path, message, { mode: 0o600, flag: "wx" });
+    this.#log.info({ path }, "no SMTP_URL: the mail was written to a file");
+    await this.#forgetOld();
+  }
+
+  async #forgetOld(): Promise<void> {
+    const names = (await readdir(this.#folder)).filter((name) => name.endsWith(".eml")).sort();
+    for (const name of names.slice(0, -KEPT)) await rm(join(this.#folder, name), { force: true });
+  }
+}
