@@ -140,7 +140,7 @@ function createAccess({ clock, stack, shared }: AppContext) {
 function createPorts(context: AppContext, access: Access, directory: PostgresSessions): ApiPorts {
   const { version, clock, shared } = context;
   const notifier = createNotifier(shared);
-  const groups = createGroupPorts(context, { directory, audit: access.audit, notifier });
+  const groups = createGroupPorts(context, { directory, notifier });
   const erasure = createErasure(context, access.revocations);
   return {
     ...createAccountPorts(context, access, erasure.accounts),
