@@ -102,7 +102,7 @@ function createPorts(
   const { version, clock, shared } = context;
   const notifier = createNotifier(shared);
   const segments = new PostgresSegments(shared.pool);
-  const groups = createGroupPorts(context, { directory, audit: access.audit, notifier });
+  const groups = createGroupPorts(context, { directory, notifier });
   const erasure = createErasure(context, access.revocations);
   return {
     ...createAccountPorts(context, access, erasure.accounts, publicUrl),
