@@ -14,6 +14,7 @@ import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import type { LiveSource, ViewerPolicy } from "./front/live-source.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
 import { FrontServer } from "./front/server.ts";
+import { PostgresAllJobs } from "./store/all-jobs.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
@@ -198,6 +199,7 @@ function createConversationPorts(
     jobs: {
       directory,
       jobs: new PostgresTranscriptionJobs(pool),
+      allJobs: new PostgresAllJobs(pool),
       segments,
       settings: new PostgresRedoSettings(pool),
       actors,

@@ -13,6 +13,7 @@ import { type DevicePorts, deviceRoutes } from "./devices.ts";
 import { type HeartbeatPorts, heartbeatRoutes } from "./devices-heartbeat.ts";
 import { docsRoutes } from "./docs.ts";
 import { type HealthPorts, healthRoutes } from "./health.ts";
+import { type JobPorts, jobRoutes } from "./jobs.ts";
 import { type PairingPorts, pairingRoutes } from "./pairing.ts";
 import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
 import type { Route } from "./route.ts";
@@ -66,7 +67,7 @@ export interface ApiPorts {
     RedactionPorts;
   concerns: ConcernPorts & TriagePorts;
   upload: UploadAudioPorts;
-  jobs: TranscriptionJobPorts & RedoPorts;
+  jobs: TranscriptionJobPorts & RedoPorts & JobPorts;
   recordings: SessionAudioPorts & CompletenessPorts;
   ownSessions: SessionStartPorts & SessionMemberPorts;
   health: HealthPorts;
@@ -115,6 +116,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...triageRoutes(ports.concerns),
     ...sessionAudioRoutes(ports.recordings),
     ...completenessRoutes(ports.recordings),
+    ...jobRoutes(ports.jobs),
     ...sessionStartRoutes(ports.ownSessions),
     ...sessionMemberRoutes(ports.ownSessions),
     ...healthRoutes(ports.health),
