@@ -2,7 +2,7 @@ import type { HealthCheck } from "./api/health.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
-import { type Access, createAccess } from "./app-access.ts";
+import { type Access, createAccess, createIdentityPorts } from "./app-access.ts";
 import { createErasure } from "./app-erasure.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import type { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
@@ -95,22 +95,9 @@ function createPorts(
   const devices = new DeviceStore(pool);
   const segments = new PostgresSegments(pool);
   const notifier = createNotifier(shared);
-  const { signIn, guestEntry, liveTickets, magicLinks, oauth, serviceKeys, serviceKeyBook } =
-    access;
   const erasure = createErasure(context, revocations);
   return {
-    auth: {
-      signIn,
-      users,
-      keys: keys.ring,
-      guestEntry,
-      liveTickets,
-      magicLinks,
-      oauth,
-      publicUrl,
-      allowedOrigins: config.allowedOrigins,
-    },
-    serviceKeys: { serviceKeys, serviceKeyBook, workspaces, cursorKey },
+    ...createIdentityPorts(context, access, workspaces, publicUrl),
     users: { users, workspaces, passwords, revocations, cursorKey, eraser: erasure.accounts },
     admin: {
       elevations: new PostgresElevations(pool),

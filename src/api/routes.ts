@@ -5,6 +5,7 @@ import { type GuestPorts, guestRoutes } from "./auth-guest.ts";
 import { type LiveTicketPorts, liveTicketRoutes } from "./auth-live-ticket.ts";
 import { type MagicLinkPorts, magicLinkRoutes } from "./auth-magic-link.ts";
 import { type OAuthPorts, oauthRoutes } from "./auth-oauth.ts";
+import { type PasswordPorts, passwordRoutes } from "./auth-password.ts";
 import { type ChunkPorts, chunkRoutes } from "./chunks.ts";
 import { type DeviceSessionPorts, deviceSessionRoutes } from "./device-sessions.ts";
 import { type DevicePorts, deviceRoutes } from "./devices.ts";
@@ -28,15 +29,16 @@ import { type RedoPorts, redoRoutes } from "./transcription-redo.ts";
 import { type UploadAudioPorts, uploadAudioRoutes } from "./upload-audio.ts";
 import { type UserPorts, userRoutes } from "./users.ts";
 import { type UserAccessPorts, userAccessRoutes } from "./users-access.ts";
+import { type UserEditPorts, userEditRoutes } from "./users-edit.ts";
 import { type UserErasePorts, userEraseRoutes } from "./users-erase.ts";
 import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
 import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-members.ts";
 
 /** What each group of routes needs of the rest of the service. */
 export interface ApiPorts {
-  auth: AuthPorts & GuestPorts & LiveTicketPorts & MagicLinkPorts & OAuthPorts;
+  auth: AuthPorts & GuestPorts & LiveTicketPorts & MagicLinkPorts & OAuthPorts & PasswordPorts;
   serviceKeys: ServiceKeyPorts;
-  users: UserPorts & UserAccessPorts & UserErasePorts;
+  users: UserPorts & UserAccessPorts & UserErasePorts & UserEditPorts;
   admin: ElevationPorts & AuditPorts;
   workspaces: WorkspacePorts & WorkspaceMemberPorts;
   devices: DevicePorts & HeartbeatPorts & PairingPorts;
@@ -65,9 +67,11 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...liveTicketRoutes(auth),
     ...magicLinkRoutes(auth),
     ...oauthRoutes(auth),
+    ...passwordRoutes(auth),
     ...serviceKeyRoutes(ports.serviceKeys),
     ...userRoutes(users),
     ...userAccessRoutes(users),
+    ...userEditRoutes(users),
     ...userEraseRoutes(users),
     ...elevationRoutes(ports.admin),
     ...auditRoutes(ports.admin),
