@@ -1,3 +1,4 @@
+import type { ApiPorts } from "./api/routes.ts";
 import type { AppContext } from "./app-shared.ts";
 import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { GuestEntry } from "./auth/guest-entry.ts";
@@ -9,6 +10,7 @@ import { OidcProvider } from "./auth/oauth-oidc.ts";
 import { parseOAuthProviders } from "./auth/oauth-settings.ts";
 import { OAuthSignIn } from "./auth/oauth-sign-in.ts";
 import { Pairing } from "./auth/pairing.ts";
+import { PasswordChanges } from "./auth/password-changes.ts";
 import { PasswordHasher } from "./auth/password-hasher.ts";
 import { ServiceKeys } from "./auth/service-keys.ts";
 import { SignIn } from "./auth/sign-in.ts";
@@ -25,9 +27,11 @@ import { LoginStore } from "./store/logins.ts";
 import { MagicLinkStore } from "./store/magic-links.ts";
 import { OAuthStore } from "./store/oauth.ts";
 import { PairingStore } from "./store/pairing.ts";
+import { PasswordStore } from "./store/passwords.ts";
 import { ServiceKeyStore } from "./store/service-keys.ts";
 import { TicketStore } from "./store/tickets.ts";
 import { UserStore } from "./store/users.ts";
+import type { WorkspaceStore } from "./store/workspaces.ts";
 
 export type Access = ReturnType<typeof createAccess>;
 
@@ -35,6 +39,7 @@ export type Access = ReturnType<typeof createAccess>;
 export function createAccess(context: AppContext, publicUrl: () => string) {
   const { clock, stack, shared } = context;
   const { pool, keys, revocations } = shared;
+  const audit = new PostgresAudit(pool);
   const tokens = new Tokens(keys.ring, clock);
   const guests = new GuestStore(pool);
   const logins = new LoginStore(pool);
@@ -47,6 +52,7 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
     accounts: users,
     logins,
     guests,
+    audit,
     attempts,
     passwords,
     tokens,
@@ -65,11 +71,17 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
   stack.push("authenticator", () => authenticator.stop());
   return {
     revocations,
-    audit: new PostgresAudit(pool),
+    audit,
     users,
     passwords,
     authenticator,
     signIn,
+    passwordChanges: new PasswordChanges({
+      book: new PasswordStore(pool),
+      attempts,
+      passwords,
+      revocations,
+    }),
     oauth: createOAuth(context, { users, attempts, signIn }, publicUrl),
     magicLinks: createMagicLinks(context, { users, attempts, signIn }, publicUrl),
     serviceKeyBook,
@@ -77,6 +89,22 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
     guestEntry: new GuestEntry(guests, tokens, clock),
     liveTickets: new LiveTickets(new TicketStore(pool), authenticator, clock),
     pairing: new Pairing({ book: pairingStore, attempts, revocations, pepper: keys.pepper, clock }),
+  };
+}
+
+/** What the routes of the tags Auth and ApiKey need. */
+export function createIdentityPorts(
+  { config, shared }: AppContext,
+  access: Access,
+  workspaces: WorkspaceStore,
+  publicUrl: () => string,
+): Pick<ApiPorts, "auth" | "serviceKeys"> {
+  const { serviceKeys, serviceKeyBook } = access;
+  const { ring, cursorKey } = shared.keys;
+  const { allowedOrigins } = config;
+  return {
+    auth: { ...access, keys: ring, publicUrl, allowedOrigins },
+    serviceKeys: { serviceKeys, serviceKeyBook, workspaces, cursorKey },
   };
 }
 

@@ -2,7 +2,7 @@ import type { HealthCheck } from "./api/health.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
-import { type Access, createAccess } from "./app-access.ts";
+import { type Access, createAccess, createIdentityPorts } from "./app-access.ts";
 import { createErasure } from "./app-erasure.ts";
 import { createGroupPorts } from "./app-groups.ts";
 import { createSessionPorts } from "./app-session-ports.ts";
@@ -123,24 +123,20 @@ function createPorts(
 
 /** People, workspaces, devices, and what administrators do to them. */
 function createAccountPorts(
-  { config, clock, shared }: AppContext,
+  context: AppContext,
   access: Access,
   eraser: Erasure["accounts"],
   publicUrl: () => string,
 ): Pick<ApiPorts, "auth" | "serviceKeys" | "users" | "admin" | "workspaces" | "devices"> {
-  const { pool, keys } = shared;
-  const { cursorKey } = keys;
+  const { clock, shared } = context;
+  const { pool } = shared;
+  const { cursorKey } = shared.keys;
   const { users, revocations, authenticator, pairing, passwords, audit } = access;
-  const { signIn, guestEntry, liveTickets } = access;
   const workspaces = new WorkspaceStore(pool);
   const devices = new DeviceStore(pool);
   const elevations = new PostgresElevations(pool);
-  const { magicLinks, oauth, serviceKeys, serviceKeyBook } = access;
-  const { allowedOrigins } = config;
-  const signingIn = { signIn, guestEntry, liveTickets, magicLinks, oauth };
   return {
-    auth: { ...signingIn, users, keys: keys.ring, publicUrl, allowedOrigins },
-    serviceKeys: { serviceKeys, serviceKeyBook, workspaces, cursorKey },
+    ...createIdentityPorts(context, access, workspaces, publicUrl),
     users: { users, workspaces, passwords, revocations, cursorKey, eraser },
     admin: { elevations, log: audit, revocations, clock, cursorKey },
     workspaces: {

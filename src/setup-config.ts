@@ -13,7 +13,8 @@ export interface SetupConfig {
  * - `DATABASE_OWNER_URL`, else `DATABASE_URL`: where to migrate
  * - `SERVICE_ROLE`: granted reading and writing; else the role of `DATABASE_URL` when that is not
  *   the owner; not needed when one role does all
- * - `ADMIN_EMAIL`, `ADMIN_PASSWORD`: the first administrator
+ * - `ADMIN_EMAIL`, `ADMIN_PASSWORD`: the first administrator; another password later is given to
+ *   the account, and its logins end
  */
 export function readSetupConfig(env: Readonly<Record<string, string | undefined>>): SetupConfig {
   const problems: string[] = [];

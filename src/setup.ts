@@ -4,7 +4,7 @@ import { newId } from "./base/ids.ts";
 import { readSetupConfig, type SetupConfig } from "./setup-config.ts";
 import { migrate } from "./store/migrate.ts";
 import { createPool } from "./store/pool.ts";
-import { UserStore } from "./store/users.ts";
+import { SetupAdminStore } from "./store/setup-admin.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
 
 const DEMO_WORKSPACE = "Demo";
@@ -12,6 +12,7 @@ const DEMO_WORKSPACE = "Demo";
 interface SetupResult {
   migrations: string[];
   adminId: string;
+  adminPasswordWorks: boolean;
   workspaceId: string;
 }
 
@@ -22,9 +23,11 @@ interface SetupResult {
 async function setUp(config: SetupConfig): Promise<SetupResult> {
   const { ownerUrl, serviceRole, admin } = config;
   const pool = await createPool(ownerUrl, { maximumPoolSize: 1 });
-  const first = { adminId: "", workspaceId: "" };
+  const first = { adminId: "", adminPasswordWorks: false, workspaceId: "" };
   const seed = async () => {
-    first.adminId = await ensureAdmin(new UserStore(pool), admin);
+    const { id, passwordWorks } = await ensureAdmin(new SetupAdminStore(pool), admin);
+    first.adminId = id;
+    first.adminPasswordWorks = passwordWorks;
     first.workspaceId = await ensureWorkspace(new WorkspaceStore(pool), first.adminId);
   };
   try {
@@ -35,19 +38,38 @@ async function setUp(config: SetupConfig): Promise<SetupResult> {
   }
 }
 
-/** An account that is there already keeps its password and role. */
+interface Admin {
+  id: string;
+  /** The password of the settings is the account's. */
+  passwordWorks: boolean;
+}
+
+/**
+ * Makes the administrator, or gives it the password of the settings when that
+ * is another than the set-up gave it last. A password that its user has chosen
+ * since stays, and so does one of an account that the set-up did not make.
+ */
 async function ensureAdmin(
-  users: UserStore,
-  admin: { email: string; password: string },
-): Promise<string> {
-  const { email } = admin;
-  const known = await users.findByEmail(email);
-  if (known !== undefined) return known.id;
-  const passwordHash = await new PasswordHasher().hash(admin.password);
-  await users.insert({ id: newId(), email, name: "Admin", role: "admin", passwordHash });
-  const created = await users.findByEmail(email);
-  if (created === undefined) throw new Error("The administrator could not be created.");
-  return created.id;
+  admins: SetupAdminStore,
+  { email, password }: { email: string; password: string },
+): Promise<Admin> {
+  const passwords = new PasswordHasher();
+  const known = await admins.find(email);
+  if (known === undefined) {
+    const id = newId();
+    await admins.create({ id, email, passwordHash: await passwords.hash(password) });
+    return { id, passwordWorks: true };
+  }
+  const { id, passwordHash, setupPasswordHash, disabled } = known;
+  if (setupPasswordHash !== undefined && !(await passwords.verify(setupPasswordHash, password))) {
+    await admins.setPassword(id, await passwords.hash(password));
+    return { id, passwordWorks: !disabled };
+  }
+  const works = await passwords.verify(passwordHash, password);
+  if (works && setupPasswordHash === undefined && passwordHash !== undefined) {
+    await admins.adopt(id, passwordHash);
+  }
+  return { id, passwordWorks: works && !disabled };
 }
 
 async function ensureWorkspace(workspaces: WorkspaceStore, ownerId: string): Promise<string> {
@@ -72,8 +94,14 @@ function explain(error: unknown): string {
 }
 
 try {
-  const { migrations, adminId, workspaceId } = await setUp(readSetupConfig(process.env));
-  const line = { event: "setup", migrations, admin_id: adminId, workspace_id: workspaceId };
+  const done = await setUp(readSetupConfig(process.env));
+  const line = {
+    event: "setup",
+    migrations: done.migrations,
+    admin_id: done.adminId,
+    admin_password_works: done.adminPasswordWorks,
+    workspace_id: done.workspaceId,
+  };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 } catch (error) {
   process.stderr.write(`Set-up failed: ${explain(error)}\n`);

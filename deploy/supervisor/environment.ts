@@ -17,8 +17,11 @@ export interface Addresses {
 
 export interface AdminLogin {
   readonly email: string;
-  readonly password: string;
+  /** Absent when the account has another one, which its user chose. */
+  readonly password?: string;
 }
+
+type FirstLogin = Required<AdminLogin>;
 
 /** The environment of each part: what it needs, and no password that it has no use for. */
 export class Environments {
@@ -44,7 +47,7 @@ export class Environments {
     return this.#base;
   }
 
-  setup(at: Addresses, admin: AdminLogin): NodeJS.ProcessEnv {
+  setup(at: Addresses, admin: FirstLogin): NodeJS.ProcessEnv {
     return {
       ...this.main(at),
       DATABASE_OWNER_URL: at.databaseOwnerUrl,
@@ -82,7 +85,7 @@ export class Environments {
     };
   }
 
-  demo(admin: AdminLogin): NodeJS.ProcessEnv {
+  demo(admin: FirstLogin): NodeJS.ProcessEnv {
     return { ...this.#base, VOICE_EMAIL: admin.email, VOICE_PASSWORD: admin.password };
   }
 
@@ -92,9 +95,15 @@ export class Environments {
 }
 
 /** The first admin: from the environment, or with the password made at the first start. */
-export function adminLogin(env: NodeJS.ProcessEnv, secrets: Secrets): AdminLogin {
+export function adminLogin(env: NodeJS.ProcessEnv, secrets: Secrets): FirstLogin {
   return {
     email: env.ADMIN_EMAIL || "admin@voice.local",
     password: env.ADMIN_PASSWORD || secrets.adminPassword,
   };
+}
+
+/** The login as it may be shown: without the password when the set-up says that it does not work. */
+export function usableLogin(admin: FirstLogin, setupOutput: string): AdminLogin {
+  const works = !/"admin_password_works":\s*false/.test(setupOutput);
+  return works ? admin : { email: admin.email };
 }

@@ -9,7 +9,8 @@ export interface ReadyState {
   readonly grpc_worker: unknown;
   readonly grpc_sessions: unknown;
   readonly ops_url: unknown;
-  readonly admin: { readonly email: string; readonly password: string };
+  /** Without a password when the account has one that its user chose. */
+  readonly admin: { readonly email: string; readonly password?: string };
   readonly supervisor: number;
   readonly pids: Readonly<Record<"main" | "worker" | "nats" | "postgres", number | null>>;
 }

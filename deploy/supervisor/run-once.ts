@@ -6,14 +6,17 @@ import { NODE_ARGUMENTS } from "./services.ts";
 
 const TIMEOUT_MS = 120_000;
 
-/** Runs a TypeScript file to its end; a StepError with its last lines when it fails. */
+/** More than a set-up ever prints. */
+const MAX_OUTPUT = 64 * 1024;
+
+/** Runs a TypeScript file to its end and returns what it printed; a StepError with its last lines when it fails. */
 export function runOnce(options: {
   title: string;
   program: string;
   env: NodeJS.ProcessEnv;
   log: LogFile;
   signal: AbortSignal;
-}): Promise<void> {
+}): Promise<string> {
   const { title, program, env, log, signal } = options;
   return new Promise((settle, refuse) => {
     const child = spawn(process.execPath, [...NODE_ARGUMENTS, program], {
@@ -22,11 +25,15 @@ export function runOnce(options: {
       timeout: TIMEOUT_MS,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => log.write(chunk));
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      output = (output + chunk).slice(-MAX_OUTPUT);
+      log.write(chunk);
+    });
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => log.write(chunk));
     child.once("error", refuse);
     child.once("close", (code, how) => {
-      if (code === 0) return settle();
+      if (code === 0) return settle(output);
       const end = how ? `was ended by ${how}` : `ended with exit code ${code}`;
       refuse(new StepError(`${title} ${end}${quoteLog(log.recent(8))}`, `its log is ${log.path}`));
     });

@@ -4,7 +4,13 @@ import { StepError } from "../setup/step-error.mjs";
 import { DataFolder } from "./data-folder.ts";
 import { EmbeddedDatabase } from "./database.ts";
 import { Demo } from "./demo.ts";
-import { type Addresses, type AdminLogin, adminLogin, Environments } from "./environment.ts";
+import {
+  type Addresses,
+  type AdminLogin,
+  adminLogin,
+  Environments,
+  usableLogin,
+} from "./environment.ts";
 import { checkDatabase, checkNats } from "./existing-servers.ts";
 import { findLeftovers, stopLeftovers } from "./leftovers.ts";
 import { LogFile } from "./log-file.ts";
@@ -84,8 +90,7 @@ export class Supervisor {
     const { options, env, screen } = this.#settings;
     if (options.port !== 0) await checkWantedPort(options.port);
     const secrets = loadSecrets(this.#data.file("secrets.json"));
-    const admin = adminLogin(env, secrets);
-    this.#admin = admin;
+    const wanted = adminLogin(env, secrets);
     const ports = new PortBook(this.#data.file("ports.json"));
     const database = await this.#startDatabase(await ports.take("postgres"), secrets);
     const nats = await this.#startNats(await ports.take("nats"), secrets.natsToken);
@@ -97,7 +102,10 @@ export class Supervisor {
       grpcSessionsPort: await ports.take("grpc_sessions"),
       workerPort: await ports.take("worker"),
     };
-    await runStep(screen, "migrations, first admin, demo workspace", () => this.#setUp(at, admin));
+    const admin = await runStep(screen, "migrations, first admin, demo workspace", () =>
+      this.#setUp(at, wanted),
+    );
+    this.#admin = admin;
     await runStep(screen, "service and worker", () => this.#startServices(at));
     this.#ready = true;
     this.#writeReadyFile();
@@ -109,7 +117,11 @@ export class Supervisor {
     const { options, programs } = this.#settings;
     const admin = this.#admin;
     if (!options.demo || !admin || this.#abort.signal.aborted) return;
-    const env = this.#environments.demo(admin);
+    const { email, password } = admin;
+    if (password === undefined) {
+      return this.#screen.line("No demo: it would need the password of the administrator.");
+    }
+    const env = this.#environments.demo({ email, password });
     this.#demo = new Demo(programs.cli, this.#fact("main", "base_url"), options.speed, env);
     if (this.#demo.pid !== undefined) this.#record.started("demo", this.#demo.pid);
     const code = await this.#demo.ended;
@@ -197,16 +209,17 @@ export class Supervisor {
     return { natsUrl: `nats://127.0.0.1:${port}`, natsToken: token };
   }
 
-  async #setUp(at: Addresses, admin: AdminLogin): Promise<void> {
+  async #setUp(at: Addresses, admin: Required<AdminLogin>): Promise<AdminLogin> {
     const log = new LogFile(this.#data.file("logs", "setup.log"), () => undefined);
     try {
-      await runOnce({
+      const output = await runOnce({
         title: "the set-up of the database",
         program: this.#settings.programs.setup,
         env: this.#environments.setup(at, admin),
         log,
         signal: this.#abort.signal,
       });
+      return usableLogin(admin, output);
     } finally {
       log.close();
     }

@@ -11,10 +11,12 @@ export function printWelcome(
   const dim = (text: string) => screen.paint("2", text);
   const data = relative(process.cwd(), at.data);
   const shown = data === "" || data.startsWith("..") ? at.data : `./${data}`;
+  const password =
+    at.admin.password === undefined ? dim("with your own password") : bold(at.admin.password);
   const rows = [
     "",
     `  ${screen.paint("32", "Ready")}      ${bold(at.baseUrl)}`,
-    `  Log in     ${bold(at.admin.email)}  ${bold(at.admin.password)}`,
+    `  Log in     ${bold(at.admin.email)}  ${password}`,
     `  Try next   npx voice login --base-url ${at.baseUrl} --email ${at.admin.email}`,
     "             npx voice device simulate deploy/demo/conversation.wav",
     `             curl -s ${at.baseUrl}/api/health`,

@@ -5,6 +5,7 @@ import { type GuestPorts, guestRoutes } from "./auth-guest.ts";
 import { type LiveTicketPorts, liveTicketRoutes } from "./auth-live-ticket.ts";
 import { type MagicLinkPorts, magicLinkRoutes } from "./auth-magic-link.ts";
 import { type OAuthPorts, oauthRoutes } from "./auth-oauth.ts";
+import { type PasswordPorts, passwordRoutes } from "./auth-password.ts";
 import { type ChunkPorts, chunkRoutes } from "./chunks.ts";
 import { type ConcernPorts, concernRoutes } from "./concerns.ts";
 import { type TriagePorts, triageRoutes } from "./concerns-triage.ts";
@@ -35,6 +36,7 @@ import { type RedoPorts, redoRoutes } from "./transcription-redo.ts";
 import { type UploadAudioPorts, uploadAudioRoutes } from "./upload-audio.ts";
 import { type UserPorts, userRoutes } from "./users.ts";
 import { type UserAccessPorts, userAccessRoutes } from "./users-access.ts";
+import { type UserEditPorts, userEditRoutes } from "./users-edit.ts";
 import { type UserErasePorts, userEraseRoutes } from "./users-erase.ts";
 import { type WebhookPorts, webhookRoutes } from "./webhooks.ts";
 import { type WebhookDeliveryPorts, webhookDeliveryRoutes } from "./webhooks-deliveries.ts";
@@ -46,9 +48,9 @@ import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-m
 
 /** What each group of routes needs of the rest of the service. */
 export interface ApiPorts {
-  auth: AuthPorts & GuestPorts & LiveTicketPorts & MagicLinkPorts & OAuthPorts;
+  auth: AuthPorts & GuestPorts & LiveTicketPorts & MagicLinkPorts & OAuthPorts & PasswordPorts;
   serviceKeys: ServiceKeyPorts;
-  users: UserPorts & UserAccessPorts & UserErasePorts;
+  users: UserPorts & UserAccessPorts & UserErasePorts & UserEditPorts;
   admin: ElevationPorts & AuditPorts;
   workspaces: WorkspacePorts & WorkspaceMemberPorts & WorkspaceEditPorts;
   workshops: WorkshopPorts & CharacterPorts;
@@ -82,9 +84,11 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...liveTicketRoutes(auth),
     ...magicLinkRoutes(auth),
     ...oauthRoutes(auth),
+    ...passwordRoutes(auth),
     ...serviceKeyRoutes(ports.serviceKeys),
     ...userRoutes(users),
     ...userAccessRoutes(users),
+    ...userEditRoutes(users),
     ...userEraseRoutes(users),
     ...elevationRoutes(ports.admin),
     ...auditRoutes(ports.admin),

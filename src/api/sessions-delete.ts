@@ -38,7 +38,7 @@ export function sessionDeleteRoutes({ directory, eraser }: SessionDeletePorts): 
     summary: "Delete a session for good",
     description:
       "By its owner or an admin, in any state. Words, audio, names and everything derived from them go; open sockets close. It cannot be undone. The receipt lists what was removed; an admin who repeats the call gets it again.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     params: sessionParams,
     responses: { 200: { description: "What was removed", schema: receiptSchema } },
     errors: ["forbidden", "not_found"],

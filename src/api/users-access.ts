@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { actorOf } from "../auth/audit-trail.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import { AppError } from "../base/errors.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
@@ -51,7 +52,11 @@ function setAccess({ users, revocations }: UserAccessPorts, action: "disable" | 
     },
     async handle({ principal }, user: UserRecord) {
       if (requireUser(principal).id === user.id) throw new AppError("bad_request", texts.self);
-      const outcome = await users.setDisabled(user.id, action === "disable");
+      const outcome = await users.setDisabled(user.id, action === "disable", {
+        kind: action === "disable" ? "user_disabled" : "user_enabled",
+        actor: actorOf(requireUser(principal)),
+        subjectId: user.id,
+      });
       if (outcome === "unknown") throw new AppError("not_found", "There is no such user.");
       revocations.publish({ kind: "user", userId: user.id });
       return acknowledge(texts.done);

@@ -1,3 +1,4 @@
+import type { AuditEntry } from "../auth/audit-trail.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
 import type { Page, PageRequest } from "./page.ts";
 
@@ -27,12 +28,24 @@ export interface UserFilter {
   search?: string;
 }
 
+/** An audit entry that is given is written together with what it records, and only then. */
 export interface UserDirectory {
   /** False, and nothing recorded, when the e-mail address is taken. */
-  insert(user: NewUser): Promise<boolean>;
+  insert(user: NewUser, entry?: AuditEntry): Promise<boolean>;
   find(id: string): Promise<UserRecord | undefined>;
   findByEmail(email: string): Promise<UserRecord | undefined>;
   list(filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>>;
   /** Ends all logins on a change. Returns what happened. */
-  setDisabled(id: string, disabled: boolean): Promise<"changed" | "unchanged" | "unknown">;
+  setDisabled(
+    id: string,
+    disabled: boolean,
+    entry?: AuditEntry,
+  ): Promise<"changed" | "unchanged" | "unknown">;
+  rename(id: string, name: string): Promise<void>;
+  /** Nothing is changed when nobody could administer the service any more. */
+  setRole(
+    id: string,
+    role: UserRecord["role"],
+    entry: AuditEntry,
+  ): Promise<"changed" | "unchanged" | "unknown" | "last_admin">;
 }

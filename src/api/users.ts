@@ -1,9 +1,11 @@
 import { Type } from "@sinclair/typebox";
+import { actorOf } from "../auth/audit-trail.ts";
 import {
   PASSWORD_MAX_BYTES,
   PASSWORD_MIN_LENGTH,
   type PasswordHasher,
 } from "../auth/password-hasher.ts";
+import { checkPassword } from "../auth/password-rule.ts";
 import { mayWorkspace } from "../auth/policy.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
 import { toTimestamp } from "../base/clock.ts";
@@ -34,7 +36,7 @@ export const userRoleSchema = Type.Union([
   Type.Literal("moderator"),
 ]);
 
-const userSchema = Type.Object({
+export const userSchema = Type.Object({
   id: Type.String(),
   email: Type.String(),
   name: Type.String(),
@@ -52,7 +54,7 @@ const colleagueSchema = Type.Object({
   name: Type.String(),
 });
 
-function presentUser(user: UserRecord) {
+export function presentUser(user: UserRecord) {
   return {
     id: user.id,
     email: user.email,
@@ -96,7 +98,13 @@ function createUser({ users, passwords }: UserPorts): Route {
       checkPassword(password, email);
       const id = newId();
       const passwordHash = await passwords.hash(password);
-      if (!(await users.insert({ id, email, name, role, passwordHash }))) {
+      const entry = {
+        kind: "user_created",
+        actor: actorOf(caller),
+        subjectId: id,
+        detail: { role },
+      } as const;
+      if (!(await users.insert({ id, email, name, role, passwordHash }, entry))) {
         throw new AppError("conflict", "There is a user with this e-mail address already.");
       }
       const user = await users.find(id);
@@ -104,22 +112,6 @@ function createUser({ users, passwords }: UserPorts): Route {
       return { status: 201, body: presentUser(user) };
     },
   });
-}
-
-/** Rejects with `invalid_body` a password that nobody should have. */
-export function checkPassword(password: string, email: string): void {
-  if (password.length < PASSWORD_MIN_LENGTH) {
-    throw new AppError(
-      "invalid_body",
-      `The password must have at least ${PASSWORD_MIN_LENGTH} characters.`,
-    );
-  }
-  if (Buffer.byteLength(password) > PASSWORD_MAX_BYTES) {
-    throw new AppError("invalid_body", `The password is longer than ${PASSWORD_MAX_BYTES} bytes.`);
-  }
-  if (password.toLowerCase() === email.toLowerCase()) {
-    throw new AppError("invalid_body", "The password must not be the e-mail address.");
-  }
 }
 
 function listUsers({ users, workspaces, cursorKey }: UserPorts): Route {

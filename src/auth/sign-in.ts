@@ -3,6 +3,7 @@ import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { Account, AccountBook } from "./account-book.ts";
 import type { AttemptBudget } from "./attempt-budget.ts";
+import { type AuditTrail, SYSTEM } from "./audit-trail.ts";
 import type { GuestBook } from "./guest-book.ts";
 import type { LoginBook } from "./login-book.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
@@ -21,6 +22,7 @@ export interface SignInParts {
   accounts: AccountBook;
   logins: LoginBook;
   guests: GuestBook;
+  audit: AuditTrail;
   attempts: AttemptBudget;
   passwords: PasswordHasher;
   tokens: Tokens;
@@ -63,6 +65,7 @@ export class SignIn {
     const right = await this.#parts.passwords.verify(account?.passwordHash, request.password);
     const hashed = account?.passwordHash;
     if (!right || account === undefined || hashed === undefined || account.disabled) {
+      await this.#recordFailure(account, right, request.address);
       throw wrongCredentials();
     }
     const result = await this.#open(account, hashed, request.remember);
@@ -107,6 +110,18 @@ export class SignIn {
     }
     await logins.revoke(principal.tokenId);
     revocations.publish({ kind: "login", userId: principal.id, loginId: principal.tokenId });
+  }
+
+  /** For unknown addresses too, so that the answer takes the same time. */
+  async #recordFailure(account: Account | undefined, right: boolean, address: string) {
+    const reason =
+      account === undefined ? "unknown_account" : right ? "account_disabled" : "wrong_password";
+    await this.#parts.audit.record({
+      kind: "login_failed",
+      actor: SYSTEM,
+      subjectId: account?.id,
+      detail: { reason, address },
+    });
   }
 
   async #spend(budget: string): Promise<void> {

@@ -95,12 +95,15 @@ async function leaveWorkspaces(tx: DatabaseTransactionConnection, userId: string
 
 async function erasePerson(tx: DatabaseTransactionConnection, userId: string): Promise<void> {
   await tx.query(sql.unsafe`delete from logins where user_id = ${userId}`);
+  await tx.query(sql.unsafe`delete from magic_links where user_id = ${userId}`);
+  await tx.query(sql.unsafe`delete from user_identities where user_id = ${userId}`);
   await tx.query(sql.unsafe`
     update content_elevations set ended_at = now()
     where admin_id = ${userId} and ended_at is null`);
   await tx.query(sql.unsafe`
     update users
     set email = ${`erased-${userId}@erased.invalid`}, name = ${ERASED_NAME}, password_hash = null,
+        setup_password_hash = null,
         role = 'participant', disabled_at = coalesce(disabled_at, now()), erased_at = now(),
         tokens_valid_from = clock_timestamp(), updated_at = now()
     where id = ${userId}`);

@@ -3,11 +3,15 @@ import { z } from "zod";
 import type { Page, PageRequest } from "../api/page.ts";
 import type { NewUser, UserDirectory, UserFilter, UserRecord } from "../api/users-directory.ts";
 import type { Account, AccountBook } from "../auth/account-book.ts";
+import type { AuditEntry } from "../auth/audit-trail.ts";
+import { insertAuditEntry } from "./audit-entries.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { guarded } from "./store-error.ts";
 
 const idRow = z.object({ id: z.string() });
 const roleColumn = z.enum(["admin", "participant", "moderator"]);
+
+const standingRow = z.object({ id: z.string(), role: roleColumn, active: z.boolean() });
 
 const userRow = z.object({
   id: z.string(),
@@ -49,15 +53,18 @@ export class UserStore implements UserDirectory, AccountBook {
     this.#pool = pool;
   }
 
-  insert(user: NewUser): Promise<boolean> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(idRow)`
-        insert into users (id, email, name, role, password_hash)
-        values (${user.id}, ${user.email}, ${user.name}, ${user.role}, ${user.passwordHash})
-        on conflict (lower(email)) do nothing
-        returning id`);
-      return row !== null;
-    });
+  insert(user: NewUser, entry?: AuditEntry): Promise<boolean> {
+    return guarded(() =>
+      this.#pool.transaction(async (transaction) => {
+        const row = await transaction.maybeOne(sql.type(idRow)`
+          insert into users (id, email, name, role, password_hash)
+          values (${user.id}, ${user.email}, ${user.name}, ${user.role}, ${user.passwordHash})
+          on conflict (lower(email)) do nothing
+          returning id`);
+        if (row !== null && entry !== undefined) await insertAuditEntry(transaction, entry);
+        return row !== null;
+      }),
+    );
   }
 
   find(id: string): Promise<UserRecord | undefined> {
@@ -92,11 +99,15 @@ export class UserStore implements UserDirectory, AccountBook {
     });
   }
 
-  setDisabled(id: string, disabled: boolean): Promise<"changed" | "unchanged" | "unknown"> {
+  setDisabled(
+    id: string,
+    disabled: boolean,
+    entry?: AuditEntry,
+  ): Promise<"changed" | "unchanged" | "unknown"> {
     return guarded(() =>
       this.#pool.transaction(async (transaction) => {
         const known = await transaction.maybeOne(
-          sql.type(idRow)`select id from users where id = ${id} for update`,
+          sql.type(idRow)`select id from users where id = ${id} and erased_at is null for update`,
         );
         if (known === null) return "unknown";
         const changed = await transaction.maybeOne(sql.type(idRow)`
@@ -106,7 +117,45 @@ export class UserStore implements UserDirectory, AccountBook {
             updated_at = now()
           where id = ${id} and (disabled_at is not null) <> ${disabled}
           returning id`);
-        return changed === null ? "unchanged" : "changed";
+        if (changed === null) return "unchanged";
+        if (entry !== undefined) await insertAuditEntry(transaction, entry);
+        return "changed";
+      }),
+    );
+  }
+
+  rename(id: string, name: string): Promise<void> {
+    return guarded(async () => {
+      await this.#pool.query(sql.unsafe`
+        update users set name = ${name}, updated_at = now()
+        where id = ${id} and erased_at is null`);
+    });
+  }
+
+  setRole(
+    id: string,
+    role: UserRecord["role"],
+    entry: AuditEntry,
+  ): Promise<"changed" | "unchanged" | "unknown" | "last_admin"> {
+    return guarded(() =>
+      this.#pool.transaction(async (transaction) => {
+        // All administrators, so that the last two cannot step down at once.
+        const locked = await transaction.any(sql.type(standingRow)`
+          select id, role, disabled_at is null as active from users
+          where (role = 'admin' or id = ${id}) and erased_at is null
+          order by id for update`);
+        const user = locked.find((each) => each.id === id);
+        if (user === undefined) return "unknown";
+        if (user.role === role) return "unchanged";
+        const others = locked.some(
+          (each) => each.id !== id && each.role === "admin" && each.active,
+        );
+        if (user.role === "admin" && !others) return "last_admin";
+        await transaction.query(
+          sql.unsafe`update users set role = ${role}, updated_at = now() where id = ${id}`,
+        );
+        await insertAuditEntry(transaction, entry);
+        return "changed";
       }),
     );
   }

@@ -7,6 +7,7 @@ import { guestRoutes } from "../../src/api/auth-guest.ts";
 import { liveTicketRoutes } from "../../src/api/auth-live-ticket.ts";
 import { magicLinkRoutes } from "../../src/api/auth-magic-link.ts";
 import { oauthRoutes } from "../../src/api/auth-oauth.ts";
+import { passwordRoutes } from "../../src/api/auth-password.ts";
 import { chunkRoutes } from "../../src/api/chunks.ts";
 import { deviceRoutes } from "../../src/api/devices.ts";
 import { heartbeatRoutes } from "../../src/api/devices-heartbeat.ts";
@@ -19,6 +20,7 @@ import { sessionEditRoutes } from "../../src/api/sessions-edit.ts";
 import { transcriptRoutes } from "../../src/api/transcript.ts";
 import { userRoutes } from "../../src/api/users.ts";
 import { userAccessRoutes } from "../../src/api/users-access.ts";
+import { userEditRoutes } from "../../src/api/users-edit.ts";
 import { workspaceRoutes } from "../../src/api/workspaces.ts";
 import { workspaceEditRoutes } from "../../src/api/workspaces-edit.ts";
 import { workspaceMemberRoutes } from "../../src/api/workspaces-members.ts";
@@ -32,6 +34,7 @@ import type { Mail } from "../../src/auth/mail.ts";
 import type { OAuthProvider } from "../../src/auth/oauth-provider.ts";
 import { OAuthSignIn } from "../../src/auth/oauth-sign-in.ts";
 import { Pairing } from "../../src/auth/pairing.ts";
+import { PasswordChanges } from "../../src/auth/password-changes.ts";
 import { PasswordHasher } from "../../src/auth/password-hasher.ts";
 import type { UserPrincipal } from "../../src/auth/principal.ts";
 import { ServiceKeys } from "../../src/auth/service-keys.ts";
@@ -41,6 +44,7 @@ import { Background } from "../../src/base/background.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { AttemptStore } from "../../src/store/attempts.ts";
+import { PostgresAudit } from "../../src/store/audit.ts";
 import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
 import { DeviceStore } from "../../src/store/devices.ts";
 import { GuestStore } from "../../src/store/guests.ts";
@@ -48,6 +52,7 @@ import { LoginStore } from "../../src/store/logins.ts";
 import { MagicLinkStore } from "../../src/store/magic-links.ts";
 import { OAuthStore } from "../../src/store/oauth.ts";
 import { PairingStore } from "../../src/store/pairing.ts";
+import { PasswordStore } from "../../src/store/passwords.ts";
 import { createPool } from "../../src/store/pool.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
 import { ServiceKeyStore } from "../../src/store/service-keys.ts";
@@ -86,6 +91,7 @@ export class AccountHouse {
   readonly liveTickets: LiveTickets;
   readonly serviceKeys: ServiceKeys;
   readonly magicLinks: MagicLinks;
+  readonly passwordChanges: PasswordChanges;
   /** Filled by a test before its routes are used. */
   readonly providers: OAuthProvider[] = [];
   readonly oauth: OAuthSignIn;
@@ -130,6 +136,7 @@ export class AccountHouse {
       accounts: users,
       logins,
       guests,
+      audit: new PostgresAudit(pool),
       attempts,
       passwords,
       tokens,
@@ -154,6 +161,12 @@ export class AccountHouse {
       attempts,
       callbackUrl: (provider) => `${this.publicUrl}/api/auth/oauth/${provider}/callback`,
       clock,
+    });
+    this.passwordChanges = new PasswordChanges({
+      book: new PasswordStore(pool),
+      attempts,
+      passwords,
+      revocations,
     });
     this.guestEntry = new GuestEntry(guests, tokens, clock);
     const { pepper } = keys;
@@ -271,6 +284,8 @@ export class AccountHouse {
       ...serviceKeyRoutes({ serviceKeys, serviceKeyBook, workspaces, cursorKey }),
       ...userRoutes({ users, workspaces, passwords, cursorKey }),
       ...userAccessRoutes({ users, revocations }),
+      ...userEditRoutes({ users, revocations }),
+      ...passwordRoutes({ passwordChanges: this.passwordChanges }),
       ...workspaceRoutes({ workspaces, cursorKey }),
       ...workspaceMemberRoutes({
         workspaces,

@@ -1,0 +1,84 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { insertAuditEntry } from "./audit-entries.ts";
+import { optionalColumn } from "./optional-column.ts";
+import { guarded } from "./store-error.ts";
+
+/** The administrator of the set-up, as it stands. */
+export interface SetupAdmin {
+  id: string;
+  passwordHash?: string | undefined;
+  /** What the set-up itself gave it last; undefined when it never gave it one. */
+  setupPasswordHash?: string | undefined;
+  disabled: boolean;
+}
+
+const adminRow = z.object({
+  id: z.string(),
+  passwordHash: optionalColumn(z.string()),
+  setupPasswordHash: optionalColumn(z.string()),
+  disabled: z.boolean(),
+});
+
+/** The account that the set-up makes and whose password it may set again. */
+export class SetupAdminStore {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  find(email: string): Promise<SetupAdmin | undefined> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(sql.type(adminRow)`
+        select id, password_hash as "passwordHash", setup_password_hash as "setupPasswordHash",
+          disabled_at is not null as disabled
+        from users where lower(email) = lower(${email})`);
+      return row ?? undefined;
+    });
+  }
+
+  create(admin: { id: string; email: string; passwordHash: string }): Promise<void> {
+    const { id, email, passwordHash } = admin;
+    return guarded(() =>
+      this.#pool.transaction(async (transaction) => {
+        await transaction.query(sql.unsafe`
+          insert into users (id, email, name, role, password_hash, setup_password_hash)
+          values (${id}, ${email}, 'Admin', 'admin', ${passwordHash}, ${passwordHash})`);
+        const detail = { role: "admin" };
+        await insertAuditEntry(transaction, {
+          kind: "user_created",
+          actor: { kind: "system" },
+          subjectId: id,
+          detail,
+        });
+      }),
+    );
+  }
+
+  /** From now on the set-up knows this password as the one that it gave. */
+  adopt(id: string, passwordHash: string): Promise<void> {
+    return guarded(async () => {
+      await this.#pool.query(
+        sql.unsafe`update users set setup_password_hash = ${passwordHash} where id = ${id}`,
+      );
+    });
+  }
+
+  /** Ends every login of the account. */
+  setPassword(id: string, passwordHash: string): Promise<void> {
+    return guarded(() =>
+      this.#pool.transaction(async (transaction) => {
+        await transaction.query(sql.unsafe`
+          update users set password_hash = ${passwordHash}, setup_password_hash = ${passwordHash},
+            tokens_valid_from = clock_timestamp(), updated_at = now()
+          where id = ${id}`);
+        await insertAuditEntry(transaction, {
+          kind: "password_changed",
+          actor: { kind: "system" },
+          subjectId: id,
+        });
+      }),
+    );
+  }
+}
