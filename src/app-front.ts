@@ -11,6 +11,9 @@ import { Pairing } from "./auth/pairing.ts";
 import { PasswordHasher } from "./auth/password-hasher.ts";
 import { SignIn } from "./auth/sign-in.ts";
 import { Tokens } from "./auth/tokens.ts";
+
+import { asyncApiDocument } from "./front/async-api.ts";
+
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import type { LiveSource, ViewerPolicy } from "./front/live-source.ts";
@@ -191,6 +194,7 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
       languages: ["en"],
       cursorKey,
     },
+    docs: { asyncApi: asyncApiDocument },
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }

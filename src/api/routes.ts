@@ -7,7 +7,7 @@ import { type ChunkPorts, chunkRoutes } from "./chunks.ts";
 import { type DeviceSessionPorts, deviceSessionRoutes } from "./device-sessions.ts";
 import { type DevicePorts, deviceRoutes } from "./devices.ts";
 import { type HeartbeatPorts, heartbeatRoutes } from "./devices-heartbeat.ts";
-import { docsRoutes } from "./docs.ts";
+import { type DocsPorts, docsRoutes } from "./docs.ts";
 import { type HealthPorts, healthRoutes } from "./health.ts";
 import { type PairingPorts, pairingRoutes } from "./pairing.ts";
 import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
@@ -50,7 +50,10 @@ export interface ApiPorts {
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts;
   health: HealthPorts;
+  docs: DocsPorts;
 }
+
+const API_INFO = { title: "Voice session service", version: "1.0", basePath: "/api" };
 
 /** Every route of the interface: the only place where one is registered. */
 export function createRoutes(ports: ApiPorts): Route[] {
@@ -84,11 +87,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...sessionDeleteRoutes(sessions),
     ...redactionRoutes(sessions),
     ...healthRoutes(ports.health),
-    ...docsRoutes(() => routes, {
-      title: "Voice session service",
-      version: "1.0",
-      basePath: "/api",
-    }),
+    ...docsRoutes(() => routes, API_INFO, ports.docs),
   ];
   return routes;
 }
