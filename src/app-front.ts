@@ -9,6 +9,7 @@ import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
 import type { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
+import { asyncApiDocument } from "./front/async-api.ts";
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import type { LiveSource, ViewerPolicy } from "./front/live-source.ts";
@@ -117,6 +118,7 @@ function createPorts(
       ...groups.workshops,
       ...access,
     }),
+    docs: { asyncApi: asyncApiDocument },
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }

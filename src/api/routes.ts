@@ -12,7 +12,7 @@ import { type TriagePorts, triageRoutes } from "./concerns-triage.ts";
 import { type DeviceSessionPorts, deviceSessionRoutes } from "./device-sessions.ts";
 import { type DevicePorts, deviceRoutes } from "./devices.ts";
 import { type HeartbeatPorts, heartbeatRoutes } from "./devices-heartbeat.ts";
-import { docsRoutes } from "./docs.ts";
+import { type DocsPorts, docsRoutes } from "./docs.ts";
 import { type HealthPorts, healthRoutes } from "./health.ts";
 import { type JobPorts, jobRoutes } from "./jobs.ts";
 import { type PairingPorts, pairingRoutes } from "./pairing.ts";
@@ -73,7 +73,10 @@ export interface ApiPorts {
   recordings: SessionAudioPorts & CompletenessPorts;
   ownSessions: SessionStartPorts & SessionMemberPorts;
   health: HealthPorts;
+  docs: DocsPorts;
 }
+
+const API_INFO = { title: "Voice session service", version: "1.0", basePath: "/api" };
 
 /** Every route of the interface: the only place where one is registered. */
 export function createRoutes(ports: ApiPorts): Route[] {
@@ -124,11 +127,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...sessionStartRoutes(ports.ownSessions),
     ...sessionMemberRoutes(ports.ownSessions),
     ...healthRoutes(ports.health),
-    ...docsRoutes(() => routes, {
-      title: "Voice session service",
-      version: "1.0",
-      basePath: "/api",
-    }),
+    ...docsRoutes(() => routes, API_INFO, ports.docs),
   ];
   return routes;
 }
