@@ -40,13 +40,20 @@ export function findCommunities(
     .filter((group) => group.length > 1)
     .map((group) => ({
       id: derivedId("community", ...group.map(({ id }) => id).sort()),
-      label: group
-        .slice(0, NAMES_IN_LABEL)
-        .map(({ name }) => name)
-        .join(", "),
+      label: labelOf(group),
       entityIds: group.map(({ id }) => id),
     }))
     .sort((a, b) => b.entityIds.length - a.entityIds.length || (a.id < b.id ? -1 : 1));
+}
+
+/** What it is about says more than who speaks. */
+function labelOf(group: readonly EntityRecord[]): string {
+  const subjects = group.filter(({ type }) => type !== "speaker");
+  const named = subjects.length > 0 ? subjects : group;
+  return named
+    .slice(0, NAMES_IN_LABEL)
+    .map(({ name }) => name)
+    .join(", ");
 }
 
 function toEdge({ sourceId, targetId, kind, weight }: RelationRecord): GraphEdge {
@@ -62,7 +69,7 @@ function byEnds(a: GraphEdge, b: GraphEdge): number {
 type Ties = UndirectedGraph<Record<string, never>, { weight: number }>;
 
 /** Undirected; the weights of edges between the same two add up. */
-export function toGraph(ids: Iterable<string>, edges: Iterable<GraphEdge>): Ties {
+function toGraph(ids: Iterable<string>, edges: Iterable<GraphEdge>): Ties {
   const graph: Ties = new UndirectedGraph();
   for (const id of ids) graph.mergeNode(id);
   for (const { sourceId, targetId, weight } of edges) {

@@ -24,7 +24,7 @@ import { cutPage } from "./sessions-page.ts";
 
 const NEIGHBOURS = 50;
 /** Ties that a path may use: the strongest. */
-const MAX_EDGES = 50_000;
+const MAX_EDGES = 20_000;
 const MAX_STEP_RELATIONS = 500;
 
 /** GET /workspaces/{id}/graph/entities/{entity_id}, GET /workspaces/{id}/graph/path. */

@@ -270,7 +270,7 @@ export class PostgresGraphReads implements GraphReader {
         from graph_links l
         join sessions s on s.id = l.session_id and s.status <> 'deleted'
         join segments g on g.session_id = l.session_id and g.id = l.segment_id and not g.redacted
-        where ${isOneOf(sql.fragment`l.session_id`, sessionIds)}
+        where ${isOneOf(sql.fragment`l.session_id`, sessionIds)} and l.source_id <> l.target_id
         group by 1, 2
         order by weight desc, 1, 2
         limit ${limit}`);

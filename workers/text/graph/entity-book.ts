@@ -59,7 +59,7 @@ export class EntityBook {
     const draft = this.#drafts.get(key);
     if (draft === undefined) throw new Error("An entity is missing from the book.");
     const spellings = byCount(draft.names);
-    const name = draft.title ?? spellings[0] ?? key;
+    const name = draft.title ?? fullName(key, spellings) ?? spellings[0] ?? key;
     const seen = new Set([normaliseName(name)]);
     const aliases = spellings.filter((spelling) => {
       const normal = normaliseName(spelling);
@@ -130,6 +130,11 @@ function byCount(names: ReadonlyMap<string, number>): string[] {
   return [...names]
     .sort(([a, m], [b, n]) => n - m || b.length - a.length || (a < b ? -1 : 1))
     .map(([name]) => name);
+}
+
+/** The spelling that is the whole name, however rare: "Sarah Smith" rather than "Sarah". */
+function fullName(key: string, spellings: readonly string[]): string | undefined {
+  return spellings.find((spelling) => normaliseName(spelling) === key);
 }
 
 function winner(types: ReadonlyMap<EntityType, number>): EntityType {

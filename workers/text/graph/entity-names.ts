@@ -38,7 +38,8 @@ export function entityKey({ type, text }: Pick<Span, "type" | "text">): string {
 
 /** The words of a person's name, without titles. */
 export function nameTokens(text: string): string[] {
-  const words = normaliseName(text).split(" ");
+  // A lone "s" is what a recogniser makes of a possessive.
+  const words = normaliseName(text).replace(/ s$/, "").split(" ");
   return words.filter((word) => word !== "" && !HONORIFICS.has(word));
 }
 

@@ -1,4 +1,5 @@
 import nlp from "compromise";
+import { nameTokens } from "./entity-names.ts";
 import type { Span, TaggedSentence, TaggedTerm } from "./span.ts";
 import { STOP_NOUNS } from "./stop-nouns.ts";
 
@@ -31,6 +32,9 @@ const BARE_DATES = new Set(
     " ",
   ),
 );
+
+/** Types in which a title alone, or two letters, are no name: "Ms", "co". */
+const NAMES: ReadonlySet<Span["type"]> = new Set(["person", "place", "organisation"]);
 
 const NOT_TOPICS = [
   "Pronoun",
@@ -148,6 +152,7 @@ function takeSpan(sentence: OpenSentence, type: Span["type"], from: number, to: 
   if (type === "date" && inside.every(({ normal }) => BARE_DATES.has(normal))) return;
   if (type !== "date" && inside.every(({ tags }) => tags.has("Pronoun"))) return;
   const text = trimmed(texts.slice(from, to).filter(Boolean).join(" "));
+  if (NAMES.has(type) && (nameTokens(text).length === 0 || /^\p{Ll}{2}$/u.test(text))) return;
   if (/[\p{L}\p{N}]{2}/u.test(text)) spans.push({ type, from, to, text });
 }
 

@@ -137,9 +137,11 @@ describe("graph: extraction", () => {
 
 describe("graph: one thing, one entity", () => {
   it("joins spellings of a person, as long as it is clear who is meant", () => {
-    const clear = extract([["S1", "Sarah Smith called. Dr. Smith said yes, and Sarah laughed."]]);
+    const clear = extract([
+      ["S1", "Sarah Smith called. Dr. Smith said yes. Sarah laughed and Sarah left."],
+    ]);
     const { entity, mentions } = find(clear, "Sarah Smith");
-    expect(mentions).toHaveLength(3);
+    expect(mentions).toHaveLength(4);
     expect(entity?.aliases).toEqual(expect.arrayContaining(["Sarah"]));
     const unclear = extract([["S1", "Sarah Smith met John Smith. Mr. Smith called."]]);
     expect(find(unclear, "Sarah Smith").mentions).toHaveLength(1);
