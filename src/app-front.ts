@@ -29,6 +29,7 @@ import { PostgresSegments } from "./store/segments.ts";
 import { PostgresSessionEdits } from "./store/session-edits.ts";
 import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
+import { PostgresSummaries } from "./store/summaries.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
 import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
@@ -165,7 +166,7 @@ interface SessionParts {
 function createConversationPorts(
   { config, log, shared }: AppContext,
   { directory, notifier, access, erasure, groups }: SessionParts,
-): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs"> {
+): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
   const { pool, blobs, commands: actors } = shared;
   const { cursorKey } = shared.keys;
   const segments = new PostgresSegments(pool);
@@ -205,6 +206,7 @@ function createConversationPorts(
       languages: ["en"],
       cursorKey,
     },
+    summaries: { directory, summaries: new PostgresSummaries(pool), cursorKey },
   };
 }
 

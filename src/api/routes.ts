@@ -30,6 +30,8 @@ import { type SessionEditPorts, sessionEditRoutes } from "./sessions-edit.ts";
 import { type SessionStartPorts, sessionStartRoutes } from "./sessions-start.ts";
 import { type SpeakerClaimPorts, speakerClaimRoutes } from "./speaker-claims.ts";
 import { type SpeakerEditPorts, speakerEditRoutes } from "./speakers-edit.ts";
+import { type SummaryPorts, summaryRoutes } from "./summaries.ts";
+import { type SummarisationJobPorts, summarisationJobRoutes } from "./summarisation-jobs.ts";
 import { type TranscriptPorts, transcriptRoutes } from "./transcript.ts";
 import { type TranscriptionJobPorts, transcriptionJobRoutes } from "./transcription-jobs.ts";
 import { type RedoPorts, redoRoutes } from "./transcription-redo.ts";
@@ -72,6 +74,7 @@ export interface ApiPorts {
   jobs: TranscriptionJobPorts & RedoPorts & JobPorts;
   recordings: SessionAudioPorts & CompletenessPorts;
   ownSessions: SessionStartPorts & SessionMemberPorts;
+  summaries: SummaryPorts & SummarisationJobPorts;
   health: HealthPorts;
   docs: DocsPorts;
 }
@@ -114,6 +117,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...speakerClaimRoutes(sessions),
     ...transcriptionJobRoutes(ports.jobs),
     ...redoRoutes(ports.jobs),
+    ...summaryRoutes(ports.summaries),
+    ...summarisationJobRoutes(ports.summaries),
     ...segmentEditRoutes(sessions),
     ...speakerEditRoutes(sessions),
     ...sessionEditRoutes(sessions),
