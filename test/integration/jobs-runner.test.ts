@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { AppError } from "../../src/base/errors.ts";
 import type { JobRunner } from "../../src/jobs/job-runner.ts";
+import { PostgresAllJobs } from "../../src/store/all-jobs.ts";
 import { PostgresJobQueue } from "../../src/store/job-queue.ts";
 import { PostgresSessionDeletion } from "../../src/store/session-deletion.ts";
 import { PostgresSummaries } from "../../src/store/summaries.ts";
@@ -157,9 +158,7 @@ describe("job runner", () => {
     };
     run();
     await reaches(id, "running");
-    await house.sql("update jobs set status = 'cancelled', completed_at = now() where id = $1", [
-      id,
-    ]);
+    expect(await new PostgresAllJobs(house.pool).cancelBatch(id)).toBe(true);
     await until(() => aborted, "the work to stop");
     expect(await jobOf(id)).toMatchObject({ status: "cancelled", attempt: 1 });
     expect(await countSummaries()).toBe(0);
