@@ -36,6 +36,7 @@ import { PostgresSegments } from "./store/segments.ts";
 import { PostgresSessionEdits } from "./store/session-edits.ts";
 import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
+import { PostgresSummaries } from "./store/summaries.ts";
 import { TicketStore } from "./store/tickets.ts";
 import { UserStore } from "./store/users.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
@@ -192,7 +193,7 @@ interface SessionParts {
 function createSessionPorts(
   { config, log, shared }: AppContext,
   { directory, notifier, access, erasure, groups }: SessionParts,
-): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs"> {
+): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
   const { pool, blobs, commands: actors } = shared;
   const { cursorKey } = shared.keys;
   const segments = new PostgresSegments(pool);
@@ -231,6 +232,7 @@ function createSessionPorts(
       languages: ["en"],
       cursorKey,
     },
+    summaries: { directory, summaries: new PostgresSummaries(pool), cursorKey },
   };
 }
 

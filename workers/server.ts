@@ -10,10 +10,13 @@ import type { DescribeRequest, DescribeResponse } from "../src/wire/gen/voice/v1
 import { toGrpcFailure } from "../src/wire/grpc-status.ts";
 import type { ThreadPool } from "./pool.ts";
 import { checkServiceKey } from "./service-key.ts";
+import type { TextTaskName } from "./text/text-task.ts";
+import { type EncodedTextCall, TextCall } from "./text-call.ts";
 import { TranscribeCall } from "./transcribe-call.ts";
-import { type EncodedCall, workerService } from "./worker-service.ts";
+import { type EncodedCall, textService, workerService } from "./worker-service.ts";
 
-const SERVICE = "voice.v1.WorkerService";
+const SERVICES = ["voice.v1.WorkerService", "voice.v1.TextService"];
+const PROTOS = ["voice/v1/worker.proto", "voice/v1/text.proto"];
 /** A chunk of 64 MiB and what surrounds it. */
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 const IDLE_MS = 15 * 60_000;
@@ -31,11 +34,19 @@ export interface WorkerServerOptions {
   idleMs?: number;
 }
 
-/** The worker's gRPC side: Transcribe, Describe, health and reflection. */
+/** A call that is under way. */
+interface OpenCall {
+  start(): void;
+  fail(error: AppError): void;
+}
+
+/** The worker's gRPC side: Transcribe, Describe, work on text, health and reflection. */
 export class WorkerServer {
   readonly #options: WorkerServerOptions;
-  readonly #calls = new Set<TranscribeCall>();
-  readonly #health = new HealthImplementation({ "": "NOT_SERVING", [SERVICE]: "NOT_SERVING" });
+  readonly #calls = new Set<OpenCall>();
+  readonly #health = new HealthImplementation(
+    Object.fromEntries(["", ...SERVICES].map((name) => [name, "NOT_SERVING" as const])),
+  );
   readonly #server: Server;
   #isDraining = false;
   #empty = createDeferred<void>();
@@ -56,10 +67,13 @@ export class WorkerServer {
         answer: sendUnaryData<DescribeResponse>,
       ) => this.#describe(call, answer),
     });
+    this.#server.addService(textService, {
+      summarise: (call: EncodedTextCall) => this.#text(call, "summarise"),
+    });
     this.#health.addToServer(this.#server);
-    new ReflectionService(
-      loadSync("voice/v1/worker.proto", { includeDirs: [PROTO_ROOT] }),
-    ).addToServer(this.#server);
+    new ReflectionService(loadSync(PROTOS, { includeDirs: [PROTO_ROOT] })).addToServer(
+      this.#server,
+    );
   }
 
   /** The port it listens on. */
@@ -103,13 +117,13 @@ export class WorkerServer {
   }
 
   #setServing(serving: boolean): void {
-    for (const name of ["", SERVICE]) {
+    for (const name of ["", ...SERVICES]) {
       this.#health.setStatus(name, serving ? "SERVING" : "NOT_SERVING");
     }
   }
 
   #transcribe(call: EncodedCall): void {
-    const { pool, log, key, idleMs = IDLE_MS } = this.#options;
+    const { pool, log, idleMs = IDLE_MS } = this.#options;
     const transcription: TranscribeCall = new TranscribeCall({
       call,
       pool,
@@ -117,17 +131,28 @@ export class WorkerServer {
       idleMs,
       onClosed: () => this.#onClosed(transcription),
     });
-    this.#calls.add(transcription);
+    this.#begin(call, transcription);
+  }
+
+  #text(call: EncodedTextCall, task: TextTaskName): void {
+    const { pool, log } = this.#options;
+    const onClosed = (): void => this.#onClosed(work);
+    const work: TextCall = new TextCall({ call, task, pool, log, onClosed });
+    this.#begin(call, work);
+  }
+
+  #begin({ metadata }: EncodedCall | EncodedTextCall, call: OpenCall): void {
+    this.#calls.add(call);
     try {
-      checkServiceKey(key, call.metadata);
+      checkServiceKey(this.#options.key, metadata);
       if (this.#isDraining) throw new AppError("unavailable", "The worker is stopping.");
-      transcription.start();
+      call.start();
     } catch (error) {
-      transcription.fail(toAppError(error));
+      call.fail(toAppError(error));
     }
   }
 
-  #onClosed(call: TranscribeCall): void {
+  #onClosed(call: OpenCall): void {
     this.#calls.delete(call);
     if (this.#isDraining && this.#calls.size === 0) this.#empty.resolve();
   }

@@ -21,6 +21,8 @@ import { type SessionDeletePorts, sessionDeleteRoutes } from "./sessions-delete.
 import { type SessionEditPorts, sessionEditRoutes } from "./sessions-edit.ts";
 import { type SpeakerClaimPorts, speakerClaimRoutes } from "./speaker-claims.ts";
 import { type SpeakerEditPorts, speakerEditRoutes } from "./speakers-edit.ts";
+import { type SummaryPorts, summaryRoutes } from "./summaries.ts";
+import { type SummarisationJobPorts, summarisationJobRoutes } from "./summarisation-jobs.ts";
 import { type TranscriptPorts, transcriptRoutes } from "./transcript.ts";
 import { type TranscriptionJobPorts, transcriptionJobRoutes } from "./transcription-jobs.ts";
 import { type RedoPorts, redoRoutes } from "./transcription-redo.ts";
@@ -59,6 +61,7 @@ export interface ApiPorts {
   concerns: ConcernPorts & TriagePorts;
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts;
+  summaries: SummaryPorts & SummarisationJobPorts;
   health: HealthPorts;
 }
 
@@ -93,6 +96,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...speakerClaimRoutes(sessions),
     ...transcriptionJobRoutes(ports.jobs),
     ...redoRoutes(ports.jobs),
+    ...summaryRoutes(ports.summaries),
+    ...summarisationJobRoutes(ports.summaries),
     ...segmentEditRoutes(sessions),
     ...speakerEditRoutes(sessions),
     ...sessionEditRoutes(sessions),

@@ -1,12 +1,14 @@
-import type { CommonQueryMethods } from "slonik";
+import { type CommonQueryMethods, sql } from "slonik";
 
 /**
  * Erases what was derived from a session's words and would go on telling them.
  * Returns how much of each kind went.
  */
 export async function eraseDerived(
-  _connection: CommonQueryMethods,
-  _sessionId: string,
+  connection: CommonQueryMethods,
+  sessionId: string,
 ): Promise<Record<string, number>> {
-  return {};
+  const { rowCount: summaries } = await connection.query(sql.unsafe`
+    delete from summaries where session_id = ${sessionId}`);
+  return { summaries };
 }
