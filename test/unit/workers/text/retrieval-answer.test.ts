@@ -41,7 +41,7 @@ describe("answer: quotes", () => {
 
   it("finds a word that was heard wrong", () => {
     const answer = ask("when is the final raport due?");
-    expect(answer.cited).toBe("6");
+    expect(answer.cited).toBe("6,7");
     expect(answer.toolsUsed).toContain("fuzzy_match");
     expect(likeness("report", "raport")).toBeGreaterThan(0.5);
     expect(likeness("report", "reporter")).toBeGreaterThan(likeness("report", "repeat"));
