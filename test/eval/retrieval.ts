@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { answerQuestion } from "../../workers/text/retrieval/answer.ts";
 import { search } from "../../workers/text/retrieval/search.ts";
+import { finish } from "../../workers/text/retrieval/steps.ts";
 import { describeMachine } from "./machine.ts";
 import { type Meeting, type MeetingQuery, readMeetings } from "./qmsum.ts";
 import { rouge } from "./rouge.ts";
@@ -25,7 +26,7 @@ function mean(values: readonly number[]): number {
 
 /** Share of the gold words among the first words of the ranking. */
 function evidenceRecall(meeting: Meeting, { query, gold }: MeetingQuery): number[] {
-  const found = search({ query, nowMs: 0, conversations: [meeting.conversation] });
+  const found = finish(search({ query, nowMs: 0, conversations: [meeting.conversation] }));
   const isGold = (index: number): boolean =>
     gold.has(Number(found.sentences[index]?.passage.segmentId));
   const wanted = found.sentences.reduce(
@@ -53,7 +54,9 @@ function score(meeting: Meeting, query: MeetingQuery): Scored {
   const recall = evidenceRecall(meeting, query);
   const conversations = [meeting.conversation];
   const began = performance.now();
-  const answer = answerQuestion({ query: query.query, nowMs: 0, across: false, conversations });
+  const answer = finish(
+    answerQuestion({ query: query.query, nowMs: 0, across: false, conversations }),
+  );
   const ms = performance.now() - began;
   const { one, two, longest } = rouge(answer.text, query.answer);
   const hits = answer.citations.filter(({ segmentId }) => query.gold.has(Number(segmentId)));
@@ -82,12 +85,12 @@ function refusals(meetings: readonly Meeting[]): { absent: number; asked: number
       const other = others[(index * 7 + at * 3) % others.length];
       const query = other?.queries[at % other.queries.length]?.query;
       if (query === undefined) continue;
-      const found = search({ query, nowMs: 0, conversations: [meeting.conversation] });
+      const found = finish(search({ query, nowMs: 0, conversations: [meeting.conversation] }));
       // "What was discussed?" can be answered everywhere.
       if (found.terms.length === 0) continue;
       asked += 1;
       const conversations = [meeting.conversation];
-      const answer = answerQuestion({ query, nowMs: 0, across: false, conversations });
+      const answer = finish(answerQuestion({ query, nowMs: 0, across: false, conversations }));
       if (answer.citations.length === 0) absent += 1;
     }
   }
@@ -113,7 +116,7 @@ function longSession(meetings: readonly Meeting[]): number {
     .slice(0, 100)
     .map(({ query }) => {
       const began = performance.now();
-      answerQuestion({ query, nowMs: 0, across: false, conversations });
+      finish(answerQuestion({ query, nowMs: 0, across: false, conversations }));
       return performance.now() - began;
     })
     .sort((a, b) => a - b);

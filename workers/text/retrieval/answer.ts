@@ -5,6 +5,7 @@ import { rankCentral, rankCues } from "./overview.ts";
 import { coverage, ENOUGH } from "./relevance.ts";
 import { type Search, search } from "./search.ts";
 import { type Pick, rankSentences, type SelectLimits, select } from "./select.ts";
+import type { Steps } from "./steps.ts";
 import {
   countMentions,
   type Draft,
@@ -20,8 +21,9 @@ const OVERVIEW: SelectLimits = { sentences: 5, words: 120, floor: 0 };
 const CUES: SelectLimits = { sentences: 8, words: 200, floor: 0 };
 
 /** Answers from the conversations by quoting them; deterministic, and nothing is kept. */
-export function answerQuestion(request: RetrieveRequest): Answer {
-  const found = search(request);
+export function* answerQuestion(request: RetrieveRequest): Steps<Answer> {
+  const found = yield* search(request);
+  yield undefined;
   const tools = toolsOf(found);
   const draft =
     found.sentences.length === 0 ? undefined : draftAnswer(found, request.across, tools);

@@ -1,5 +1,6 @@
 import type { Conversation, Passage } from "../../../src/wire/gen/voice/v1/retrieval.ts";
 import { ASKER, voiceId } from "./question.ts";
+import type { Steps } from "./steps.ts";
 import type { Stemmer } from "./words.ts";
 import { wordsOf } from "./words.ts";
 
@@ -32,18 +33,23 @@ export interface Unit {
 
 const UNIT_WORDS = 90;
 const MAX_SENTENCE_WORDS = 60;
+const PASSAGES_PER_STEP = 100;
 
-/** Sentences of all conversations in order. */
-export function cutSentences(conversations: readonly Conversation[], stemmer: Stemmer): Sentence[] {
-  return conversations.flatMap((conversation, index) => {
+/** Sentences of all conversations in order; a step takes a few milliseconds. */
+export function* cutSentences(
+  conversations: readonly Conversation[],
+  stemmer: Stemmer,
+): Steps<Sentence[]> {
+  const sentences: Sentence[] = [];
+  for (const [index, conversation] of conversations.entries()) {
     const voices = new Map(conversation.voices.map((voice) => [voice.label, voice]));
     let offset = 0;
-    return conversation.passages.flatMap((passage) => {
+    for (const [at, passage] of conversation.passages.entries()) {
+      if (at % PASSAGES_PER_STEP === 0) yield undefined;
       const voice = voices.get(passage.label);
-      return splitText(passage.text).map((text): Sentence => {
+      for (const text of splitText(passage.text)) {
         const length = wordsOf(text).length;
-        offset += length;
-        return {
+        sentences.push({
           conversation: index,
           passage,
           voice: voiceId(passage.label, voice?.name ?? ""),
@@ -51,11 +57,13 @@ export function cutSentences(conversations: readonly Conversation[], stemmer: St
           text,
           terms: countOf(stemmer.terms(text)),
           length,
-          offset: offset - length,
-        };
-      });
-    });
-  });
+          offset,
+        });
+        offset += length;
+      }
+    }
+  }
+  return sentences;
 }
 
 function countOf(terms: readonly string[]): Map<string, number> {

@@ -1,4 +1,4 @@
-import { foldWord, type Stemmer, wordsOf } from "./words.ts";
+import { foldWord, type Stemmer } from "./words.ts";
 
 const MIN_LENGTH = 4;
 const MIN_LIKENESS = 0.5;
@@ -23,7 +23,7 @@ export function likeness(one: string, other: string): number {
 /** Stems of spoken words that look like `word`, which itself was never recognised; best first. */
 export function similarStems(
   word: string,
-  vocabulary: Iterable<string>,
+  vocabulary: ReadonlySet<string>,
   stemmer: Stemmer,
 ): { stem: string; likeness: number }[] {
   const folded = foldWord(word);
@@ -40,11 +40,4 @@ export function similarStems(
     .map(([stem, like]) => ({ stem, likeness: like }))
     .sort((a, b) => b.likeness - a.likeness || (a.stem < b.stem ? -1 : 1))
     .slice(0, MAX_VARIANTS);
-}
-
-/** Folded words of the texts, each once. */
-export function vocabularyOf(texts: Iterable<string>): Set<string> {
-  const words = new Set<string>();
-  for (const text of texts) for (const word of wordsOf(text)) words.add(foldWord(word));
-  return words;
 }

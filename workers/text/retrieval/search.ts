@@ -1,9 +1,10 @@
 import type { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";
 import { cutSentences, isSaidBy, packUnits, type Sentence, type Unit } from "./document.ts";
-import { similarStems, vocabularyOf } from "./fuzzy.ts";
+import { similarStems } from "./fuzzy.ts";
 import { type Question, readQuestion } from "./question.ts";
 import { isWithin } from "./question-time.ts";
 import { rarities, scoreUnits, smooth, type Term } from "./ranking.ts";
+import type { Steps } from "./steps.ts";
 import { Stemmer } from "./words.ts";
 
 /** Widths in words over which neighbours share their score. */
@@ -33,18 +34,20 @@ export interface SearchRequest {
 }
 
 /** Reads the question and ranks every unit of the conversations for it. */
-export function search({ query, nowMs, conversations }: SearchRequest): Search {
+export function* search({ query, nowMs, conversations }: SearchRequest): Steps<Search> {
   const voices = conversations.flatMap((conversation) => conversation.voices);
   const question = readQuestion(query, voices, nowMs);
   const stemmer = new Stemmer(conversations[0]?.language ?? "");
-  const sentences = cutSentences(conversations, stemmer);
+  const sentences = yield* cutSentences(conversations, stemmer);
   const units = packUnits(sentences);
-  const { terms, isFuzzy } = expand(question, sentences, stemmer);
+  const { terms, isFuzzy } = yield* expand(question, sentences, stemmer);
   const idf = rarities(
     terms,
     units.map((unit) => unit.counts),
   );
+  yield undefined;
   const smoothed = smooth(scoreUnits(terms, idf, units), units, WIDTHS);
+  yield undefined;
   const lengths = lengthsOf(conversations);
   const scores = units.map((unit, index) => {
     if (!isUnitWithin(unit, sentences, question, lengths)) return 0;
@@ -91,13 +94,14 @@ function shareOf(unit: Unit, sentences: readonly Sentence[], voices: ReadonlySet
 }
 
 /** The topic's words as stems; a word that was never spoken also as those that look like it. */
-function expand(
+function* expand(
   question: Question,
   sentences: readonly Sentence[],
   stemmer: Stemmer,
-): { terms: Term[]; isFuzzy: boolean } {
-  const spoken = new Set(sentences.flatMap((sentence) => [...sentence.terms.keys()]));
-  let vocabulary: ReadonlySet<string> | undefined;
+): Steps<{ terms: Term[]; isFuzzy: boolean }> {
+  const spoken = new Set<string>();
+  for (const sentence of sentences) for (const term of sentence.terms.keys()) spoken.add(term);
+  const vocabulary = stemmer.knownWords();
   let isFuzzy = false;
   const terms = new Map<string, Term>();
   for (const word of question.words) {
@@ -105,7 +109,7 @@ function expand(
     if (stem === "" || terms.has(stem)) continue;
     const stems = new Map([[stem, 1]]);
     if (!spoken.has(stem)) {
-      vocabulary ??= vocabularyOf(sentences.map((sentence) => sentence.text));
+      yield undefined;
       for (const similar of similarStems(word, vocabulary, stemmer)) {
         stems.set(similar.stem, similar.likeness);
         isFuzzy = true;

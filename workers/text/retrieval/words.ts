@@ -42,6 +42,11 @@ export class Stemmer {
     return stem;
   }
 
+  /** Every word it has stemmed, folded. */
+  knownWords(): Set<string> {
+    return new Set([...this.#known.keys()].map(foldWord));
+  }
+
   /** Stems of a text in order, stop words left out. */
   terms(text: string): string[] {
     const terms: string[] = [];

@@ -2,12 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { Conversation } from "../../../../src/wire/gen/voice/v1/retrieval.ts";
 import { answerQuestion } from "../../../../workers/text/retrieval/answer.ts";
 import { likeness } from "../../../../workers/text/retrieval/fuzzy.ts";
+import { finish } from "../../../../workers/text/retrieval/steps.ts";
 import { LAUNCH, LAUNCH_NAMES, spokenConversation } from "../../../support/spoken-conversation.ts";
 
 const launch = spokenConversation(LAUNCH, LAUNCH_NAMES);
 
 function ask(query: string, conversations: Conversation[] = [launch], across = false) {
-  const answer = answerQuestion({ query, nowMs: 0, across, conversations });
+  const answer = finish(answerQuestion({ query, nowMs: 0, across, conversations }));
   return { ...answer, cited: answer.citations.map(({ segmentId }) => segmentId.slice(8)).join() };
 }
 
