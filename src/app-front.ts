@@ -4,6 +4,7 @@ import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { createErasure } from "./app-erasure.ts";
 import { createGroupPorts } from "./app-groups.ts";
+import { createQueryPorts } from "./app-queries.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
 import { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
@@ -148,6 +149,7 @@ function createPorts(context: AppContext, access: Access, directory: PostgresSes
     ...groups,
     webhooks: createWebhookPorts(context, new WorkspaceStore(shared.pool)),
     ...createSessionPorts(context, { directory, notifier, access, erasure, groups }),
+    queries: createQueryPorts(context, directory),
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }

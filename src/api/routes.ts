@@ -12,6 +12,7 @@ import { type HeartbeatPorts, heartbeatRoutes } from "./devices-heartbeat.ts";
 import { docsRoutes } from "./docs.ts";
 import { type HealthPorts, healthRoutes } from "./health.ts";
 import { type PairingPorts, pairingRoutes } from "./pairing.ts";
+import { type QueryPorts, queryRoutes } from "./queries.ts";
 import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
 import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
@@ -34,6 +35,7 @@ import { type WebhookPorts, webhookRoutes } from "./webhooks.ts";
 import { type WebhookDeliveryPorts, webhookDeliveryRoutes } from "./webhooks-deliveries.ts";
 import { type WorkshopPorts, workshopRoutes } from "./workshops.ts";
 import { type CharacterPorts, characterRoutes } from "./workshops-characters.ts";
+import { type WorkspaceSearchPorts, workspaceSearchRoutes } from "./workspace-search.ts";
 import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
 import { type WorkspaceEditPorts, workspaceEditRoutes } from "./workspaces-edit.ts";
 import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-members.ts";
@@ -62,6 +64,7 @@ export interface ApiPorts {
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts;
   summaries: SummaryPorts & SummarisationJobPorts;
+  queries: QueryPorts & WorkspaceSearchPorts;
   health: HealthPorts;
 }
 
@@ -105,6 +108,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...redactionRoutes(sessions),
     ...concernRoutes(ports.concerns),
     ...triageRoutes(ports.concerns),
+    ...queryRoutes(ports.queries),
+    ...workspaceSearchRoutes(ports.queries),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, {
       title: "Voice session service",
