@@ -5,6 +5,7 @@ import type {
   RetrieveQuestion,
   Retriever,
 } from "../api/retriever.ts";
+import { delay } from "../base/deferred.ts";
 import { AppError, toAppError } from "../base/errors.ts";
 import {
   type Answer,
@@ -18,6 +19,9 @@ import type { StreamingMethod, WorkerClient } from "./worker-client.ts";
 
 const PLAN_MS = 3_000;
 const RETRIEVE_MS = 15_000;
+const ATTEMPTS = 5;
+/** First wait for a worker whose hands are full; grows with each attempt. */
+const BUSY_MS = 150;
 
 export interface PlacedRetrieverOptions {
   placement: Placement;
@@ -26,7 +30,7 @@ export interface PlacedRetrieverOptions {
   key: string | undefined;
 }
 
-/** Has questions answered by the worker that has least to do, by another when that one is lost. */
+/** Has questions answered by the worker that has least to do, by another when that one is lost or busy. */
 export class PlacedRetriever implements Retriever {
   readonly #placement: Placement;
   readonly #client: WorkerClient;
@@ -71,24 +75,18 @@ export class PlacedRetriever implements Retriever {
     signal: AbortSignal,
   ): Promise<void> {
     const settings = { key: this.#key, deadlineMs, signal, onMessage };
-    const first = this.#pick();
-    try {
-      await this.#client.stream(first, method, request, settings);
-    } catch (cause) {
-      const error = toAppError(cause);
-      if (error.code === "unavailable" && !signal.aborted) this.#placement.failed(first);
-      const second = this.#another(error, first, signal);
-      if (second === undefined) throw error;
-      await this.#client.stream(second, method, request, settings);
+    for (let attempt = 1; ; attempt += 1) {
+      const address = this.#pick();
+      try {
+        await this.#client.stream(address, method, request, settings);
+        return;
+      } catch (cause) {
+        const error = toAppError(cause);
+        if (signal.aborted || attempt === ATTEMPTS || !isWorkers(error)) throw error;
+        if (error.code === "unavailable") this.#placement.failed(address);
+        else await delay(BUSY_MS * attempt * (0.5 + Math.random()), signal);
+      }
     }
-  }
-
-  /** Asking changes nothing, so what one worker could not do another may. */
-  #another(error: AppError, first: string, signal: AbortSignal): string | undefined {
-    const isWorkers = error.code === "unavailable" || error.code === "overloaded";
-    if (!isWorkers || signal.aborted) return undefined;
-    const address = this.#placement.pickForText();
-    return address === first ? undefined : address;
   }
 
   #pick(): string {
@@ -98,6 +96,11 @@ export class PlacedRetriever implements Retriever {
       retryAfter: 5,
     });
   }
+}
+
+/** Asking changes nothing, so what one worker could not do may be asked again. */
+function isWorkers({ code }: AppError): boolean {
+  return code === "unavailable" || code === "overloaded";
 }
 
 function toMessage(conversation: SpokenConversation, askerId: string): Conversation {

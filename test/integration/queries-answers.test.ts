@@ -213,6 +213,15 @@ describe("queries: answers", () => {
     expect(yesterday.tools_used).toContain("date_filter");
   });
 
+  it("come for many who ask at once", async () => {
+    const { sessionId } = await queries.tell(workspaceId, owner, [["S1", "red shoes"]]);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => queries.askSession(owner, sessionId, "shoes?")),
+    );
+    expect(new Set(answers.map(({ answer }) => answer)).size).toBe(1);
+    expect(answers[0]?.citations).toHaveLength(1);
+  });
+
   it("say that nothing was said where nothing was", async () => {
     const empty = await queries.house.workspace(owner.id);
     const answer = await queries.askWorkspace(owner, empty, "What about shoes?");
