@@ -6,6 +6,7 @@ import { type Access, createAccess, createIdentityPorts } from "./app-access.ts"
 import { createErasure } from "./app-erasure.ts";
 import { createGraphPorts } from "./app-graph.ts";
 import { createGroupPorts } from "./app-groups.ts";
+import { createQueryPorts } from "./app-queries.ts";
 import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
@@ -122,6 +123,7 @@ function createPorts(
     }),
     docs: { asyncApi: asyncApiDocument },
     graph: createGraphPorts(context, { directory, workspaces: new WorkspaceStore(shared.pool) }),
+    queries: createQueryPorts(context, directory),
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }

@@ -13,10 +13,15 @@ import { checkServiceKey } from "./service-key.ts";
 import type { TextTaskName } from "./text/text-task.ts";
 import { type EncodedTextCall, TextCall } from "./text-call.ts";
 import { TranscribeCall } from "./transcribe-call.ts";
-import { type EncodedCall, textService, workerService } from "./worker-service.ts";
+import {
+  type EncodedCall,
+  retrievalService,
+  textService,
+  workerService,
+} from "./worker-service.ts";
 
-const SERVICES = ["voice.v1.WorkerService", "voice.v1.TextService"];
-const PROTOS = ["voice/v1/worker.proto", "voice/v1/text.proto"];
+const SERVICES = ["voice.v1.WorkerService", "voice.v1.TextService", "voice.v1.RetrievalService"];
+const PROTOS = ["voice/v1/worker.proto", "voice/v1/text.proto", "voice/v1/retrieval.proto"];
 /** A chunk of 64 MiB and what surrounds it. */
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 const IDLE_MS = 15 * 60_000;
@@ -83,6 +88,10 @@ export class WorkerServer {
     });
     this.#server.addService(textService, {
       summarise: (call: EncodedTextCall) => this.#text(call, "summarise"),
+    });
+    this.#server.addService(retrievalService, {
+      understand: (call: EncodedTextCall) => this.#text(call, "understand"),
+      retrieve: (call: EncodedTextCall) => this.#text(call, "retrieve"),
     });
     for (const service of services) service.addTo(this.#server);
     this.#health.addToServer(this.#server);

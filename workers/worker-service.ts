@@ -1,4 +1,5 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
+import { RetrievalServiceService } from "../src/wire/gen/voice/v1/retrieval.ts";
 import { TextServiceService } from "../src/wire/gen/voice/v1/text.ts";
 import { WorkerServiceService } from "../src/wire/gen/voice/v1/worker.ts";
 
@@ -22,6 +23,12 @@ export const workerService = {
 /** Work on text, encoded for the same reason. */
 export const textService = {
   summarise: { ...TextServiceService.summarise, ...ENCODED },
+} as const;
+
+/** Questions about conversations, encoded too. */
+export const retrievalService = {
+  understand: { ...RetrievalServiceService.understand, ...ENCODED },
+  retrieve: { ...RetrievalServiceService.retrieve, ...ENCODED },
 } as const;
 
 /** A Transcribe call of encoded messages. */

@@ -18,6 +18,7 @@ import { graphEntityRoutes } from "./graph-entities.ts";
 import { type HealthPorts, healthRoutes } from "./health.ts";
 import { type JobPorts, jobRoutes } from "./jobs.ts";
 import { type PairingPorts, pairingRoutes } from "./pairing.ts";
+import { type QueryPorts, queryRoutes } from "./queries.ts";
 import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
 import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
@@ -46,6 +47,7 @@ import { type WebhookPorts, webhookRoutes } from "./webhooks.ts";
 import { type WebhookDeliveryPorts, webhookDeliveryRoutes } from "./webhooks-deliveries.ts";
 import { type WorkshopPorts, workshopRoutes } from "./workshops.ts";
 import { type CharacterPorts, characterRoutes } from "./workshops-characters.ts";
+import { type WorkspaceSearchPorts, workspaceSearchRoutes } from "./workspace-search.ts";
 import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
 import { type WorkspaceEditPorts, workspaceEditRoutes } from "./workspaces-edit.ts";
 import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-members.ts";
@@ -78,6 +80,7 @@ export interface ApiPorts {
   ownSessions: SessionStartPorts & SessionMemberPorts;
   graph: GraphPorts;
   summaries: SummaryPorts & SummarisationJobPorts;
+  queries: QueryPorts & WorkspaceSearchPorts;
   health: HealthPorts;
   docs: DocsPorts;
 }
@@ -136,6 +139,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...sessionMemberRoutes(ports.ownSessions),
     ...graphRoutes(ports.graph),
     ...graphEntityRoutes(ports.graph),
+    ...queryRoutes(ports.queries),
+    ...workspaceSearchRoutes(ports.queries),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, API_INFO, ports.docs),
   ];

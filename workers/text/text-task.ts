@@ -8,12 +8,16 @@
 export type TextTask = (request: Uint8Array) => Generator<Uint8Array | undefined, void>;
 
 /** What can be asked for; the names are those of the gRPC methods. */
-export type TextTaskName = "summarise";
+export type TextTaskName = "summarise" | "understand" | "retrieve";
 
 /** Loaded at first use: a thread that only transcribes needs no dictionary in memory. */
 export async function loadTextTask(name: TextTaskName): Promise<TextTask> {
   switch (name) {
     case "summarise":
       return (await import("./summary/summarise-task.ts")).summariseTask;
+    case "understand":
+      return (await import("./retrieval/retrieve-task.ts")).understandTask;
+    case "retrieve":
+      return (await import("./retrieval/retrieve-task.ts")).retrieveTask;
   }
 }
