@@ -11,6 +11,7 @@ import { renderFrames } from "./store/live-frames.ts";
 import { PostgresRedactions } from "./store/redactions.ts";
 import { PostgresRetention } from "./store/retention.ts";
 import { PostgresSessionDeletion } from "./store/session-deletion.ts";
+import { PostgresDeliveryQueue } from "./store/webhook-queue.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -42,9 +43,10 @@ export function createErasure(context: AppContext, revocations: RevocationFeed) 
 
 /** Finishes what deletions left, silences redacted audio, and deletes what was kept long enough. */
 export function startHousekeeping(context: AppContext, revocations: RevocationFeed): void {
-  const { log, stack, shared } = context;
+  const { log, clock, stack, shared } = context;
   const { sessions, accounts } = createErasure(context, revocations);
   const retention = new PostgresRetention(shared.pool);
+  const deliveries = new PostgresDeliveryQueue(shared.pool);
   const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
   const housekeeping = new Housekeeping(
     [
@@ -52,6 +54,7 @@ export function startHousekeeping(context: AppContext, revocations: RevocationFe
       { name: "audio of deleted sessions", every: 10 * SECOND, run: () => sessions.finish() },
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
       { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },
+      { name: "webhook deliveries", every: HOUR / 6, run: () => deliveries.clean(clock.now()) },
       { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
     ],
     log,

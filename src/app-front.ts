@@ -4,7 +4,10 @@ import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { type Access, createAccess, createIdentityPorts } from "./app-access.ts";
 import { createErasure } from "./app-erasure.ts";
+import { createGroupPorts } from "./app-groups.ts";
+import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
+import { createWebhookPorts } from "./app-webhooks.ts";
 import type { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
@@ -15,6 +18,7 @@ import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
 import { PostgresElevations } from "./store/elevations.ts";
+import { PostgresIdempotencyBook } from "./store/idempotency.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
 import { pingDatabase } from "./store/ping.ts";
 import { PostgresRedoSettings } from "./store/redo-settings.ts";
@@ -24,6 +28,8 @@ import { PostgresSessionEdits } from "./store/session-edits.ts";
 import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
+import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
+import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
 
 /** The role that serves REST and the live channel. Returns its port. */
 export async function startFront(context: AppContext): Promise<number> {
@@ -32,9 +38,8 @@ export async function startFront(context: AppContext): Promise<number> {
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
   const access = createAccess(context, publicUrl);
   const sessions = new PostgresSessions(shared.pool);
-  const ports = createPorts(context, access, sessions, publicUrl);
   const server = new FrontServer({
-    routes: createRoutes(ports),
+    routes: createRoutes(createPorts(context, access, sessions, publicUrl)),
     authenticator: access.authenticator,
     live: {
       source: createLiveSource(shared),
@@ -49,6 +54,10 @@ export async function startFront(context: AppContext): Promise<number> {
       uploadBytes: config.uploadBytes,
     },
     rates: scaledRates(config.rateLimitFactor),
+    idempotency: {
+      book: new PostgresIdempotencyBook(shared.pool),
+      secret: shared.keys.pepper,
+    },
     allowedOrigins: config.allowedOrigins,
     uploadFolder: shared.blobs.temporaryFolder,
     trustProxy: config.trustProxy,
@@ -81,35 +90,84 @@ function scaledRates(factor: number): RateLimitSettings {
   return Object.fromEntries(entries) as RateLimitSettings;
 }
 
+type Erasure = ReturnType<typeof createErasure>;
+
 function createPorts(
   context: AppContext,
   access: Access,
   directory: PostgresSessions,
   publicUrl: () => string,
 ): ApiPorts {
-  const { config, version, log, clock, shared } = context;
-  const { pool, keys } = shared;
-  const { cursorKey } = keys;
-  const { users, revocations, authenticator, pairing, passwords } = access;
+  const { version, clock, shared } = context;
+  const notifier = createNotifier(shared);
+  const segments = new PostgresSegments(shared.pool);
+  const groups = createGroupPorts(context, { directory, audit: access.audit, notifier });
+  const erasure = createErasure(context, access.revocations);
+  return {
+    ...createIdentityPorts(context, access, publicUrl),
+    ...createAccountPorts(context, access, erasure.accounts),
+    ...groups,
+    webhooks: createWebhookPorts(context, new WorkspaceStore(shared.pool)),
+    ...createConversationPorts(context, { directory, notifier, access, erasure, groups }),
+    ...createSessionPorts(context, {
+      directory,
+      notifier,
+      segments,
+      ...groups.workshops,
+      ...access,
+    }),
+    health: { checks: { run: () => runChecks(shared) }, version, clock },
+  };
+}
+
+/** People, workspaces, devices, and what administrators do to them. */
+function createAccountPorts(
+  { clock, shared }: AppContext,
+  access: Access,
+  eraser: Erasure["accounts"],
+): Pick<ApiPorts, "users" | "admin" | "workspaces" | "devices"> {
+  const { pool } = shared;
+  const { cursorKey } = shared.keys;
+  const { users, revocations, authenticator, pairing, passwords, audit } = access;
   const workspaces = new WorkspaceStore(pool);
   const devices = new DeviceStore(pool);
-  const segments = new PostgresSegments(pool);
-  const notifier = createNotifier(shared);
-  const erasure = createErasure(context, revocations);
+  const elevations = new PostgresElevations(pool);
   return {
-    ...createIdentityPorts(context, access, workspaces, publicUrl),
-    users: { users, workspaces, passwords, revocations, cursorKey, eraser: erasure.accounts },
-    admin: {
-      elevations: new PostgresElevations(pool),
-      log: access.audit,
+    users: { users, workspaces, passwords, revocations, cursorKey, eraser },
+    admin: { elevations, log: audit, revocations, clock, cursorKey },
+    workspaces: {
+      workspaces,
+      members: new WorkspaceMemberStore(pool),
+      workspaceEdits: new WorkspaceEditStore(pool),
+      users,
       revocations,
-      clock,
       cursorKey,
     },
-    workspaces: { workspaces, users, revocations, cursorKey },
     devices: { devices, workspaces, pairing, authenticator, clock, cursorKey },
+  };
+}
+
+interface SessionParts {
+  directory: PostgresSessions;
+  notifier: CommandNotifier;
+  access: Access;
+  erasure: Erasure;
+  groups: ReturnType<typeof createGroupPorts>;
+}
+
+/** Sessions, from their start to their deletion. */
+function createConversationPorts(
+  { config, log, shared }: AppContext,
+  { directory, notifier, access, erasure, groups }: SessionParts,
+): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs"> {
+  const { pool, blobs, commands: actors } = shared;
+  const { cursorKey } = shared.keys;
+  const segments = new PostgresSegments(pool);
+  const { workshops, characters } = groups.workshops;
+  return {
     deviceSessions: {
       sessions: new PostgresDeviceSessions(pool),
+      workshops,
       notifier,
       log,
       publicUrl: config.publicUrl,
@@ -121,30 +179,25 @@ function createPorts(
       gaps: segments,
       assignees: directory,
       edits: new PostgresSegmentEdits(pool),
+      names: characters,
       sessionEdits: new PostgresSessionEdits(pool),
-      revocations,
-      actors: shared.commands,
+      workshops,
+      revocations: access.revocations,
+      actors,
       eraser: erasure.sessions,
       cursorKey,
     },
-    upload: {
-      directory,
-      chunks: new PostgresChunkStore(pool),
-      blobs: shared.blobs,
-      notifier,
-      log,
-    },
+    upload: { directory, chunks: new PostgresChunkStore(pool), blobs, notifier, log },
     jobs: {
       directory,
       jobs: new PostgresTranscriptionJobs(pool),
       segments,
       settings: new PostgresRedoSettings(pool),
-      actors: shared.commands,
+      actors,
       engines: ["pocketsphinx"],
       languages: ["en"],
       cursorKey,
     },
-    health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }
 

@@ -4,6 +4,7 @@ import { ActorHost } from "./actor/host.ts";
 import { PartitionOwner } from "./actor/partition-owner.ts";
 import { Sweeper } from "./actor/sweeper.ts";
 import type { AppContext } from "./app-shared.ts";
+import { startWebhooks } from "./app-webhooks.ts";
 import { AppError } from "./base/errors.ts";
 import type { Log } from "./base/log.ts";
 import { KvLeaseTable } from "./bus/kv-lease-table.ts";
@@ -12,6 +13,7 @@ import { TurnPublisher } from "./bus/turn-publisher.ts";
 import { PlacedTranscribers } from "./inference/placed-transcribers.ts";
 import { SessionCompanion } from "./inference/session-companion.ts";
 import { WorkerClient } from "./inference/worker-client.ts";
+import type { WebhookSender } from "./jobs/webhook-sender.ts";
 import { sessionBehaviour } from "./session/behaviour.ts";
 import type { SessionCommand } from "./session/command.ts";
 import type { SessionEvent } from "./session/event.ts";
@@ -27,6 +29,7 @@ type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCo
 
 export interface SessionsRole {
   host: SessionHost;
+  webhooks: WebhookSender;
 }
 
 /** The role that hosts session actors. */
@@ -83,7 +86,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   await owner.start();
   stack.push("actor host", () => host.drain());
   stack.push("partitions", () => owner.stop());
-  return { host };
+  return { host, webhooks: startWebhooks(context) };
 }
 
 function deliverTo(

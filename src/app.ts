@@ -69,6 +69,21 @@ async function startParts(
       read: () => sessions?.host.owned.length ?? 0,
     },
     {
+      name: "voice_webhooks_under_way",
+      help: "Webhook messages that this host is sending",
+      read: () => sessions?.webhooks.figures.underWay ?? 0,
+    },
+    {
+      name: "voice_webhooks_succeeded",
+      help: "Webhook messages that arrived, since the start",
+      read: () => sessions?.webhooks.figures.succeeded ?? 0,
+    },
+    {
+      name: "voice_webhooks_failed",
+      help: "Attempts to send a webhook message that failed, since the start",
+      read: () => sessions?.webhooks.figures.failed ?? 0,
+    },
+    {
       name: "voice_workers_known",
       help: "Workers heard lately",
       read: () => shared.placement.status().length,

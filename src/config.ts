@@ -19,6 +19,8 @@ export interface Config {
   keys: string | undefined;
   allowedOrigins: string[];
   trustProxy: boolean;
+  /** Webhooks may also go to private addresses, and over plain http. */
+  webhookAllowPrivate: boolean;
   jsonBytes: number;
   uploadBytes: number;
   /** Multiplies every rate limit; 0 switches them off. */
@@ -121,6 +123,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     keys: reader.optional("VOICE_KEYS"),
     allowedOrigins: reader.list("ALLOWED_ORIGINS"),
     trustProxy: reader.flag("TRUST_PROXY"),
+    webhookAllowPrivate: reader.flag("WEBHOOK_ALLOW_PRIVATE"),
     jsonBytes: reader.number("MAX_JSON_BYTES", 1_048_576, 1_024, 67_108_864),
     uploadBytes: reader.number("MAX_UPLOAD_BYTES", 67_108_864, 1_024, 1_073_741_824),
     rateLimitFactor: reader.number("RATE_LIMIT_FACTOR", 1, 0, 1_000_000),

@@ -17,6 +17,8 @@ export interface ChunkRecord extends ChunkSpan {
   status: ChunkStatus;
   /** Unix milliseconds. */
   uploadedAt: number;
+  /** When it was recorded, as the device said. */
+  recordedAt?: number;
   durationSeconds: number;
 }
 
@@ -49,6 +51,7 @@ const chunkSchema = Type.Object({
   transcription_status: chunkStatus,
   transcription_text: Type.String(),
   uploaded_at: timestamp,
+  started_at: Type.Optional(timestamp),
   duration_seconds: Type.Number(),
 });
 
@@ -73,6 +76,7 @@ function presentChunk(chunk: ChunkRecord, text: string): Static<typeof chunkSche
     transcription_status: chunk.status,
     transcription_text: chunk.status === "pending" ? "" : text,
     uploaded_at: toTimestamp(chunk.uploadedAt),
+    started_at: chunk.recordedAt === undefined ? undefined : toTimestamp(chunk.recordedAt),
     duration_seconds: chunk.durationSeconds,
   };
 }

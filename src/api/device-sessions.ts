@@ -10,9 +10,12 @@ import { requirePrincipal } from "./sessions-access.ts";
 import { notifyCommitted } from "./sessions-notify.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
 import { sessionStatus, timestamp } from "./sessions-schema.ts";
+import { assertLinkable } from "./workshops-access.ts";
+import type { WorkshopDirectory } from "./workshops-directory.ts";
 
 export interface DeviceSessionPorts {
   sessions: DeviceSessionStore;
+  workshops: Pick<WorkshopDirectory, "find">;
   notifier: CommandNotifier;
   log: Log;
   /** Where clients reach this service, e.g. `https://voice.example.org`; else the request's Host. */
@@ -23,7 +26,8 @@ const deviceParams = Type.Object({
   device_id: Type.String({ description: "UUID of the device" }),
 });
 
-const startBody = Type.Object({
+/** What whoever starts a session may say of it. */
+export const newSessionMembers = {
   title: Type.Optional(Type.String({ maxLength: 200 })),
   language: Type.Optional(
     Type.String({
@@ -36,11 +40,27 @@ const startBody = Type.Object({
   vocabulary: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
   ),
-});
+  workshop_id: Type.Optional(
+    Type.String({
+      description:
+        "A workshop of the session's workspace: its characters' names join the vocabulary",
+    }),
+  ),
+};
+
+const startBody = Type.Object(newSessionMembers);
+
+export const lastChunkSequence = Type.Optional(Type.Integer({ minimum: -1, maximum: 999_999 }));
 
 const stopBody = Type.Object({
   session_id: Type.Optional(Type.String()),
-  last_chunk_sequence: Type.Optional(Type.Integer({ minimum: -1, maximum: 999_999 })),
+  last_chunk_sequence: lastChunkSequence,
+});
+
+export const stoppedSchema = Type.Object({
+  success: Type.Boolean(),
+  session_id: Type.String(),
+  status: sessionStatus,
 });
 
 /** POST /devices/{id}/session/start and /stop. */
@@ -100,6 +120,10 @@ async function start(
   body: Static<typeof startBody> | undefined,
 ): Promise<{ id: string; startedAt: number }> {
   const chosen = await chooseWorkspace(ports.sessions, device, body?.workspace_id);
+  const workshopId = body?.workshop_id;
+  if (workshopId !== undefined) {
+    await assertLinkable(ports.workshops, workshopId, chosen.workspaceId);
+  }
   const id = newId();
   const { startedAt, outbox } = await ports.sessions.start({
     id,
@@ -110,6 +134,7 @@ async function start(
     title: body?.title ?? "",
     language: body?.language ?? chosen.preferredLanguage,
     vocabulary: body?.vocabulary ?? [],
+    workshopId,
   });
   notifyCommitted(ports.notifier, ports.log, outbox);
   return { id, startedAt };
@@ -167,11 +192,7 @@ function stopSession(ports: DeviceSessionPorts): Route {
     responses: {
       200: {
         description: "Stopped",
-        schema: Type.Object({
-          success: Type.Boolean(),
-          session_id: Type.String(),
-          status: sessionStatus,
-        }),
+        schema: stoppedSchema,
       },
     },
     errors: ["invalid_body", "forbidden", "not_found", "conflict"],

@@ -29,7 +29,8 @@ export interface DeviceDirectory {
   /** The caller's role in the device's workspace. */
   workspaceRole(deviceId: string, userId: string): Promise<WorkspaceRole | undefined>;
   list(filter: DeviceFilter, page: PageRequest): Promise<Page<DeviceRecord>>;
-  rename(id: string, name: string): Promise<void>;
+  /** False, and nothing changed, when `expected` is given and no longer its name. */
+  rename(id: string, name: string, expected?: string): Promise<boolean>;
   /** Keeps what the heartbeat said; returns the id of the session that the device records now. */
   heartbeat(
     id: string,

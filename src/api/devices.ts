@@ -16,6 +16,7 @@ import {
 } from "./devices-schema.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { presentKey } from "./pairing.ts";
+import { expectedOf, staleEdit } from "./representations.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { filterId, pageSchema } from "./sessions-page.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
@@ -147,6 +148,7 @@ function getDevice({ devices, clock }: DevicePorts): Route {
     auth: ["bearer"],
     roles: PEOPLE,
     params: deviceParams,
+    volatile: ["presence", "last_seen_at", "telemetry"],
     responses: { 200: { description: "The device", schema: deviceSchema } },
     errors: ["unauthorized", "invalid_token", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
@@ -175,10 +177,12 @@ function renameDevice({ devices, clock }: DevicePorts): Route {
     errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireDeviceFor(devices, principal, params.device_id, "device.edit"),
-    async handle({ body }, device: DeviceRecord) {
-      await devices.rename(device.id, body.name);
-      const renamed = await requireKnownDevice(devices, device.id);
-      return { status: 200, body: presentDevice(renamed, clock.now()) };
+    async handle(request, device: DeviceRecord) {
+      const expected = expectedOf(request, deviceSchema);
+      const renamed = await devices.rename(device.id, request.body.name, expected?.name);
+      if (!renamed) throw staleEdit();
+      const after = await requireKnownDevice(devices, device.id);
+      return { status: 200, body: presentDevice(after, clock.now()) };
     },
   });
 }

@@ -1,6 +1,8 @@
 import type { TSchema } from "@sinclair/typebox";
 import { ERROR_CODES, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
 import { type Json, type JsonObject, SchemaPrinter } from "./openapi-schemas.ts";
+import { isRepeatable } from "./repeatable.ts";
+import { isEdit, Representations } from "./representations.ts";
 import type { Credential, ResponseSpec, Route } from "./route.ts";
 import { ErrorBody } from "./schemas/error-body.ts";
 
@@ -32,6 +34,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   412: "The thing has changed since the caller read it.",
   413: "The body is too large.",
   415: "The body is of a kind that is not taken.",
+  416: "Nothing of the range is there.",
   422: "The body is well formed but cannot be used.",
   429: "Too many requests; `Retry-After` says when to try again.",
   500: "Something went wrong on our side.",
@@ -75,17 +78,22 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   }
   if (route.body?.kind === "json") codes.add("invalid_json");
   if (route.body?.kind === "upload") codes.add("storage_full");
+  if (isEdit(route)) codes.add("precondition_failed");
+  if (isRepeatable(route)) {
+    codes.add("idempotency_in_progress").add("idempotency_mismatch").add("invalid_parameter");
+  }
   return ERROR_CODES.filter((code) => codes.has(code));
 }
 
 /** The OpenAPI 3.1 document of these routes; its schemas are those that validate. */
 export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonObject {
   const printer = new SchemaPrinter();
+  const printing = { printer, representations: new Representations(routes) };
   printer.print(ErrorBody);
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
     const item = paths[route.path] ?? {};
-    item[route.method] = operation(route, printer);
+    item[route.method] = operation(route, printing);
     paths[route.path] = item;
   }
   const about: JsonObject = { title: info.title, version: info.version };
@@ -100,11 +108,17 @@ export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonOb
       securitySchemes: SECURITY_SCHEMES,
       schemas: printer.components,
       headers: SHARED_HEADERS,
+      parameters: SHARED_PARAMETERS,
     },
   };
 }
 
 const SHARED_HEADERS: JsonObject = {
+  ETag: { description: "For If-Match and If-None-Match.", schema: { type: "string" } },
+  "Idempotency-Replayed": {
+    description: "`true` on the first answer given again.",
+    schema: { type: "string", enum: ["true"] },
+  },
   "X-Request-Id": {
     description: "Identifies the request in our logs; the caller's own when it sent a valid one.",
     schema: { type: "string" },
@@ -116,21 +130,57 @@ const SHARED_HEADERS: JsonObject = {
   },
 };
 
+const SHARED_PARAMETERS: JsonObject = {
+  "If-Match": {
+    name: "If-Match",
+    in: "header",
+    required: false,
+    description: "The `ETag` of the thing as the caller read it; 412 when it has changed since.",
+    schema: { type: "string" },
+  },
+  "If-None-Match": {
+    name: "If-None-Match",
+    in: "header",
+    required: false,
+    description: "The `ETag` of the caller's copy; 304 when it is still right.",
+    schema: { type: "string" },
+  },
+  "Idempotency-Key": {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description:
+      "Makes the request safe to repeat for 24 h: with the same key and body the first answer comes again, marked `Idempotency-Replayed: true`; with another body it is 422. A refused or failed attempt frees the key.",
+    schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
+  },
+};
+
 const COMMON_HEADERS: JsonObject = {
   "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" },
   "X-API-Version": { $ref: "#/components/headers/X-API-Version" },
 };
 
-function operation(route: Route, printer: SchemaPrinter): JsonObject {
+/** What printing a route needs to know of the others. */
+interface Printing {
+  printer: SchemaPrinter;
+  representations: Representations;
+}
+
+function operation(route: Route, printing: Printing): JsonObject {
+  const { printer, representations } = printing;
   const printed: JsonObject = {
     operationId: route.id,
     tags: [route.tag],
     summary: route.summary,
     security: route.auth.map((credential) => ({ [SCHEMES[credential]]: [] })),
-    responses: responses(route, printer),
+    responses: responses(route, printing),
   };
   if (route.description !== undefined) printed.description = route.description;
-  const parameters = [...pathParameters(route, printer), ...queryParameters(route, printer)];
+  const parameters = [
+    ...pathParameters(route, printer),
+    ...queryParameters(route, printer),
+    ...headerParameters(route, representations),
+  ];
   if (parameters.length > 0) printed.parameters = parameters;
   if (route.body !== undefined) printed.requestBody = requestBody(route.body, printer);
   return printed;
@@ -162,6 +212,14 @@ function queryParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
   }));
 }
 
+/** Shared parameters that follow from a route's shape. */
+function headerParameters(route: Route, representations: Representations): JsonObject[] {
+  const names = isRepeatable(route) ? ["Idempotency-Key"] : [];
+  if (isEdit(route)) names.push("If-Match");
+  if (route.method === "get" && representations.isTagged(route)) names.push("If-None-Match");
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+}
+
 function requestBody(body: NonNullable<Route["body"]>, printer: SchemaPrinter): JsonObject {
   if (body.kind === "json") {
     const content = { [JSON_TYPE]: { schema: printer.print(body.schema) } };
@@ -182,7 +240,7 @@ function requestBody(body: NonNullable<Route["body"]>, printer: SchemaPrinter): 
   };
 }
 
-function responses(route: Route, printer: SchemaPrinter): JsonObject {
+function responses(route: Route, { printer, representations }: Printing): JsonObject {
   const printed: JsonObject = {};
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorCodesOf(route)) {
@@ -191,18 +249,36 @@ function responses(route: Route, printer: SchemaPrinter): JsonObject {
   }
   for (const [status, codes] of byStatus) printed[status] = problem(status, codes, printer);
   for (const [status, spec] of Object.entries(route.responses)) {
-    printed[status] = response(spec, byStatus.get(Number(status)), printer);
+    const headers = answerHeaders(route, Number(status), representations);
+    printed[status] = response(spec, headers, byStatus.get(Number(status)), printer);
+  }
+  if (route.method === "get" && representations.isTagged(route)) {
+    const headers = answerHeaders(route, 200, representations);
+    printed[304] = { description: "The caller has this already.", headers };
   }
   return printed;
+}
+
+/** Headers of a success. */
+function answerHeaders(route: Route, status: number, representations: Representations): JsonObject {
+  const headers = { ...COMMON_HEADERS };
+  if (status === 200 && representations.isTagged(route)) {
+    headers.ETag = { $ref: "#/components/headers/ETag" };
+  }
+  if ((status === 201 || status === 202) && isRepeatable(route)) {
+    headers["Idempotency-Replayed"] = { $ref: "#/components/headers/Idempotency-Replayed" };
+  }
+  return headers;
 }
 
 /** A status of the route's own; an error of that status may still come with the error body. */
 function response(
   spec: ResponseSpec,
+  headers: JsonObject,
   codes: ErrorCode[] | undefined,
   printer: SchemaPrinter,
 ): JsonObject {
-  const printed: JsonObject = { description: spec.description, headers: COMMON_HEADERS };
+  const printed: JsonObject = { description: spec.description, headers };
   const own = spec.schema === undefined ? undefined : printer.print(spec.schema);
   const schema: Json | undefined =
     own !== undefined && codes !== undefined ? { anyOf: [own, printer.print(ErrorBody)] } : own;

@@ -8,7 +8,8 @@ import type { ErrorCode } from "../base/errors.ts";
  * The front checks in this order (contract §1): 413/415 and the per-address
  * limit while reading; 401 by `auth`; 403 by `roles`; then `resolve`, which
  * throws 404 or 403 for the thing named in the path; then query and body
- * against their schemas (400); then `handle`.
+ * against their schemas (400); then If-Match (412) and the Idempotency-Key;
+ * then `handle`.
  */
 export interface Route {
   method: "get" | "post" | "put" | "patch" | "delete";
@@ -29,6 +30,13 @@ export interface Route {
   responses: Readonly<Record<number, ResponseSpec>>;
   /** Error codes of its own; those that any route can give are added. */
   errors: readonly ErrorCode[];
+  /**
+   * On a GET: does it show one thing, which then has an ETag, on this route and
+   * on the edits of the same path? By default when its path ends in a parameter.
+   */
+  etag?: boolean;
+  /** Members of that thing which change by themselves: an edit is not stale for them. */
+  volatile?: readonly string[];
   resolve?(request: Request): Promise<unknown>;
   handle(request: Request, resource: unknown): Promise<Reply>;
 }
@@ -77,6 +85,12 @@ export interface Request {
   /** Validated against the body schema; undefined when there is none. */
   body: unknown;
   upload?: Upload;
+  /**
+   * The thing as the caller's If-Match knew it, and as it was just now. A store
+   * that can holds it against the row under its lock, so that of two edits at
+   * once one is refused.
+   */
+  expected?: unknown;
   principal: Principal | undefined;
   /** The caller's address, for per-address limits. */
   address: string;
@@ -101,7 +115,20 @@ export interface Reply {
   status: number;
   /** Sent as JSON unless it is text with its own `content-type` header. */
   body?: unknown;
+  /** Instead of a body: bytes that are made while they are sent; needs a `content-type` header. */
+  stream?: BodyStream;
   headers?: Record<string, string>;
+}
+
+/** A body of known length that nobody has to hold in memory. */
+export interface BodyStream {
+  length: number;
+  /**
+   * Gives exactly `length` bytes, in pieces as large as may wait for a slow
+   * client. Called at most once, and not for HEAD; asked for the next piece
+   * only when the one before was taken. `signal` aborts when the caller left.
+   */
+  open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
 /** Types a route's handler by its schemas; adds nothing at run time. */

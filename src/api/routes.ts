@@ -7,6 +7,8 @@ import { type MagicLinkPorts, magicLinkRoutes } from "./auth-magic-link.ts";
 import { type OAuthPorts, oauthRoutes } from "./auth-oauth.ts";
 import { type PasswordPorts, passwordRoutes } from "./auth-password.ts";
 import { type ChunkPorts, chunkRoutes } from "./chunks.ts";
+import { type ConcernPorts, concernRoutes } from "./concerns.ts";
+import { type TriagePorts, triageRoutes } from "./concerns-triage.ts";
 import { type DeviceSessionPorts, deviceSessionRoutes } from "./device-sessions.ts";
 import { type DevicePorts, deviceRoutes } from "./devices.ts";
 import { type HeartbeatPorts, heartbeatRoutes } from "./devices-heartbeat.ts";
@@ -18,9 +20,13 @@ import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
 import { type SegmentEditPorts, segmentEditRoutes } from "./segments-edit.ts";
 import { type ServiceKeyPorts, serviceKeyRoutes } from "./service-keys.ts";
+import { type SessionAudioPorts, sessionAudioRoutes } from "./session-audio.ts";
+import { type CompletenessPorts, completenessRoutes } from "./session-completeness.ts";
+import { type SessionMemberPorts, sessionMemberRoutes } from "./session-members.ts";
 import { type SessionPorts, sessionRoutes } from "./sessions.ts";
 import { type SessionDeletePorts, sessionDeleteRoutes } from "./sessions-delete.ts";
 import { type SessionEditPorts, sessionEditRoutes } from "./sessions-edit.ts";
+import { type SessionStartPorts, sessionStartRoutes } from "./sessions-start.ts";
 import { type SpeakerClaimPorts, speakerClaimRoutes } from "./speaker-claims.ts";
 import { type SpeakerEditPorts, speakerEditRoutes } from "./speakers-edit.ts";
 import { type TranscriptPorts, transcriptRoutes } from "./transcript.ts";
@@ -31,7 +37,12 @@ import { type UserPorts, userRoutes } from "./users.ts";
 import { type UserAccessPorts, userAccessRoutes } from "./users-access.ts";
 import { type UserEditPorts, userEditRoutes } from "./users-edit.ts";
 import { type UserErasePorts, userEraseRoutes } from "./users-erase.ts";
+import { type WebhookPorts, webhookRoutes } from "./webhooks.ts";
+import { type WebhookDeliveryPorts, webhookDeliveryRoutes } from "./webhooks-deliveries.ts";
+import { type WorkshopPorts, workshopRoutes } from "./workshops.ts";
+import { type CharacterPorts, characterRoutes } from "./workshops-characters.ts";
 import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
+import { type WorkspaceEditPorts, workspaceEditRoutes } from "./workspaces-edit.ts";
 import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-members.ts";
 
 /** What each group of routes needs of the rest of the service. */
@@ -40,7 +51,9 @@ export interface ApiPorts {
   serviceKeys: ServiceKeyPorts;
   users: UserPorts & UserAccessPorts & UserErasePorts & UserEditPorts;
   admin: ElevationPorts & AuditPorts;
-  workspaces: WorkspacePorts & WorkspaceMemberPorts;
+  workspaces: WorkspacePorts & WorkspaceMemberPorts & WorkspaceEditPorts;
+  workshops: WorkshopPorts & CharacterPorts;
+  webhooks: WebhookPorts & WebhookDeliveryPorts;
   devices: DevicePorts & HeartbeatPorts & PairingPorts;
   deviceSessions: DeviceSessionPorts;
   sessions: SessionPorts &
@@ -53,8 +66,11 @@ export interface ApiPorts {
     SessionEditPorts &
     SessionDeletePorts &
     RedactionPorts;
+  concerns: ConcernPorts & TriagePorts;
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts;
+  recordings: SessionAudioPorts & CompletenessPorts;
+  ownSessions: SessionStartPorts & SessionMemberPorts;
   health: HealthPorts;
 }
 
@@ -77,6 +93,11 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...auditRoutes(ports.admin),
     ...workspaceRoutes(workspaces),
     ...workspaceMemberRoutes(workspaces),
+    ...workspaceEditRoutes(workspaces),
+    ...workshopRoutes(ports.workshops),
+    ...characterRoutes(ports.workshops),
+    ...webhookRoutes(ports.webhooks),
+    ...webhookDeliveryRoutes(ports.webhooks),
     ...pairingRoutes(devices),
     ...deviceRoutes(devices),
     ...heartbeatRoutes(devices),
@@ -94,6 +115,12 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...sessionEditRoutes(sessions),
     ...sessionDeleteRoutes(sessions),
     ...redactionRoutes(sessions),
+    ...concernRoutes(ports.concerns),
+    ...triageRoutes(ports.concerns),
+    ...sessionAudioRoutes(ports.recordings),
+    ...completenessRoutes(ports.recordings),
+    ...sessionStartRoutes(ports.ownSessions),
+    ...sessionMemberRoutes(ports.ownSessions),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, {
       title: "Voice session service",

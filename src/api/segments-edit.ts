@@ -2,8 +2,9 @@ import { Type } from "@sinclair/typebox";
 import { maySession } from "../auth/policy.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
+import { expectedOf } from "./representations.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { presentSegment, revisedSegmentSchema, type SegmentReader } from "./segments.ts";
+import { presentRevised, revisedSegmentSchema, type SegmentFinder } from "./segments.ts";
 import type { SessionActors } from "./session-actors.ts";
 import { assertAllowed, requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
@@ -25,7 +26,7 @@ export interface SegmentEdits {
 
 export interface SegmentEditPorts {
   directory: SessionDirectory;
-  segments: SegmentReader;
+  segments: SegmentFinder;
   edits: SegmentEdits;
   actors: SessionActors;
 }
@@ -60,7 +61,8 @@ export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
       assertAllowed(maySession(grant.principal, "session.content", grant.facts));
       return grant;
     },
-    async handle({ params, body }, grant) {
+    async handle(request, grant) {
+      const { params, body } = request;
       const { session_id: sessionId, segment_id: segmentId } = params;
       const text = body.text?.replace(/\s+/g, " ").trim();
       if (text === undefined && body.speaker === undefined) {
@@ -75,14 +77,18 @@ export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
       const label = body.speaker ?? "";
       await actors.ask(
         sessionId,
-        { type: "EditSegment", segmentId, editId, label, byUserId },
+        { type: "EditSegment", segmentId, editId, label, byUserId, ...revisionOf(request) },
         newId(),
       );
-      const all = await segments.segments(sessionId);
-      const found = all.find((segment) => segment.id === segmentId);
+      const found = await segments.find(sessionId, segmentId);
       if (found === undefined) throw new AppError("not_found", "There is no segment with this id.");
-      return { status: 200, body: { ...presentSegment(found), revision: found.revision } };
+      return { status: 200, body: presentRevised(found) };
     },
   });
   return [edit];
+}
+
+function revisionOf(request: { expected?: unknown }): { expectedRevision?: number } {
+  const expected = expectedOf(request, revisedSegmentSchema);
+  return expected === undefined ? {} : { expectedRevision: expected.revision };
 }

@@ -1,4 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { AppError } from "../base/errors.ts";
+import { isId } from "../base/ids.ts";
 import type { Word } from "../session/write.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { pageQuery } from "./page.ts";
@@ -38,9 +40,14 @@ export interface SegmentReader {
   ): Promise<SegmentRecord[]>;
 }
 
+/** Port: one segment. Throws `unavailable` when storage is away. */
+export interface SegmentFinder {
+  find(sessionId: string, segmentId: string): Promise<SegmentRecord | undefined>;
+}
+
 export interface SegmentPorts {
   directory: SessionDirectory;
-  segments: SegmentReader;
+  segments: SegmentReader & SegmentFinder;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }
@@ -83,6 +90,11 @@ export function presentSegment(segment: SegmentRecord): Static<typeof segmentSch
   };
 }
 
+/** A segment with its revision. */
+export function presentRevised(segment: SegmentRecord): Static<typeof revisedSegmentSchema> {
+  return { ...presentSegment(segment), revision: segment.revision };
+}
+
 function presentWords(words: readonly Word[]): Static<typeof wordSchema>[] {
   return words.map((word) => ({
     word: word.text,
@@ -113,9 +125,37 @@ function positionOf(
   return { start: Number(start), id: String(id) };
 }
 
-/** GET /sessions/{id}/segments. */
-export function segmentRoutes({ directory, segments, cursorKey }: SegmentPorts): Route[] {
-  const list = defineRoute({
+/** GET /sessions/{id}/segments and /sessions/{id}/segments/{segment_id}. */
+export function segmentRoutes(ports: SegmentPorts): Route[] {
+  return [listSegments(ports), getSegment(ports)];
+}
+
+function getSegment({ directory, segments }: SegmentPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/segments/{segment_id}",
+    id: "getSegment",
+    tag: "Session",
+    summary: "One segment as it stands",
+    auth: ["bearer", "service_key"],
+    params: Type.Object({ session_id: Type.String(), segment_id: Type.String() }),
+    responses: { 200: { description: "The segment", schema: revisedSegmentSchema } },
+    errors: ["forbidden", "elevation_required", "guest_access_closed", "not_found"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.content"),
+    async handle({ params }) {
+      const { session_id: sessionId, segment_id: segmentId } = params;
+      const segment = isId(segmentId) ? await segments.find(sessionId, segmentId) : undefined;
+      if (segment === undefined) {
+        throw new AppError("not_found", "There is no segment with this id.");
+      }
+      return { status: 200, body: presentRevised(segment) };
+    },
+  });
+}
+
+function listSegments({ directory, segments, cursorKey }: SegmentPorts): Route {
+  return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/segments",
     id: "listSegments",
@@ -145,8 +185,7 @@ export function segmentRoutes({ directory, segments, cursorKey }: SegmentPorts):
       const rows = await segments.segments(params.session_id, { after, limit: limit + 1 });
       const { page, last } = cutPage(rows, limit);
       const items = page.map((segment) => ({
-        ...presentSegment(segment),
-        revision: segment.revision,
+        ...presentRevised(segment),
         ...(query.words === true ? { words: presentWords(segment.words) } : {}),
       }));
       const next_cursor =
@@ -154,5 +193,4 @@ export function segmentRoutes({ directory, segments, cursorKey }: SegmentPorts):
       return { status: 200, body: { items, next_cursor } };
     },
   });
-  return [list];
 }

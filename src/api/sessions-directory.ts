@@ -15,6 +15,7 @@ export interface SessionRecord {
   status: SessionPhase;
   visibility: "private" | "workspace";
   guestAccess: "open" | "closed";
+  workshopId?: string;
   startedAt: number;
   stoppedAt?: number;
   completedAt?: number;

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
 import type { SessionRecord, SpeakerRecord } from "./sessions-directory.ts";
+import { pageSchema } from "./sessions-page.ts";
 
 export const timestamp = Type.String({
   description: "RFC 3339, UTC, milliseconds",
@@ -28,6 +29,7 @@ export const sessionSchema = Type.Object({
   status: sessionStatus,
   visibility: Type.Union([Type.Literal("private"), Type.Literal("workspace")]),
   guest_access: Type.Union([Type.Literal("open"), Type.Literal("closed")]),
+  workshop_id: Type.Optional(Type.String()),
   started_at: timestamp,
   stopped_at: Type.Optional(timestamp),
   completed_at: Type.Optional(timestamp),
@@ -48,6 +50,16 @@ export const speakerSchema = Type.Object({
   source: Type.Optional(claimSource),
 });
 
+export const speakersSchema = Type.Composite([
+  pageSchema(speakerSchema),
+  Type.Object({
+    suggested_names: Type.Array(Type.String(), {
+      description:
+        "Names of the active characters of the session's workshop, to offer for its voices; empty without a workshop, and for guests",
+    }),
+  }),
+]);
+
 function optionalTime(milliseconds: number | undefined): string | undefined {
   return milliseconds === undefined ? undefined : toTimestamp(milliseconds);
 }
@@ -65,6 +77,7 @@ export function presentSession(session: SessionRecord): Static<typeof sessionSch
     status: session.status,
     visibility: session.visibility,
     guest_access: session.guestAccess,
+    workshop_id: session.workshopId,
     started_at: toTimestamp(session.startedAt),
     stopped_at: optionalTime(session.stoppedAt),
     completed_at: optionalTime(session.completedAt),

@@ -11,11 +11,13 @@ import {
   sessionParams,
   sessionSchema,
   sessionStatus,
-  speakerSchema,
+  speakersSchema,
 } from "./sessions-schema.ts";
+import type { NameSuggestions } from "./workshops-directory.ts";
 
 export interface SessionPorts {
   directory: SessionDirectory;
+  names: NameSuggestions;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }
@@ -74,7 +76,7 @@ function getSession({ directory }: SessionPorts): Route {
   });
 }
 
-function listSpeakers({ directory }: SessionPorts): Route {
+function listSpeakers({ directory, names }: SessionPorts): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/speakers",
@@ -83,13 +85,16 @@ function listSpeakers({ directory }: SessionPorts): Route {
     summary: "The voices of a session and who claimed them",
     auth: ["bearer", "service_key"],
     params: sessionParams,
-    responses: { 200: { description: "Every speaker", schema: pageSchema(speakerSchema) } },
+    responses: { 200: { description: "Every speaker", schema: speakersSchema } },
     errors: ["forbidden", "guest_access_closed", "not_found"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.read"),
-    async handle({ params }) {
-      const speakers = await directory.speakers(params.session_id);
-      return { status: 200, body: { items: speakers.map(presentSpeaker), next_cursor: null } };
+    async handle({ params }, { principal }) {
+      const id = params.session_id;
+      const items = (await directory.speakers(id)).map(presentSpeaker);
+      // Workshops are for members of the workspace.
+      const suggested = principal.kind === "guest" ? [] : await names.namesFor(id);
+      return { status: 200, body: { items, next_cursor: null, suggested_names: suggested } };
     },
   });
 }

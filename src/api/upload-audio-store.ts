@@ -14,6 +14,8 @@ export interface NewChunk {
   frames: number;
   sampleRate: number;
   durationSeconds: number;
+  /** When its first frame was recorded, as the device said; Unix milliseconds. */
+  recordedAt: number | undefined;
 }
 
 export interface StoredChunk {

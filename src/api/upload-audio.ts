@@ -69,11 +69,14 @@ export function readSequence(
   return sequence;
 }
 
-function checkStartedAt(text: string | undefined): void {
-  if (text === undefined || text === "") return;
-  if (!RFC3339.test(text) || Number.isNaN(Date.parse(text))) {
+/** When the device says that the chunk began, Unix milliseconds. */
+function readStartedAt(text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const at = RFC3339.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) {
     throw new AppError("invalid_body", "started_at must be an RFC 3339 time.");
   }
+  return at;
 }
 
 async function describe(
@@ -81,7 +84,7 @@ async function describe(
   sessionId: string,
   sequence: number,
   maxSeconds: number,
-): Promise<NewChunk> {
+): Promise<Omit<NewChunk, "recordedAt">> {
   const audio = await inspectAudio(upload);
   if (audio.durationSeconds > maxSeconds) {
     throw new AppError(
@@ -155,10 +158,10 @@ export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
         );
       }
       const sequence = readSequence(file.fields, headers);
-      checkStartedAt(file.fields.started_at);
+      const recordedAt = readStartedAt(file.fields.started_at);
       const maxSeconds = ports.maxSeconds ?? MAX_SECONDS;
       const chunk = await describe(file, params.session_id, sequence, maxSeconds);
-      return save(ports, chunk, file.path);
+      return save(ports, { ...chunk, recordedAt }, file.path);
     },
   });
   return [upload];

@@ -1,3 +1,4 @@
+import type { AuditActor } from "../auth/audit-trail.ts";
 import type { Page, PageRequest } from "./page.ts";
 
 export type WorkspaceRole = "owner" | "member";
@@ -7,6 +8,8 @@ export interface WorkspaceRecord {
   name: string;
   workspaceType: "private" | "team";
   preferredLanguage: string;
+  /** Days after which the words and audio of a session go; absent: never. */
+  retentionDays?: number;
   createdAt: number;
   updatedAt: number;
 }
@@ -26,6 +29,7 @@ export interface NewWorkspace {
   ownerId: string;
 }
 
+/** Port: workspaces and who belongs to them; a deleted one is as if it had never been. */
 export interface WorkspaceDirectory {
   insert(workspace: NewWorkspace): Promise<WorkspaceRecord>;
   find(id: string): Promise<WorkspaceRecord | undefined>;
@@ -33,14 +37,27 @@ export interface WorkspaceDirectory {
   list(memberId: string | undefined, page: PageRequest): Promise<Page<WorkspaceRecord>>;
   role(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined>;
   members(workspaceId: string, page: PageRequest): Promise<Page<MemberRecord>>;
+}
+
+export type MemberChange = "done" | "not_a_member" | "last_owner";
+
+/**
+ * Port: changes who belongs to a workspace. The audit entry is part of each
+ * step. A workspace keeps at least one owner.
+ */
+export interface WorkspaceMembers {
   /** Undefined when the user is a member already. */
-  addMember(
+  add(
     workspaceId: string,
     userId: string,
     role: WorkspaceRole,
+    by: AuditActor,
   ): Promise<MemberRecord | undefined>;
-  removeMember(
+  setRole(
     workspaceId: string,
     userId: string,
-  ): Promise<"removed" | "not_a_member" | "last_owner">;
+    role: WorkspaceRole,
+    by: AuditActor,
+  ): Promise<MemberChange>;
+  remove(workspaceId: string, userId: string, by: AuditActor): Promise<MemberChange>;
 }

@@ -1,26 +1,35 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { actorOf } from "../auth/audit-trail.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
+import { requireUser } from "./callers.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { pageSchema } from "./sessions-page.ts";
 import type { UserDirectory, UserRecord } from "./users-directory.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
-import type { MemberRecord, WorkspaceDirectory, WorkspaceRecord } from "./workspaces-directory.ts";
+import type {
+  MemberChange,
+  MemberRecord,
+  WorkspaceDirectory,
+  WorkspaceMembers,
+  WorkspaceRecord,
+} from "./workspaces-directory.ts";
 
 export interface WorkspaceMemberPorts {
   workspaces: WorkspaceDirectory;
+  members: WorkspaceMembers;
   users: Pick<UserDirectory, "find" | "findByEmail">;
   revocations: RevocationFeed;
   cursorKey: Uint8Array;
 }
 
-/** GET and POST /workspaces/{id}/members, DELETE /workspaces/{id}/members/{user_id}. */
+/** GET and POST /workspaces/{id}/members, PATCH and DELETE /workspaces/{id}/members/{user_id}. */
 export function workspaceMemberRoutes(ports: WorkspaceMemberPorts): Route[] {
-  return [listMembers(ports), addMember(ports), removeMember(ports)];
+  return [listMembers(ports), addMember(ports), changeRole(ports), removeMember(ports)];
 }
 
 const workspaceRoleSchema = Type.Union([Type.Literal("owner"), Type.Literal("member")]);
@@ -66,7 +75,7 @@ function listMembers({ workspaces, cursorKey }: WorkspaceMemberPorts): Route {
   });
 }
 
-function addMember({ workspaces, users }: WorkspaceMemberPorts): Route {
+function addMember({ workspaces, members, users }: WorkspaceMemberPorts): Route {
   return defineRoute({
     method: "post",
     path: "/workspaces/{id}/members",
@@ -88,9 +97,10 @@ function addMember({ workspaces, users }: WorkspaceMemberPorts): Route {
     errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found", "conflict"],
     resolve: ({ principal, params }) =>
       requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
-    async handle({ body }, workspace: WorkspaceRecord) {
+    async handle({ principal, body }, workspace: WorkspaceRecord) {
       const user = await findInvited(users, body);
-      const member = await workspaces.addMember(workspace.id, user.id, body.role ?? "member");
+      const by = actorOf(requireUser(principal));
+      const member = await members.add(workspace.id, user.id, body.role ?? "member", by);
       if (member === undefined) {
         throw new AppError("conflict", "The user belongs to this workspace already.");
       }
@@ -99,7 +109,8 @@ function addMember({ workspaces, users }: WorkspaceMemberPorts): Route {
   });
 }
 
-async function findInvited(
+/** The user that is named by id or e-mail address; 400 unless by one of them, 404 for an unknown one. */
+export async function findInvited(
   users: WorkspaceMemberPorts["users"],
   invited: { user_id?: string; email?: string },
 ): Promise<UserRecord> {
@@ -114,7 +125,44 @@ async function findInvited(
   return user;
 }
 
-function removeMember({ workspaces, revocations }: WorkspaceMemberPorts): Route {
+/** 404 and 409 for what was not done. */
+function assertDone(outcome: MemberChange): void {
+  if (outcome === "not_a_member") {
+    throw new AppError("not_found", "The user does not belong to this workspace.");
+  }
+  if (outcome === "last_owner") {
+    throw new AppError("conflict", "A workspace keeps at least one owner.");
+  }
+}
+
+function changeRole({ workspaces, members, revocations }: WorkspaceMemberPorts): Route {
+  return defineRoute({
+    method: "patch",
+    path: "/workspaces/{id}/members/{user_id}",
+    id: "changeWorkspaceRole",
+    tag: "Workspace",
+    summary: "Make a member an owner, or an owner a member",
+    auth: ["bearer"],
+    roles: ["admin", "participant", "moderator"],
+    params: Type.Object({ id: Type.String(), user_id: Type.String() }),
+    body: { kind: "json", schema: Type.Object({ role: workspaceRoleSchema }) },
+    responses: { 200: { description: "Changed", schema: acknowledgementSchema } },
+    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found", "conflict"],
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
+    async handle({ principal, params, body }, { id: workspaceId }: WorkspaceRecord) {
+      const { user_id: userId } = params;
+      const by = actorOf(requireUser(principal));
+      assertDone(
+        isId(userId) ? await members.setRole(workspaceId, userId, body.role, by) : "not_a_member",
+      );
+      revocations.publish({ kind: "workspace_member", workspaceId, userId });
+      return acknowledge("The member's role was changed.");
+    },
+  });
+}
+
+function removeMember({ workspaces, members, revocations }: WorkspaceMemberPorts): Route {
   return defineRoute({
     method: "delete",
     path: "/workspaces/{id}/members/{user_id}",
@@ -133,17 +181,10 @@ function removeMember({ workspaces, revocations }: WorkspaceMemberPorts): Route 
         params.id,
         principal?.id === params.user_id ? "workspace.read" : "workspace.edit",
       ),
-    async handle({ params }, workspace: WorkspaceRecord) {
+    async handle({ principal, params }, workspace: WorkspaceRecord) {
       const { user_id: userId } = params;
-      const outcome = isId(userId)
-        ? await workspaces.removeMember(workspace.id, userId)
-        : "not_a_member";
-      if (outcome === "not_a_member") {
-        throw new AppError("not_found", "The user does not belong to this workspace.");
-      }
-      if (outcome === "last_owner") {
-        throw new AppError("conflict", "A workspace keeps at least one owner.");
-      }
+      const by = actorOf(requireUser(principal));
+      assertDone(isId(userId) ? await members.remove(workspace.id, userId, by) : "not_a_member");
       revocations.publish({ kind: "workspace_member", workspaceId: workspace.id, userId });
       return acknowledge("The user is no longer a member.");
     },

@@ -22,21 +22,27 @@ export function workspaceRoutes(ports: WorkspacePorts): Route[] {
   return [createWorkspace(ports), listWorkspaces(ports), getWorkspace(ports)];
 }
 
-const workspaceSchema = Type.Object({
+export const workspaceType = Type.Union([Type.Literal("private"), Type.Literal("team")]);
+
+export const workspaceSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  workspace_type: Type.Union([Type.Literal("private"), Type.Literal("team")]),
+  workspace_type: workspaceType,
   preferred_language: Type.String(),
+  retention_days: Type.Optional(
+    Type.Integer({ description: "Absent: words and audio stay until somebody deletes them" }),
+  ),
   created_at: Type.String(),
   updated_at: Type.String(),
 });
 
-function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSchema> {
+export function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSchema> {
   return {
     id: workspace.id,
     name: workspace.name,
     workspace_type: workspace.workspaceType,
     preferred_language: workspace.preferredLanguage,
+    retention_days: workspace.retentionDays,
     created_at: toTimestamp(workspace.createdAt),
     updated_at: toTimestamp(workspace.updatedAt),
   };

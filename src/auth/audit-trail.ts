@@ -35,6 +35,7 @@ export const AUDIT_KINDS = [
   "speaker_claim_overridden",
   "transcription_redone",
   "webhook_created",
+  "webhook_changed",
   "webhook_deleted",
 ] as const;
 

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { hkdfSync, randomBytes } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
@@ -12,6 +12,8 @@ export interface KeyMaterial {
   pepper: Uint8Array;
   /** HMAC key of list cursors, 32 bytes. */
   cursorKey: Uint8Array;
+  /** AES key of the webhooks' signing secrets at rest, 32 bytes; derived from the pepper. */
+  webhookKey: Uint8Array;
 }
 
 const SIGNING_FILE = /^signing-\d{4}\.jwk$/;
@@ -34,10 +36,12 @@ export async function loadKeyFolder(folder: string): Promise<KeyMaterial> {
     }
     const jwks: JWK[] = [];
     for (const name of names) jwks.push(JSON.parse(await readFile(join(folder, name), "utf8")));
+    const pepper = await loadSecret(join(folder, "pairing.secret"));
     return {
       ring: await importRing(jwks),
-      pepper: await loadSecret(join(folder, "pairing.secret")),
+      pepper,
       cursorKey: await loadSecret(join(folder, "cursor.secret")),
+      webhookKey: deriveKey(pepper, "webhook secrets at rest"),
     };
   } catch (error) {
     throw new Error(`The key folder ${folder} cannot be used: ${errorMessage(error)}`, {
@@ -58,11 +62,19 @@ export async function parseKeyMaterial(json: string): Promise<KeyMaterial> {
   }
   const { signing, pairing_secret, cursor_secret } = given as Record<string, unknown>;
   if (!Array.isArray(signing)) throw new Error("`signing` must be a list of private JWKs.");
+  const ring = await importRing(signing as JWK[]);
+  const pepper = parseSecret(pairing_secret, "pairing_secret");
   return {
-    ring: await importRing(signing as JWK[]),
-    pepper: parseSecret(pairing_secret, "pairing_secret"),
+    ring,
+    pepper,
     cursorKey: parseSecret(cursor_secret, "cursor_secret"),
+    webhookKey: deriveKey(pepper, "webhook secrets at rest"),
   };
+}
+
+/** A key for one purpose (HKDF-SHA256): it tells nothing about the secret or about other keys. */
+function deriveKey(secret: Uint8Array, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(), purpose, SECRET_BYTES));
 }
 
 async function importRing(jwks: readonly JWK[]): Promise<KeyRing> {

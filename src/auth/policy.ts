@@ -46,10 +46,12 @@ export type SessionAction =
   | "session.stop"
   | "session.upload"
   | "session.members"
-  /** Take a span, or one voice, out for good. */
-  | "session.redact"
   | "session.guests"
-  | "session.concern";
+  | "session.concern"
+  /** Decide what becomes of concerns. */
+  | "session.triage"
+  /** Take words out for good. */
+  | "session.redact";
 
 export interface WorkspaceFacts {
   kind: "workspace";
@@ -62,6 +64,8 @@ export type WorkspaceAction =
   | "workspace.edit"
   | "workspace.pair"
   | "workspace.query"
+  /** Workshops and their characters. */
+  | "workspace.workshops"
   /** Webhooks and service keys. */
   | "workspace.webhooks";
 
@@ -121,6 +125,12 @@ const OWNER_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.guests",
 ]);
 
+/** For the owner, a moderator of the session's workspace, and administrators. */
+const STEWARD_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
+  "session.triage",
+  "session.redact",
+]);
+
 /** May this principal do this to a session? */
 export function maySession(
   principal: Principal,
@@ -152,7 +162,7 @@ function userOnSession(
     if (action === "session.guests" && moderates) return "allow";
     return action === "session.delete" && role === "admin" ? "allow" : "forbidden";
   }
-  if (action === "session.redact") {
+  if (STEWARD_ACTIONS.has(action)) {
     return facts.relation === "owner" || moderates || role === "admin" ? "allow" : "forbidden";
   }
   if (CONTENT_ACTIONS.has(action)) {

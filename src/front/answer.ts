@@ -1,11 +1,13 @@
 import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
+import type { BodyStream } from "../api/route.ts";
 
 /** What is sent back. A string or bytes body needs its own `content-type`; anything else is JSON. */
 export interface Answer {
   status: number;
   headers?: Readonly<Record<string, string>>;
   body?: unknown;
+  stream?: BodyStream;
 }
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -16,6 +18,8 @@ const ALWAYS: Readonly<Record<string, string>> = {
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   "Referrer-Policy": "no-referrer",
+  "X-Frame-Options": "DENY",
+  "Cross-Origin-Resource-Policy": "same-origin",
 };
 
 const UNSAFE = /[\r\n\0]/;

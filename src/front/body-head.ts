@@ -11,7 +11,11 @@ export function bodyLength(headers: Headers): number {
   return Number.isFinite(length) && length > 0 ? length : 0;
 }
 
-/** Refuses by the headers alone, before a byte is read: 413 and 415. */
+/**
+ * Refuses by the headers alone, before a byte is read: 413 and 415. A caller
+ * that sent `Expect: 100-continue` gets its 100 all the same, from
+ * uWebSockets.js before we are asked, and right after it the refusal.
+ */
 export function checkBodyHead(route: Route, headers: Headers, limit: number): void {
   const length = bodyLength(headers);
   if (Number.isFinite(length) && length > limit) throw tooLarge(limit);

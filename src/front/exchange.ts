@@ -1,5 +1,8 @@
 import type { HttpResponse } from "uWebSockets.js";
+import type { BodyStream } from "../api/route.ts";
+import { withTimeout } from "../base/deferred.ts";
 import { type Answer, renderAnswer, writeHead } from "./answer.ts";
+import { BodyWriter } from "./body-writer.ts";
 
 /** Takes the bytes of a body as they come. */
 export interface BodyConsumer {
@@ -18,8 +21,16 @@ const DROP_BYTES = 1024 * 1024;
  * after 10 s without a byte, and our own limits bound the rest.
  */
 const RENEW_MS = 3000;
+/** Statuses whose answers have no body, and no Content-Length that would speak of one. */
 const LINGER_MS = 500;
 const LINGER_BYTES = 16 * 1024 * 1024;
+
+export interface StreamLimits {
+  /** A client that takes nothing for so long loses its connection. */
+  stallMs: number;
+  /** How long the source may take for one piece. */
+  sourceMs: number;
+}
 
 /**
  * One request on its way: the only holder of uWebSockets.js's response, which
@@ -30,7 +41,8 @@ const LINGER_BYTES = 16 * 1024 * 1024;
 export class Exchange {
   readonly #res: HttpResponse;
   readonly #abort = new AbortController();
-  #state: "open" | "lingering" | "ended" | "aborted" = "open";
+  #state: "open" | "streaming" | "lingering" | "ended" | "aborted" = "open";
+  #writer: BodyWriter | undefined;
   #consumer: BodyConsumer | undefined;
   #early: Buffer[] = [];
   /** Bytes of body still to come; infinite when it declares no length. */
@@ -99,10 +111,87 @@ export class Exchange {
     this.#res.cork(() => {
       writeHead(this.#res, answer.status, headers);
       if (head) this.#res.endWithoutBody(payload === undefined ? 0 : Buffer.byteLength(payload));
-      else if (payload === undefined && answer.status === 204) this.#res.endWithoutBody();
+      else if (payload === undefined && isBodiless(answer.status)) this.#res.endWithoutBody();
       else this.#res.end(payload ?? "");
     });
     return true;
+  }
+
+  /**
+   * Sends the answer with a body that is made meanwhile. Resolves with false
+   * when the caller left before its end. Rejects when the source fails: before
+   * its first piece nothing was sent and another answer is possible, after it
+   * the connection is closed, so that the caller sees that bytes are missing.
+   */
+  async stream(
+    answer: Answer,
+    body: BodyStream,
+    extra: Readonly<Record<string, string>>,
+    limits: StreamLimits,
+  ): Promise<boolean> {
+    if (this.#state !== "open") return false;
+    const pieces = body.open(this.signal)[Symbol.asyncIterator]();
+    const next = () => withTimeout(pieces.next(), limits.sourceMs, "Reading the answer's body");
+    try {
+      const first = await next();
+      if (this.#state !== "open") return false;
+      const writer = this.#beginStream(answer, extra, body.length, limits.stallMs);
+      for (let piece = first; piece.done !== true; piece = await next()) {
+        if (!(await writer.write(piece.value))) return false;
+      }
+      if (!writer.complete) throw new Error("The source gave fewer bytes than it announced.");
+      this.#state = "ended";
+      return true;
+    } catch (error) {
+      if (this.#isGone()) return false;
+      if (this.#isStreaming()) this.#res.close();
+      throw error;
+    } finally {
+      // Not awaited: a source that hangs must not hold the exchange.
+      void Promise.resolve(pieces.return?.()).catch(() => {});
+    }
+  }
+
+  /** The head of a streamed answer alone, for HEAD. */
+  sendStreamHead(
+    answer: Answer,
+    body: BodyStream,
+    extra: Readonly<Record<string, string>>,
+  ): boolean {
+    if (this.#state !== "open") return false;
+    const { headers } = renderAnswer(answer, extra);
+    this.resume();
+    this.#state = "ended";
+    this.#forget();
+    this.#res.cork(() => {
+      writeHead(this.#res, answer.status, headers);
+      this.#res.endWithoutBody(body.length);
+    });
+    return true;
+  }
+
+  #beginStream(
+    answer: Answer,
+    extra: Readonly<Record<string, string>>,
+    length: number,
+    stallMs: number,
+  ): BodyWriter {
+    const { headers } = renderAnswer(answer, extra);
+    this.resume();
+    this.#state = "streaming";
+    this.#forget();
+    this.#writer = new BodyWriter(this.#res, length, stallMs);
+    this.#res.cork(() => writeHead(this.#res, answer.status, headers));
+    return this.#writer;
+  }
+
+  // Methods, because the state changes while others are awaited.
+  #isGone(): boolean {
+    return this.#state === "aborted";
+  }
+
+  #isStreaming(): boolean {
+    return this.#state === "streaming" && this.#writer?.complete !== true;
   }
 
   /**
@@ -172,12 +261,17 @@ export class Exchange {
 
   #aborted(): void {
     clearTimeout(this.#linger);
-    const waiting = this.#state === "open";
+    const waiting = this.#state === "open" || this.#state === "streaming";
     this.#state = "aborted";
     if (!waiting) return;
     this.#abort.abort();
+    this.#writer?.gone();
     const consumer = this.#consumer;
     this.#forget();
     consumer?.gone();
   }
+}
+
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 304;
 }

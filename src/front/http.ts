@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
-import type { Request, Route } from "../api/route.ts";
+import type { BodyStream, Request, Route } from "../api/route.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
@@ -10,9 +10,11 @@ import { bodyLength, checkBodyHead } from "./body-head.ts";
 import { authenticateRoute, checkRole } from "./caller.ts";
 import { Exchange } from "./exchange.ts";
 import { Gate } from "./gate.ts";
+import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
 import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
 import { CallerGone } from "./json-body.ts";
 import type { Origins } from "./origins.ts";
+import { Preconditions } from "./preconditions.ts";
 import { PreparedRoute } from "./prepared-route.ts";
 import { problemAnswer } from "./problem.ts";
 import { enforce, type RateLimits, rateHeaders } from "./rate-limits.ts";
@@ -27,6 +29,10 @@ export interface HttpLimits {
   handlerTimeoutMs: number;
   /** Uploads received at the same time; more are told to come back. */
   concurrentUploads: number;
+  /** Bodies streamed to callers at the same time. */
+  concurrentDownloads: number;
+  /** A caller that takes nothing of a streamed body for so long loses its connection. */
+  downloadStallMs: number;
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
@@ -36,6 +42,8 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   uploadTimeoutMs: 900_000,
   handlerTimeoutMs: 30_000,
   concurrentUploads: 512,
+  concurrentDownloads: 256,
+  downloadStallMs: 20_000,
 };
 
 export interface HttpOptions {
@@ -43,6 +51,7 @@ export interface HttpOptions {
   authenticator: Authenticator;
   rates: RateLimits;
   origins: Origins;
+  idempotency: IdempotencyOptions;
   limits: HttpLimits;
   uploadFolder: string;
   /** Believe X-Forwarded-For; only behind a proxy that sets it. */
@@ -67,6 +76,9 @@ export class HttpFront {
   readonly #prepared: ReadonlyMap<Route, PreparedRoute>;
   readonly #idle: (() => void)[] = [];
   readonly #uploads: Gate;
+  readonly #idempotency: Idempotency;
+  readonly #preconditions: Preconditions;
+  readonly #downloads: Gate;
   #inFlight = 0;
   #draining = false;
 
@@ -75,6 +87,9 @@ export class HttpFront {
     this.#table = new RouteTable(options.routes);
     this.#prepared = PreparedRoute.all(options.routes);
     this.#uploads = new Gate(options.limits.concurrentUploads, "uploads");
+    this.#idempotency = new Idempotency(options.idempotency, options.log);
+    this.#preconditions = new Preconditions(options.routes);
+    this.#downloads = new Gate(options.limits.concurrentDownloads, "downloads");
   }
 
   /** From now on every request is answered 503; resolves when none is in flight. */
@@ -107,22 +122,44 @@ export class HttpFront {
       failure = error;
       return problemAnswer(error);
     });
-    const status = this.#send(serving, answer);
+    const status = await this.#send(serving, answer).catch((error: unknown) => {
+      failure = error;
+      return 500;
+    });
     this.#inFlight -= 1;
     if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
     this.#report(serving, status, performance.now() - started, failure);
   }
 
   /** The status as sent; 499 when nobody was there any more. */
-  #send({ exchange, incoming, extra }: Serving, answer: Answer): number {
+  async #send({ exchange, incoming, extra }: Serving, answer: Answer): Promise<number> {
     const head = incoming.method === "HEAD";
     try {
+      if (answer.stream !== undefined) {
+        return await this.#sendStream(exchange, answer, answer.stream, extra, head);
+      }
       return exchange.send(answer, extra, head) ? answer.status : 499;
     } catch (error) {
       // The answer itself cannot be written: say so rather than nothing.
-      this.#options.log.error({ error: errorMessage(error) }, "answer could not be encoded");
-      return exchange.send(problemAnswer(error), extra, head) ? 500 : 499;
+      this.#options.log.error({ error: errorMessage(error) }, "answer could not be sent");
+      const problem = problemAnswer(error);
+      return exchange.send(problem, extra, head) ? problem.status : 499;
     }
+  }
+
+  async #sendStream(
+    exchange: Exchange,
+    answer: Answer,
+    stream: BodyStream,
+    extra: Readonly<Record<string, string>>,
+    head: boolean,
+  ): Promise<number> {
+    if (head) return exchange.sendStreamHead(answer, stream, extra) ? answer.status : 499;
+    const { downloadStallMs: stallMs, handlerTimeoutMs: sourceMs } = this.#options.limits;
+    const whole = await this.#downloads.run(() =>
+      exchange.stream(answer, stream, extra, { stallMs, sourceMs }),
+    );
+    return whole ? answer.status : 499;
   }
 
   #report(serving: Serving, status: number, ms: number, failure: unknown): void {
@@ -209,8 +246,14 @@ export class HttpFront {
     const resource = await withTimeout(Promise.resolve(route.resolve?.(request)), ms, "The lookup");
     request.query = prepared.query(request.query);
     request.body = prepared.body(json);
+    await withTimeout(this.#preconditions.check(route, request), ms, "Checking If-Match");
     if (route.body?.kind !== "upload") {
-      return withTimeout(route.handle(request, resource), ms, "The request");
+      const { path, query } = serving.incoming;
+      const work = this.#idempotency.run(route, request, `${path}?${query}`, () =>
+        route.handle(request, resource),
+      );
+      const reply = await withTimeout(work, ms, "The request");
+      return this.#preconditions.finish(route, request, reply);
     }
     return this.#callWithUpload(serving, route, request, resource);
   }
@@ -258,8 +301,8 @@ function buildRequest(
 
 function wrongMethod(incoming: Incoming, allow: readonly string[]): Answer {
   const message = `${incoming.method} is not possible here; ${allow.join(", ")} are.`;
-  const answer = problemAnswer(new AppError("bad_request", message));
-  return { ...answer, status: 405, headers: { ...answer.headers, Allow: allow.join(", ") } };
+  const answer = problemAnswer(new AppError("method_not_allowed", message));
+  return { ...answer, headers: { ...answer.headers, Allow: allow.join(", ") } };
 }
 
 /** What the log needs to find the fault; never what the caller sent. */

@@ -1,9 +1,33 @@
 type Headers = Readonly<Record<string, string>>;
 
-const ALLOWED_HEADERS =
-  "Authorization, Content-Type, X-API-Key, X-Request-Id, X-Chunk-Sequence, Idempotency-Key, If-Match";
-const EXPOSED_HEADERS =
-  "X-Error-Code, X-Request-Id, X-API-Version, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, ETag";
+const ALLOWED_HEADERS = [
+  "Authorization",
+  "Content-Type",
+  "Idempotency-Key",
+  "If-Match",
+  "If-None-Match",
+  "Range",
+  "X-API-Key",
+  "X-Chunk-Sequence",
+  "X-Request-Id",
+].join(", ");
+
+const EXPOSED_HEADERS = [
+  "Accept-Ranges",
+  "Allow",
+  "Content-Disposition",
+  "Content-Range",
+  "ETag",
+  "Idempotency-Replayed",
+  "Location",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+  "Retry-After",
+  "X-API-Version",
+  "X-Error-Code",
+  "X-Request-Id",
+].join(", ");
 
 /** Which other origins browsers may call from; none unless configured. */
 export class Origins {

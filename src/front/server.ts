@@ -13,6 +13,7 @@ import type { Authenticator } from "../auth/authenticator.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { HttpFront, type HttpLimits } from "./http.ts";
+import type { IdempotencyOptions } from "./idempotency.ts";
 import { LiveChannel, type LiveOptions } from "./live-channel.ts";
 import { Origins } from "./origins.ts";
 import { type RateLimitSettings, RateLimits } from "./rate-limits.ts";
@@ -24,6 +25,7 @@ export interface FrontOptions {
   live: LiveOptions;
   limits: HttpLimits;
   rates: RateLimitSettings;
+  idempotency: IdempotencyOptions;
   /** Other origins that browsers may call from. */
   allowedOrigins: readonly string[];
   /** Folder for uploads on their way; emptied of leftovers at start. */
@@ -62,6 +64,7 @@ export class FrontServer {
       ...shared,
       routes: options.routes,
       limits: options.limits,
+      idempotency: options.idempotency,
       uploadFolder: options.uploadFolder,
     });
     this.#live = new LiveChannel({ ...shared, ...options.live, clock });

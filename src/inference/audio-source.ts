@@ -1,6 +1,7 @@
 /** Port: stored audio and the state to resume from, as a reading needs them. */
 export interface AudioSource {
   /** Words and names that the session's audio is likely to hold. */
+  /** The session's own words, and the names of its workshop's active characters. */
   vocabulary(sessionId: string): Promise<string[]>;
   /** Placed chunks with sequence >= `fromSequence`, in order, at most `limit`. */
   placed(sessionId: string, fromSequence: number, limit: number): Promise<PlacedChunk[]>;

@@ -20,6 +20,9 @@ import {
   applyReceived,
 } from "./timeline.ts";
 
+/** A command is delivered again within minutes, if at all; more would only weigh on snapshots. */
+const RAISED_KEPT = 64;
+
 /**
  * What an event changes. Never fails and never looks anywhere else, so that a
  * replay of the journal gives the state that was. Changes `state` in place.
@@ -117,8 +120,10 @@ function applyPhase(state: SessionState, event: PhaseEvent, at: number): void {
       state.redo = { attempt: event.attempt, started: false };
       state.attempts = event.attempt;
       return;
-    case "SummaryUpdated":
     case "ConcernRaised":
+      state.concerns = [...(state.concerns ?? []), event.concernId].slice(-RAISED_KEPT);
+      return;
+    case "SummaryUpdated":
       return;
   }
 }

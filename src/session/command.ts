@@ -155,6 +155,8 @@ export interface EditSegmentCommand {
   /** Empty: the speaker stays. */
   label: string;
   byUserId: string;
+  /** When given, any other revision refuses it with `precondition_failed`. */
+  expectedRevision?: number;
 }
 
 /** Two labels are the same voice; the older one survives. Answered with `{from, into}`. */

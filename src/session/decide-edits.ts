@@ -16,6 +16,10 @@ export function decideEdit(turn: Turn, command: EditSegmentCommand): object {
   const mark = state.segments.find((segment) => segment.id === command.segmentId);
   if (mark === undefined) throw new AppError("not_found", "There is no segment with this id.");
   if (mark.redacted) throw new AppError("conflict", "This segment was redacted.");
+  const { expectedRevision } = command;
+  if (expectedRevision !== undefined && expectedRevision !== (mark.revision ?? 1)) {
+    throw new AppError("precondition_failed", "This segment has changed since you read it.");
+  }
   const label = command.label === "" ? mark.label : standingName(turn, command.label);
   const revision = (mark.revision ?? 1) + 1;
   const { segmentId, editId, byUserId } = command;
@@ -77,5 +81,6 @@ export function decideSummaryStored(turn: Turn, command: SummaryStoredCommand): 
 }
 
 export function decideConcernStored(turn: Turn, command: ConcernStoredCommand): void {
+  if (turn.state.concerns?.includes(command.concernId)) return;
   turn.emit({ type: "ConcernRaised", concernId: command.concernId });
 }

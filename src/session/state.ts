@@ -25,6 +25,8 @@ export interface SessionState {
   stop: { lastSequence: number; at: number } | undefined;
   /** What may never come back as text, whatever is read again. */
   redactions: { from: number; to: number; label?: string | undefined }[];
+  /** Newest concerns that were told of, so that none is told of twice. */
+  concerns?: string[];
 }
 
 export function initialState(sessionId: string): SessionState {

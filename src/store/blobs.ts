@@ -1,5 +1,6 @@
 import {
   copyFile,
+  type FileHandle,
   link,
   mkdir,
   open,
@@ -11,6 +12,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
+import type { AudioParts } from "../api/session-recordings.ts";
 import type { BlobStore } from "../api/upload-audio-store.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
@@ -23,7 +25,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
  * received in `temporaryFolder`, on the same file system, so that taking one
  * over is a rename.
  */
-export class FolderBlobs implements BlobStore {
+export class FolderBlobs implements BlobStore, AudioParts {
   readonly #dir: string;
 
   constructor(dir: string) {
@@ -66,10 +68,28 @@ export class FolderBlobs implements BlobStore {
     try {
       return await readFile(this.#path(sessionId, sha256));
     } catch (error) {
-      if (errnoOf(error) !== "ENOENT") throw error;
-      throw new AppError("not_found", "The audio of this chunk is not in the store.", {
-        cause: error,
-      });
+      throw absent(error);
+    }
+  }
+
+  async part(sessionId: string, sha256: string, from: number, length: number): Promise<Buffer> {
+    let file: FileHandle;
+    try {
+      file = await open(this.#path(sessionId, sha256), "r");
+    } catch (error) {
+      throw absent(error);
+    }
+    try {
+      const buffer = Buffer.allocUnsafe(length);
+      let filled = 0;
+      while (filled < length) {
+        const { bytesRead } = await file.read(buffer, filled, length - filled, from + filled);
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      return buffer.subarray(0, filled);
+    } finally {
+      await file.close();
     }
   }
 
@@ -129,6 +149,14 @@ export class FolderBlobs implements BlobStore {
     if (!SHA256.test(sha256)) throw new AppError("bad_request", "Not a SHA-256 in hex.");
     return join(this.#folder(sessionId), sha256);
   }
+}
+
+/** A file that is not there is `not_found`; anything else stays what it is. */
+function absent(error: unknown): unknown {
+  if (errnoOf(error) !== "ENOENT") return error;
+  return new AppError("not_found", "The audio of this chunk is not in the store.", {
+    cause: error,
+  });
 }
 
 function errnoOf(error: unknown): string | undefined {

@@ -12,6 +12,7 @@ const chunkRow = z.object({
   filename: z.string(),
   status: z.enum(["pending", "processing", "completed", "failed"]),
   uploadedAt: z.number(),
+  recordedAt: optionalColumn(z.number()),
   durationSeconds: z.number(),
   start: optionalColumn(z.number()),
   length: optionalColumn(z.number()),
@@ -37,6 +38,7 @@ export class PostgresChunkListing implements ChunkListing {
         select
           id, sequence, filename, status,
           uploaded_at as "uploadedAt",
+          recorded_at as "recordedAt",
           duration_seconds as "durationSeconds",
           start_sample as start,
           length_samples as length

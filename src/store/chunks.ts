@@ -5,6 +5,7 @@ import type { ChunkStore, NewChunk, StoredChunk } from "../api/upload-audio-stor
 import { AppError } from "../base/errors.ts";
 import { MAX_MISSING } from "../session/limits.ts";
 import type { SessionPhase } from "../session/status.ts";
+import { toInstant } from "./instant.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
 import { guarded } from "./store-error.ts";
 
@@ -166,11 +167,12 @@ async function insertChunk(connection: CommonQueryMethods, chunk: NewChunk): Pro
   await connection.query(sql.type(nothing)`
     insert into chunks (
       session_id, sequence, id, media_type, filename, bytes, sha256,
-      frames, sample_rate, duration_seconds
+      frames, sample_rate, duration_seconds, recorded_at
     ) values (
       ${chunk.sessionId}, ${chunk.sequence}, ${chunk.id}, ${chunk.mediaType}, ${chunk.filename},
       ${chunk.bytes}, decode(${chunk.sha256}, 'hex'),
-      ${chunk.frames}, ${chunk.sampleRate}, ${chunk.durationSeconds}
+      ${chunk.frames}, ${chunk.sampleRate}, ${chunk.durationSeconds},
+      ${chunk.recordedAt === undefined ? null : toInstant(chunk.recordedAt)}
     )
   `);
 }

@@ -90,11 +90,13 @@ export class DeviceStore implements DeviceDirectory {
     });
   }
 
-  rename(id: string, name: string): Promise<void> {
+  rename(id: string, name: string, expected?: string): Promise<boolean> {
     return guarded(async () => {
-      await this.#pool.query(
-        sql.unsafe`update devices set name = ${name}, updated_at = now() where id = ${id}`,
-      );
+      const row = await this.#pool.maybeOne(sql.type(z.object({ id: z.string() }))`
+        update devices set name = ${name}, updated_at = now()
+        where id = ${id} and name = coalesce(${expected ?? null}::text, name)
+        returning id`);
+      return row !== null;
     });
   }
 

@@ -1,6 +1,11 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { SegmentPosition, SegmentReader, SegmentRecord } from "../api/segments.ts";
+import type {
+  SegmentFinder,
+  SegmentPosition,
+  SegmentReader,
+  SegmentRecord,
+} from "../api/segments.ts";
 import type { GapReader, GapRecord } from "../api/transcript.ts";
 import { guarded } from "./store-error.ts";
 
@@ -26,8 +31,11 @@ const segmentRow = z.object({
 
 const gapRow = z.object({ sequence: z.number(), start: z.number(), length: z.number() });
 
+const COLUMNS = sql.fragment`id, start_sample as start, end_sample as "end", label, text, words,
+  confidence, revision, redacted`;
+
 /** Words and gaps of a session, for readers. */
-export class PostgresSegments implements SegmentReader, GapReader {
+export class PostgresSegments implements SegmentReader, SegmentFinder, GapReader {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -45,16 +53,22 @@ export class PostgresSegments implements SegmentReader, GapReader {
         : sql.fragment`(start_sample, id) > (${after.start}::bigint, ${after.id}::uuid)`;
     const rows = await guarded(() =>
       this.#pool.any(sql.type(segmentRow)`
-        select
-          id, start_sample as start, end_sample as "end", label, text, words, confidence, revision,
-          redacted
-        from segments
+        select ${COLUMNS} from segments
         where session_id = ${sessionId} and ${from}
         order by start_sample, id
         ${limit === undefined ? sql.fragment`` : sql.fragment`limit ${limit}`}
       `),
     );
     return [...rows];
+  }
+
+  async find(sessionId: string, segmentId: string): Promise<SegmentRecord | undefined> {
+    const row = await guarded(() =>
+      this.#pool.maybeOne(sql.type(segmentRow)`
+        select ${COLUMNS} from segments where session_id = ${sessionId} and id = ${segmentId}
+      `),
+    );
+    return row ?? undefined;
   }
 
   async gaps(sessionId: string): Promise<GapRecord[]> {

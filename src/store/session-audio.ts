@@ -2,6 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { AudioSource, PlacedChunk, StoredCheckpoint } from "../inference/audio-source.ts";
 import { guarded } from "./store-error.ts";
+import { activeCharacterNames } from "./workshop-characters.ts";
 
 const chunkRow = z.object({
   sequence: z.number(),
@@ -36,7 +37,8 @@ export class SessionAudio implements AudioSource {
       const row = z.object({ vocabulary: z.array(z.string()) });
       const found = await this.#pool.maybeOneFirst(sql.type(row)`
         select vocabulary from sessions where id = ${sessionId}`);
-      return found ?? [];
+      const names = await activeCharacterNames(this.#pool, sessionId);
+      return [...new Set([...(found ?? []), ...names])];
     });
   }
 

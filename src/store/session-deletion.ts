@@ -14,6 +14,7 @@ import { deletionPlaceholder } from "../session/placeholders.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { eraseDerived } from "./derived-texts.ts";
 import { guarded } from "./store-error.ts";
+import { enqueueWebhookEvent } from "./webhook-events.ts";
 
 const sessionRow = z.object({
   status: z.string(),
@@ -128,6 +129,8 @@ async function eraseSession(
     values (${id}, ${sessionId}, ${workspaceId}, ${kind}, ${JSON.stringify(removed)}::jsonb)`);
   const receipt = await readReceipt(tx, sessionId);
   if (receipt === undefined) throw new Error("The receipt was not written.");
+  const data = { status: "deleted", kind, seq };
+  await enqueueWebhookEvent(tx, { sessionId, type: "session.deleted", at, data });
   // Last: until the transaction ends no other audit entry can be written.
   await insertAuditEntry(tx, {
     kind,

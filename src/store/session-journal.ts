@@ -8,6 +8,7 @@ import type { SessionWrite } from "../session/write.ts";
 import { projectEvents } from "./projection.ts";
 import { storeWrites } from "./session-writes.ts";
 import { guarded } from "./store-error.ts";
+import { enqueueJournalEvents } from "./webhook-events.ts";
 
 type SessionBatch = Batch<SessionState, SessionEvent, SessionWrite>;
 
@@ -74,6 +75,7 @@ async function appendBatch(tx: DatabaseTransactionConnection, batch: SessionBatc
   if (batch.events.length > 0) {
     await insertEvents(tx, batch);
     await projectEvents(tx, batch.id, batch.events);
+    await enqueueJournalEvents(tx, batch.id, batch.events);
   }
   if (batch.commandIds.length > 0) {
     await tx.query(sql.unsafe`

@@ -1,6 +1,11 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { DeviceSessionStore, NewSession, StopRequest } from "../api/device-sessions-store.ts";
+import type {
+  DeviceSessionStore,
+  NewSession,
+  OwnerStopRequest,
+  StopRequest,
+} from "../api/device-sessions-store.ts";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import { AppError } from "../base/errors.ts";
 import { partitionOf } from "../base/partition.ts";
@@ -20,7 +25,7 @@ const stoppableRow = z.object({
   lastSequence: optionalColumn(z.number()),
 });
 
-/** Starts and stops of sessions that devices record. */
+/** Starts and stops of sessions. */
 export class PostgresDeviceSessions implements DeviceSessionStore {
   readonly #pool: DatabasePool;
 
@@ -46,7 +51,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
             select 1 from workspace_members m where m.workspace_id = w.id and m.user_id = ${userId}
           ) as "isMember"
         from workspaces w
-        where id = ${workspaceId}
+        where id = ${workspaceId} and deleted_at is null
       `),
     );
     return row ?? undefined;
@@ -55,6 +60,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }> {
     return guarded(() =>
       this.#pool.transaction(async (tx) => {
+        await holdWorkspace(tx, session.workspaceId);
         const startedAt = await insertSession(tx, session);
         await insertJob(tx, session);
         const { jobId, language } = session;
@@ -66,7 +72,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   }
 
   stop(
-    request: StopRequest,
+    request: StopRequest | OwnerStopRequest,
   ): Promise<{ sessionId: string; status: SessionPhase; outbox: OutboxRow[] }> {
     return guarded(() =>
       this.#pool.transaction(async (tx) => {
@@ -83,21 +89,31 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   }
 }
 
+/** Until this transaction ends, the workspace cannot be deleted. */
+async function holdWorkspace(tx: CommonQueryMethods, workspaceId: string): Promise<void> {
+  const row = await tx.maybeOne(sql.type(idRow)`
+    select id from workspaces where id = ${workspaceId} and deleted_at is null for key share
+  `);
+  if (row === null) throw new AppError("not_found", "The workspace was deleted.");
+}
+
 async function insertSession(tx: CommonQueryMethods, session: NewSession): Promise<number> {
   const row = await tx.maybeOne(sql.type(startedRow)`
     insert into sessions (
-      id, workspace_id, owner_id, device_id, job_id, title, language, vocabulary, status, partition
+      id, workspace_id, owner_id, device_id, job_id, title, language, vocabulary, workshop_id,
+      status, partition
     ) values (
-      ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId},
+      ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId ?? null},
       ${session.jobId}, ${session.title}, ${session.language},
-      ${JSON.stringify(session.vocabulary)}::jsonb, 'recording', ${partitionOf(session.id)}
+      ${JSON.stringify(session.vocabulary)}::jsonb, ${session.workshopId ?? null},
+      'recording', ${partitionOf(session.id)}
     )
     on conflict (device_id) where status = 'recording' do nothing
     returning started_at as "startedAt"
   `);
   if (row !== null) return row.startedAt;
   const running = await tx.maybeOne(sql.type(idRow)`
-    select id from sessions where device_id = ${session.deviceId} and status = 'recording'
+    select id from sessions where device_id = ${session.deviceId ?? null} and status = 'recording'
   `);
   const which = running === null ? "Another session" : `Session ${running.id}`;
   throw new AppError(
@@ -116,14 +132,18 @@ async function insertJob(tx: CommonQueryMethods, session: NewSession): Promise<v
 /** The named session, else the one that records, else the newest; locked. */
 async function lockSession(
   tx: CommonQueryMethods,
-  request: StopRequest,
+  request: StopRequest | OwnerStopRequest,
 ): Promise<z.output<typeof stoppableRow>> {
   const named =
     request.sessionId === undefined ? sql.fragment`true` : sql.fragment`id = ${request.sessionId}`;
+  const recorded =
+    request.deviceId === undefined
+      ? sql.fragment`true`
+      : sql.fragment`device_id = ${request.deviceId}`;
   const row = await tx.maybeOne(sql.type(stoppableRow)`
     select id, status, last_chunk_sequence as "lastSequence"
     from sessions
-    where device_id = ${request.deviceId} and status <> 'deleted' and ${named}
+    where ${recorded} and status <> 'deleted' and ${named}
     order by (status = 'recording') desc, id desc
     limit 1
     for update

@@ -38,6 +38,7 @@ const sessionRow = z.object({
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
   visibility: z.enum(["private", "workspace"]),
   guestAccess: z.enum(["open", "closed"]),
+  workshopId: optionalColumn(z.string()),
   startedAt: z.number(),
   stoppedAt: optionalColumn(z.number()),
   completedAt: optionalColumn(z.number()),
@@ -55,6 +56,7 @@ const SESSION_COLUMNS = sql.fragment`
   s.status,
   s.visibility,
   s.guest_access as "guestAccess",
+  s.workshop_id as "workshopId",
   s.started_at as "startedAt",
   s.stopped_at as "stoppedAt",
   s.completed_at as "completedAt",
@@ -184,8 +186,8 @@ function listConditions(
   return conditions;
 }
 
-/** `maySession(…, "session.read", …)` as a condition over many rows. */
-function visibleTo(principal: Principal): Fragment {
+/** `maySession(…, "session.read", …)` as a condition over many rows of `sessions s`. */
+export function visibleTo(principal: Principal): Fragment {
   if (principal.kind === "device") return sql.fragment`false`;
   if (principal.kind === "guest") {
     return sql.fragment`s.id = ${principal.sessionId} and s.guest_access = 'open' and s.status <> 'deleted'`;

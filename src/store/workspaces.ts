@@ -9,20 +9,22 @@ import type {
   WorkspaceRole,
 } from "../api/workspaces-directory.ts";
 import { allOf, toPage } from "./keyset.ts";
+import { optionalColumn } from "./optional-column.ts";
 import { guarded } from "./store-error.ts";
 
 const roleColumn = z.enum(["owner", "member"]);
 
-const workspaceRow = z.object({
+export const workspaceRow = z.object({
   id: z.string(),
   name: z.string(),
   workspace_type: z.enum(["private", "team"]),
   preferred_language: z.string(),
+  retention_days: optionalColumn(z.number()),
   created_at: z.number(),
   updated_at: z.number(),
 });
 
-const memberRow = z.object({
+export const memberRow = z.object({
   user_id: z.string(),
   email: z.string(),
   name: z.string(),
@@ -30,22 +32,24 @@ const memberRow = z.object({
   created_at: z.number(),
 });
 
-const COLUMNS = sql.fragment`id, name, workspace_type, preferred_language, created_at, updated_at`;
-const MEMBER_COLUMNS = sql.fragment`
+export const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type, preferred_language,
+  retention_days, created_at, updated_at`;
+export const MEMBER_COLUMNS = sql.fragment`
   user_id, email, users.name, member.role, member.created_at`;
 
-function toWorkspace(row: z.infer<typeof workspaceRow>): WorkspaceRecord {
+export function toWorkspace(row: z.output<typeof workspaceRow>): WorkspaceRecord {
   return {
     id: row.id,
     name: row.name,
     workspaceType: row.workspace_type,
     preferredLanguage: row.preferred_language,
+    retentionDays: row.retention_days,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
 }
 
-function toMember(row: z.infer<typeof memberRow>): MemberRecord {
+export function toMember(row: z.infer<typeof memberRow>): MemberRecord {
   const { user_id: userId, email, name, role, created_at: createdAt } = row;
   return { userId, email, name, role, createdAt };
 }
@@ -63,7 +67,7 @@ export class WorkspaceStore implements WorkspaceDirectory {
         const row = await transaction.one(sql.type(workspaceRow)`
           insert into workspaces (id, name, preferred_language)
           values (${workspace.id}, ${workspace.name}, ${workspace.preferredLanguage})
-          returning ${COLUMNS}`);
+          returning ${WORKSPACE_COLUMNS}`);
         await transaction.query(sql.unsafe`
           insert into workspace_members (workspace_id, user_id, role)
           values (${workspace.id}, ${workspace.ownerId}, 'owner')`);
@@ -75,7 +79,8 @@ export class WorkspaceStore implements WorkspaceDirectory {
   find(id: string): Promise<WorkspaceRecord | undefined> {
     return guarded(async () => {
       const row = await this.#pool.maybeOne(
-        sql.type(workspaceRow)`select ${COLUMNS} from workspaces where id = ${id}`,
+        sql.type(workspaceRow)`select ${WORKSPACE_COLUMNS} from workspaces
+          where id = ${id} and deleted_at is null`,
       );
       return row === null ? undefined : toWorkspace(row);
     });
@@ -83,14 +88,14 @@ export class WorkspaceStore implements WorkspaceDirectory {
 
   list(memberId: string | undefined, page: PageRequest): Promise<Page<WorkspaceRecord>> {
     return guarded(async () => {
-      const conditions = [sql.fragment`true`];
+      const conditions = [sql.fragment`deleted_at is null`];
       if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
       if (memberId !== undefined) {
         conditions.push(sql.fragment`id in (
           select workspace_id from workspace_members where user_id = ${memberId})`);
       }
       const rows = await this.#pool.any(sql.type(workspaceRow)`
-        select ${COLUMNS} from workspaces where ${allOf(conditions)}
+        select ${WORKSPACE_COLUMNS} from workspaces where ${allOf(conditions)}
         order by id desc limit ${page.limit + 1}`);
       return toPage(rows.map(toWorkspace), page.limit, (workspace) => workspace.id);
     });
@@ -116,48 +121,5 @@ export class WorkspaceStore implements WorkspaceDirectory {
         order by user_id desc limit ${page.limit + 1}`);
       return toPage(rows.map(toMember), page.limit, (member) => member.userId);
     });
-  }
-
-  addMember(
-    workspaceId: string,
-    userId: string,
-    role: WorkspaceRole,
-  ): Promise<MemberRecord | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(memberRow)`
-        with member as (
-          insert into workspace_members (workspace_id, user_id, role)
-          values (${workspaceId}, ${userId}, ${role})
-          on conflict do nothing
-          returning *)
-        select ${MEMBER_COLUMNS} from member join users on users.id = user_id`);
-      return row === null ? undefined : toMember(row);
-    });
-  }
-
-  removeMember(
-    workspaceId: string,
-    userId: string,
-  ): Promise<"removed" | "not_a_member" | "last_owner"> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        // Under the workspace's lock two owners cannot both leave.
-        const row = z.object({ user_id: z.string(), role: roleColumn });
-        await transaction.query(
-          sql.unsafe`select 1 from workspaces where id = ${workspaceId} for update`,
-        );
-        const staff = await transaction.any(sql.type(row)`
-          select user_id, role from workspace_members
-          where workspace_id = ${workspaceId} and (role = 'owner' or user_id = ${userId})`);
-        const leaving = staff.find((member) => member.user_id === userId);
-        if (leaving === undefined) return "not_a_member";
-        const owners = staff.filter((member) => member.role === "owner");
-        if (leaving.role === "owner" && owners.length === 1) return "last_owner";
-        await transaction.query(sql.unsafe`
-          delete from workspace_members
-          where workspace_id = ${workspaceId} and user_id = ${userId}`);
-        return "removed";
-      }),
-    );
   }
 }

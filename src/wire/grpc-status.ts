@@ -12,6 +12,7 @@ const STATUS_OF_HTTP: Readonly<Record<number, status>> = {
   412: status.FAILED_PRECONDITION,
   413: status.RESOURCE_EXHAUSTED,
   415: status.INVALID_ARGUMENT,
+  416: status.OUT_OF_RANGE,
   422: status.INVALID_ARGUMENT,
   429: status.RESOURCE_EXHAUSTED,
   500: status.INTERNAL,

@@ -87,7 +87,7 @@ describe("front http: requests", () => {
     expect((await problem(await fetch(url.replace("/api", "/elsewhere"))))[0]).toBe(404);
     const wrong = await fetch(`${url}/things`, { method: "DELETE" });
     expect(wrong.headers.get("allow")).toBe("GET, HEAD, OPTIONS, POST");
-    expect((await problem(wrong))[0]).toBe(405);
+    expect((await problem(wrong)).slice(0, 2)).toEqual([405, "method_not_allowed"]);
   });
 
   it("answers HEAD like GET without a body, and 204 without one", async () => {
@@ -98,6 +98,43 @@ describe("front http: requests", () => {
     const gone = await fetch(`${url}/things/${newId()}`, { method: "DELETE" });
     expect([gone.status, await gone.text()]).toEqual([204, ""]);
     expect(gone.headers.get("content-type")).toBeNull();
+  });
+
+  it("sends its security headers with every answer, errors and empty ones too", async () => {
+    const { url } = await start();
+    const answers = await Promise.all([
+      fetch(`${url}/things`),
+      fetch(`${url}/nothing`),
+      fetch(`${url}/broken`),
+      fetch(`${url}/things`, { method: "DELETE" }),
+      fetch(`${url}/things`, { method: "OPTIONS" }),
+      fetch(`${url}/things/${newId()}`, { method: "DELETE" }),
+    ]);
+    for (const { headers, status } of answers) {
+      const policy = headers.get("content-security-policy");
+      expect(policy, String(status)).toBe("default-src 'none'; frame-ancestors 'none'");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("x-frame-options")).toBe("DENY");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
+    }
+  });
+
+  it("lets a caller that expects 100 go on, and refuses a body by its head without it", async () => {
+    const { front } = await start({ limits: { jsonBytes: 10 } });
+    const expecting = (length: number) =>
+      raw(
+        front.port,
+        `POST /api/things HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`,
+      );
+    const fitting = expecting(10);
+    await until(() => fitting.text.includes("100 Continue"), "the 100");
+    fitting.socket.write('{"name":1}');
+    await until(() => fitting.text.includes("HTTP/1.1 400"), "the answer");
+    const large = expecting(11);
+    await until(() => large.text.includes("HTTP/1.1 413"), "the refusal");
+    fitting.socket.destroy();
+    large.socket.destroy();
   });
 
   it("checks in the contract's order: 401, 403 by role, 404, 400", async () => {
@@ -167,6 +204,13 @@ describe("front http: requests", () => {
     expect(allowed.status).toBe(204);
     expect(allowed.headers.get("access-control-allow-origin")).toBe("https://app.example");
     expect(allowed.headers.get("access-control-allow-methods")).toContain("POST");
+    const wanted = "Authorization, Content-Type, Idempotency-Key, If-Match, Range, X-API-Key";
+    const taken = allowed.headers.get("access-control-allow-headers")?.split(", ");
+    expect(taken).toEqual(expect.arrayContaining(wanted.split(", ")));
+    const get = await fetch(`${url}/things`, { headers: { origin: "https://app.example" } });
+    const shown = get.headers.get("access-control-expose-headers")?.split(", ");
+    const useful = "ETag, X-Request-Id, X-Error-Code, RateLimit-Limit, Location, Content-Range";
+    expect(shown).toEqual(expect.arrayContaining(useful.split(", ")));
     const other = await ask("https://evil.example");
     expect(other.headers.get("access-control-allow-origin")).toBeNull();
   });

@@ -22,6 +22,7 @@ import { userRoutes } from "../../src/api/users.ts";
 import { userAccessRoutes } from "../../src/api/users-access.ts";
 import { userEditRoutes } from "../../src/api/users-edit.ts";
 import { workspaceRoutes } from "../../src/api/workspaces.ts";
+import { workspaceEditRoutes } from "../../src/api/workspaces-edit.ts";
 import { workspaceMemberRoutes } from "../../src/api/workspaces-members.ts";
 import { CredentialAuthenticator } from "../../src/auth/credential-authenticator.ts";
 import { GuestEntry } from "../../src/auth/guest-entry.ts";
@@ -59,7 +60,11 @@ import { PostgresSessionEdits } from "../../src/store/session-edits.ts";
 import { PostgresSessions } from "../../src/store/sessions.ts";
 import { TicketStore } from "../../src/store/tickets.ts";
 import { UserStore } from "../../src/store/users.ts";
+import { PostgresCharacters } from "../../src/store/workshop-characters.ts";
+import { PostgresWorkshops } from "../../src/store/workshops.ts";
 import { WorkspaceStore } from "../../src/store/workspaces.ts";
+import { WorkspaceEditStore } from "../../src/store/workspaces-edit.ts";
+import { WorkspaceMemberStore } from "../../src/store/workspaces-members.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 
@@ -234,13 +239,14 @@ export class AccountHouse {
     const { cursorKey } = this.keys;
     const { revocations } = this;
     return [
-      ...sessionRoutes({ directory, cursorKey }),
+      ...sessionRoutes({ directory, names: new PostgresCharacters(this.pool), cursorKey }),
       ...segmentRoutes({ directory, segments, cursorKey }),
       ...transcriptRoutes({ directory, segments, gaps: segments }),
       ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),
       ...sessionEditRoutes({
         directory,
         sessionEdits: new PostgresSessionEdits(this.pool),
+        workshops: new PostgresWorkshops(this.pool),
         revocations,
       }),
     ];
@@ -275,7 +281,18 @@ export class AccountHouse {
       ...userEditRoutes({ users, revocations }),
       ...passwordRoutes({ passwordChanges: this.passwordChanges }),
       ...workspaceRoutes({ workspaces, cursorKey }),
-      ...workspaceMemberRoutes({ workspaces, users, revocations, cursorKey }),
+      ...workspaceMemberRoutes({
+        workspaces,
+        members: new WorkspaceMemberStore(this.pool),
+        users,
+        revocations,
+        cursorKey,
+      }),
+      ...workspaceEditRoutes({
+        workspaces,
+        workspaceEdits: new WorkspaceEditStore(this.pool),
+        revocations,
+      }),
       ...pairingRoutes({ pairing, devices, workspaces, authenticator, clock }),
       ...deviceRoutes({ devices, workspaces, pairing, clock, cursorKey }),
       ...heartbeatRoutes({ devices, clock }),

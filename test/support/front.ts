@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { DEFAULT_LIVE_LIMITS, type LiveLimits } from "../../src/front/live-limit
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../../src/front/rate-limits.ts";
 import { type FrontOptions, FrontServer } from "../../src/front/server.ts";
 import { MemoryLiveSource } from "./memory/live-source.ts";
+import { MemoryIdempotencyBook } from "./memory/memory-idempotency-book.ts";
 
 /** `user-<id>` as bearer or `device-<id>` as key is that caller, until revoked. */
 export class NamedCallers implements Authenticator {
@@ -78,6 +80,7 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
   const server = new FrontServer({
     authenticator: callers,
     allowedOrigins: [],
+    idempotency: { book: new MemoryIdempotencyBook(), secret: randomBytes(32) },
     uploadFolder,
     trustProxy: false,
     host: "127.0.0.1",

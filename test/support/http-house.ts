@@ -5,6 +5,7 @@ import { DEFAULT_HTTP_LIMITS } from "../../src/front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "../../src/front/live-limits.ts";
 import { DEFAULT_RATE_LIMITS } from "../../src/front/rate-limits.ts";
 import { FrontServer } from "../../src/front/server.ts";
+import { PostgresIdempotencyBook } from "../../src/store/idempotency.ts";
 import { AccountHouse } from "./account-house.ts";
 
 const PLENTY = { perMinute: 1_000_000, burst: 1_000_000 };
@@ -13,6 +14,13 @@ export interface Answer {
   status: number;
   headers: Headers;
   body: Record<string, unknown>;
+}
+
+export interface CallOptions {
+  bearer?: string;
+  key?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
 }
 
 /** The account routes behind the real front, on a free port. */
@@ -43,6 +51,10 @@ export class HttpHouse {
       },
       limits: DEFAULT_HTTP_LIMITS,
       rates: { ...DEFAULT_RATE_LIMITS, auth: PLENTY, pairing: PLENTY },
+      idempotency: {
+        book: new PostgresIdempotencyBook(accounts.pool),
+        secret: accounts.keys.pepper,
+      },
       allowedOrigins: [],
       uploadFolder: join(accounts.folder, "uploads"),
       trustProxy: false,
@@ -60,28 +72,24 @@ export class HttpHouse {
     await this.accounts.close();
   }
 
-  async call(
-    method: string,
-    path: string,
-    options: {
-      bearer?: string;
-      key?: string;
-      body?: unknown;
-      headers?: Record<string, string>;
-    } = {},
-  ): Promise<Answer> {
+  async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const response = await this.raw(method, path, options);
+    const body = (await response.json()) as Record<string, unknown>;
+    return { status: response.status, headers: response.headers, body };
+  }
+
+  /** As `call`, with the body unread. */
+  raw(method: string, path: string, options: CallOptions = {}): Promise<Response> {
     const headers = new Headers(options.headers);
     if (options.bearer !== undefined) headers.set("authorization", `Bearer ${options.bearer}`);
     if (options.key !== undefined) headers.set("x-api-key", options.key);
     if (options.body !== undefined) headers.set("content-type", "application/json");
-    const response = await fetch(this.url + path, {
+    return fetch(this.url + path, {
       method,
       headers,
       body: options.body === undefined ? undefined : JSON.stringify(options.body),
       signal: AbortSignal.timeout(20_000),
     });
-    const body = (await response.json()) as Record<string, unknown>;
-    return { status: response.status, headers: response.headers, body };
   }
 
   /** Where the live channel is. */

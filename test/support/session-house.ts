@@ -8,22 +8,36 @@ import { chunkRoutes } from "../../src/api/chunks.ts";
 import { deviceSessionRoutes } from "../../src/api/device-sessions.ts";
 import type { Route, Upload } from "../../src/api/route.ts";
 import { segmentRoutes } from "../../src/api/segments.ts";
+import { sessionAudioRoutes } from "../../src/api/session-audio.ts";
+import { completenessRoutes } from "../../src/api/session-completeness.ts";
+import { sessionMemberRoutes } from "../../src/api/session-members.ts";
 import { sessionRoutes } from "../../src/api/sessions.ts";
 import type { OutboxRow } from "../../src/api/sessions-outbox.ts";
+import { sessionStartRoutes } from "../../src/api/sessions-start.ts";
 import { transcriptRoutes } from "../../src/api/transcript.ts";
 import { transcriptionJobRoutes } from "../../src/api/transcription-jobs.ts";
 import { uploadAudioRoutes } from "../../src/api/upload-audio.ts";
-import type { DevicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
+import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/auth/principal.ts";
+import type { RevocationEvent } from "../../src/auth/revocation-feed.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { PostgresAudioInventories } from "../../src/store/audio-inventories.ts";
 import { FolderBlobs } from "../../src/store/blobs.ts";
 import { PostgresChunkStore } from "../../src/store/chunks.ts";
 import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
+import { DeviceStore } from "../../src/store/devices.ts";
 import { PostgresTranscriptionJobs } from "../../src/store/jobs.ts";
 import { createPool } from "../../src/store/pool.ts";
+import { PostgresRedactedSpans } from "../../src/store/redacted-spans.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
+import { PostgresSessionMembers } from "../../src/store/session-members.ts";
+import { PostgresRecordings } from "../../src/store/session-recordings.ts";
 import { PostgresSessions } from "../../src/store/sessions.ts";
 import { PostgresDeviceSessions } from "../../src/store/sessions-device.ts";
+import { UserStore } from "../../src/store/users.ts";
+import { PostgresCharacters } from "../../src/store/workshop-characters.ts";
+import { PostgresWorkshops } from "../../src/store/workshops.ts";
+import { ManualClock } from "./manual-clock.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { callRoute, jsonBody } from "./route-call.ts";
 
@@ -39,6 +53,11 @@ export class SessionHouse {
   readonly routes: readonly Route[];
   readonly #database: TestDatabase;
   readonly #client: pg.Client;
+  /** Revocations published. */
+  readonly revoked: RevocationEvent[] = [];
+  readonly clock = new ManualClock(Date.now());
+  /** Replaced by a test in which a caller's right ends. */
+  revalidate: (principal: Principal) => Principal = (principal) => principal;
   /** Replaced by a test that wants the bus to fail. */
   notify: (rows: readonly OutboxRow[]) => Promise<void> = async (rows) => {
     this.notified.push(...rows);
@@ -79,17 +98,49 @@ export class SessionHouse {
     const directory = new PostgresSessions(this.pool);
     const segments = new PostgresSegments(this.pool);
     const notifier = { notify: (rows: readonly OutboxRow[]) => this.notify(rows) };
+    const workshops = new PostgresWorkshops(this.pool);
     const jobs = new PostgresTranscriptionJobs(this.pool);
     return [
-      ...sessionRoutes({ directory, cursorKey }),
+      ...sessionRoutes({ directory, names: new PostgresCharacters(this.pool), cursorKey }),
       ...segmentRoutes({ directory, segments, cursorKey }),
       ...transcriptRoutes({ directory, segments, gaps: segments }),
       ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
       ...deviceSessionRoutes({
         sessions: new PostgresDeviceSessions(this.pool),
+        workshops,
         notifier,
         log: silentLog,
+      }),
+      ...sessionAudioRoutes({
+        directory,
+        recordings: new PostgresRecordings(
+          this.pool,
+          this.blobs,
+          new PostgresRedactedSpans(this.pool),
+        ),
+        authenticator: { revalidate: async (principal) => this.revalidate(principal) },
+        clock: this.clock,
+      }),
+      ...completenessRoutes({
+        directory,
+        inventories: new PostgresAudioInventories(this.pool),
+        gaps: segments,
+      }),
+      ...sessionStartRoutes({
+        directory,
+        devices: new DeviceStore(this.pool),
+        sessions: new PostgresDeviceSessions(this.pool),
+        workshops,
+        notifier,
+        log: silentLog,
+      }),
+      ...sessionMemberRoutes({
+        directory,
+        members: new PostgresSessionMembers(this.pool),
+        users: new UserStore(this.pool),
+        revocations: { publish: (event) => this.revoked.push(event) },
+        cursorKey,
       }),
       ...uploadAudioRoutes({
         directory,

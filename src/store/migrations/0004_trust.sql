@@ -12,9 +12,6 @@ create table content_elevations (
 );
 create index content_elevations_admin on content_elevations (admin_id, expires_at desc);
 
-alter table workspaces add column if not exists retention_days integer
-  check (retention_days between 1 and 36500);
-
 -- Spans whose sound is to be taken out of the stored audio, besides the words.
 create table if not exists redactions (
   id uuid primary key,

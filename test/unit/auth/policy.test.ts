@@ -24,6 +24,8 @@ const ALL: SessionAction[] = [
   "session.upload",
   "session.guests",
   "session.concern",
+  "session.triage",
+  "session.redact",
 ];
 
 function session(facts: Partial<SessionFacts> = {}): SessionFacts {
@@ -86,6 +88,8 @@ describe("session policy", () => {
         "session.concern",
         "session.guests",
         "session.read",
+        "session.redact",
+        "session.triage",
       ].sort(),
     );
   });
@@ -95,7 +99,9 @@ describe("session policy", () => {
       expect(maySession(user("admin"), action, session())).toBe("elevation_required");
       expect(maySession(user("admin"), action, session({ elevated: true }))).toBe("allow");
     }
-    expect(maySession(user("admin"), "session.read", session())).toBe("allow");
+    for (const action of ["session.read", "session.triage", "session.redact"] as const) {
+      expect(maySession(user("admin"), action, session())).toBe("allow");
+    }
     for (const action of OWNER_ONLY) {
       expect(maySession(user("admin"), action, session({ elevated: true }))).toBe("forbidden");
     }

@@ -49,6 +49,7 @@ describe("edits", () => {
       label: "S2",
     });
     expect(bench.of("SegmentRevised").map((event) => event.revision)).toEqual([2, 3]);
+    expect(codeOf(() => bench.run({ ...edit, expectedRevision: 2 }))).toBe("precondition_failed");
     expect(codeOf(() => bench.run({ ...edit, segmentId: "other" }))).toBe("not_found");
     expect(codeOf(() => bench.run({ ...edit, label: "S9" }))).toBe("not_found");
   });
@@ -74,6 +75,14 @@ describe("edits", () => {
     const segmentId = bench.state.segments[1]?.id ?? "";
     const edit = { type: "EditSegment", segmentId, editId: "e", label: "", byUserId } as const;
     expect(codeOf(() => bench.run(edit))).toBe("conflict");
+  });
+});
+
+describe("concerns", () => {
+  it("concerns: each is told of once, however often its command comes", () => {
+    const bench = told();
+    for (const concernId of ["a", "b", "a"]) bench.run({ type: "ConcernStored", concernId });
+    expect(bench.of("ConcernRaised").map((event) => event.concernId)).toEqual(["a", "b"]);
   });
 });
 

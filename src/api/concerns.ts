@@ -1,0 +1,133 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Principal } from "../auth/principal.ts";
+import { AppError } from "../base/errors.ts";
+import { isId, newId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { ConcernBook, RaiserKind, Span } from "./concerns-book.ts";
+import { concernCategory, concernSchema, presentConcern } from "./concerns-schema.ts";
+import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { requireSession } from "./sessions-access.ts";
+import type { SessionDirectory } from "./sessions-directory.ts";
+import { notifyCommitted } from "./sessions-notify.ts";
+import type { CommandNotifier } from "./sessions-outbox.ts";
+import { pageSchema } from "./sessions-page.ts";
+import { sessionParams } from "./sessions-schema.ts";
+
+export interface ConcernPorts {
+  directory: SessionDirectory;
+  concerns: ConcernBook;
+  notifier: CommandNotifier;
+  log: Log;
+  cursorKey: Uint8Array;
+}
+
+const SAMPLES_PER_MS = 16;
+const LATEST_MS = 2_147_483_647;
+
+const milliseconds = Type.Integer({ minimum: 0, maximum: LATEST_MS });
+
+const raiseBody = Type.Object({
+  category: concernCategory,
+  description: Type.String({
+    minLength: 1,
+    maxLength: 4_000,
+    pattern: "\\S",
+    examples: ["My home address is read out here."],
+  }),
+  segment_id: Type.Optional(Type.String()),
+  start_ms: Type.Optional(milliseconds),
+  end_ms: Type.Optional(milliseconds),
+});
+
+/** POST and GET /sessions/{id}/concerns. */
+export function concernRoutes(ports: ConcernPorts): Route[] {
+  return [raiseConcern(ports), listSessionConcerns(ports)];
+}
+
+function raiserOf({ kind, id }: Principal): { kind: RaiserKind; id: string } {
+  if (kind !== "device") return { kind, id };
+  throw new AppError("forbidden", "Devices raise no concerns.");
+}
+
+function spanOf({ segment_id, start_ms, end_ms }: Static<typeof raiseBody>): Span | undefined {
+  if (start_ms === undefined && end_ms === undefined) return undefined;
+  if (segment_id !== undefined) {
+    throw new AppError("invalid_body", "Point at a `segment_id` or at a time span, not at both.");
+  }
+  if (start_ms === undefined || end_ms === undefined || start_ms >= end_ms) {
+    throw new AppError("invalid_body", "A span has a `start_ms` and an `end_ms` after it.");
+  }
+  return { from: start_ms * SAMPLES_PER_MS, to: end_ms * SAMPLES_PER_MS };
+}
+
+function raiseConcern(ports: ConcernPorts): Route {
+  const { directory, concerns, notifier, log } = ports;
+  return defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/concerns",
+    id: "raiseConcern",
+    tag: "Concerns",
+    summary: "Raise a concern about a session",
+    description:
+      "About the whole session, one segment (`segment_id`), or a span (`start_ms` and `end_ms`). Followers of the live channel get `ConcernRaised` with its id.",
+    auth: ["bearer"],
+    params: sessionParams,
+    body: { kind: "json", schema: raiseBody },
+    responses: { 201: { description: "The concern", schema: concernSchema } },
+    errors: ["invalid_body", "forbidden", "guest_access_closed", "not_found", "session_deleted"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.concern"),
+    async handle({ params, body }, { principal }) {
+      const segmentId = body.segment_id;
+      const span = spanOf(body);
+      if (segmentId !== undefined && !isId(segmentId)) {
+        throw new AppError("not_found", "There is no segment with this id.");
+      }
+      const raised = await concerns.raise({
+        id: newId(),
+        sessionId: params.session_id,
+        category: body.category,
+        description: body.description.trim(),
+        segmentId,
+        span,
+        raisedBy: raiserOf(principal),
+      });
+      notifyCommitted(notifier, log, raised.outbox);
+      // The text is the caller's own.
+      return { status: 201, body: presentConcern(raised.concern, true) };
+    },
+  });
+}
+
+function listSessionConcerns({ directory, concerns, cursorKey }: ConcernPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/concerns",
+    id: "listSessionConcerns",
+    tag: "Concerns",
+    summary: "Concerns about one session, newest first; for a guest those it raised",
+    auth: ["bearer"],
+    params: sessionParams,
+    query: Type.Object(pageQuery),
+    responses: { 200: { description: "A page", schema: pageSchema(concernSchema) } },
+    errors: [
+      "invalid_parameter",
+      "forbidden",
+      "elevation_required",
+      "guest_access_closed",
+      "not_found",
+    ],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.content"),
+    async handle({ params, query }, { principal }) {
+      const sessionId = params.session_id;
+      const list = `concerns\u0000${sessionId}`;
+      const page = toPageRequest(cursorKey, list, query);
+      const raisedById = principal.kind === "guest" ? principal.id : undefined;
+      const found = await concerns.ofSession(sessionId, raisedById, page);
+      const body = toPageBody(cursorKey, list, found, (each) => presentConcern(each, true));
+      return { status: 200, body };
+    },
+  });
+}

@@ -1,0 +1,61 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import { AppError } from "../base/errors.ts";
+import type { Route } from "./route.ts";
+
+/** Does this GET show one thing, which has an ETag? */
+function showsOne(route: Route): boolean {
+  if (route.method !== "get" || route.responses[200]?.schema === undefined) return false;
+  return route.etag ?? route.path.endsWith("}");
+}
+
+const EDITING: ReadonlySet<Route["method"]> = new Set(["put", "patch", "delete"]);
+
+/** Does the route honour If-Match? */
+export function isEdit(route: Route): boolean {
+  return EDITING.has(route.method);
+}
+
+/**
+ * Which GET shows the thing that a route edits: the one of the same path. What
+ * it would answer to the same caller is what If-Match is held against, so that
+ * every edit below a GET of one thing has ETags without saying so.
+ */
+export class Representations {
+  readonly #byPath = new Map<string, Route>();
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) if (showsOne(route)) this.#byPath.set(route.path, route);
+  }
+
+  /** The GET of the thing at this route's path. */
+  find(route: Route): Route | undefined {
+    return this.#byPath.get(route.path);
+  }
+
+  /** Do 200 answers of the route hold the thing as its GET shows it, and so its ETag? */
+  isTagged(route: Route): boolean {
+    const shown = this.find(route);
+    if (shown === undefined || (route.method !== "get" && !isEdit(route))) return false;
+    return same(shown.responses[200]?.schema, route.responses[200]?.schema);
+  }
+}
+
+function same(one: TSchema | undefined, other: TSchema | undefined): boolean {
+  return one !== undefined && JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Another edit came in between. */
+export function staleEdit(): AppError {
+  return new AppError(
+    "precondition_failed",
+    "This has changed since you read it. Please read it again.",
+  );
+}
+
+/** The representation that If-Match named, as its GET shows it; see `Request.expected`. */
+export function expectedOf<T extends TSchema>(
+  request: { expected?: unknown },
+  _schema: T,
+): Static<T> | undefined {
+  return request.expected;
+}

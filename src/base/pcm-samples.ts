@@ -1,0 +1,32 @@
+import { bytesPerFrame, type PcmFormat, type SampleEncoding } from "./wav-header.ts";
+
+type SampleReader = (view: DataView, at: number) => number;
+
+/** Samples as parts of full scale, -1..1, scaled to 16 bits. */
+const READERS: Readonly<Record<SampleEncoding, SampleReader>> = {
+  u8: (view, at) => (view.getUint8(at) - 128) * 256,
+  s16le: (view, at) => view.getInt16(at, true),
+  s24le: (view, at) => (view.getUint16(at, true) + view.getInt8(at + 2) * 65_536) / 256,
+  s32le: (view, at) => view.getInt32(at, true) / 65_536,
+  f32le: (view, at) => view.getFloat32(at, true) * 32_768,
+};
+
+/** A sample on the 16-bit scale; NaN of a broken float file becomes silence. */
+export function toInt16(value: number): number {
+  return Math.max(-32_768, Math.min(32_767, Math.round(value) || 0));
+}
+
+/** The whole frames of `bytes` as 16-bit mono, the mean of the channels. */
+export function readMono(format: PcmFormat, bytes: Uint8Array): Int16Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const read = READERS[format.encoding];
+  const frameBytes = bytesPerFrame(format);
+  const width = format.bitsPerSample / 8;
+  const mono = new Int16Array(Math.floor(bytes.byteLength / frameBytes));
+  for (let index = 0; index < mono.length; index++) {
+    const at = index * frameBytes;
+    const first = read(view, at);
+    mono[index] = toInt16(format.channels === 2 ? (first + read(view, at + width)) / 2 : first);
+  }
+  return mono;
+}

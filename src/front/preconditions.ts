@@ -1,0 +1,48 @@
+import { isEdit, Representations, staleEdit } from "../api/representations.ts";
+import type { Reply, Request, Route } from "../api/route.ts";
+import { entityTag, isExpected, isKnown } from "./entity-tag.ts";
+
+/** ETags on answers, If-Match before edits, If-None-Match on reads. */
+export class Preconditions {
+  readonly #representations: Representations;
+
+  constructor(routes: readonly Route[]) {
+    this.#representations = new Representations(routes);
+  }
+
+  /**
+   * Throws `precondition_failed` when If-Match names none of the thing's
+   * current tags. Else sets `request.expected`, with which a store settles
+   * what changes between this look and its own.
+   */
+  async check(route: Route, request: Request): Promise<void> {
+    const header = request.headers["if-match"];
+    if (header === undefined || !isEdit(route)) return;
+    const shown = this.#representations.find(route);
+    if (header.trim() === "*") return;
+    const current = shown === undefined ? undefined : await show(shown, request);
+    if (shown === undefined || !isExpected(header, entityTag(current, shown.volatile))) {
+      throw staleEdit();
+    }
+    request.expected = current;
+  }
+
+  /** The answer with its ETag; 304 when a reader has it already. */
+  finish(route: Route, request: Request, reply: Reply): Reply {
+    if (reply.status !== 200 || !this.#representations.isTagged(route)) return reply;
+    const tag = entityTag(reply.body, this.#representations.find(route)?.volatile);
+    const headers = { ...reply.headers, ETag: tag };
+    const known = request.headers["if-none-match"];
+    if (route.method === "get" && known !== undefined && isKnown(known, tag)) {
+      return { status: 304, headers };
+    }
+    return { ...reply, headers };
+  }
+}
+
+/** What the thing's GET would answer to this caller now. */
+async function show(route: Route, request: Request): Promise<unknown> {
+  const reading = { ...request, method: "GET", query: {}, body: undefined };
+  const resource = await route.resolve?.(reading);
+  return (await route.handle(reading, resource)).body;
+}

@@ -1,0 +1,159 @@
+import { Webhook } from "standardwebhooks";
+import type { WebhookSecrets } from "../auth/webhook-secrets.ts";
+import { type Clock, toTimestamp } from "../base/clock.ts";
+import { createDeferred, delay } from "../base/deferred.ts";
+import { errorMessage } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { AddressGuard } from "./address-guard.ts";
+import { postWebhook } from "./webhook-post.ts";
+import type { AttemptResult, DeliveryClaim, DeliveryQueue } from "./webhook-queue.ts";
+import { judgeFailure } from "./webhook-schedule.ts";
+
+export interface WebhookSenderParts {
+  queue: DeliveryQueue;
+  secrets: Pick<WebhookSecrets, "open">;
+  guard: AddressGuard;
+  clock: Clock;
+  log: Log;
+  /** Messages under way at once. */
+  parallel: number;
+  /** Milliseconds between looks at the queue when nothing was due. */
+  every: number;
+  /** Milliseconds that an endpoint has for its answer. */
+  timeout: number;
+  /** Milliseconds after which what a crashed process held comes back; well above `timeout`. */
+  lease: number;
+  /** Milliseconds that messages under way have left when the sender stops. */
+  grace: number;
+}
+
+/**
+ * Sends what waits in the queue, signed after Standard Webhooks. Any number of
+ * senders may share a queue. At least once: a message whose sender died between
+ * the endpoint's answer and its record goes out again, under the same id.
+ */
+export class WebhookSender {
+  readonly #parts: WebhookSenderParts;
+  readonly #stop = new AbortController();
+  /** Breaks off what is under way. */
+  readonly #cut = new AbortController();
+  readonly #underWay = new Set<Promise<void>>();
+  #ended = createDeferred<void>();
+  #running: Promise<void> | undefined;
+  #succeeded = 0;
+  #failed = 0;
+
+  constructor(parts: WebhookSenderParts) {
+    this.#parts = parts;
+  }
+
+  /** Since the start of the process. */
+  get figures(): { underWay: number; succeeded: number; failed: number } {
+    return { underWay: this.#underWay.size, succeeded: this.#succeeded, failed: this.#failed };
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    await Promise.race([Promise.all(this.#underWay), delay(this.#parts.grace)]);
+    this.#cut.abort();
+    await Promise.all(this.#underWay);
+  }
+
+  async #run(): Promise<void> {
+    const { every, log } = this.#parts;
+    while (!this.#stop.signal.aborted) {
+      // A place that becomes free is filled at once: more may be due for that endpoint.
+      this.#ended = createDeferred<void>();
+      try {
+        await this.#begin();
+      } catch (error) {
+        log.warn({ error: errorMessage(error) }, "webhook queue not readable");
+      }
+      await Promise.race([delay(every, this.#stop.signal), this.#ended.promise]);
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { queue, clock, parallel, lease } = this.#parts;
+    const places = parallel - this.#underWay.size;
+    if (places <= 0) return;
+    for (const claim of await queue.claim(places, clock.now(), lease)) {
+      const work = this.#deliver(claim).finally(() => {
+        this.#underWay.delete(work);
+        this.#ended.resolve();
+      });
+      this.#underWay.add(work);
+    }
+  }
+
+  /** Never rejects; what could not be recorded comes back when its lease ends. */
+  async #deliver(claim: DeliveryClaim): Promise<void> {
+    const { queue, clock, log } = this.#parts;
+    try {
+      const result = await this.#attempt(claim);
+      if (result === undefined) return await queue.release(claim, clock.now());
+      if (result.error === undefined) {
+        this.#succeeded += 1;
+        return await queue.succeeded(claim, result);
+      }
+      this.#failed += 1;
+      const verdict = judgeFailure(claim, result, Math.random());
+      await queue.failed(claim, result, verdict);
+      if (verdict.disable === undefined) return;
+      log.warn({ webhook_id: claim.webhookId, reason: verdict.disable }, "webhook switched off");
+    } catch (error) {
+      const { webhookId: webhook_id, id } = claim;
+      log.warn({ webhook_id, id, error: errorMessage(error) }, "delivery not recorded");
+    }
+  }
+
+  /** Undefined when it was broken off because the process stops. */
+  async #attempt(claim: DeliveryClaim): Promise<AttemptResult | undefined> {
+    const { clock, guard, timeout } = this.#parts;
+    const at = clock.now();
+    const begun = clock.monotonic();
+    const message = this.#message(claim, at);
+    const limit = AbortSignal.any([AbortSignal.timeout(timeout), this.#cut.signal]);
+    const outcome =
+      message === undefined
+        ? { error: "internal" as const }
+        : await postWebhook(guard, claim.url, message.headers, message.body, limit);
+    if (outcome.error === "timeout" && this.#cut.signal.aborted) return undefined;
+    return { at, durationMs: Math.round(clock.monotonic() - begun), ...outcome };
+  }
+
+  /** Undefined when its secret cannot be read: the keys of this installation were replaced. */
+  #message(
+    claim: DeliveryClaim,
+    at: number,
+  ): { headers: Record<string, string>; body: string } | undefined {
+    const { secrets, log } = this.#parts;
+    const { webhookId, id, eventType, data } = claim;
+    try {
+      const body = JSON.stringify({
+        type: eventType,
+        timestamp: toTimestamp(claim.occurredAt),
+        data,
+      });
+      const signatures = claim.secrets.map((sealed) =>
+        new Webhook(secrets.open(webhookId, sealed)).sign(id, new Date(at), body),
+      );
+      const headers = {
+        "content-type": "application/json; charset=utf-8",
+        "user-agent": "voice-session-service",
+        "webhook-id": id,
+        "webhook-timestamp": String(Math.floor(at / 1_000)),
+        "webhook-signature": signatures.join(" "),
+      };
+      return { headers, body };
+    } catch (error) {
+      log.error({ webhook_id: webhookId, error: errorMessage(error) }, "webhook not signed");
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import type { SessionEvent } from "./event.ts";
+
+/** What a webhook can be told of; a closed list. */
+export const WEBHOOK_EVENT_TYPES = [
+  "session.started",
+  "session.stopped",
+  "session.completed",
+  "session.failed",
+  "session.deleted",
+  "chunk.failed",
+  "transcript.segment_revised",
+  "speaker.claimed",
+  "summary.completed",
+  "concern.raised",
+  "redaction.applied",
+] as const;
+
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+
+/** All that may be sent: the above, and the one that an owner asks for. */
+export const WEBHOOK_MESSAGE_TYPES = [...WEBHOOK_EVENT_TYPES, "webhook.test"] as const;
+
+export type WebhookMessageType = (typeof WEBHOOK_MESSAGE_TYPES)[number];
+
+/** Why an attempt failed; a closed list. What an endpoint answered is never kept. */
+export const WEBHOOK_ERRORS = [
+  "timeout",
+  "dns_failed",
+  "address_refused",
+  "connection_refused",
+  "connection_failed",
+  "tls_failed",
+  "redirect",
+  "http_error",
+  "gone",
+  "disabled",
+  "expired",
+  "internal",
+] as const;
+
+export type WebhookError = (typeof WEBHOOK_ERRORS)[number];
+
+/** Ids, numbers, labels and states; never words. */
+export type WebhookData = Readonly<Record<string, string | number>>;
+
+/** What a journal entry means to webhooks; undefined for most of them. */
+export function toWebhookEvent(
+  event: SessionEvent,
+): { type: WebhookEventType; data: WebhookData } | undefined {
+  switch (event.type) {
+    case "SessionStarted":
+      return { type: "session.started", data: { status: "recording", job_id: event.jobId } };
+    case "SessionStopped":
+      return { type: "session.stopped", data: { status: "processing" } };
+    case "SessionCompleted":
+      return { type: "session.completed", data: { status: "completed" } };
+    case "ChunkFailed":
+      return {
+        type: "chunk.failed",
+        data: {
+          chunk_id: event.chunkId,
+          chunk_sequence: event.sequence,
+          code: event.code,
+          status: "failed",
+        },
+      };
+    default:
+      return ofPeople(event);
+  }
+}
+
+/** What people and jobs did to the record. */
+function ofPeople(event: SessionEvent): { type: WebhookEventType; data: WebhookData } | undefined {
+  switch (event.type) {
+    case "SegmentRevised":
+      return {
+        type: "transcript.segment_revised",
+        data: { segment_id: event.segmentId, revision: event.revision },
+      };
+    case "SpeakerClaimed":
+      return {
+        type: "speaker.claimed",
+        data: {
+          speaker_label: event.label,
+          source: event.source,
+          claimed_user_id: event.claimedUserId,
+        },
+      };
+    case "SummaryUpdated":
+      return {
+        type: "summary.completed",
+        data: { job_id: event.jobId, summary_type: event.summaryType, status: "completed" },
+      };
+    case "ConcernRaised":
+      return { type: "concern.raised", data: { concern_id: event.concernId, status: "open" } };
+    case "SpanRedacted":
+      return { type: "redaction.applied", data: { redaction_id: event.redactionId } };
+    default:
+      return undefined;
+  }
+}

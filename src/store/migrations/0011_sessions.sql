@@ -1,0 +1,3 @@
+-- When chunks were recorded, as the device said.
+
+alter table chunks add column recorded_at timestamptz;

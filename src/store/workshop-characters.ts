@@ -1,0 +1,107 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { Page, PageRequest } from "../api/page.ts";
+import type {
+  CharacterChange,
+  CharacterDirectory,
+  CharacterRecord,
+  NameSuggestions,
+} from "../api/workshops-directory.ts";
+import { allOf, toPage } from "./keyset.ts";
+import { guarded } from "./store-error.ts";
+
+const characterRow = z.object({
+  id: z.string(),
+  workshopId: z.string(),
+  name: z.string(),
+  description: z.string(),
+  isActive: z.boolean(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+});
+
+const COLUMNS = sql.fragment`id, workshop_id as "workshopId", name, description,
+  is_active as "isActive", created_at as "createdAt", updated_at as "updatedAt"`;
+
+export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  insert(character: Omit<CharacterRecord, "createdAt" | "updatedAt">): Promise<CharacterRecord> {
+    const { id, workshopId, name, description, isActive } = character;
+    return guarded(() =>
+      this.#pool.one(sql.type(characterRow)`
+        insert into workshop_characters (id, workshop_id, name, description, is_active)
+        values (${id}, ${workshopId}, ${name}, ${description}, ${isActive})
+        returning ${COLUMNS}`),
+    );
+  }
+
+  find(workshopId: string, id: string): Promise<CharacterRecord | undefined> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(sql.type(characterRow)`
+        select ${COLUMNS} from workshop_characters
+        where id = ${id} and workshop_id = ${workshopId}`);
+      return row ?? undefined;
+    });
+  }
+
+  list(
+    workshopId: string,
+    active: boolean | undefined,
+    page: PageRequest,
+  ): Promise<Page<CharacterRecord>> {
+    return guarded(async () => {
+      const conditions = [sql.fragment`workshop_id = ${workshopId}`];
+      if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+      if (active !== undefined) conditions.push(sql.fragment`is_active = ${active}`);
+      const rows = await this.#pool.any(sql.type(characterRow)`
+        select ${COLUMNS} from workshop_characters where ${allOf(conditions)}
+        order by id desc limit ${page.limit + 1}`);
+      return toPage(rows, page.limit, (character) => character.id);
+    });
+  }
+
+  change(
+    id: string,
+    { name, description, isActive }: CharacterChange,
+  ): Promise<CharacterRecord | undefined> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(sql.type(characterRow)`
+        update workshop_characters
+        set name = coalesce(${name ?? null}, name),
+            description = coalesce(${description ?? null}, description),
+            is_active = coalesce(${isActive ?? null}, is_active),
+            updated_at = now()
+        where id = ${id}
+        returning ${COLUMNS}`);
+      return row ?? undefined;
+    });
+  }
+
+  remove(id: string): Promise<void> {
+    return guarded(async () => {
+      await this.#pool.query(sql.unsafe`delete from workshop_characters where id = ${id}`);
+    });
+  }
+
+  namesFor(sessionId: string): Promise<string[]> {
+    return guarded(() => activeCharacterNames(this.#pool, sessionId));
+  }
+}
+
+/** Names of the active characters of a session's workshop, in the order of the alphabet. */
+export async function activeCharacterNames(
+  connection: CommonQueryMethods,
+  sessionId: string,
+): Promise<string[]> {
+  const rows = await connection.any(sql.type(z.object({ name: z.string() }))`
+    select distinct c.name
+    from sessions s join workshop_characters c using (workshop_id)
+    where s.id = ${sessionId} and c.is_active
+    order by c.name limit 500`);
+  return rows.map(({ name }) => name);
+}

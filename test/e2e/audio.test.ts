@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cut, PairedDevice } from "../support/paired-device.ts";
+import { WholeService } from "../support/whole-service.ts";
+
+const HEADER = 44;
+const CHUNK = 2;
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+describe("audio", () => {
+  let service: WholeService;
+  beforeAll(async () => {
+    service = await WholeService.start();
+  });
+  afterAll(() => service?.stop());
+
+  async function record(missing?: number): Promise<{ device: PairedDevice; chunks: Buffer[] }> {
+    const device = await PairedDevice.pair(service);
+    await device.start();
+    const chunks = cut(CHUNK).slice(0, 8);
+    for (const [sequence, pcm] of chunks.entries()) {
+      if (sequence !== missing) await device.upload(sequence, pcm);
+    }
+    await device.stop(chunks.length - 1);
+    await device.completed();
+    return { device, chunks };
+  }
+
+  function download(device: PairedDevice, headers: Record<string, string> = {}) {
+    const url = `${service.api}/sessions/${device.sessionId}/audio`;
+    return fetch(url, { headers: { authorization: `Bearer ${device.token}`, ...headers } });
+  }
+
+  async function bytesOf(response: Response): Promise<Buffer> {
+    return Buffer.from(await response.arrayBuffer());
+  }
+
+  it("audio: the download is what was uploaded, whole and in ranges", async () => {
+    const { device, chunks } = await record();
+    const response = await download(device);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("audio/wav");
+    const file = await bytesOf(response);
+    expect(response.headers.get("content-length")).toBe(String(file.length));
+    expect(sha256(file.subarray(HEADER))).toBe(sha256(Buffer.concat(chunks)));
+    const etag = response.headers.get("etag") ?? "";
+    const half = Math.floor(file.length / 2) + 1;
+    const first = await download(device, { range: `bytes=0-${half - 1}` });
+    const second = await download(device, { range: `bytes=${half}-`, "if-range": etag });
+    expect([first.status, second.status]).toEqual([206, 206]);
+    expect(second.headers.get("content-range")).toBe(
+      `bytes ${half}-${file.length - 1}/${file.length}`,
+    );
+    const joined = Buffer.concat([await bytesOf(first), await bytesOf(second)]);
+    expect(sha256(joined)).toBe(sha256(file));
+    const beyond = await download(device, { range: `bytes=${file.length}-` });
+    expect([beyond.status, beyond.headers.get("x-error-code")]).toEqual([
+      416,
+      "range_not_satisfiable",
+    ]);
+    expect((await download(device, { "if-none-match": etag })).status).toBe(304);
+    const complete = await device.get<{ complete: boolean; received_ms: number }>("/completeness");
+    expect(complete.body).toMatchObject({ complete: true, missing: [] });
+    expect(complete.body.received_ms).toBe(chunks.length * CHUNK * 1_000);
+  });
+
+  it("audio: a chunk that is missing is silence and told, until it comes", async () => {
+    const missing = 3;
+    const { device, chunks } = await record(missing);
+    const silent = chunks.map((chunk, sequence) =>
+      sequence === missing ? Buffer.alloc(chunk.length) : chunk,
+    );
+    const before = await download(device);
+    const etag = before.headers.get("etag") ?? "";
+    expect(sha256((await bytesOf(before)).subarray(HEADER))).toBe(sha256(Buffer.concat(silent)));
+    const told = await device.get("/completeness");
+    expect(told.body).toMatchObject({
+      complete: false,
+      expected_last_sequence: chunks.length - 1,
+      missing: [
+        {
+          start_ms: missing * CHUNK * 1_000,
+          end_ms: (missing + 1) * CHUNK * 1_000,
+          reason: "missing",
+          chunk_sequences: [missing],
+        },
+      ],
+    });
+    await device.upload(missing, chunks[missing] ?? Buffer.alloc(0));
+    await expect
+      .poll(async () => (await device.get<{ complete: boolean }>("/completeness")).body.complete, {
+        timeout: 60_000,
+        interval: 500,
+      })
+      .toBe(true);
+    const after = await download(device, { range: "bytes=0-9", "if-range": etag });
+    expect(after.status).toBe(200);
+    expect(sha256((await bytesOf(after)).subarray(HEADER))).toBe(sha256(Buffer.concat(chunks)));
+  });
+});

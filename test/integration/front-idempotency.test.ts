@@ -1,0 +1,140 @@
+import { Type } from "@sinclair/typebox";
+import { afterEach, describe, expect, it } from "vitest";
+import { defineRoute, type Reply } from "../../src/api/route.ts";
+import { AppError } from "../../src/base/errors.ts";
+import { newId } from "../../src/base/ids.ts";
+import { startFront, type TestFront } from "../support/front.ts";
+
+let front: TestFront | undefined;
+
+afterEach(async () => {
+  await front?.stop();
+  front = undefined;
+});
+
+/** A front with one creating route whose work the test decides. */
+async function start(work: () => Promise<Reply>, handlerTimeoutMs = 5_000) {
+  let runs = 0;
+  const make = defineRoute({
+    method: "post",
+    path: "/boxes/{id}/things",
+    id: "makeThing",
+    tag: "Session",
+    summary: "Make",
+    auth: ["bearer"],
+    params: Type.Object({ id: Type.String() }),
+    body: { kind: "json", schema: Type.Object({ name: Type.String() }) },
+    responses: { 201: { description: "Made.", schema: Type.Unknown() } },
+    errors: [],
+    async handle() {
+      runs += 1;
+      return work();
+    },
+  });
+  const plain = defineRoute({
+    method: "post",
+    path: "/look",
+    id: "look",
+    tag: "Session",
+    summary: "Look",
+    auth: [],
+    responses: { 200: { description: "Seen.", schema: Type.Unknown() } },
+    errors: [],
+    async handle() {
+      runs += 1;
+      return { status: 200, body: {} };
+    },
+  });
+  front = await startFront({ routes: [make, plain], limits: { handlerTimeoutMs } });
+  const { base } = front;
+  const box = newId();
+  async function post(
+    key: string,
+    { user = "ann", name = "a", to = `/boxes/${box}/things` } = {},
+  ): Promise<{ status: number; code: string | null; headers: Headers; body: unknown }> {
+    const response = await fetch(base + to, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer user-${user}`,
+        "content-type": "application/json",
+        "idempotency-key": key,
+      },
+      body: JSON.stringify({ name }),
+    });
+    const { status, headers } = response;
+    return { status, code: headers.get("x-error-code"), headers, body: await response.json() };
+  }
+  return { post, runs: () => runs };
+}
+
+async function created(): Promise<Reply> {
+  return { status: 201, headers: { Location: "/x" }, body: { id: newId(), secret: "s" } };
+}
+
+describe("front idempotency", () => {
+  it("gives the first answer again, marked, with its headers", async () => {
+    const { post, runs } = await start(created);
+    const first = await post("k");
+    const again = await post("k");
+    expect([first.status, again.status, runs()]).toEqual([201, 201, 1]);
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get("location")).toBe("/x");
+    expect(first.headers.get("idempotency-replayed")).toBeNull();
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+  });
+
+  it("knows a key by its caller, and refuses it for another body or address", async () => {
+    const { post, runs } = await start(created);
+    await post("k");
+    expect((await post("k", { user: "bob" })).status).toBe(201);
+    expect(runs()).toBe(2);
+    const other = await post("k", { name: "b" });
+    expect([other.status, other.code]).toEqual([422, "idempotency_mismatch"]);
+    const elsewhere = await post("k", { to: `/boxes/${newId()}/things` });
+    expect(elsewhere.code).toBe("idempotency_mismatch");
+    expect(runs()).toBe(2);
+  });
+
+  it("answers 409 while the first one runs, also when that one's caller was told of a timeout", async () => {
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { post, runs } = await start(async () => {
+      await gate;
+      return created();
+    }, 200);
+    const first = post("k");
+    expect((await first).code).toBe("timeout");
+    const busy = await post("k");
+    expect([busy.status, busy.code]).toEqual([409, "idempotency_in_progress"]);
+    expect(busy.headers.get("retry-after")).toBe("1");
+    release();
+    await expect.poll(async () => (await post("k")).status).toBe(201);
+    expect(runs()).toBe(1);
+  });
+
+  it("frees the key of an attempt that came to nothing", async () => {
+    const failures = [new Error("broken"), new AppError("conflict", "Not now.")];
+    const { post } = await start(async () => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+      return created();
+    });
+    expect((await post("k")).status).toBe(500);
+    expect((await post("k")).status).toBe(409);
+    expect((await post("k")).status).toBe(201);
+  });
+
+  it("refuses a malformed key after the body was checked, and ignores keys elsewhere", async () => {
+    const { post, runs } = await start(created);
+    for (const key of ["a b", "a".repeat(256), "kéy"]) {
+      const refused = await post(key);
+      expect([refused.status, refused.code]).toEqual([400, "invalid_parameter"]);
+    }
+    expect((await post("a".repeat(255))).status).toBe(201);
+    expect((await post("k", { to: "/look" })).status).toBe(200);
+    expect((await post("k", { to: "/look", name: "b" })).status).toBe(200);
+    expect(runs()).toBe(3);
+  });
+});

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Route } from "../../src/api/route.ts";
+import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/auth/principal.ts";
+import { newId } from "../../src/base/ids.ts";
+import { SessionAudio } from "../../src/store/session-audio.ts";
+import { groupRoutes } from "../support/group-routes.ts";
+import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
+import { SessionHouse } from "../support/session-house.ts";
+
+type Body = Record<string, unknown>;
+
+describe("workshops", () => {
+  let house: SessionHouse;
+  let routes: Route[];
+  let owner: UserPrincipal;
+  let device: DevicePrincipal;
+  let workspaceId: string;
+
+  beforeAll(async () => {
+    house = await SessionHouse.open();
+    routes = groupRoutes(house);
+  });
+  afterAll(() => house.close());
+  beforeEach(async () => {
+    ({ owner, device } = await house.ownDevice());
+    workspaceId = device.workspaceId;
+  });
+
+  async function ask(
+    principal: Principal,
+    id: string,
+    params: Record<string, string> = {},
+    body?: unknown,
+  ): Promise<Body> {
+    return jsonBody(await callRoute(routes, id, { principal, params, body, query: {} }));
+  }
+
+  function create(principal: Principal = owner, name = "The Seagull"): Promise<Body> {
+    return ask(principal, "createWorkshop", {}, { workspace_id: workspaceId, name });
+  }
+
+  async function addCharacter(workshop: Body, name: string, isActive = true): Promise<Body> {
+    const body = { name, description: "A role", is_active: isActive };
+    return ask(owner, "createCharacter", { workshop_id: String(workshop.id) }, body);
+  }
+
+  it("are made, changed, listed and removed by members of their workspace", async () => {
+    const made = await create(owner, "  The Seagull ");
+    expect(made).toEqual({
+      id: expect.any(String),
+      workspace_id: workspaceId,
+      name: "The Seagull",
+      description: "",
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: expect.stringMatching(/Z$/),
+    });
+    const member = await house.user();
+    await house.join(workspaceId, member.id);
+    const params = { workshop_id: String(made.id) };
+    const changed = await ask(member, "editWorkshop", params, { description: "Spring" });
+    expect(changed).toMatchObject({ name: "The Seagull", description: "Spring" });
+    expect(await codeOf(ask(member, "editWorkshop", params, {}))).toBe("invalid_body");
+    expect((await ask(member, "listWorkshops")).items).toEqual([changed]);
+    const stranger = await house.user();
+    expect((await ask(stranger, "listWorkshops")).items).toEqual([]);
+    await ask(member, "removeWorkshop", params);
+    expect(await codeOf(ask(member, "getWorkshop", params))).toBe("not_found");
+  });
+
+  it("are closed to strangers and unknown ids are 404", async () => {
+    const made = await create();
+    const stranger = await house.user("moderator");
+    const params = { workshop_id: String(made.id) };
+    for (const id of ["getWorkshop", "removeWorkshop", "listCharacters"]) {
+      expect(await codeOf(ask(stranger, id, params))).toBe("forbidden");
+      expect(await codeOf(ask(owner, id, { workshop_id: newId() }))).toBe("not_found");
+      expect(await codeOf(ask(owner, id, { workshop_id: "nonsense" }))).toBe("not_found");
+    }
+    expect(await codeOf(create(stranger))).toBe("forbidden");
+    expect(await ask(await house.user("admin"), "getWorkshop", params)).toEqual(made);
+  });
+
+  it("hold characters, each in its own workshop", async () => {
+    const workshop = await create();
+    const nina = await addCharacter(workshop, "Nina");
+    expect(nina).toEqual({
+      id: expect.any(String),
+      workshop_id: workshop.id,
+      name: "Nina",
+      description: "A role",
+      is_active: true,
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: expect.stringMatching(/Z$/),
+    });
+    const params = { workshop_id: String(workshop.id), character_id: String(nina.id) };
+    const body = { name: "Nina Z", description: "", is_active: false };
+    const put = await ask(owner, "replaceCharacter", params, body);
+    expect(put).toMatchObject({ id: nina.id, ...body });
+    expect(await ask(owner, "getCharacter", params)).toEqual(put);
+    const only = await callRoute(routes, "listCharacters", {
+      principal: owner,
+      params,
+      query: { is_active: true },
+    });
+    expect(jsonBody(only).items).toEqual([]);
+    const other = { ...params, workshop_id: String((await create()).id) };
+    expect(await codeOf(ask(owner, "replaceCharacter", other, body))).toBe("not_found");
+    await ask(owner, "removeCharacter", params);
+    expect(await codeOf(ask(owner, "getCharacter", params))).toBe("not_found");
+  });
+
+  it("linked to a session: active names join its vocabulary and are suggested", async () => {
+    const workshop = await create();
+    await addCharacter(workshop, "Trigorin");
+    await addCharacter(workshop, "Arkadina");
+    await addCharacter(workshop, "Masha", false);
+    const sessionId = await house.start(device, {
+      vocabulary: ["estate", "Arkadina"],
+      workshop_id: workshop.id,
+    });
+    const audio = new SessionAudio(house.pool, () => Promise.reject(new Error("unused")));
+    expect(await audio.vocabulary(sessionId)).toEqual(["estate", "Arkadina", "Trigorin"]);
+    const params = { session_id: sessionId };
+    expect((await ask(owner, "getSession", params)).workshop_id).toBe(workshop.id);
+    const speakers = await ask(owner, "listSpeakers", params);
+    expect(speakers).toMatchObject({ items: [], suggested_names: ["Arkadina", "Trigorin"] });
+    const guest: Principal = {
+      kind: "guest",
+      id: newId(),
+      role: "guest",
+      sessionId,
+      displayName: "Gus",
+      tokenId: newId(),
+      expiresAt: Date.now() + 60_000,
+    };
+    expect((await ask(guest, "listSpeakers", params)).suggested_names).toEqual([]);
+    const renamed = await ask(owner, "editSession", params, { title: "Act one" });
+    expect(renamed.workshop_id).toBe(workshop.id);
+    const unlinked = await ask(owner, "editSession", params, { workshop_id: null });
+    expect(unlinked).not.toHaveProperty("workshop_id");
+    const linked = await ask(owner, "editSession", params, { workshop_id: workshop.id });
+    expect(linked.workshop_id).toBe(workshop.id);
+    await ask(owner, "removeWorkshop", { workshop_id: String(workshop.id) });
+    expect(await ask(owner, "getSession", params)).not.toHaveProperty("workshop_id");
+    expect(await audio.vocabulary(sessionId)).toEqual(["estate", "Arkadina"]);
+  });
+
+  it("of another workspace cannot be linked, nor unknown ones", async () => {
+    const other = await house.workspace(owner.id);
+    const foreign = await ask(owner, "createWorkshop", {}, { workspace_id: other, name: "B" });
+    const start = (workshop_id: unknown) => house.start(device, { workshop_id });
+    expect(await codeOf(start(foreign.id))).toBe("forbidden");
+    expect(await codeOf(start(newId()))).toBe("not_found");
+    const params = { session_id: await house.start(device) };
+    const link = (workshop_id: unknown) => ask(owner, "editSession", params, { workshop_id });
+    expect(await codeOf(link(foreign.id))).toBe("forbidden");
+    expect(await codeOf(link("nonsense"))).toBe("not_found");
+    const moderator = await house.user("moderator");
+    await house.join(workspaceId, moderator.id);
+    const own = await create();
+    const tried = ask(moderator, "editSession", params, { workshop_id: own.id });
+    expect(await codeOf(tried)).toBe("forbidden");
+  });
+});

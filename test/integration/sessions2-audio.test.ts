@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Reply } from "../../src/api/route.ts";
+import type { DevicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
+import { AppError } from "../../src/base/errors.ts";
+import { newId } from "../../src/base/ids.ts";
+import { toSessionSamples } from "../../src/base/sample-rate.ts";
+import { type Call, callRoute, codeOf } from "../support/route-call.ts";
+import { SessionHouse } from "../support/session-house.ts";
+import { SessionStory } from "../support/session-story.ts";
+
+const HEADER = 44;
+
+async function bytesOf(reply: Reply): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  const signal = new AbortController().signal;
+  for await (const part of reply.stream?.open(signal) ?? []) parts.push(Buffer.from(part));
+  const all = Buffer.concat(parts);
+  expect(all.length).toBe(reply.stream?.length);
+  return all;
+}
+
+function samplesOf(file: Buffer): Int16Array {
+  return new Int16Array(file.buffer.slice(file.byteOffset + HEADER, file.byteOffset + file.length));
+}
+
+/** A tone, so that every sample differs from its neighbours. */
+function tone(rate: number, count: number, from = 0): Int16Array {
+  return Int16Array.from({ length: count }, (_, index) =>
+    Math.round(9_000 * Math.sin(((from + index) * 2 * Math.PI * 333) / rate)),
+  );
+}
+
+function raw(samples: Int16Array): Buffer {
+  return Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+}
+
+describe("session audio", () => {
+  let house: SessionHouse;
+  let device: DevicePrincipal;
+  let owner: UserPrincipal;
+
+  beforeAll(async () => {
+    house = await SessionHouse.open();
+    ({ device, owner } = await house.ownDevice());
+  });
+  afterAll(() => house.close());
+
+  /** A session with these chunks on its timeline; a sequence that is left out stays a hole. */
+  async function record(chunks: { sequence: number; samples: Int16Array; rate?: number }[]) {
+    const sessionId = await house.start(device);
+    const story = await SessionStory.open(house, sessionId);
+    let at = 0;
+    for (const { sequence, samples, rate = 16_000 } of chunks) {
+      const mediaType = `audio/pcm;rate=${rate};channels=1;encoding=s16le`;
+      const { body } = await house.upload(device, sessionId, sequence, raw(samples), { mediaType });
+      const start = toSessionSamples(at, rate);
+      at += samples.length;
+      const length = toSessionSamples(at, rate) - start;
+      await story.tell([
+        { type: "ChunkPlaced", chunkId: String(body.chunk_id), sequence, start, length },
+      ]);
+    }
+    await house.stop(device, { session_id: sessionId });
+    return { sessionId, story };
+  }
+
+  function get(sessionId: string, call: Call = {}): Promise<Reply> {
+    return callRoute(house.routes, "getSessionAudio", {
+      principal: owner,
+      params: { session_id: sessionId },
+      ...call,
+    });
+  }
+
+  it("session audio: is the uploaded samples in one WAV file", async () => {
+    const whole = tone(16_000, 40_000);
+    const { sessionId } = await record([
+      { sequence: 0, samples: whole.slice(0, 8_000) },
+      { sequence: 1, samples: whole.slice(8_000, 39_000) },
+      { sequence: 2, samples: whole.slice(39_000) },
+    ]);
+    const reply = await get(sessionId);
+    expect(reply.status).toBe(200);
+    expect(reply.headers).toMatchObject({
+      "Content-Type": "audio/wav",
+      "Accept-Ranges": "bytes",
+      "Cache-Control": "private, no-cache",
+    });
+    expect(reply.headers?.ETag).toMatch(/^"[\w-]+"$/);
+    const file = await bytesOf(reply);
+    expect(file.readUInt32LE(40)).toBe(80_000);
+    expect(samplesOf(file)).toEqual(whole);
+  });
+
+  it("session audio: any range is that part of the whole", async () => {
+    const { sessionId } = await record([
+      { sequence: 0, samples: tone(16_000, 16_000) },
+      { sequence: 1, samples: tone(16_000, 50_000, 16_000) },
+    ]);
+    const file = await bytesOf(await get(sessionId));
+    for (const [from, to] of [
+      [0, 1],
+      [3, 60],
+      [44, 46],
+      [45, 32_044],
+      [32_043, 32_046],
+      [100_001, file.length],
+    ] as const) {
+      const reply = await get(sessionId, { headers: { range: `bytes=${from}-${to - 1}` } });
+      expect(reply.status).toBe(206);
+      expect(reply.headers?.["Content-Range"]).toBe(`bytes ${from}-${to - 1}/${file.length}`);
+      expect(await bytesOf(reply)).toEqual(file.subarray(from, to));
+    }
+  });
+
+  it("session audio: ranges beyond are 416, stale ones are answered whole, known ones 304", async () => {
+    const { sessionId } = await record([{ sequence: 0, samples: tone(16_000, 1_600) }]);
+    const first = await get(sessionId);
+    const etag = String(first.headers?.ETag);
+    const beyond = await get(sessionId, { headers: { range: "bytes=9999999-" } });
+    expect(beyond).toMatchObject({
+      status: 416,
+      headers: { "X-Error-Code": "range_not_satisfiable", "Content-Range": "bytes */3244" },
+      body: { success: false },
+    });
+    const range = "bytes=0-9";
+    const fits = await get(sessionId, { headers: { range, "if-range": etag } });
+    const stale = await get(sessionId, { headers: { range, "if-range": '"other"' } });
+    expect([fits.status, stale.status]).toEqual([206, 200]);
+    const known = await get(sessionId, { headers: { "if-none-match": etag } });
+    expect([known.status, known.stream]).toEqual([304, undefined]);
+    const head = await get(sessionId, { method: "HEAD", headers: { range } });
+    expect([head.status, head.stream?.length]).toEqual([200, 3_244]);
+  });
+
+  it("session audio: holes and undecodable chunks are silence", async () => {
+    const sessionId = await house.start(device);
+    const story = await SessionStory.open(house, sessionId);
+    const pcm = "audio/pcm;rate=16000;channels=1;encoding=s16le";
+    const samples = tone(16_000, 1_600, 5);
+    for (const [sequence, start] of [
+      [0, 0],
+      [2, 3_200],
+      [3, 4_800],
+    ] as const) {
+      const { body } = await house.upload(device, sessionId, sequence, raw(samples), {
+        mediaType: pcm,
+      });
+      await story.tell([
+        { type: "ChunkPlaced", chunkId: String(body.chunk_id), sequence, start, length: 1_600 },
+      ]);
+    }
+    await house.sql(
+      "update chunks set media_type = 'audio/wav' where session_id = $1 and sequence = 2",
+      [sessionId],
+    );
+    const reply = await get(sessionId);
+    expect(reply.headers?.["Cache-Control"]).toBe("no-store");
+    const got = samplesOf(await bytesOf(reply));
+    expect(got.length).toBe(6_400);
+    expect(got.slice(0, 1_600)).toEqual(samples);
+    expect(got.slice(1_600, 4_800).every((sample) => sample === 0)).toBe(true);
+    expect(got.slice(4_800)).toEqual(samples);
+    await house.stop(device, { session_id: sessionId });
+  });
+
+  it("session audio: other rates come out at 16 kHz, whole or in parts, without a seam", async () => {
+    const rate = 44_100;
+    const whole = tone(rate, rate * 2);
+    const cuts = [0, 22_050, 44_100, 66_150, 88_200];
+    const { sessionId } = await record(
+      cuts.slice(1).map((to, sequence) => ({
+        sequence,
+        rate,
+        samples: whole.slice(cuts[sequence], to),
+      })),
+    );
+    const file = await bytesOf(await get(sessionId));
+    const got = samplesOf(file);
+    const want = tone(16_000, 32_000);
+    let worst = 0;
+    for (let index = 200; index < got.length - 200; index++) {
+      worst = Math.max(worst, Math.abs((got[index] ?? 0) - (want[index] ?? 0)));
+    }
+    expect(worst).toBeLessThanOrEqual(8);
+    const reply = await get(sessionId, { headers: { range: "bytes=15999-17001" } });
+    expect(await bytesOf(reply)).toEqual(file.subarray(15_999, 17_002));
+  });
+
+  it("session audio: what was redacted is silence and stays it", async () => {
+    const { sessionId, story } = await record([{ sequence: 0, samples: tone(16_000, 48_000, 7) }]);
+    const before = await get(sessionId);
+    const loud = samplesOf(await bytesOf(before));
+    await story.say("S1", 0, "one two");
+    const touched = await story.say("S2", 16_000, "three four");
+    await story.tell([
+      {
+        type: "SpanRedacted",
+        redactionId: newId(),
+        from: 18_000,
+        to: 30_000,
+        segmentIds: [touched],
+        byUserId: owner.id,
+      },
+    ]);
+    const other = await story.say("S1", 40_000, "five");
+    await story.tell([
+      {
+        type: "SpanRedacted",
+        redactionId: newId(),
+        from: 0,
+        to: 48_000,
+        label: "S1",
+        segmentIds: [other],
+        byUserId: owner.id,
+      },
+    ]);
+    await house.sql("delete from segments where session_id = $1", [sessionId]);
+    const after = await get(sessionId);
+    expect(after.headers?.ETag).not.toBe(before.headers?.ETag);
+    const quiet = samplesOf(await bytesOf(after));
+    const silent = (index: number) =>
+      (index >= 16_000 && index < 30_000) || (index >= 40_000 && index < 44_000);
+    expect(quiet).toEqual(loud.map((sample, index) => (silent(index) ? 0 : sample)));
+  });
+
+  it("session audio: a download ends soon after the right to it", async () => {
+    const { sessionId } = await record([{ sequence: 0, samples: tone(16_000, 320_000) }]);
+    const reply = await get(sessionId);
+    const pieces = reply.stream?.open(new AbortController().signal)[Symbol.asyncIterator]();
+    await pieces?.next();
+    await pieces?.next();
+    house.revalidate = () => {
+      throw new AppError("invalid_token", "Disabled.");
+    };
+    house.clock.advance(2_000);
+    expect(await codeOf(Promise.resolve(pieces?.next()))).toBe("invalid_token");
+    house.revalidate = (principal) => principal;
+  });
+
+  it("session audio: redaction and deletion end a download that is under way", async () => {
+    const { sessionId, story } = await record([{ sequence: 0, samples: tone(16_000, 320_000) }]);
+    const open = async () => {
+      const reply = await get(sessionId);
+      const pieces = reply.stream?.open(new AbortController().signal)[Symbol.asyncIterator]();
+      await pieces?.next();
+      await pieces?.next();
+      house.clock.advance(2_000);
+      return () => codeOf(Promise.resolve(pieces?.next()));
+    };
+    const redacted = await open();
+    const span = { redactionId: newId(), from: 0, to: 10, segmentIds: [], byUserId: owner.id };
+    await story.tell([{ type: "SpanRedacted", ...span }]);
+    expect(await redacted()).toBe("conflict");
+    const deleted = await open();
+    await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    expect(await deleted()).toBe("not_found");
+    expect(await codeOf(get(sessionId))).toBe("not_found");
+    expect(await codeOf(get(sessionId, { principal: await house.user("admin") }))).toBe(
+      "not_found",
+    );
+  });
+
+  it("session audio: owner and moderator may hear it, others not", async () => {
+    const { sessionId } = await record([{ sequence: 0, samples: tone(16_000, 160) }]);
+    const codeFor = (principal: UserPrincipal) => codeOf(get(sessionId, { principal }));
+    const moderator = await house.user("moderator");
+    const member = await house.user();
+    const participant = await house.user();
+    await house.join(device.workspaceId, moderator.id);
+    await house.join(device.workspaceId, member.id);
+    await house.sql("insert into session_members values ($1, $2, 'participant')", [
+      sessionId,
+      participant.id,
+    ]);
+    expect(await codeFor(owner)).toBe("none");
+    expect(await codeFor(moderator)).toBe("none");
+    expect(await codeFor(member)).toBe("forbidden");
+    expect(await codeFor(participant)).toBe("forbidden");
+    expect(await codeFor(await house.user("moderator"))).toBe("forbidden");
+    expect(await codeFor(await house.user("admin"))).toBe("elevation_required");
+    expect(await codeOf(get(newId()))).toBe("not_found");
+  });
+
+  it("session audio: a session without audio is an empty file", async () => {
+    const { sessionId } = await record([]);
+    const file = await bytesOf(await get(sessionId));
+    expect(file.length).toBe(HEADER);
+  });
+});

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { DevicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
+import { makeWav } from "../support/make-wav.ts";
+import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
+import { SessionHouse } from "../support/session-house.ts";
+import { SessionStory } from "../support/session-story.ts";
+
+const SECOND = 16_000;
+
+describe("session completeness", () => {
+  let house: SessionHouse;
+  let device: DevicePrincipal;
+  let owner: UserPrincipal;
+
+  beforeAll(async () => {
+    house = await SessionHouse.open();
+    ({ device, owner } = await house.ownDevice());
+  });
+  afterAll(() => house.close());
+
+  async function read(sessionId: string, principal = owner) {
+    const params = { session_id: sessionId };
+    return jsonBody(await callRoute(house.routes, "getCompleteness", { principal, params }));
+  }
+
+  /** Uploads one-second chunks; returns their ids by sequence. */
+  async function upload(sessionId: string, sequences: number[]): Promise<Map<number, string>> {
+    const ids = new Map<number, string>();
+    for (const sequence of sequences) {
+      const wav = makeWav({ frames: SECOND, seed: sequence + 1 });
+      const { body } = await house.upload(device, sessionId, sequence, wav);
+      ids.set(sequence, String(body.chunk_id));
+    }
+    return ids;
+  }
+
+  it("session completeness: names what is missing, undecodable and late, until all is there", async () => {
+    const sessionId = await house.start(device);
+    const story = await SessionStory.open(house, sessionId);
+    const ids = await upload(sessionId, [0, 3, 4]);
+    const placed = (sequence: number) =>
+      ({
+        type: "ChunkPlaced",
+        chunkId: ids.get(sequence) ?? "",
+        sequence,
+        start: sequence * SECOND,
+        length: SECOND,
+      }) as const;
+    await story.tell([placed(0)]);
+    // Noticed, and without a place of their own yet.
+    expect(await read(sessionId)).toEqual({
+      received_ms: 3_000,
+      complete: false,
+      missing: [{ start_ms: 1_000, end_ms: 3_000, reason: "missing", chunk_sequences: [1, 2] }],
+    });
+    const gap = { type: "GapDeclared", length: SECOND, pin: 0, knownClusters: 0 } as const;
+    await story.tell([
+      { ...gap, sequence: 1, start: SECOND },
+      { ...gap, sequence: 2, start: 2 * SECOND },
+      placed(3),
+      placed(4),
+      {
+        type: "ChunkFailed",
+        chunkId: ids.get(4) ?? "",
+        sequence: 4,
+        code: "not_audio",
+        message: "broken",
+      },
+      { type: "ChunkTranscribed", chunkId: ids.get(0) ?? "", sequence: 0 },
+      { type: "ChunkTranscribed", chunkId: ids.get(3) ?? "", sequence: 3 },
+    ]);
+    await house.stop(device, { session_id: sessionId, last_chunk_sequence: 5 });
+    await story.tell([{ type: "SessionStopped", lastSequence: 5 }]);
+    const broken = {
+      start_ms: 4_000,
+      end_ms: 5_000,
+      reason: "undecodable",
+      chunk_sequences: [4],
+    };
+    const last = { start_ms: 5_000, end_ms: 6_000, reason: "missing", chunk_sequences: [5] };
+    expect(await read(sessionId)).toEqual({
+      received_ms: 3_000,
+      complete: false,
+      expected_last_sequence: 5,
+      missing: [
+        { start_ms: 1_000, end_ms: 3_000, reason: "missing", chunk_sequences: [1, 2] },
+        broken,
+        last,
+      ],
+    });
+    const came = await upload(sessionId, [2]);
+    const chunkId = came.get(2) ?? "";
+    const place = { sequence: 2, start: 2 * SECOND, length: SECOND };
+    await story.tell([{ type: "GapFilled", chunkId, ...place }]);
+    expect((await read(sessionId)).missing).toEqual([
+      { start_ms: 1_000, end_ms: 2_000, reason: "missing", chunk_sequences: [1] },
+      { start_ms: 2_000, end_ms: 3_000, reason: "late", chunk_sequences: [2] },
+      broken,
+      last,
+    ]);
+  });
+
+  it("session completeness: is complete when it ended and all was read", async () => {
+    const sessionId = await house.start(device);
+    const story = await SessionStory.open(house, sessionId);
+    const ids = await upload(sessionId, [0, 1]);
+    const chunks = [...ids].map(([sequence, chunkId]) => ({ sequence, chunkId }));
+    await story.tell(
+      chunks.map((chunk) => ({
+        type: "ChunkPlaced" as const,
+        ...chunk,
+        start: chunk.sequence * SECOND,
+        length: SECOND,
+      })),
+    );
+    expect(await read(sessionId)).toEqual({ received_ms: 2_000, complete: false, missing: [] });
+    await house.stop(device, { session_id: sessionId, last_chunk_sequence: 1 });
+    expect((await read(sessionId)).complete).toBe(false);
+    await story.tell(chunks.map((chunk) => ({ type: "ChunkTranscribed" as const, ...chunk })));
+    expect(await read(sessionId)).toEqual({
+      received_ms: 2_000,
+      complete: true,
+      expected_last_sequence: 1,
+      missing: [],
+    });
+  });
+
+  it("session completeness: a session without audio is complete once it ended", async () => {
+    const sessionId = await house.start(device);
+    expect(await read(sessionId)).toEqual({ received_ms: 0, complete: false, missing: [] });
+    await house.stop(device, { session_id: sessionId, last_chunk_sequence: -1 });
+    expect(await read(sessionId)).toMatchObject({ complete: true, missing: [] });
+    const stranger = await house.user();
+    expect(await codeOf(read(sessionId, stranger))).toBe("forbidden");
+  });
+
+  it("chunks: keep when the device says they were recorded", async () => {
+    const sessionId = await house.start(device);
+    const wav = makeWav({ frames: SECOND });
+    const at = (started_at: string, sequence: number) =>
+      house.upload(device, sessionId, sequence, wav, {
+        fields: { chunk_sequence: String(sequence), started_at },
+      });
+    await at("2026-01-31T10:30:00.25+01:00", 0);
+    await at("", 1);
+    const params = { session_id: sessionId };
+    const reply = await callRoute(house.routes, "listChunks", { principal: owner, params });
+    const chunks = jsonBody(reply).chunks as Record<string, unknown>[];
+    expect(chunks.map((chunk) => chunk.started_at)).toEqual([
+      "2026-01-31T09:30:00.250Z",
+      undefined,
+    ]);
+    expect(await codeOf(at("yesterday", 2))).toBe("invalid_body");
+    await house.stop(device, { session_id: sessionId });
+  });
+});

@@ -1,0 +1,211 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { UserPrincipal } from "../../src/auth/principal.ts";
+import { newId } from "../../src/base/ids.ts";
+import { AddressGuard } from "../../src/jobs/address-guard.ts";
+import { codeOf } from "../support/route-call.ts";
+import type { SessionStory } from "../support/session-story.ts";
+import { until } from "../support/until.ts";
+import { WebhookHouse } from "../support/webhook-house.ts";
+import { verify, WebhookReceiver } from "../support/webhook-receiver.ts";
+
+describe("webhooks: routes", () => {
+  let house: WebhookHouse;
+  let receiver: WebhookReceiver;
+  let owner: UserPrincipal;
+  let workspaceId: string;
+  let story: SessionStory;
+  beforeAll(async () => {
+    house = await WebhookHouse.open();
+    receiver = await WebhookReceiver.open();
+  });
+  afterAll(async () => {
+    await house.close();
+    await receiver.close();
+  });
+  beforeEach(async () => {
+    receiver.received.length = 0;
+    house.clock.advance(Date.now() + 120_000 - house.clock.now());
+    ({ owner, workspaceId, story } = await house.session());
+  });
+  afterEach(() => house.stopSenders());
+
+  const at = (webhook_id: string, more: Record<string, string> = {}) => ({
+    principal: owner,
+    params: { id: workspaceId, webhook_id, ...more },
+  });
+  const add = (url = receiver.url) => house.add(owner, workspaceId, { url });
+
+  it("routes: a webhook is made, shown without its secret, changed and deleted, with an audit", async () => {
+    const made = await house.call("createWebhook", {
+      principal: owner,
+      params: { id: workspaceId },
+      body: { url: receiver.url, event_types: ["session.started", "session.started"] },
+    });
+    expect(made).toMatchObject({
+      workspace_id: workspaceId,
+      url: receiver.url,
+      description: "",
+      event_types: ["session.started"],
+      enabled: true,
+      consecutive_failures: 0,
+      secret: expect.stringMatching(/^whsec_/),
+    });
+    const { secret, ...shown } = made;
+    const id = String(made.id);
+    expect(await house.call("getWebhook", at(id))).toEqual(shown);
+    const changed = await house.call("changeWebhook", {
+      ...at(id),
+      body: { description: "CRM", event_types: [], enabled: false },
+    });
+    expect(changed).toMatchObject({ description: "CRM", event_types: [], enabled: false });
+    const stale = { ...at(id), body: { enabled: true }, expected: shown };
+    expect(await codeOf(house.call("changeWebhook", stale))).toBe("precondition_failed");
+    const again = { ...at(id), body: { description: "CRM" }, expected: changed };
+    expect(await house.call("changeWebhook", again)).toMatchObject({ enabled: false });
+    const list = await house.call("listWebhooks", at(id));
+    expect(list).toMatchObject({ items: [{ id, enabled: false }], next_cursor: null });
+    expect(await codeOf(house.call("testWebhook", at(id)))).toBe("conflict");
+    await house.call("deleteWebhook", at(id));
+    expect(await codeOf(house.call("getWebhook", at(id)))).toBe("not_found");
+    const audit = await house.house.sql<{ kind: string; actor_id: string; text: string }>(
+      "select kind, actor_id, audit_log::text as text from audit_log where subject_id = $1 order by seq",
+      [id],
+    );
+    expect(audit.map(({ kind }) => kind)).toEqual([
+      "webhook_created",
+      "webhook_changed",
+      "webhook_changed",
+      "webhook_deleted",
+    ]);
+    for (const { actor_id, text } of audit) {
+      expect(actor_id).toBe(owner.id);
+      expect(text).not.toContain(String(secret));
+    }
+  });
+
+  it("routes: owners and admins manage webhooks, nobody else, and none of another workspace", async () => {
+    const { id } = await add();
+    const member = await house.house.user();
+    await house.house.join(workspaceId, member.id);
+    const stranger = await house.house.user("moderator");
+    const admin = await house.house.user("admin");
+    const as = (principal: UserPrincipal) =>
+      codeOf(house.call("getWebhook", { ...at(id), principal }));
+    expect(await as(member)).toBe("forbidden");
+    expect(await as(stranger)).toBe("forbidden");
+    expect(await as(admin)).toBe("none");
+    const other = await house.session();
+    const params = { id: other.workspaceId, webhook_id: id };
+    const elsewhere = { principal: other.owner, params };
+    for (const route of ["getWebhook", "deleteWebhook", "testWebhook", "rotateWebhookSecret"]) {
+      expect(await codeOf(house.call(route, elsewhere))).toBe("not_found");
+    }
+    expect(await codeOf(house.call("getWebhook", at(newId())))).toBe("not_found");
+    expect(await codeOf(house.call("getWebhook", at("nonsense")))).toBe("not_found");
+    const unknown = { principal: owner, params: { id: newId() } };
+    expect(await codeOf(house.call("listWebhooks", unknown))).toBe("not_found");
+  });
+
+  it("routes: a URL that may not be sent to is 400, when made and when changed", async () => {
+    const { id } = await add();
+    for (const url of ["http://169.254.169.254/latest", "ftp://example.com", "nonsense"]) {
+      expect(await codeOf(add(url))).toBe("invalid_body");
+      expect(await codeOf(house.call("changeWebhook", { ...at(id), body: { url } }))).toBe(
+        "invalid_body",
+      );
+    }
+    const strict = new AddressGuard({ allowPrivate: false });
+    expect(await strict.refusal(receiver.url)).toMatch(/https/);
+  });
+
+  it("routes: a workspace has at most 20 webhooks, even when asked all at once", async () => {
+    const codes = await Promise.all(Array.from({ length: 25 }, () => codeOf(add())));
+    expect(codes.filter((code) => code === "none")).toHaveLength(20);
+    expect(codes.filter((code) => code === "conflict")).toHaveLength(5);
+    const first = await house.call("listWebhooks", { ...at(""), query: { limit: 15 } });
+    const cursor = String(first.next_cursor);
+    const second = await house.call("listWebhooks", { ...at(""), query: { limit: 15, cursor } });
+    expect([...(first.items as []), ...(second.items as [])]).toHaveLength(20);
+  });
+
+  it("routes: a test arrives, and after a rotation both secrets verify for a day", async () => {
+    const { id, secret: old } = await add();
+    const delivery = await house.call("testWebhook", at(id));
+    expect(delivery).toMatchObject({
+      event_type: "webhook.test",
+      status: "pending",
+      payload: { type: "webhook.test", data: { webhook_id: id, workspace_id: workspaceId } },
+    });
+    const sender = house.sender();
+    await receiver.got(1);
+    expect(receiver.received[0]?.headers["webhook-id"]).toBe(delivery.id);
+    const rotated = await house.call("rotateWebhookSecret", at(id));
+    const fresh = String(rotated.secret);
+    expect(fresh).not.toBe(old);
+    expect(rotated.previous_secret_expires_at).toBeDefined();
+    await house.call("testWebhook", at(id));
+    await receiver.got(2);
+    house.clock.advance(24 * 3_600_000 + 1_000);
+    await house.call("testWebhook", at(id));
+    await receiver.got(3);
+    await sender.stop();
+    const [before, during, after] = receiver.received;
+    if (before === undefined || during === undefined || after === undefined) throw new Error("3");
+    verify(before, old);
+    verify(during, old);
+    verify(during, fresh);
+    verify(after, fresh);
+    expect(() => verify(after, old)).toThrow();
+    const rows = await house.house.sql("select w::text as text from webhooks w");
+    for (const secret of [old, fresh]) expect(JSON.stringify(rows)).not.toContain(secret);
+  });
+
+  it("routes: the log has pages and a filter, and a delivery can be sent again by hand", async () => {
+    const { id } = await add();
+    receiver.reply = () => ({ status: 410 });
+    await story.tell([
+      { type: "SessionStopped", lastSequence: 0 },
+      { type: "SessionCompleted" },
+      {
+        type: "SpeakerClaimed",
+        label: "S1",
+        source: "self_claim",
+        claimedUserId: newId(),
+        byUserId: newId(),
+      },
+    ]);
+    house.sender();
+    await until(async () => !(await house.webhook(owner, workspaceId, id)).enabled, "410");
+    const query = { limit: 2, status: "failed" };
+    const first = await house.call("listWebhookDeliveries", { ...at(id), query });
+    const cursor = String(first.next_cursor);
+    const rest = await house.call("listWebhookDeliveries", {
+      ...at(id),
+      query: { ...query, cursor },
+    });
+    const found = [...(first.items as []), ...(rest.items as [])] as {
+      id: string;
+      event_type: string;
+    }[];
+    expect(found.map((each) => each.event_type)).toEqual([
+      "speaker.claimed",
+      "session.completed",
+      "session.stopped",
+    ]);
+    const retried = at(id, { delivery_id: found[1]?.id ?? "" });
+    expect(await codeOf(house.call("retryWebhookDelivery", retried))).toBe("conflict");
+    const unknown = at(id, { delivery_id: newId() });
+    expect(await codeOf(house.call("retryWebhookDelivery", unknown))).toBe("not_found");
+    const on = await house.call("changeWebhook", { ...at(id), body: { enabled: true } });
+    expect(on).toMatchObject({ enabled: true, consecutive_failures: 0 });
+    expect(on.disabled_reason).toBeUndefined();
+    receiver.reply = () => ({ status: 200 });
+    expect(await house.call("retryWebhookDelivery", retried)).toMatchObject({ status: "pending" });
+    await receiver.got(2);
+    expect(receiver.received[1]?.headers["webhook-id"]).toBe(found[1]?.id);
+    await until(
+      async () => (await house.log(owner, workspaceId, id))[1]?.status === "succeeded",
+      "the log",
+    );
+  });
+});

@@ -1,0 +1,123 @@
+import type { Route } from "../../src/api/route.ts";
+import { webhookRoutes } from "../../src/api/webhooks.ts";
+import { webhookDeliveryRoutes } from "../../src/api/webhooks-deliveries.ts";
+import type { UserPrincipal } from "../../src/auth/principal.ts";
+import { WebhookSecrets } from "../../src/auth/webhook-secrets.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { AddressGuard } from "../../src/jobs/address-guard.ts";
+import { WebhookSender, type WebhookSenderParts } from "../../src/jobs/webhook-sender.ts";
+import { WebhookDeliveryStore } from "../../src/store/webhook-deliveries.ts";
+import { PostgresDeliveryQueue } from "../../src/store/webhook-queue.ts";
+import { WebhookStore } from "../../src/store/webhooks.ts";
+import { WorkspaceStore } from "../../src/store/workspaces.ts";
+import { ManualClock } from "./manual-clock.ts";
+import { type Call, callRoute, jsonBody } from "./route-call.ts";
+import { SessionHouse } from "./session-house.ts";
+import { SessionStory } from "./session-story.ts";
+
+export interface Delivery {
+  id: string;
+  event_type: string;
+  status: string;
+  attempt_count: number;
+  attempts: { at: string; status_code?: number; error?: string }[];
+  next_attempt_at?: string;
+}
+
+/** Webhooks over a real database, with senders on a clock that the test moves. */
+export class WebhookHouse {
+  readonly house: SessionHouse;
+  readonly clock = new ManualClock(Date.now());
+  readonly queue: PostgresDeliveryQueue;
+  readonly secrets = new WebhookSecrets(new Uint8Array(32).fill(3));
+  readonly guard = new AddressGuard({ allowPrivate: true });
+  readonly routes: readonly Route[];
+  #senders: WebhookSender[] = [];
+
+  private constructor(house: SessionHouse) {
+    this.house = house;
+    this.queue = new PostgresDeliveryQueue(house.pool);
+    const ports = {
+      workspaces: new WorkspaceStore(house.pool),
+      webhooks: new WebhookStore(house.pool),
+      deliveries: new WebhookDeliveryStore(house.pool),
+      endpoints: this.guard,
+      secrets: this.secrets,
+      clock: this.clock,
+      cursorKey: new Uint8Array(32).fill(7),
+    };
+    this.routes = [...webhookRoutes(ports), ...webhookDeliveryRoutes(ports)];
+  }
+
+  static async open(): Promise<WebhookHouse> {
+    return new WebhookHouse(await SessionHouse.open());
+  }
+
+  async close(): Promise<void> {
+    await this.stopSenders();
+    await this.house.close();
+  }
+
+  sender(parts: Partial<WebhookSenderParts> = {}): WebhookSender {
+    const { queue, secrets, guard, clock } = this;
+    const sender = new WebhookSender({
+      queue,
+      secrets,
+      guard,
+      clock,
+      log: silentLog,
+      parallel: 8,
+      every: 10,
+      timeout: 5_000,
+      lease: 60_000,
+      grace: 100,
+      ...parts,
+    });
+    this.#senders.push(sender);
+    sender.start();
+    return sender;
+  }
+
+  async stopSenders(): Promise<void> {
+    await Promise.all(this.#senders.map((sender) => sender.stop()));
+    this.#senders = [];
+  }
+
+  /** A session in a workspace of its own, told by its journal. */
+  async session(): Promise<{ owner: UserPrincipal; workspaceId: string; story: SessionStory }> {
+    const { device, owner } = await this.house.ownDevice();
+    const sessionId = await this.house.start(device, { title: "T" });
+    const story = await SessionStory.open(this.house, sessionId);
+    return { owner, workspaceId: device.workspaceId, story };
+  }
+
+  async call(id: string, call: Call): Promise<Record<string, unknown>> {
+    return jsonBody(await callRoute(this.routes, id, call));
+  }
+
+  async add(
+    owner: UserPrincipal,
+    workspaceId: string,
+    body: { url: string; event_types?: string[]; enabled?: boolean },
+  ): Promise<{ id: string; secret: string }> {
+    const made = await this.call("createWebhook", {
+      principal: owner,
+      params: { id: workspaceId },
+      body,
+    });
+    return { id: String(made.id), secret: String(made.secret) };
+  }
+
+  async log(owner: UserPrincipal, workspaceId: string, webhookId: string): Promise<Delivery[]> {
+    const page = await this.call("listWebhookDeliveries", {
+      principal: owner,
+      params: { id: workspaceId, webhook_id: webhookId },
+    });
+    return page.items as Delivery[];
+  }
+
+  async webhook(owner: UserPrincipal, workspaceId: string, webhookId: string) {
+    const params = { id: workspaceId, webhook_id: webhookId };
+    return this.call("getWebhook", { principal: owner, params });
+  }
+}
