@@ -31,7 +31,7 @@ import { PasswordStore } from "./store/passwords.ts";
 import { ServiceKeyStore } from "./store/service-keys.ts";
 import { TicketStore } from "./store/tickets.ts";
 import { UserStore } from "./store/users.ts";
-import { WorkspaceStore } from "./store/workspaces.ts";
+import type { WorkspaceStore } from "./store/workspaces.ts";
 
 export type Access = ReturnType<typeof createAccess>;
 
@@ -96,12 +96,12 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
 export function createIdentityPorts(
   { config, shared }: AppContext,
   access: Access,
+  workspaces: WorkspaceStore,
   publicUrl: () => string,
 ): Pick<ApiPorts, "auth" | "serviceKeys"> {
   const { serviceKeys, serviceKeyBook } = access;
   const { ring, cursorKey } = shared.keys;
   const { allowedOrigins } = config;
-  const workspaces = new WorkspaceStore(shared.pool);
   return {
     auth: { ...access, keys: ring, publicUrl, allowedOrigins },
     serviceKeys: { serviceKeys, serviceKeyBook, workspaces, cursorKey },

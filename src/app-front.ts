@@ -9,11 +9,13 @@ import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
 import type { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
+import { asyncApiDocument } from "./front/async-api.ts";
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import type { LiveSource, ViewerPolicy } from "./front/live-source.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
 import { FrontServer } from "./front/server.ts";
+import { PostgresAllJobs } from "./store/all-jobs.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
@@ -38,8 +40,9 @@ export async function startFront(context: AppContext): Promise<number> {
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
   const access = createAccess(context, publicUrl);
   const sessions = new PostgresSessions(shared.pool);
+  const ports = createPorts(context, access, sessions, publicUrl);
   const server = new FrontServer({
-    routes: createRoutes(createPorts(context, access, sessions, publicUrl)),
+    routes: createRoutes(ports),
     authenticator: access.authenticator,
     live: {
       source: createLiveSource(shared),
@@ -101,11 +104,10 @@ function createPorts(
   const { version, clock, shared } = context;
   const notifier = createNotifier(shared);
   const segments = new PostgresSegments(shared.pool);
-  const groups = createGroupPorts(context, { directory, audit: access.audit, notifier });
+  const groups = createGroupPorts(context, { directory, notifier });
   const erasure = createErasure(context, access.revocations);
   return {
-    ...createIdentityPorts(context, access, publicUrl),
-    ...createAccountPorts(context, access, erasure.accounts),
+    ...createAccountPorts(context, access, erasure.accounts, publicUrl),
     ...groups,
     webhooks: createWebhookPorts(context, new WorkspaceStore(shared.pool)),
     ...createConversationPorts(context, { directory, notifier, access, erasure, groups }),
@@ -116,16 +118,19 @@ function createPorts(
       ...groups.workshops,
       ...access,
     }),
+    docs: { asyncApi: asyncApiDocument },
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }
 
 /** People, workspaces, devices, and what administrators do to them. */
 function createAccountPorts(
-  { clock, shared }: AppContext,
+  context: AppContext,
   access: Access,
   eraser: Erasure["accounts"],
-): Pick<ApiPorts, "users" | "admin" | "workspaces" | "devices"> {
+  publicUrl: () => string,
+): Pick<ApiPorts, "auth" | "serviceKeys" | "users" | "admin" | "workspaces" | "devices"> {
+  const { clock, shared } = context;
   const { pool } = shared;
   const { cursorKey } = shared.keys;
   const { users, revocations, authenticator, pairing, passwords, audit } = access;
@@ -133,6 +138,7 @@ function createAccountPorts(
   const devices = new DeviceStore(pool);
   const elevations = new PostgresElevations(pool);
   return {
+    ...createIdentityPorts(context, access, workspaces, publicUrl),
     users: { users, workspaces, passwords, revocations, cursorKey, eraser },
     admin: { elevations, log: audit, revocations, clock, cursorKey },
     workspaces: {
@@ -191,6 +197,7 @@ function createConversationPorts(
     jobs: {
       directory,
       jobs: new PostgresTranscriptionJobs(pool),
+      allJobs: new PostgresAllJobs(pool),
       segments,
       settings: new PostgresRedoSettings(pool),
       actors,

@@ -9,7 +9,7 @@ import { PostgresCharacters } from "./store/workshop-characters.ts";
 import { PostgresWorkshops } from "./store/workshops.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
 
-type Given = Pick<TriagePorts, "directory" | "audit"> & Pick<ConcernPorts, "notifier">;
+type Given = Pick<ConcernPorts, "directory" | "notifier">;
 
 interface GroupPorts {
   workshops: WorkshopPorts & CharacterPorts & { characters: NameSuggestions };

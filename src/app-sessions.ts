@@ -20,6 +20,7 @@ import type { SessionEvent } from "./session/event.ts";
 import { tryOutsideCommand } from "./session/outside-command.ts";
 import type { SessionState } from "./session/state.ts";
 import type { SessionWrite } from "./session/write.ts";
+import { BlobSweep } from "./store/blob-sweep.ts";
 import { renderFrames } from "./store/live-frames.ts";
 import { SessionAudio } from "./store/session-audio.ts";
 import { SessionBacklog } from "./store/session-backlog.ts";
@@ -35,6 +36,9 @@ export interface SessionsRole {
 /** The role that hosts session actors. */
 export async function startSessions(context: AppContext): Promise<SessionsRole> {
   const { config, log, clock, stack, shared } = context;
+  const sweep = new BlobSweep(shared.blobs, shared.pool, log);
+  sweep.start();
+  stack.push("audio sweep", () => sweep.stop());
   const host = createHost(context);
   host.start();
   const deliver = (sessionId: string, command: Record<string, unknown>, id: string) =>

@@ -84,6 +84,9 @@ export interface ConcernBook {
     filter: ConcernFilter,
     page: PageRequest,
   ): Promise<Page<ListedConcern>>;
-  /** Throws `session_deleted` when the session went meanwhile. */
-  change(id: string, change: ConcernChange): Promise<ConcernRecord>;
+  /**
+   * Undefined, and nothing changed, when it was changed after `since`. Throws
+   * `session_deleted` when the session went meanwhile.
+   */
+  change(id: string, change: ConcernChange, since?: number): Promise<ConcernRecord | undefined>;
 }

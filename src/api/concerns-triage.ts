@@ -1,5 +1,4 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type AuditTrail, actorOf } from "../auth/audit-trail.ts";
 import { maySession, type SessionAction } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
@@ -13,6 +12,7 @@ import {
   presentConcern,
 } from "./concerns-schema.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { expectedUpdate, staleEdit } from "./representations.ts";
 import { defineRoute, type Route } from "./route.ts";
 import type { SessionActors } from "./session-actors.ts";
 import {
@@ -28,7 +28,6 @@ export interface TriagePorts {
   directory: SessionDirectory;
   concerns: ConcernBook;
   actors: SessionActors;
-  audit: AuditTrail;
   cursorKey: Uint8Array;
 }
 
@@ -141,19 +140,22 @@ function triageConcern(ports: TriagePorts): Route {
     errors: ["invalid_body", "forbidden", "not_found", "conflict", "session_deleted"],
     resolve: ({ principal, params }) =>
       requireConcern(ports, principal, params.concern_id, "session.triage"),
-    async handle({ body }, grant: ConcernGrant) {
+    async handle(request, grant: ConcernGrant) {
+      const { body } = request;
       const { concern, principal } = grant;
       const redact = wantsRedaction(grant, body);
       if (body.status === undefined && body.resolution === undefined) {
         throw new AppError("invalid_body", "Send `status`, `resolution`, or both.");
       }
       const redactionId = redact ? await redactSpan(ports, grant) : undefined;
-      const changed = await ports.concerns.change(concern.id, {
+      const change = {
         status: body.status,
         resolution: body.resolution?.trim(),
         redactionId,
         handledById: principal.id,
-      });
+      };
+      const changed = await ports.concerns.change(concern.id, change, expectedUpdate(request));
+      if (changed === undefined) throw staleEdit();
       return { status: 200, body: presentConcern(changed, readsNatively(grant)) };
     },
   });
@@ -174,10 +176,10 @@ function wantsRedaction(
   throw new AppError("invalid_body", "`redact` goes with the status `resolved`.");
 }
 
-/** Takes the words out and says so in the audit log; again, it takes out nothing more. */
+/** Takes the words out, which is on record by itself; again, it takes out nothing more. */
 async function redactSpan(
-  { actors, audit }: TriagePorts,
-  { concern, principal, facts }: ConcernGrant,
+  { actors }: TriagePorts,
+  { concern, principal }: ConcernGrant,
 ): Promise<string> {
   const { category, id, sessionId, span } = concern;
   if (category !== "privacy" || span === undefined) {
@@ -187,17 +189,9 @@ async function redactSpan(
     );
   }
   const redactionId = concern.redactionId ?? derivedId("redaction", id);
-  const { from, to } = inside(span);
+  const { from, to } = concern.segmentId === undefined ? inside(span) : span;
   const command = { type: "Redact", redactionId, from, to, label: "", byUserId: principal.id };
-  const reply = await actors.ask(sessionId, command, newId());
-  await audit.record({
-    kind: "span_redacted",
-    actor: actorOf(principal),
-    workspaceId: facts.workspaceId,
-    sessionId,
-    subjectId: redactionId,
-    detail: { concern_id: id, from_sample: from, to_sample: to, segments: countOf(reply) },
-  });
+  await actors.ask(sessionId, command, newId());
   return redactionId;
 }
 
@@ -207,9 +201,4 @@ async function redactSpan(
  */
 function inside({ from, to }: Span): Span {
   return to - from > 16 ? { from: from + 8, to: to - 8 } : { from, to };
-}
-
-function countOf(reply: unknown): number {
-  const { segmentIds } = (reply ?? {}) as { segmentIds?: unknown };
-  return Array.isArray(segmentIds) ? segmentIds.length : 0;
 }

@@ -39,7 +39,7 @@ export function docsPage(
     const articles = own.map((route) => article(route, info, errorsOf(route)));
     return `<h2 id="${tag}">${tag}</h2>${articles.join("")}`;
   });
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(info.title)}</title><style>${STYLE}</style></head><body><h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1><p>${escapeHtml(info.description ?? "")}</p><p><a href="${info.basePath}/openapi.json">OpenAPI document</a></p><p>${links}</p>${sections.join("")}</body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(info.title)}</title><style>${STYLE}</style></head><body><h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1><p>${escapeHtml(info.description ?? "")}</p><p><a href="${info.basePath}/openapi.json">OpenAPI document</a> · <a href="${info.basePath}/asyncapi.json">AsyncAPI document of the live channel</a></p><p>${links}</p>${sections.join("")}</body></html>`;
 }
 
 function article(route: Route, info: ApiInfo, errors: readonly number[]): string {

@@ -6,14 +6,25 @@ import { defineRoute, type Route } from "./route.ts";
 
 const PAGE_POLICY = `default-src 'none'; style-src '${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
+export interface DocsPorts {
+  /** The AsyncAPI document of the live channel. */
+  asyncApi(info: { title: string; version: string }): object;
+}
+
 /**
- * GET /openapi.json and GET /docs over the routes that `routes` returns, asked
- * at the first request, so that these two can be among them.
+ * GET /openapi.json, /docs and, given its port, /asyncapi.json, over the routes
+ * that `routes` returns, asked at the first request, so that these can be among
+ * them.
  */
-export function docsRoutes(routes: () => readonly Route[], info: ApiInfo): Route[] {
+export function docsRoutes(
+  routes: () => readonly Route[],
+  info: ApiInfo,
+  ports?: DocsPorts,
+): Route[] {
   let document: Record<string, unknown> | undefined;
   let page: string | undefined;
   return [
+    ...(ports === undefined ? [] : [asyncApiRoute(info, ports)]),
     defineRoute({
       method: "get",
       path: "/openapi.json",
@@ -51,4 +62,21 @@ export function docsRoutes(routes: () => readonly Route[], info: ApiInfo): Route
       },
     }),
   ];
+}
+
+function asyncApiRoute(info: ApiInfo, { asyncApi }: DocsPorts): Route {
+  const document = asyncApi({ title: info.title, version: info.version });
+  return defineRoute({
+    method: "get",
+    path: "/asyncapi.json",
+    id: "getAsyncApi",
+    tag: "Health",
+    summary: "The live channel as an AsyncAPI 3.0 document",
+    auth: [],
+    errors: [],
+    responses: {
+      200: { description: "The document.", schema: Type.Object({ asyncapi: Type.String() }) },
+    },
+    handle: async () => ({ status: 200, body: document }),
+  });
 }

@@ -1,6 +1,8 @@
 import type { TSchema } from "@sinclair/typebox";
 import { ERROR_CODES, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
-import { type Json, type JsonObject, SchemaPrinter } from "./openapi-schemas.ts";
+import { exampleOf } from "./openapi-examples.ts";
+import { type JsonObject, SchemaPrinter } from "./openapi-schemas.ts";
+import { COMMON_HEADERS, SHARED_HEADERS, SHARED_PARAMETERS, tagsOf } from "./openapi-shared.ts";
 import { isRepeatable } from "./repeatable.ts";
 import { isEdit, Representations } from "./representations.ts";
 import type { Credential, ResponseSpec, Route } from "./route.ts";
@@ -96,13 +98,17 @@ export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonOb
     item[route.method] = operation(route, printing);
     paths[route.path] = item;
   }
-  const about: JsonObject = { title: info.title, version: info.version };
+  const about: JsonObject = {
+    title: info.title,
+    version: info.version,
+    license: { name: "MIT", identifier: "MIT" },
+  };
   if (info.description !== undefined) about.description = info.description;
   return {
     openapi: "3.1.0",
     info: about,
     servers: [{ url: info.basePath }],
-    tags: [...new Set(routes.map((route) => route.tag))].sort().map((name) => ({ name })),
+    tags: tagsOf(routes),
     paths,
     components: {
       securitySchemes: SECURITY_SCHEMES,
@@ -112,53 +118,6 @@ export function openApiDocument(routes: readonly Route[], info: ApiInfo): JsonOb
     },
   };
 }
-
-const SHARED_HEADERS: JsonObject = {
-  ETag: { description: "For If-Match and If-None-Match.", schema: { type: "string" } },
-  "Idempotency-Replayed": {
-    description: "`true` on the first answer given again.",
-    schema: { type: "string", enum: ["true"] },
-  },
-  "X-Request-Id": {
-    description: "Identifies the request in our logs; the caller's own when it sent a valid one.",
-    schema: { type: "string" },
-  },
-  "X-API-Version": { description: "Version of the interface.", schema: { const: "1.0" } },
-  "Retry-After": {
-    description: "Seconds after which a retry makes sense.",
-    schema: { type: "integer" },
-  },
-};
-
-const SHARED_PARAMETERS: JsonObject = {
-  "If-Match": {
-    name: "If-Match",
-    in: "header",
-    required: false,
-    description: "The `ETag` of the thing as the caller read it; 412 when it has changed since.",
-    schema: { type: "string" },
-  },
-  "If-None-Match": {
-    name: "If-None-Match",
-    in: "header",
-    required: false,
-    description: "The `ETag` of the caller's copy; 304 when it is still right.",
-    schema: { type: "string" },
-  },
-  "Idempotency-Key": {
-    name: "Idempotency-Key",
-    in: "header",
-    required: false,
-    description:
-      "Makes the request safe to repeat for 24 h: with the same key and body the first answer comes again, marked `Idempotency-Replayed: true`; with another body it is 422. A refused or failed attempt frees the key.",
-    schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
-  },
-};
-
-const COMMON_HEADERS: JsonObject = {
-  "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" },
-  "X-API-Version": { $ref: "#/components/headers/X-API-Version" },
-};
 
 /** What printing a route needs to know of the others. */
 interface Printing {
@@ -198,6 +157,7 @@ function pathParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
     in: "path",
     required: true,
     schema: printer.print(schemas[name] ?? { type: "string" }),
+    example: exampleOf(schemas[name] ?? { type: "string" }, name) ?? "",
   }));
 }
 
@@ -220,9 +180,20 @@ function headerParameters(route: Route, representations: Representations): JsonO
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
+/** A JSON body with an example of it. */
+function jsonContent(schema: TSchema, printer: SchemaPrinter, orError = false): JsonObject {
+  const own = printer.print(schema);
+  const content: JsonObject = {
+    schema: orError ? { anyOf: [own, printer.print(ErrorBody)] } : own,
+  };
+  const example = exampleOf(schema);
+  if (example !== undefined) content.example = example;
+  return content;
+}
+
 function requestBody(body: NonNullable<Route["body"]>, printer: SchemaPrinter): JsonObject {
   if (body.kind === "json") {
-    const content = { [JSON_TYPE]: { schema: printer.print(body.schema) } };
+    const content = { [JSON_TYPE]: jsonContent(body.schema, printer) };
     return { required: body.optional !== true, content };
   }
   const properties: JsonObject = {
@@ -279,11 +250,10 @@ function response(
   printer: SchemaPrinter,
 ): JsonObject {
   const printed: JsonObject = { description: spec.description, headers };
-  const own = spec.schema === undefined ? undefined : printer.print(spec.schema);
-  const schema: Json | undefined =
-    own !== undefined && codes !== undefined ? { anyOf: [own, printer.print(ErrorBody)] } : own;
   const content: JsonObject = {};
-  if (schema !== undefined) content[JSON_TYPE] = { schema };
+  if (spec.schema !== undefined) {
+    content[JSON_TYPE] = jsonContent(spec.schema, printer, codes !== undefined);
+  }
   for (const type of spec.mediaTypes ?? []) content[type] ??= {};
   if (Object.keys(content).length > 0) printed.content = content;
   return printed;

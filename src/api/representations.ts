@@ -52,6 +52,12 @@ export function staleEdit(): AppError {
   );
 }
 
+/** When the thing had been changed last, as If-Match knew it; undefined without one. */
+export function expectedUpdate({ expected }: { expected?: unknown }): number | undefined {
+  const { updated_at: at } = (expected ?? {}) as { updated_at?: unknown };
+  return typeof at === "string" ? Date.parse(at) : undefined;
+}
+
 /** The representation that If-Match named, as its GET shows it; see `Request.expected`. */
 export function expectedOf<T extends TSchema>(
   request: { expected?: unknown },

@@ -12,8 +12,9 @@ import { type TriagePorts, triageRoutes } from "./concerns-triage.ts";
 import { type DeviceSessionPorts, deviceSessionRoutes } from "./device-sessions.ts";
 import { type DevicePorts, deviceRoutes } from "./devices.ts";
 import { type HeartbeatPorts, heartbeatRoutes } from "./devices-heartbeat.ts";
-import { docsRoutes } from "./docs.ts";
+import { type DocsPorts, docsRoutes } from "./docs.ts";
 import { type HealthPorts, healthRoutes } from "./health.ts";
+import { type JobPorts, jobRoutes } from "./jobs.ts";
 import { type PairingPorts, pairingRoutes } from "./pairing.ts";
 import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
 import type { Route } from "./route.ts";
@@ -68,11 +69,14 @@ export interface ApiPorts {
     RedactionPorts;
   concerns: ConcernPorts & TriagePorts;
   upload: UploadAudioPorts;
-  jobs: TranscriptionJobPorts & RedoPorts;
+  jobs: TranscriptionJobPorts & RedoPorts & JobPorts;
   recordings: SessionAudioPorts & CompletenessPorts;
   ownSessions: SessionStartPorts & SessionMemberPorts;
   health: HealthPorts;
+  docs: DocsPorts;
 }
+
+const API_INFO = { title: "Voice session service", version: "1.0", basePath: "/api" };
 
 /** Every route of the interface: the only place where one is registered. */
 export function createRoutes(ports: ApiPorts): Route[] {
@@ -119,14 +123,11 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...triageRoutes(ports.concerns),
     ...sessionAudioRoutes(ports.recordings),
     ...completenessRoutes(ports.recordings),
+    ...jobRoutes(ports.jobs),
     ...sessionStartRoutes(ports.ownSessions),
     ...sessionMemberRoutes(ports.ownSessions),
     ...healthRoutes(ports.health),
-    ...docsRoutes(() => routes, {
-      title: "Voice session service",
-      version: "1.0",
-      basePath: "/api",
-    }),
+    ...docsRoutes(() => routes, API_INFO, ports.docs),
   ];
   return routes;
 }

@@ -25,7 +25,10 @@ export function speakerEditRoutes({ directory, actors }: SpeakerEditPorts): Rout
     description: "The older label survives, whichever way they are named, and claims follow.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
-    body: { kind: "json", schema: Type.Object({ from: label, into: label }) },
+    body: {
+      kind: "json",
+      schema: Type.Object({ from: label, into: label }, { examples: [{ from: "S2", into: "S1" }] }),
+    },
     responses: {
       200: {
         description: "What became of them",

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
@@ -30,16 +30,52 @@ export interface RedoPorts {
   languages: readonly string[];
 }
 
-const redoBody = Type.Object({
-  forced_language: Type.Optional(Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$" })),
-  engine: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  vocabulary: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
-  ),
-});
+/** What the next reading may be told. */
+export const redoBody = Type.Object(
+  {
+    forced_language: Type.Optional(Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$" })),
+    engine: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    vocabulary: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+    ),
+  },
+  { examples: [{ vocabulary: ["Rüti", "Kubernetes"] }] },
+);
+
+/**
+ * Queues another reading of the job's session. Throws `invalid_body` for what no
+ * engine here can do, `job_active` while it is read, `session_deleted`.
+ */
+export async function requestRedo(
+  { settings, actors, engines, languages }: Omit<RedoPorts, "jobs">,
+  job: TranscriptionJob,
+  body: Static<typeof redoBody> | undefined,
+  byUserId: string,
+): Promise<void> {
+  const { forced_language: forcedLanguage, engine, vocabulary } = body ?? {};
+  if (engine !== undefined && !engines.includes(engine)) {
+    throw new AppError("invalid_body", `There is no engine "${engine}" here.`);
+  }
+  const language = forcedLanguage?.split("-")[0]?.toLowerCase();
+  if (language !== undefined && !languages.includes(language)) {
+    throw new AppError("invalid_body", `No engine here speaks "${forcedLanguage}".`);
+  }
+  if (job.sessionId === undefined) throw audioDeleted();
+  if (job.status === "queued" || job.status === "running") {
+    throw new AppError("job_active", "This job is queued or running already.");
+  }
+  // Before the reading begins: it looks at them then.
+  await settings.save(job.id, { forcedLanguage, vocabulary });
+  try {
+    await actors.ask(job.sessionId, { type: "Redo", byUserId }, newId());
+  } catch (error) {
+    if (error instanceof AppError && error.code === "not_found") throw audioDeleted();
+    throw error;
+  }
+}
 
 /** POST /admin/jobs/transcriptions/{job_id}/redo. */
-export function redoRoutes({ jobs, settings, actors, engines, languages }: RedoPorts): Route[] {
+export function redoRoutes({ jobs, ...ports }: RedoPorts): Route[] {
   const redo = defineRoute({
     method: "post",
     path: "/admin/jobs/transcriptions/{job_id}/redo",
@@ -62,27 +98,7 @@ export function redoRoutes({ jobs, settings, actors, engines, languages }: RedoP
       return job;
     },
     async handle({ principal, body }, job) {
-      const { forced_language: forcedLanguage, engine, vocabulary } = body ?? {};
-      if (engine !== undefined && !engines.includes(engine)) {
-        throw new AppError("invalid_body", `There is no engine "${engine}" here.`);
-      }
-      const language = forcedLanguage?.split("-")[0]?.toLowerCase();
-      if (language !== undefined && !languages.includes(language)) {
-        throw new AppError("invalid_body", `No engine here speaks "${forcedLanguage}".`);
-      }
-      if (job.sessionId === undefined) throw audioDeleted();
-      const byUserId = requirePrincipal(principal).id;
-      if (job.status === "queued" || job.status === "running") {
-        throw new AppError("job_active", "This job is queued or running already.");
-      }
-      // Before the reading begins: it looks at them then.
-      await settings.save(job.id, { forcedLanguage, vocabulary });
-      try {
-        await actors.ask(job.sessionId, { type: "Redo", byUserId }, newId());
-      } catch (error) {
-        if (error instanceof AppError && error.code === "not_found") throw audioDeleted();
-        throw error;
-      }
+      await requestRedo(ports, job, body, requirePrincipal(principal).id);
       return acknowledge("The session is being recognised once more.");
     },
   });

@@ -10,7 +10,7 @@ export interface WorkshopAccess {
   workspaces: Pick<WorkspaceDirectory, "find" | "role">;
 }
 
-function unknownWorkshop(): AppError {
+export function unknownWorkshop(): AppError {
   return new AppError("not_found", "There is no such workshop.");
 }
 

@@ -4,6 +4,7 @@ import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { expectedUpdate, staleEdit } from "./representations.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { pageSchema } from "./sessions-page.ts";
 import { requireWorkshop, type WorkshopAccess } from "./workshops-access.ts";
@@ -142,11 +143,13 @@ function replaceCharacter(ports: CharacterPorts): Route {
     responses: { 200: { description: "The character as it stands", schema: characterSchema } },
     errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) => requireCharacter(ports, principal, params),
-    async handle({ body }, { id }: CharacterRecord) {
+    async handle(request, { id }: CharacterRecord) {
+      const { body } = request;
       const { description, is_active: isActive } = body;
+      const since = expectedUpdate(request);
       const change = { name: body.name.trim(), description, isActive };
-      const character = await ports.characters.change(id, change);
-      if (character === undefined) throw unknownCharacter();
+      const character = await ports.characters.change(id, change, since);
+      if (character === undefined) throw since === undefined ? unknownCharacter() : staleEdit();
       return { status: 200, body: presentCharacter(character) };
     },
   });

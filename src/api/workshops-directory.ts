@@ -41,8 +41,8 @@ export interface WorkshopDirectory {
   insert(workshop: Omit<WorkshopRecord, "createdAt" | "updatedAt">): Promise<WorkshopRecord>;
   find(id: string): Promise<WorkshopRecord | undefined>;
   list(filter: WorkshopFilter, page: PageRequest): Promise<Page<WorkshopRecord>>;
-  /** Undefined when it went meanwhile. */
-  change(id: string, change: WorkshopChange): Promise<WorkshopRecord | undefined>;
+  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
+  change(id: string, change: WorkshopChange, since?: number): Promise<WorkshopRecord | undefined>;
   /** With its characters; sessions that were linked to it no longer are. */
   remove(id: string): Promise<void>;
 }
@@ -56,8 +56,8 @@ export interface CharacterDirectory {
     active: boolean | undefined,
     page: PageRequest,
   ): Promise<Page<CharacterRecord>>;
-  /** Undefined when it went meanwhile. */
-  change(id: string, change: CharacterChange): Promise<CharacterRecord | undefined>;
+  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
+  change(id: string, change: CharacterChange, since?: number): Promise<CharacterRecord | undefined>;
   remove(id: string): Promise<void>;
 }
 

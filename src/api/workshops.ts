@@ -4,9 +4,10 @@ import { newId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { expectedUpdate, staleEdit } from "./representations.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { filterId, pageSchema } from "./sessions-page.ts";
-import { requireWorkshop } from "./workshops-access.ts";
+import { requireWorkshop, unknownWorkshop } from "./workshops-access.ts";
 import type { WorkshopDirectory, WorkshopRecord } from "./workshops-directory.ts";
 import {
   descriptionMember,
@@ -130,14 +131,15 @@ function editWorkshop(ports: WorkshopPorts): Route {
     responses: { 200: { description: "The workshop as it stands", schema: workshopSchema } },
     errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
-    async handle({ body }, { id }: WorkshopRecord) {
-      const name = body.name?.trim();
-      const { description } = body;
+    async handle(request, { id }: WorkshopRecord) {
+      const name = request.body.name?.trim();
+      const { description } = request.body;
+      const since = expectedUpdate(request);
       if (name === undefined && description === undefined) {
         throw new AppError("invalid_body", "Send `name`, `description`, or both.");
       }
-      const workshop = await ports.workshops.change(id, { name, description });
-      if (workshop === undefined) throw new AppError("not_found", "There is no such workshop.");
+      const workshop = await ports.workshops.change(id, { name, description }, since);
+      if (workshop === undefined) throw since === undefined ? unknownWorkshop() : staleEdit();
       return { status: 200, body: presentWorkshop(workshop) };
     },
   });

@@ -4,6 +4,7 @@ import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import { AppError } from "../base/errors.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
+import { expectedUpdate, staleEdit } from "./representations.ts";
 import { defineRoute, type Route } from "./route.ts";
 import {
   canonicalLanguage,
@@ -31,8 +32,13 @@ export interface RemovedWorkspace {
 
 /** Port: what owners decide of a workspace. Audit entries are part of each step. */
 export interface WorkspaceEdits {
-  /** Undefined when it went meanwhile. */
-  change(id: string, change: WorkspaceChange, by: AuditActor): Promise<WorkspaceRecord | undefined>;
+  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
+  change(
+    id: string,
+    change: WorkspaceChange,
+    by: AuditActor,
+    since?: number,
+  ): Promise<WorkspaceRecord | undefined>;
   /**
    * Hides the workspace for ever, ends its members' rights and its devices'
    * keys. Throws `conflict` while a session of it is not deleted.
@@ -82,7 +88,8 @@ function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditPorts): Rout
     errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
-    async handle({ principal, body }, { id }: WorkspaceRecord) {
+    async handle(request, { id }: WorkspaceRecord) {
+      const { principal, body } = request;
       const language = body.preferred_language;
       const change: WorkspaceChange = {
         name: body.name?.trim(),
@@ -96,8 +103,13 @@ function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditPorts): Rout
           "Send `name`, `preferred_language`, `workspace_type` or `retention_days`.",
         );
       }
-      const changed = await workspaceEdits.change(id, change, actorOf(requireUser(principal)));
-      if (changed === undefined) throw new AppError("not_found", "There is no such workspace.");
+      const since = expectedUpdate(request);
+      const by = actorOf(requireUser(principal));
+      const changed = await workspaceEdits.change(id, change, by, since);
+      if (changed === undefined) {
+        if (since !== undefined) throw staleEdit();
+        throw new AppError("not_found", "There is no such workspace.");
+      }
       return { status: 200, body: presentWorkspace(changed) };
     },
   });
@@ -112,7 +124,7 @@ function removeWorkspace(ports: WorkspaceEditPorts): Route {
     tag: "Workspace",
     summary: "Delete a workspace that has no sessions left",
     description:
-      "By an owner of it or an administrator. Its sessions are deleted first, each with a receipt. Its devices are unpaired, and its members and workshops go.",
+      "By an owner of it or an administrator. Its sessions are deleted first, each with a receipt. Its devices are unpaired, and its members, workshops and webhooks go.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: workspaceParams,

@@ -87,11 +87,14 @@ function addMember({ workspaces, members, users }: WorkspaceMemberPorts): Route 
     params: Type.Object({ id: Type.String() }),
     body: {
       kind: "json",
-      schema: Type.Object({
-        user_id: Type.Optional(Type.String()),
-        email: Type.Optional(Type.String({ maxLength: 320 })),
-        role: Type.Optional(workspaceRoleSchema),
-      }),
+      schema: Type.Object(
+        {
+          user_id: Type.Optional(Type.String()),
+          email: Type.Optional(Type.String({ maxLength: 320 })),
+          role: Type.Optional(workspaceRoleSchema),
+        },
+        { examples: [{ email: "anna@example.org", role: "member" }] },
+      ),
     },
     responses: { 201: { description: "The member", schema: memberSchema } },
     errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found", "conflict"],

@@ -46,6 +46,8 @@ export type SessionAction =
   | "session.stop"
   | "session.upload"
   | "session.members"
+  /** Recognise it again, and cancel work on it. */
+  | "session.jobs"
   | "session.guests"
   | "session.concern"
   /** Decide what becomes of concerns. */
@@ -105,6 +107,7 @@ const SESSION_SCOPES: Partial<Record<SessionAction, Scope>> = {
   "session.delete": "sessions:write",
   "session.stop": "sessions:write",
   "session.members": "sessions:write",
+  "session.jobs": "sessions:write",
   "session.guests": "sessions:write",
   "session.redact": "sessions:write",
   "session.concern": "sessions:write",
@@ -161,6 +164,9 @@ function userOnSession(
     if (facts.relation === "owner") return "allow";
     if (action === "session.guests" && moderates) return "allow";
     return action === "session.delete" && role === "admin" ? "allow" : "forbidden";
+  }
+  if (action === "session.jobs") {
+    return facts.relation === "owner" || role === "admin" ? "allow" : "forbidden";
   }
   if (STEWARD_ACTIONS.has(action)) {
     return facts.relation === "owner" || moderates || role === "admin" ? "allow" : "forbidden";

@@ -56,6 +56,11 @@ export class Rereading {
     return this.#reading.start(this.#from);
   }
 
+  /** False when the redo that it was for is no longer wanted. */
+  isWanted(state: Readonly<SessionState>): boolean {
+    return !this.#whole || state.redo?.attempt === this.#attempt;
+  }
+
   feed(): void {
     this.#reading.feed();
   }

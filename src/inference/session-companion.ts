@@ -79,6 +79,10 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     if (this.#retryAt !== undefined || this.#stopped) return;
     const unread = state.phase === "recording" || state.phase === "processing";
     if (unread && state.timeline.next > 0 && this.#done === undefined) this.#read(state);
+    if (this.#rereading?.isWanted(state) === false) {
+      this.#rereading.close();
+      this.#rereading = undefined;
+    }
     const late = state.timeline.gaps.some((gap) => gap.chunkId !== undefined);
     if (late || state.redo !== undefined) this.#reread(state);
     if (this.#done !== undefined && this.#rereading === undefined) this.#tell(this.#done);

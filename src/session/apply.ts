@@ -87,6 +87,7 @@ type PhaseEvent = Extract<
       | "JobStarted"
       | "JobCompleted"
       | "RedoRequested"
+      | "RedoCancelled"
       | "SummaryUpdated"
       | "ConcernRaised";
   }
@@ -114,6 +115,7 @@ function applyPhase(state: SessionState, event: PhaseEvent, at: number): void {
       if (state.redo !== undefined) state.redo.started = true;
       return;
     case "JobCompleted":
+    case "RedoCancelled":
       state.redo = undefined;
       return;
     case "RedoRequested":

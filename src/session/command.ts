@@ -16,6 +16,7 @@ export type SessionCommand =
   | RecognitionDoneCommand
   | RereadCommand
   | RedoCommand
+  | CancelRedoCommand
   | RedoProgressCommand
   | EditSegmentCommand
   | MergeSpeakersCommand
@@ -134,6 +135,12 @@ export interface RereadCommand {
 /** Answered with `{attempt}`. Refused with `job_active` while the job runs. */
 export interface RedoCommand {
   type: "Redo";
+  byUserId: string;
+}
+
+/** Ends a redo; the text that stands stays. Refused with `conflict` when there is none. */
+export interface CancelRedoCommand {
+  type: "CancelRedo";
   byUserId: string;
 }
 

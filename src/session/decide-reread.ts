@@ -1,5 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import type {
+  CancelRedoCommand,
   RecognisedSegment,
   RedoCommand,
   RedoProgressCommand,
@@ -26,6 +27,18 @@ export function decideRedo(turn: Turn, command: RedoCommand): { attempt: number 
   // Nothing to read: the new reading is as empty as the old one.
   if (state.timeline.position === 0) complete(turn);
   return { attempt };
+}
+
+/** The reading that runs may still answer: without its redo nothing takes its words. */
+export function decideCancelRedo(turn: Turn, { byUserId }: CancelRedoCommand): void {
+  const { redo, jobId } = turn.state;
+  if (redo === undefined) {
+    throw new AppError(
+      "conflict",
+      "No repeated transcription is under way, and the first one cannot be cancelled.",
+    );
+  }
+  turn.emit({ type: "RedoCancelled", jobId, attempt: redo.attempt, byUserId });
 }
 
 export function decideRedoProgress(turn: Turn, command: RedoProgressCommand): void {

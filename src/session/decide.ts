@@ -21,7 +21,7 @@ import {
   decideProgress,
   decideUtterance,
 } from "./decide-recognition.ts";
-import { decideRedo, decideRedoProgress, decideReread } from "./decide-reread.ts";
+import { decideCancelRedo, decideRedo, decideRedoProgress, decideReread } from "./decide-reread.ts";
 import { decideClaim, decideUnclaim } from "./decide-speakers.ts";
 import type { Turn } from "./turn.ts";
 
@@ -67,6 +67,8 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideReread(turn, command);
     case "Redo":
       return decideRedo(turn, command);
+    case "CancelRedo":
+      return decideCancelRedo(turn, command);
     case "RedoProgress":
       return decideRedoProgress(turn, command);
     default:

@@ -23,6 +23,7 @@ export type SessionEvent =
   | JobCompleted
   | TranscriptReplaced
   | RedoRequested
+  | RedoCancelled
   | SegmentRevised
   | SpanRedacted
   | SummaryUpdated
@@ -174,6 +175,14 @@ export interface TranscriptReplaced {
 /** The whole session is read again; the text that stands stays until the new one replaces it. */
 export interface RedoRequested {
   type: "RedoRequested";
+  jobId: string;
+  attempt: number;
+  byUserId: string;
+}
+
+/** The second reading is given up; the text that stands stays for good. */
+export interface RedoCancelled {
+  type: "RedoCancelled";
   jobId: string;
   attempt: number;
   byUserId: string;

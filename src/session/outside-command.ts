@@ -10,6 +10,7 @@ type Outside = Extract<
       | "Claim"
       | "Unclaim"
       | "Redo"
+      | "CancelRedo"
       | "EditSegment"
       | "MergeSpeakers"
       | "Redact"
@@ -33,6 +34,7 @@ const SHAPES: { [T in Outside["type"]]: Shape } = {
   },
   Unclaim: { label: "string", byUserId: "string", byOwner: "boolean" },
   Redo: { byUserId: "string" },
+  CancelRedo: { byUserId: "string" },
   EditSegment: { segmentId: "string", editId: "string", label: "string", byUserId: "string" },
   MergeSpeakers: { from: "string", into: "string" },
   Redact: {

@@ -9,6 +9,7 @@ import {
   rename,
   rm,
   stat,
+  utimes,
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
@@ -118,6 +119,43 @@ export class FolderBlobs implements BlobStore, AudioParts {
     await syncPath(this.#dir);
   }
 
+  /** Sessions that have a folder, whether or not there is such a session. */
+  async sessions(): Promise<string[]> {
+    return (await readdir(this.#dir)).filter(isId);
+  }
+
+  /** Files of a session that were put, or put again, before `instant` (Unix milliseconds). */
+  async olderThan(sessionId: string, instant: number): Promise<string[]> {
+    const names = await readdir(this.#folder(sessionId)).catch(emptyWhenGone);
+    const old: string[] = [];
+    for (const name of names.filter((each) => SHA256.test(each))) {
+      const found = await stat(this.#path(sessionId, name)).catch(() => undefined);
+      if (found !== undefined && found.mtimeMs < instant) old.push(name);
+    }
+    return old;
+  }
+
+  /**
+   * Removes a file if it is still older than `instant`; false when it is not
+   * or is gone. It is moved aside before its age is looked at for the last
+   * time, so that an upload that puts it again meanwhile loses nothing.
+   */
+  async removeOld(sessionId: string, sha256: string, instant: number): Promise<boolean> {
+    const path = this.#path(sessionId, sha256);
+    const aside = join(this.temporaryFolder, newId());
+    try {
+      await rename(path, aside);
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT") throw error;
+      return false;
+    }
+    const isOld = (await stat(aside)).mtimeMs < instant;
+    if (isOld) await rm(aside, { force: true });
+    else await nameOnce(aside, path);
+    await syncPath(this.#folder(sessionId));
+    return isOld;
+  }
+
   /**
    * Gives the file its name, unless a file has it already: that one is the same
    * upload, and parts of it may have been silenced since. From another file
@@ -159,6 +197,11 @@ function absent(error: unknown): unknown {
   });
 }
 
+function emptyWhenGone(error: unknown): string[] {
+  if (errnoOf(error) !== "ENOENT") throw error;
+  return [];
+}
+
 function errnoOf(error: unknown): string | undefined {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return typeof code === "string" ? code : undefined;
@@ -169,8 +212,22 @@ async function nameOnce(from: string, to: string): Promise<void> {
     await link(from, to);
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error;
+    // Young again: whoever clears files away that no chunk names must leave it.
+    if (!(await isTouched(to))) return nameOnce(from, to);
   }
   await rm(from, { force: true });
+}
+
+/** False when the file is gone. */
+async function isTouched(path: string): Promise<boolean> {
+  const now = new Date();
+  try {
+    await utimes(path, now, now);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+    return false;
+  }
 }
 
 async function syncPath(path: string): Promise<void> {

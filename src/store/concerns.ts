@@ -18,6 +18,7 @@ import type { Page, PageRequest } from "../api/page.ts";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
+import { updatedAt } from "./instant.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
@@ -111,12 +112,12 @@ export class PostgresConcerns implements ConcernBook {
     return this.#page(conditions, page, nativelyVisibleTo(principal));
   }
 
-  change(id: string, change: ConcernChange): Promise<ConcernRecord> {
+  change(id: string, change: ConcernChange, since?: number): Promise<ConcernRecord | undefined> {
     return guarded(() =>
       this.#pool.transaction(async (tx) => {
         await holdSession(tx, (await readOne(tx, id)).sessionId);
-        await updateConcern(tx, id, change);
-        return readOne(tx, id);
+        const changed = await updateConcern(tx, id, change, since);
+        return changed ? readOne(tx, id) : undefined;
       }),
     );
   }
@@ -217,13 +218,14 @@ async function updateConcern(
   tx: CommonQueryMethods,
   id: string,
   { status, resolution, redactionId, handledById }: ConcernChange,
-): Promise<void> {
+  since: number | undefined,
+): Promise<boolean> {
   const isClosed = status === "resolved" || status === "dismissed";
   let closedAt = sql.fragment`closed_at`;
   if (status !== undefined) {
     closedAt = isClosed ? sql.fragment`coalesce(closed_at, now())` : sql.fragment`null`;
   }
-  await tx.query(sql.unsafe`
+  const { rowCount } = await tx.query(sql.unsafe`
     update concerns
     set status = coalesce(${status ?? null}, status),
         resolution = coalesce(${resolution ?? null}, resolution),
@@ -231,5 +233,6 @@ async function updateConcern(
         handled_by_id = ${handledById},
         closed_at = ${closedAt},
         updated_at = now()
-    where id = ${id}`);
+    where id = ${id} and ${updatedAt(since)}`);
+  return rowCount > 0;
 }

@@ -145,7 +145,15 @@ function renderSpeakers(event: SpeakerEvent, names: ReadonlyMap<string, string>)
 
 type AfterwardsEvent = Extract<
   SessionEvent,
-  { type: "RedoRequested" | "SpanRedacted" | "SummaryUpdated" | "ConcernRaised" | "SessionDeleted" }
+  {
+    type:
+      | "RedoRequested"
+      | "RedoCancelled"
+      | "SpanRedacted"
+      | "SummaryUpdated"
+      | "ConcernRaised"
+      | "SessionDeleted";
+  }
 >;
 
 function renderReplacement(
@@ -199,6 +207,8 @@ function renderAfterwards(event: AfterwardsEvent): FrameBody {
   switch (event.type) {
     case "RedoRequested":
       return { type: "JobStatus", job_id: event.jobId, status: "queued", progress: 0 };
+    case "RedoCancelled":
+      return { type: "JobStatus", job_id: event.jobId, status: "cancelled", progress: 0 };
     case "SpanRedacted":
       return {
         type: "Redacted",

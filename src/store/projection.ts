@@ -3,12 +3,14 @@ import type { Recorded } from "../actor/journal.ts";
 import type {
   JobCompleted,
   JobStarted,
+  RedoRequested,
   SegmentRevised,
   SessionEvent,
   SpeakerClaimed,
   SpeakersRevised,
   TranscriptReplaced,
 } from "../session/event.ts";
+import { insertAuditEntry } from "./audit-entries.ts";
 import { projectChunks } from "./chunk-projection.ts";
 import { projectRedaction } from "./redaction-projection.ts";
 
@@ -57,11 +59,11 @@ async function projectEvent(
     case "TranscriptReplaced":
       return projectReplacement(tx, sessionId, event);
     case "RedoRequested":
+      return projectRedo(tx, sessionId, event);
+    case "RedoCancelled":
       await tx.query(sql.unsafe`
-        update jobs
-        set status = 'queued', attempt = ${event.attempt}, progress = 0, error = '',
-            started_at = null, completed_at = null
-        where id = ${event.jobId}`);
+        update jobs set status = 'cancelled', progress = 0, completed_at = ${timestamp(at)}
+        where id = ${event.jobId} and status in ('queued', 'running')`);
       return;
     case "SegmentRevised":
       return projectEdit(tx, sessionId, event);
@@ -144,6 +146,25 @@ async function projectJobStarted(
         diarisation_model_version = ${event.diarisationModelVersion},
         started_at = coalesce(started_at, ${timestamp(at)})
     where id = ${event.jobId} and status in ('queued', 'running')`);
+}
+
+async function projectRedo(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  { jobId, attempt, byUserId }: RedoRequested,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update jobs
+    set status = 'queued', attempt = ${attempt}, progress = 0, error = '',
+        started_at = null, completed_at = null
+    where id = ${jobId}`);
+  await insertAuditEntry(tx, {
+    kind: "transcription_redone",
+    actor: { kind: "user", id: byUserId },
+    sessionId,
+    subjectId: jobId,
+    detail: { attempt },
+  });
 }
 
 async function projectJobCompleted(

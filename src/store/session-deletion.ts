@@ -45,6 +45,7 @@ const countsRow = z.object({
   audio_bytes: z.number(),
   speaker_claims: z.number(),
   guests: z.number(),
+  concerns: z.number(),
 });
 
 const RECEIPT = sql.fragment`
@@ -156,7 +157,8 @@ function countContent(
       (select coalesce(sum(bytes), 0)::bigint
         from chunks where session_id = ${sessionId}) as audio_bytes,
       (select count(*)::int from speaker_claims where session_id = ${sessionId}) as speaker_claims,
-      (select count(*)::int from guests where session_id = ${sessionId}) as guests`);
+      (select count(*)::int from guests where session_id = ${sessionId}) as guests,
+      (select count(*)::int from concerns where session_id = ${sessionId}) as concerns`);
 }
 
 /** Times and labels of segments stay, for what refers to them; the words do not. */

@@ -199,14 +199,24 @@ export function visibleTo(principal: Principal): Fragment {
   if (principal.role === "admin") return sql.fragment`true`;
   const shared =
     principal.role === "moderator" ? sql.fragment`true` : sql.fragment`s.visibility = 'workspace'`;
-  return sql.fragment`s.status <> 'deleted' and (
-    s.owner_id = ${principal.id}
+  return sql.fragment`s.status <> 'deleted' and ${tiedTo(principal.id, shared)}`;
+}
+
+/** The user has a relation to session `s`, or belongs to its workspace where `shared` holds. */
+function tiedTo(userId: string, shared: Fragment): Fragment {
+  return sql.fragment`(
+    s.owner_id = ${userId}
     or exists (
-      select 1 from session_members m where m.session_id = s.id and m.user_id = ${principal.id}
+      select 1 from session_members m where m.session_id = s.id and m.user_id = ${userId}
     )
     or (${shared} and exists (
       select 1 from workspace_members w
-      where w.workspace_id = s.workspace_id and w.user_id = ${principal.id}
+      where w.workspace_id = s.workspace_id and w.user_id = ${userId}
     ))
   )`;
+}
+
+/** Native access to session `s` (contract §2) as a condition over many rows. */
+export function nativeTo(userId: string): Fragment {
+  return tiedTo(userId, sql.fragment`s.visibility = 'workspace'`);
 }

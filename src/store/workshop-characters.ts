@@ -7,6 +7,7 @@ import type {
   CharacterRecord,
   NameSuggestions,
 } from "../api/workshops-directory.ts";
+import { updatedAt } from "./instant.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { guarded } from "./store-error.ts";
 
@@ -68,6 +69,7 @@ export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
   change(
     id: string,
     { name, description, isActive }: CharacterChange,
+    since?: number,
   ): Promise<CharacterRecord | undefined> {
     return guarded(async () => {
       const row = await this.#pool.maybeOne(sql.type(characterRow)`
@@ -76,7 +78,7 @@ export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
             description = coalesce(${description ?? null}, description),
             is_active = coalesce(${isActive ?? null}, is_active),
             updated_at = now()
-        where id = ${id}
+        where id = ${id} and ${updatedAt(since)}
         returning ${COLUMNS}`);
       return row ?? undefined;
     });

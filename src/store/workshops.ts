@@ -7,6 +7,7 @@ import type {
   WorkshopFilter,
   WorkshopRecord,
 } from "../api/workshops-directory.ts";
+import { updatedAt } from "./instant.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { guarded } from "./store-error.ts";
 
@@ -66,14 +67,18 @@ export class PostgresWorkshops implements WorkshopDirectory {
     });
   }
 
-  change(id: string, { name, description }: WorkshopChange): Promise<WorkshopRecord | undefined> {
+  change(
+    id: string,
+    { name, description }: WorkshopChange,
+    since?: number,
+  ): Promise<WorkshopRecord | undefined> {
     return guarded(async () => {
       const row = await this.#pool.maybeOne(sql.type(workshopRow)`
         update workshops
         set name = coalesce(${name ?? null}, name),
             description = coalesce(${description ?? null}, description),
             updated_at = now()
-        where id = ${id}
+        where id = ${id} and ${updatedAt(since)}
         returning ${COLUMNS}`);
       return row ?? undefined;
     });

@@ -23,11 +23,13 @@ export class WorkspaceEditStore implements WorkspaceEdits {
     id: string,
     change: WorkspaceChange,
     by: AuditActor,
+    since?: number,
   ): Promise<WorkspaceRecord | undefined> {
     return guarded(() =>
       this.#pool.transaction(async (tx) => {
         const before = await lockWorkspace(tx, id);
         if (before === undefined) return undefined;
+        if (since !== undefined && Math.floor(before.updatedAt) !== since) return undefined;
         const after = await updateWorkspace(tx, id, change);
         if (before.retentionDays !== after.retentionDays) {
           const detail = { before: before.retentionDays ?? "", after: after.retentionDays ?? "" };
@@ -54,6 +56,7 @@ export class WorkspaceEditStore implements WorkspaceEdits {
         await tx.query(sql.unsafe`
           update workspaces set deleted_at = now(), updated_at = now() where id = ${id}`);
         await tx.query(sql.unsafe`delete from workshops where workspace_id = ${id}`);
+        await tx.query(sql.unsafe`delete from webhooks where workspace_id = ${id}`);
         const memberIds = await removeMembers(tx, id);
         const deviceIds = await unpairDevices(tx, id);
         await insertAuditEntry(tx, {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cut, PairedDevice } from "../support/paired-device.ts";
+import { call, cut, PairedDevice } from "../support/paired-device.ts";
 import { WholeService } from "../support/whole-service.ts";
 
 const HEADER = 44;
@@ -65,6 +65,46 @@ describe("audio", () => {
     const complete = await device.get<{ complete: boolean; received_ms: number }>("/completeness");
     expect(complete.body).toMatchObject({ complete: true, missing: [] });
     expect(complete.body.received_ms).toBe(chunks.length * CHUNK * 1_000);
+  });
+
+  it("audio: an own session is recorded, stopped and read again, and the repetition cancelled", async () => {
+    const device = await PairedDevice.pair(service);
+    const { token } = device;
+    const send = (path: string, body: object) =>
+      call<Record<string, string>>(service.api, "POST", path, { token, body });
+    const created = await send("/sessions", { title: "Own", device_id: device.id });
+    expect([created.status, created.body.status]).toEqual([201, "recording"]);
+    device.sessionId = created.body.id ?? "";
+    const chunks = cut(CHUNK);
+    for (const [sequence, pcm] of chunks.entries()) await device.upload(sequence, pcm);
+    const stopped = await send(`/sessions/${device.sessionId}/stop`, {
+      last_chunk_sequence: chunks.length - 1,
+    });
+    expect([stopped.status, stopped.body.status]).toEqual([200, "processing"]);
+    await device.completed();
+    const said = await device.said();
+    expect(said.length).toBeGreaterThan(0);
+    const jobId = created.body.transcription_job_id;
+    expect((await send(`/jobs/${jobId}/cancel`, {})).status).toBe(409);
+    const again = await send(`/sessions/${device.sessionId}/transcriptions`, {});
+    expect([again.status, again.body.id]).toEqual([202, jobId]);
+    expect((await send(`/sessions/${device.sessionId}/transcriptions`, {})).status).toBe(409);
+    const cancelled = await send(`/jobs/${jobId}/cancel`, {});
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, "cancelled"]);
+    expect(await device.said()).toEqual(said);
+    const repeated = await send(`/sessions/${device.sessionId}/transcriptions`, {});
+    expect(repeated.status).toBe(202);
+    const status = async () =>
+      (await call<{ status: string }>(service.api, "GET", `/jobs/${jobId}`, { token })).body.status;
+    await expect.poll(status, { timeout: 120_000, interval: 500 }).toBe("completed");
+    expect(await device.said()).toEqual(said);
+    const jobs = await call<{ items: { id: string }[] }>(
+      service.api,
+      "GET",
+      `/jobs?kind=transcription&session_id=${device.sessionId}`,
+      { token },
+    );
+    expect(jobs.body.items.map(({ id }) => id)).toEqual([jobId]);
   });
 
   it("audio: a chunk that is missing is silence and told, until it comes", async () => {

@@ -8,6 +8,7 @@ import type {
   UserPrincipal,
 } from "../../src/auth/principal.ts";
 import { newId } from "../../src/base/ids.ts";
+import { PostgresSessionDeletion } from "../../src/store/session-deletion.ts";
 import { groupRoutes } from "../support/group-routes.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
@@ -172,6 +173,19 @@ describe("concerns", () => {
     const answer = await triage(admin, concern, { status: "acknowledged", resolution: "Seen" });
     expect(answer).toMatchObject({ status: "acknowledged", content_visible: false });
     expect(answer).not.toHaveProperty("resolution");
+    await house.sql(
+      `insert into content_elevations (id, admin_id, session_id, reason, expires_at)
+       values ($1, $2, $3, 'A complaint came in', now() + interval '1 minute')`,
+      [newId(), admin.id, sessionId],
+    );
+    expect(await get(admin, concern)).toMatchObject({ description: "My address is read out." });
+    const reads = await house.sql(
+      "select actor_id from audit_log where kind = 'content_read' and session_id = $1",
+      [sessionId],
+    );
+    expect(reads).toEqual([{ actor_id: admin.id }]);
+    const again = await triage(admin, concern, { resolution: "Seen" });
+    expect(again.content_visible).toBe(false);
     await house.join(device.workspaceId, admin.id);
     await house.sql("update sessions set visibility = 'workspace' where id = $1", [sessionId]);
     expect(await get(admin, concern)).toMatchObject({ resolution: "Seen" });
@@ -200,7 +214,23 @@ describe("concerns", () => {
     expect(open).not.toHaveProperty("closed_at");
   });
 
-  it("redact: asks the session for the span, says so in the audit log, and resolves", async () => {
+  it("triage: of two that knew the same state one is taken", async () => {
+    const expected = await raise(owner);
+    const params = { concern_id: String(expected.id) };
+    const settle = (status: string): Promise<string> =>
+      codeOf(
+        callRoute(routes, "triageConcern", {
+          principal: owner,
+          params,
+          expected,
+          body: { status },
+        }),
+      );
+    const codes = await Promise.all(["acknowledged", "dismissed", "resolved"].map(settle));
+    expect(codes.toSorted()).toEqual(["none", "precondition_failed", "precondition_failed"]);
+  });
+
+  it("redact: asks the session for the span and resolves", async () => {
     const concern = await raise(owner, { start_ms: 1_000, end_ms: 2_000 });
     const redact = { status: "resolved", redact: true };
     const resolved = await triage(owner, concern, redact);
@@ -213,17 +243,6 @@ describe("concerns", () => {
         to: 31_992,
         label: "",
         byUserId: owner.id,
-      },
-    ]);
-    const entries = await house.sql(
-      "select actor_id, subject_id, detail from audit_log where kind = 'span_redacted' and session_id = $1",
-      [sessionId],
-    );
-    expect(entries).toEqual([
-      {
-        actor_id: owner.id,
-        subject_id: resolved.redaction_id,
-        detail: { concern_id: concern.id, from_sample: 16_008, to_sample: 31_992, segments: 1 },
       },
     ]);
     expect(await codeOf(triage(owner, concern, { status: "open", redact: true }))).toBe(
@@ -239,7 +258,10 @@ describe("concerns", () => {
   it("deletion: takes the texts with it; administrators keep the record", async () => {
     const concern = await raise(owner);
     await triage(owner, concern, { resolution: "Calling them" });
-    await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    const by = { kind: "user", id: owner.id } as const;
+    const deletion = new PostgresSessionDeletion(house.pool);
+    const erased = await deletion.erase(sessionId, "session_deleted_by_owner", by);
+    expect(erased?.receipt.removed).toMatchObject({ concerns: 1 });
     const [row] = await house.sql("select description, resolution from concerns where id = $1", [
       concern.id,
     ]);

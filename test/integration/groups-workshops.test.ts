@@ -109,6 +109,21 @@ describe("workshops", () => {
     expect(await codeOf(ask(owner, "getCharacter", params))).toBe("not_found");
   });
 
+  it("take one of two edits that knew the same state", async () => {
+    const made = await create();
+    const nina = await addCharacter(made, "Nina");
+    const params = { workshop_id: String(made.id), character_id: String(nina.id) };
+    const rivals = (id: string, expected: Body): Promise<string[]> =>
+      Promise.all(
+        ["one", "two", "three"].map((name) =>
+          codeOf(callRoute(routes, id, { principal: owner, params, expected, body: { name } })),
+        ),
+      );
+    const oneWins = ["none", "precondition_failed", "precondition_failed"];
+    expect((await rivals("editWorkshop", made)).toSorted()).toEqual(oneWins);
+    expect((await rivals("replaceCharacter", nina)).toSorted()).toEqual(oneWins);
+  });
+
   it("linked to a session: active names join its vocabulary and are suggested", async () => {
     const workshop = await create();
     await addCharacter(workshop, "Trigorin");

@@ -71,6 +71,22 @@ describe("workspaces", () => {
     ]);
   });
 
+  it("edit: of two that knew the same state one is taken", async () => {
+    const expected = await ask(owner, "getWorkspace", { id });
+    const principal = await house.asUser(owner.token);
+    const rename = (name: string) =>
+      codeOf(
+        callRoute(house.routes, "editWorkspace", {
+          principal,
+          params: { id },
+          expected,
+          body: { name },
+        }),
+      );
+    const codes = await Promise.all(["one", "two", "three"].map(rename));
+    expect(codes.toSorted()).toEqual(["none", "precondition_failed", "precondition_failed"]);
+  });
+
   it("members: joining, changing role and leaving are audited; one owner stays", async () => {
     const roleOf = (user: Person, role: string) =>
       ask(owner, "changeWorkspaceRole", { id, user_id: user.id }, { role });

@@ -87,9 +87,7 @@ describe("service keys over HTTP", () => {
 
   it("create: 401, 403 for a member and a stranger, 404, 400; an admin may", async () => {
     const member = await person();
-    await house.accounts.pool.query(sql.unsafe`
-      insert into workspace_members (workspace_id, user_id, role)
-      values (${workspaceId}, ${member.id}, 'member')`);
+    await house.accounts.join(workspaceId, member.id);
     const admin = await person("admin");
     expect((await house.call("POST", "/api-keys", { body: {} })).status).toBe(401);
     expect((await create({}, member.token)).status).toBe(403);

@@ -232,6 +232,12 @@ export class AccountHouse {
     return this.authenticator.authenticate({ "x-api-key": key }, ["device_key"]);
   }
 
+  /** Makes the user a member. */
+  async join(workspaceId: string, userId: string): Promise<void> {
+    const members = new WorkspaceMemberStore(this.pool);
+    await members.add(workspaceId, userId, "member", { kind: "system" });
+  }
+
   /** Those that need no actor. */
   #sessionRoutes(): Route[] {
     const directory = new PostgresSessions(this.pool);

@@ -8,7 +8,6 @@ import { characterRoutes } from "../../src/api/workshops-characters.ts";
 import { LocalRevocations } from "../../src/auth/local-revocations.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { PostgresAudit } from "../../src/store/audit.ts";
 import { PostgresConcerns } from "../../src/store/concerns.ts";
 import { PostgresSessionEdits } from "../../src/store/session-edits.ts";
 import { PostgresSessions } from "../../src/store/sessions.ts";
@@ -57,7 +56,6 @@ function concernPorts(house: SessionHouse, asked: SessionCommand[]) {
         return { segmentIds: [newId()] };
       },
     },
-    audit: new PostgresAudit(house.pool),
     log: silentLog,
     cursorKey,
   };

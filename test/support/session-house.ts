@@ -6,13 +6,14 @@ import pg from "pg";
 import type { DatabasePool } from "slonik";
 import { chunkRoutes } from "../../src/api/chunks.ts";
 import { deviceSessionRoutes } from "../../src/api/device-sessions.ts";
+import { jobRoutes } from "../../src/api/jobs.ts";
 import type { Route, Upload } from "../../src/api/route.ts";
 import { segmentRoutes } from "../../src/api/segments.ts";
 import { sessionAudioRoutes } from "../../src/api/session-audio.ts";
 import { completenessRoutes } from "../../src/api/session-completeness.ts";
 import { sessionMemberRoutes } from "../../src/api/session-members.ts";
 import { sessionRoutes } from "../../src/api/sessions.ts";
-import type { OutboxRow } from "../../src/api/sessions-outbox.ts";
+import type { OutboxRow, SessionCommand } from "../../src/api/sessions-outbox.ts";
 import { sessionStartRoutes } from "../../src/api/sessions-start.ts";
 import { transcriptRoutes } from "../../src/api/transcript.ts";
 import { transcriptionJobRoutes } from "../../src/api/transcription-jobs.ts";
@@ -21,6 +22,7 @@ import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/auth/p
 import type { RevocationEvent } from "../../src/auth/revocation-feed.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { PostgresAllJobs } from "../../src/store/all-jobs.ts";
 import { PostgresAudioInventories } from "../../src/store/audio-inventories.ts";
 import { FolderBlobs } from "../../src/store/blobs.ts";
 import { PostgresChunkStore } from "../../src/store/chunks.ts";
@@ -29,6 +31,7 @@ import { DeviceStore } from "../../src/store/devices.ts";
 import { PostgresTranscriptionJobs } from "../../src/store/jobs.ts";
 import { createPool } from "../../src/store/pool.ts";
 import { PostgresRedactedSpans } from "../../src/store/redacted-spans.ts";
+import { PostgresRedoSettings } from "../../src/store/redo-settings.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
 import { PostgresSessionMembers } from "../../src/store/session-members.ts";
 import { PostgresRecordings } from "../../src/store/session-recordings.ts";
@@ -56,6 +59,11 @@ export class SessionHouse {
   /** Revocations published. */
   readonly revoked: RevocationEvent[] = [];
   readonly clock = new ManualClock(Date.now());
+  /** What actors were asked; replaced by a test in which one answers otherwise. */
+  readonly asked: SessionCommand[] = [];
+  ask: (sessionId: string, command: SessionCommand) => Promise<unknown> = async (_id, command) => {
+    this.asked.push(command);
+  };
   /** Replaced by a test in which a caller's right ends. */
   revalidate: (principal: Principal) => Principal = (principal) => principal;
   /** Replaced by a test that wants the bus to fail. */
@@ -106,6 +114,16 @@ export class SessionHouse {
       ...transcriptRoutes({ directory, segments, gaps: segments }),
       ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
+      ...jobRoutes({
+        directory,
+        jobs,
+        allJobs: new PostgresAllJobs(this.pool),
+        settings: new PostgresRedoSettings(this.pool),
+        actors: { ask: (sessionId, command) => this.ask(sessionId, command) },
+        engines: ["pocketsphinx"],
+        languages: ["en"],
+        cursorKey,
+      }),
       ...deviceSessionRoutes({
         sessions: new PostgresDeviceSessions(this.pool),
         workshops,

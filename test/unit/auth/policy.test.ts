@@ -20,6 +20,7 @@ const ALL: SessionAction[] = [
   "session.read",
   "session.audio",
   "session.claim",
+  "session.jobs",
   "session.delete",
   "session.upload",
   "session.guests",

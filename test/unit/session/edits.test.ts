@@ -133,6 +133,23 @@ describe("redo", () => {
     expect(texts.slice(-2).map((write) => write.redacted)).toEqual([true, false]);
   });
 
+  it("redo: a cancelled one leaves the text, and its late answer changes nothing", () => {
+    const bench = told();
+    const before = structuredClone(bench.state.segments);
+    expect(codeOf(() => bench.run({ type: "CancelRedo", byUserId }))).toBe("conflict");
+    bench.run({ type: "Redo", byUserId });
+    bench.run({ type: "CancelRedo", byUserId });
+    bench.writes = [];
+    expect(bench.of("RedoCancelled").map((event) => event.attempt)).toEqual([2]);
+    reread(bench, [segment(0, SECOND, 0)]);
+    bench.run({ type: "RedoProgress", attempt: 2, progress: 0.5 });
+    expect(bench.state.segments).toEqual(before);
+    expect(bench.of("TranscriptReplaced")).toEqual([]);
+    expect(bench.writes).toEqual([]);
+    expect(codeOf(() => bench.run({ type: "CancelRedo", byUserId }))).toBe("conflict");
+    expect(bench.run({ type: "Redo", byUserId })).toEqual({ attempt: 3 });
+  });
+
   it("redo: of a running session is refused", () => {
     const bench = new SessionBench().start();
     expect(codeOf(() => bench.run({ type: "Redo", byUserId }))).toBe("job_active");

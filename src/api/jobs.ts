@@ -1,0 +1,212 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { SessionAction } from "../auth/policy.ts";
+import type { Principal } from "../auth/principal.ts";
+import { toTimestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { isId, newId } from "../base/ids.ts";
+import { requireUser } from "./callers.ts";
+import { JOB_KINDS, type JobDirectory, type JobRecord } from "./jobs-directory.ts";
+import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { defineRoute, type Reply, type Route } from "./route.ts";
+import type { SessionActors } from "./session-actors.ts";
+import { requirePrincipal, requireSession } from "./sessions-access.ts";
+import type { SessionDirectory } from "./sessions-directory.ts";
+import { filterId, pageSchema } from "./sessions-page.ts";
+import { sessionParams, timestamp } from "./sessions-schema.ts";
+import { jobStatus } from "./transcription-jobs-detail.ts";
+import { type RedoPorts, redoBody, requestRedo } from "./transcription-redo.ts";
+
+export interface JobPorts {
+  directory: SessionDirectory;
+  allJobs: JobDirectory;
+  actors: SessionActors;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+}
+
+/** GET /jobs, /jobs/{id}, POST /jobs/{id}/cancel, POST /sessions/{id}/transcriptions. */
+export function jobRoutes(ports: JobPorts & RedoPorts): Route[] {
+  return [listJobs(ports), getJob(ports), cancelJob(ports), transcribeAgain(ports)];
+}
+
+const jobKind = Type.Union(JOB_KINDS.map((kind) => Type.Literal(kind)));
+
+const jobSchema = Type.Object({
+  id: Type.String(),
+  kind: jobKind,
+  session_id: Type.String(),
+  workspace_id: Type.String(),
+  status: jobStatus,
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  error: Type.String({ description: "Empty without an error" }),
+  engine: Type.Optional(Type.String()),
+  detected_language: Type.Optional(Type.String()),
+  forced_language: Type.Optional(Type.String()),
+  created_at: timestamp,
+  started_at: Type.Optional(timestamp),
+  completed_at: Type.Optional(timestamp),
+});
+
+const jobParams = Type.Object({ id: Type.String({ description: "UUID of the job" }) });
+
+const PEOPLE = ["admin", "participant", "moderator"] as const;
+
+function optionalTime(milliseconds: number | undefined): string | undefined {
+  return milliseconds === undefined ? undefined : toTimestamp(milliseconds);
+}
+
+function presentJob(job: JobRecord): Static<typeof jobSchema> {
+  return {
+    id: job.id,
+    kind: job.kind,
+    session_id: job.sessionId,
+    workspace_id: job.workspaceId,
+    status: job.status,
+    progress: job.progress,
+    error: job.error,
+    engine: job.engine,
+    detected_language: job.detectedLanguage,
+    forced_language: job.forcedLanguage,
+    created_at: toTimestamp(job.createdAt),
+    started_at: optionalTime(job.startedAt),
+    completed_at: optionalTime(job.completedAt),
+  };
+}
+
+function unknownJob(): AppError {
+  return new AppError("not_found", "There is no job with this id.");
+}
+
+/** The job, when the caller may do this to its session: 404 for an unknown one, 403 by relation. */
+async function requireJob(
+  { directory, allJobs }: JobPorts,
+  principal: Principal | undefined,
+  jobId: string,
+  action: SessionAction,
+): Promise<JobRecord> {
+  const job = isId(jobId) ? await allJobs.find(jobId) : undefined;
+  if (job === undefined) throw unknownJob();
+  await requireSession(directory, principal, job.sessionId, action);
+  return job;
+}
+
+async function replyWith(allJobs: JobDirectory, jobId: string, status: number): Promise<Reply> {
+  const job = await allJobs.find(jobId);
+  if (job === undefined) throw unknownJob();
+  return { status, body: presentJob(job) };
+}
+
+function listJobs({ allJobs, cursorKey }: JobPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/jobs",
+    id: "listJobs",
+    tag: "Job",
+    summary: "Jobs of the caller's own sessions, newest first",
+    description:
+      "Of the sessions that the caller owns, took part in or that were shared with the caller; without content.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    query: Type.Object({
+      ...pageQuery,
+      kind: Type.Optional(jobKind),
+      status: Type.Optional(jobStatus),
+      session_id: Type.Optional(Type.String()),
+    }),
+    responses: { 200: { description: "A page of jobs", schema: pageSchema(jobSchema) } },
+    errors: ["invalid_parameter", "forbidden"],
+    async handle({ principal, query }) {
+      const caller = requireUser(principal);
+      const { kind, status } = query;
+      const filter = { kind, status, sessionId: filterId("session_id", query.session_id) };
+      const page = toPageRequest(cursorKey, "jobs", query);
+      const found = await allJobs.list(caller.id, filter, page);
+      return { status: 200, body: toPageBody(cursorKey, "jobs", found, presentJob) };
+    },
+  });
+}
+
+function getJob(ports: JobPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/jobs/{id}",
+    id: "getJob",
+    tag: "Job",
+    summary: "How far a job is",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: jobParams,
+    responses: { 200: { description: "The job", schema: jobSchema } },
+    errors: ["forbidden", "not_found"],
+    resolve: ({ principal, params }) => requireJob(ports, principal, params.id, "session.read"),
+    handle: async (_request, job: JobRecord) => ({ status: 200, body: presentJob(job) }),
+  });
+}
+
+function cancelJob(ports: JobPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/jobs/{id}/cancel",
+    id: "cancelJob",
+    tag: "Job",
+    summary: "Cancel a job that is queued or running",
+    description:
+      "By the session's owner or an administrator. A summary is not made. Of transcriptions only a repeated one can be cancelled: the text that stands stays, and the job can be repeated again. The first transcription is the session's text itself; it ends with the session. Cancelling again is answered the same.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: jobParams,
+    responses: { 200: { description: "It is cancelled", schema: jobSchema } },
+    errors: ["forbidden", "not_found", "conflict"],
+    resolve: ({ principal, params }) => requireJob(ports, principal, params.id, "session.jobs"),
+    async handle({ principal }, job: JobRecord) {
+      if (job.status !== "cancelled") await cancel(ports, job, requirePrincipal(principal).id);
+      return replyWith(ports.allJobs, job.id, 200);
+    },
+  });
+}
+
+async function cancel(
+  { allJobs, actors }: JobPorts,
+  { id, kind, sessionId, status }: JobRecord,
+  byUserId: string,
+): Promise<void> {
+  if (status === "completed" || status === "failed") throw ended(status);
+  if (kind === "transcription") {
+    await actors.ask(sessionId, { type: "CancelRedo", byUserId }, newId());
+    return;
+  }
+  if (await allJobs.cancelBatch(id)) return;
+  const now = await allJobs.find(id);
+  if (now?.status !== "cancelled") throw ended(now?.status ?? "failed");
+}
+
+function ended(status: string): AppError {
+  return new AppError("conflict", `This job has ended before: it is ${status}.`);
+}
+
+function transcribeAgain({ jobs, ...ports }: JobPorts & RedoPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/transcriptions",
+    id: "transcribeAgain",
+    tag: "Job",
+    summary: "Recognise a session's stored audio once more",
+    description:
+      "By the session's owner or an administrator, with another engine, language or vocabulary when told. The session keeps its one transcription job, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: sessionParams,
+    body: { kind: "json", optional: true, schema: redoBody },
+    responses: { 202: { description: "It is queued", schema: jobSchema } },
+    errors: ["invalid_body", "forbidden", "not_found", "job_active", "session_deleted"],
+    resolve: ({ principal, params }) =>
+      requireSession(ports.directory, principal, params.session_id, "session.jobs"),
+    async handle({ body, params }, { principal }) {
+      const session = await ports.directory.get(params.session_id);
+      const job = session === undefined ? undefined : await jobs.get(session.jobId);
+      if (job === undefined) throw unknownJob();
+      await requestRedo(ports, job, body, principal.id);
+      return replyWith(ports.allJobs, job.id, 202);
+    },
+  });
+}

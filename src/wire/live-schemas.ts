@@ -1,0 +1,227 @@
+import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import type * as Frames from "./live-frames.ts";
+
+const seconds = (description: string) => Type.Number({ description: `${description}, in seconds` });
+const oneOf = <T extends string>(...values: T[]) =>
+  Type.Unsafe<T>({ type: "string", enum: values });
+
+const sessionId = Type.String({ description: "UUID of the session" });
+const segmentId = Type.String({
+  description: "Interim and final results of one utterance share it",
+});
+const speaker = Type.String({ description: "`S1`, `S2`, …, or `UU` when unknown" });
+const status = oneOf<Frames.SessionStatus>(
+  "recording",
+  "processing",
+  "completed",
+  "failed",
+  "deleted",
+);
+const source = oneOf<"self_claim" | "moderator_assignment">("self_claim", "moderator_assignment");
+
+const durable = {
+  session_id: sessionId,
+  seq: Type.Integer({ description: "Rises by one within a session, without gaps" }),
+  at: Type.String({ description: "RFC 3339, UTC, milliseconds" }),
+};
+
+function transient<N extends string, P extends TProperties>(type: N, members: P) {
+  return Type.Object({ type: Type.Literal(type), session_id: sessionId, ...members });
+}
+
+function event<N extends string, P extends TProperties>(type: N, members: P) {
+  return Type.Object({ type: Type.Literal(type), ...durable, ...members });
+}
+
+const word = Type.Object({
+  word: Type.String(),
+  start: seconds("From the start of the session's audio"),
+  end: seconds("From the start of the session's audio"),
+  confidence: Type.Number(),
+  speaker,
+});
+
+const results = {
+  segment_id: segmentId,
+  revision: Type.Integer({ description: "Drop an interim whose revision was seen" }),
+  start: seconds("From the start of the session's audio"),
+  duration: seconds("Length"),
+  transcript: Type.String(),
+  confidence: Type.Number(),
+  speaker,
+  words: Type.Array(word),
+};
+
+const interimResults = transient("Results", { ...results, is_final: Type.Literal(false) });
+
+const span = Type.Object({ start: seconds("Begin"), end: seconds("End") });
+
+const claim = {
+  speaker_label: speaker,
+  source: Type.Optional(source),
+  claimed_user_id: Type.Optional(Type.String()),
+  display_name: Type.Optional(Type.String()),
+};
+
+const job = {
+  job_id: Type.String(),
+  status: oneOf<Frames.JobStatus>("queued", "running", "completed", "failed", "cancelled"),
+  progress: Type.Number({ description: "0 to 1" }),
+  error: Type.Optional(Type.String()),
+};
+
+const remark = {
+  session_id: Type.Optional(sessionId),
+  code: Type.String(),
+  message: Type.String(),
+  retryable: Type.Boolean(),
+};
+
+const snapshotSegment = Type.Object({
+  segment_id: segmentId,
+  revision: Type.Integer(),
+  start: results.start,
+  duration: results.duration,
+  transcript: Type.String(),
+  confidence: Type.Number(),
+  speaker,
+});
+
+const snapshot = transient("Snapshot", {
+  seq: Type.Integer({ description: "Newest durable event that it holds" }),
+  session: Type.Object({
+    id: Type.String(),
+    workspace_id: Type.String(),
+    title: Type.String(),
+    status,
+    language: Type.String(),
+    started_at: Type.String(),
+    stopped_at: Type.Optional(Type.String()),
+  }),
+  speakers: Type.Array(Type.Object(claim)),
+  segments: Type.Array(snapshotSegment),
+  segments_cursor: Type.Optional(
+    Type.String({ description: "Leads to the rest at GET /sessions/{id}/segments" }),
+  ),
+  interim: Type.Optional(interimResults),
+});
+
+const chunkStatus = event("ChunkStatus", {
+  chunk_id: Type.Optional(Type.String({ description: "Absent while the chunk is missing" })),
+  chunk_sequence: Type.Integer(),
+  transcription_status: oneOf<Frames.TranscriptionStatus>(
+    "pending",
+    "processing",
+    "completed",
+    "failed",
+  ),
+  missing: Type.Optional(Type.Boolean()),
+  start: Type.Optional(results.start),
+  duration: Type.Optional(results.duration),
+  message: Type.Optional(Type.String()),
+});
+
+/** All that the service sends on the live channel, by message name, with what it says. */
+export const SERVER_FRAMES = {
+  Snapshot: { summary: "The session as it stands; then come its events.", payload: snapshot },
+  InterimResults: { summary: "What an utterance sounds like so far.", payload: interimResults },
+  FinalResults: {
+    summary: "An utterance; its words are not changed again by the recogniser.",
+    payload: event("Results", { ...results, is_final: Type.Literal(true) }),
+  },
+  SpeechStarted: {
+    summary: "Somebody begins to speak.",
+    payload: transient("SpeechStarted", { start: results.start }),
+  },
+  UtteranceEnd: {
+    summary: "An utterance is over.",
+    payload: transient("UtteranceEnd", { end: results.start }),
+  },
+  SegmentRevised: {
+    summary: "A person corrected a segment.",
+    payload: event("SegmentRevised", {
+      segment_id: segmentId,
+      revision: Type.Integer(),
+      transcript: Type.String(),
+      speaker,
+    }),
+  },
+  TranscriptReplaced: {
+    summary: "A span was recognised once more.",
+    payload: event("TranscriptReplaced", {
+      job_id: Type.String(),
+      span,
+      removed_segment_ids: Type.Array(Type.String()),
+      segment_ids: Type.Array(Type.String()),
+    }),
+  },
+  SpeakerRevision: {
+    summary: "Who spoke was found out anew.",
+    payload: event("SpeakerRevision", {
+      revisions: Type.Array(Type.Object({ segment_id: segmentId, speaker })),
+      merges: Type.Array(Type.Object({ from: speaker, into: speaker })),
+    }),
+  },
+  SpeakerClaimed: {
+    summary: "A label was claimed, or a claim taken back.",
+    payload: event("SpeakerClaimed", { ...claim, revoked: Type.Boolean() }),
+  },
+  ChunkStatus: { summary: "A chunk's status changed.", payload: chunkStatus },
+  SessionStatus: {
+    summary: "The session's status changed.",
+    payload: event("SessionStatus", { status }),
+  },
+  JobStatus: { summary: "A job's status changed.", payload: event("JobStatus", job) },
+  JobProgress: { summary: "A job went on; not durable.", payload: transient("JobStatus", job) },
+  SummaryUpdated: {
+    summary: "A summary is there.",
+    payload: event("SummaryUpdated", { job_id: Type.String(), summary_type: Type.String() }),
+  },
+  Redacted: {
+    summary: "Words were taken out for good.",
+    payload: event("Redacted", {
+      redaction_id: Type.String(),
+      span,
+      speaker: Type.Optional(speaker),
+      segment_ids: Type.Array(Type.String()),
+    }),
+  },
+  ConcernRaised: {
+    summary: "Somebody found something wrong.",
+    payload: event("ConcernRaised", { concern_id: Type.String() }),
+  },
+  Stub: {
+    summary: "An event that this viewer may not see, in its place.",
+    payload: event("Stub", {}),
+  },
+  Heartbeat: {
+    summary: "Sign of life with the newest `seq`, so that a lost tail is noticed.",
+    payload: transient("Heartbeat", {
+      seq: Type.Integer(),
+      audio_received: seconds("Audio"),
+      audio_finalised: seconds("Audio"),
+      lag_ms: Type.Number(),
+      gaps: Type.Integer(),
+    }),
+  },
+  Warning: {
+    summary: "Something is not as it should be.",
+    payload: Type.Object({ type: Type.Literal("Warning"), ...remark }),
+  },
+  Error: {
+    summary: "A frame or a subscription was refused; `retryable` says whether to try again.",
+    payload: Type.Object({ type: Type.Literal("Error"), ...remark }),
+  },
+} as const satisfies Record<string, { summary: string; payload: TObject }>;
+
+/** Progress is a JobStatus without its durable members, which `Strict` would miss. */
+type Name = Exclude<keyof typeof SERVER_FRAMES, "JobProgress">;
+type Payload = Static<(typeof SERVER_FRAMES)[Name]["payload"]>;
+
+/** By type, each member required, so that a member forgotten on either side is seen. */
+type Strict<F> = F extends { type: infer T } ? { type: T } & { [K in keyof F]-?: F[K] } : never;
+
+type Agree<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
+
+/** Does not compile when a schema and its frame differ. */
+export const SCHEMAS_ARE_THE_FRAMES: Agree<Strict<Payload>, Strict<Frames.ServerFrame>> = true;
