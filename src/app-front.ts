@@ -4,6 +4,7 @@ import { requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { type Access, createAccess, createIdentityPorts } from "./app-access.ts";
 import { createErasure } from "./app-erasure.ts";
+import { createGraphPorts } from "./app-graph.ts";
 import { createGroupPorts } from "./app-groups.ts";
 import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
@@ -119,6 +120,7 @@ function createPorts(
       ...access,
     }),
     docs: { asyncApi: asyncApiDocument },
+    graph: createGraphPorts(context, { directory, workspaces: new WorkspaceStore(shared.pool) }),
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }

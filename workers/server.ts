@@ -19,6 +19,15 @@ const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 const IDLE_MS = 15 * 60_000;
 const PROTO_ROOT = fileURLToPath(new URL("../proto", import.meta.url));
 
+/** Another gRPC service on the worker's port. */
+export interface ExtraService {
+  /** Full name, for health. */
+  name: string;
+  /** File below proto/, for reflection. */
+  proto: string;
+  addTo(server: Server): void;
+}
+
 export interface WorkerServerOptions {
   workerId: string;
   version: string;
@@ -29,19 +38,26 @@ export interface WorkerServerOptions {
   pool: ThreadPool;
   log: Log;
   idleMs?: number;
+  services?: readonly ExtraService[];
 }
 
 /** The worker's gRPC side: Transcribe, Describe, health and reflection. */
 export class WorkerServer {
   readonly #options: WorkerServerOptions;
   readonly #calls = new Set<TranscribeCall>();
-  readonly #health = new HealthImplementation({ "": "NOT_SERVING", [SERVICE]: "NOT_SERVING" });
+  readonly #names: readonly string[];
+  readonly #health: HealthImplementation;
   readonly #server: Server;
   #isDraining = false;
   #empty = createDeferred<void>();
 
   constructor(options: WorkerServerOptions) {
     this.#options = options;
+    const { services = [] } = options;
+    this.#names = ["", SERVICE, ...services.map(({ name }) => name)];
+    this.#health = new HealthImplementation(
+      Object.fromEntries(this.#names.map((name) => [name, "NOT_SERVING" as const])),
+    );
     this.#server = new Server({
       "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
       "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
@@ -56,10 +72,12 @@ export class WorkerServer {
         answer: sendUnaryData<DescribeResponse>,
       ) => this.#describe(call, answer),
     });
+    for (const service of services) service.addTo(this.#server);
     this.#health.addToServer(this.#server);
-    new ReflectionService(
-      loadSync("voice/v1/worker.proto", { includeDirs: [PROTO_ROOT] }),
-    ).addToServer(this.#server);
+    const protos = ["voice/v1/worker.proto", ...services.map(({ proto }) => proto)];
+    new ReflectionService(loadSync(protos, { includeDirs: [PROTO_ROOT] })).addToServer(
+      this.#server,
+    );
   }
 
   /** The port it listens on. */
@@ -103,7 +121,7 @@ export class WorkerServer {
   }
 
   #setServing(serving: boolean): void {
-    for (const name of ["", SERVICE]) {
+    for (const name of this.#names) {
       this.#health.setStatus(name, serving ? "SERVING" : "NOT_SERVING");
     }
   }

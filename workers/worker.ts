@@ -3,9 +3,11 @@ import { systemClock } from "../src/base/clock.ts";
 import type { Log } from "../src/base/log.ts";
 import { Stack } from "../src/base/stack.ts";
 import { Announcer } from "./announce.ts";
+import { graphService } from "./graph-service.ts";
 import { ThreadPool } from "./pool.ts";
 import { WorkerServer } from "./server.ts";
 import type { WorkerSettings } from "./settings.ts";
+import { GraphThread } from "./text/graph/graph-thread.ts";
 
 const GRACE_MS = 5_000;
 const STOP_PART_MS = 7_000;
@@ -55,7 +57,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     await pool.start();
     parts.push("threads", () => pool.stop());
     const { workerId, host, port, key } = settings;
-    const server = new WorkerServer({ workerId, version, host, port, key, pool, log });
+    const thread = new GraphThread({ log });
+    parts.push("graph thread", () => thread.stop());
+    const services = [graphService({ thread, key, log })];
+    const server = new WorkerServer({ workerId, version, host, port, key, pool, log, services });
     const bound = await server.start();
     parts.push("grpc", () => server.stop(GRACE_MS));
     const address = settings.advertise ?? `${host.includes(":") ? `[${host}]` : host}:${bound}`;

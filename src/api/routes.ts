@@ -13,6 +13,8 @@ import { type DeviceSessionPorts, deviceSessionRoutes } from "./device-sessions.
 import { type DevicePorts, deviceRoutes } from "./devices.ts";
 import { type HeartbeatPorts, heartbeatRoutes } from "./devices-heartbeat.ts";
 import { type DocsPorts, docsRoutes } from "./docs.ts";
+import { type GraphPorts, graphRoutes } from "./graph.ts";
+import { graphEntityRoutes } from "./graph-entities.ts";
 import { type HealthPorts, healthRoutes } from "./health.ts";
 import { type JobPorts, jobRoutes } from "./jobs.ts";
 import { type PairingPorts, pairingRoutes } from "./pairing.ts";
@@ -72,6 +74,7 @@ export interface ApiPorts {
   jobs: TranscriptionJobPorts & RedoPorts & JobPorts;
   recordings: SessionAudioPorts & CompletenessPorts;
   ownSessions: SessionStartPorts & SessionMemberPorts;
+  graph: GraphPorts;
   health: HealthPorts;
   docs: DocsPorts;
 }
@@ -126,6 +129,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...jobRoutes(ports.jobs),
     ...sessionStartRoutes(ports.ownSessions),
     ...sessionMemberRoutes(ports.ownSessions),
+    ...graphRoutes(ports.graph),
+    ...graphEntityRoutes(ports.graph),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, API_INFO, ports.docs),
   ];

@@ -1,9 +1,9 @@
 import { toInt16 } from "./pcm-samples.ts";
 import { resamplingPeriod, SESSION_RATE } from "./sample-rate.ts";
 
-/** Zero crossings of the sinc on each side; with the window's beta, about 90 dB of rejection. */
-const CROSSINGS = 24;
-const KAISER_BETA = 9;
+/** Zero crossings of the sinc on each side; with the window's beta, about 80 dB of rejection. */
+const CROSSINGS = 16;
+const KAISER_BETA = 8;
 /** Part of the narrower band that is let through. */
 const PASS_BAND = 0.95;
 /** Filters kept for rates in use; the oldest goes first. */
@@ -55,6 +55,7 @@ export class SincInterpolator {
   /** `count` samples at 16 kHz from position `from` on; `frames` are those of `span(from, count)`. */
   read(from: number, count: number, frames: Int16Array): Int16Array {
     const width = 2 * this.reach;
+    const taps = this.#taps;
     const origin = this.#frameOf(from);
     const samples = new Int16Array(count);
     for (let index = 0; index < count; index++) {
@@ -63,7 +64,7 @@ export class SincInterpolator {
       const first = this.#frameOf(position) - origin;
       let sum = 0;
       for (let tap = 0; tap < width; tap++) {
-        sum += (this.#taps[row + tap] ?? 0) * (frames[first + tap] ?? 0);
+        sum += (taps[row + tap] ?? 0) * (frames[first + tap] ?? 0);
       }
       samples[index] = toInt16(sum);
     }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type {
@@ -9,11 +10,14 @@ import type {
   RedactedSpans,
 } from "../api/session-recordings.ts";
 import { AppError } from "../base/errors.ts";
+import { SESSION_RATE } from "../base/sample-rate.ts";
 import { ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
 import { guarded } from "./store-error.ts";
 
 /** Samples of one piece: 64 KiB. */
 const PIECE_SAMPLES = 32 * 1024;
+/** Of a piece that is computed rather than copied: some 2 ms of work. */
+const COMPUTED_SAMPLES = 8 * 1024;
 /** Rows of chunks read at a time. */
 const PAGE = 64;
 
@@ -75,12 +79,16 @@ export class PostgresRecordings implements Recordings {
       yield* silence(position, Math.min(start, to));
       position = Math.max(position, start);
       const end = Math.min(start + length, to);
+      const isCopied = chunk.file.sampleRate === SESSION_RATE;
       while (position < end) {
-        const count = Math.min(PIECE_SAMPLES, end - position);
+        const most = isCopied ? PIECE_SAMPLES : COMPUTED_SAMPLES;
+        const count = Math.min(most, end - position);
         const samples = await chunk.samples(position - start, count, before, after);
         erase(samples, position, spans);
         yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
         position += count;
+        // Others wait for this thread too.
+        if (!isCopied) await setImmediate();
       }
     }
     yield* silence(position, to);

@@ -1,0 +1,109 @@
+import { credentials, Metadata } from "@grpc/grpc-js";
+import type {
+  EntityExtractor,
+  ExtractedGraph,
+  GraphSegment,
+  GraphSpeaker,
+} from "../api/graph-extractor.ts";
+import { AppError } from "../base/errors.ts";
+import {
+  type ExtractEntitiesRequest,
+  type ExtractEntitiesResponse,
+  GraphServiceClient,
+} from "../wire/gen/voice/v1/graph.ts";
+import { fromGrpcFailure } from "../wire/grpc-status.ts";
+import type { Placement } from "./placement.ts";
+
+const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
+
+const CHANNEL_OPTIONS = {
+  "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+  "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+  "grpc.enable_retries": 0,
+  "grpc.enable_channelz": 0,
+  "grpc.use_local_subchannel_pool": 1,
+};
+
+export interface GrpcEntitiesOptions {
+  placement: Pick<Placement, "status">;
+  /** The workers' service key, when they have one. */
+  key: string | undefined;
+  /** Time for one answer, in milliseconds. */
+  deadlineMs?: number;
+}
+
+/** Entities by GraphService on the worker that has most room. */
+export class GrpcEntities implements EntityExtractor {
+  readonly #placement: Pick<Placement, "status">;
+  readonly #metadata = new Metadata();
+  readonly #deadlineMs: number;
+  readonly #clients = new Map<string, GraphServiceClient>();
+  #isClosed = false;
+
+  constructor({ placement, key, deadlineMs = 60_000 }: GrpcEntitiesOptions) {
+    this.#placement = placement;
+    this.#deadlineMs = deadlineMs;
+    if (key !== undefined) this.#metadata.set("authorization", `Bearer ${key}`);
+  }
+
+  async extract(
+    sessionId: string,
+    segments: readonly GraphSegment[],
+    speakers: readonly GraphSpeaker[],
+  ): Promise<ExtractedGraph> {
+    const client = this.#client(this.#pick());
+    const request: ExtractEntitiesRequest = {
+      sessionId,
+      segments: segments.map(({ label, start, end, words }) => ({ label, start, end, words })),
+      speakers: speakers.map(({ label, name }) => ({ label, name })),
+    };
+    const response = await new Promise<ExtractEntitiesResponse>((resolve, reject) => {
+      const deadline = Date.now() + this.#deadlineMs;
+      client.extractEntities(request, this.#metadata, { deadline }, (error, answer) => {
+        if (error === null) resolve(answer);
+        else reject(fromGrpcFailure(error));
+      });
+    });
+    return response as ExtractedGraph;
+  }
+
+  /** Ends calls that are under way. */
+  close(): void {
+    this.#isClosed = true;
+    for (const client of this.#clients.values()) client.close();
+    this.#clients.clear();
+  }
+
+  /** A worker full of sessions can still read: its graphs have a thread of their own. */
+  #pick(): string {
+    const [best] = this.#placement
+      .status()
+      .filter(({ state }) => state === "available" || state === "full")
+      .sort((a, b) => a.sessions / a.capacity - b.sessions / b.capacity);
+    if (best !== undefined) return best.address;
+    throw new AppError("unavailable", "No worker is running that could make the graph.", {
+      retryAfter: 5,
+    });
+  }
+
+  #client(address: string): GraphServiceClient {
+    if (this.#isClosed) throw new AppError("unavailable", "The service is stopping.");
+    this.#dropSilent();
+    let client = this.#clients.get(address);
+    if (client === undefined) {
+      client = new GraphServiceClient(address, credentials.createInsecure(), CHANNEL_OPTIONS);
+      this.#clients.set(address, client);
+    }
+    return client;
+  }
+
+  /** Closes channels to workers that are not heard any more. */
+  #dropSilent(): void {
+    const heard = new Set(this.#placement.status().map(({ address }) => address));
+    for (const [address, client] of this.#clients) {
+      if (heard.has(address)) continue;
+      this.#clients.delete(address);
+      client.close();
+    }
+  }
+}

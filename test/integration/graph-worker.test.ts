@@ -1,0 +1,137 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { GrpcEntities } from "../../src/inference/grpc-entities.ts";
+import { Placement } from "../../src/inference/placement.ts";
+import { graphService } from "../../workers/graph-service.ts";
+import { ThreadPool } from "../../workers/pool.ts";
+import { WorkerServer } from "../../workers/server.ts";
+import { GraphThread, type GraphThreadOptions } from "../../workers/text/graph/graph-thread.ts";
+import { codeOf } from "../support/route-call.ts";
+
+const ENTRY = new URL("../support/scripted-thread-entry.ts", import.meta.url);
+const STUCK = new URL("../support/stuck-graph-entry.ts", import.meta.url);
+const KEY = "a-service-key-of-this-test";
+
+const WORDS = "i will write to the team in berlin".split(" ");
+const SEGMENT = {
+  label: "S1",
+  start: 0,
+  end: 32_000,
+  words: WORDS.map((text, n) => ({ text, start: n * 4_000, end: (n + 1) * 4_000 })),
+};
+const SPEAKERS = [{ label: "S1", name: "Anna" }];
+
+let cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+  cleanups = [];
+});
+
+async function startWorker(options: Partial<GraphThreadOptions> = {}) {
+  const pool = new ThreadPool({
+    threads: 1,
+    sessionsPerThread: 1,
+    entry: ENTRY,
+    nativeRoot: undefined,
+    clock: systemClock,
+    log: silentLog,
+  });
+  await pool.start();
+  cleanups.push(() => pool.stop());
+  const thread = new GraphThread({ log: silentLog, ...options });
+  cleanups.push(() => thread.stop());
+  const server = new WorkerServer({
+    workerId: "test-worker",
+    version: "0.0.0",
+    host: "127.0.0.1",
+    port: 0,
+    key: KEY,
+    pool,
+    log: silentLog,
+    services: [graphService({ thread, key: KEY, log: silentLog })],
+  });
+  const address = `127.0.0.1:${await server.start()}`;
+  cleanups.push(() => server.stop(0));
+  const placement = new Placement({ clock: systemClock, silenceMs: 60_000 });
+  placement.update({
+    worker_id: "test-worker",
+    address,
+    // Full of sessions: it can make graphs all the same.
+    capacity: 1,
+    sessions: 1,
+    version: "0.0.0",
+    engines: [],
+    draining: false,
+  });
+  return { placement, thread };
+}
+
+function connect(placement: Placement, options: { key?: string; deadlineMs?: number } = {}) {
+  const { key = KEY, ...rest } = options;
+  const client = new GrpcEntities({ placement, key, ...rest });
+  cleanups.push(() => client.close());
+  return client;
+}
+
+describe("graph worker", () => {
+  it("answers with entities, mentions and links over gRPC", async () => {
+    const { placement } = await startWorker();
+    const graph = await connect(placement).extract("session", [SEGMENT], SPEAKERS);
+    expect(graph.entities).toMatchObject([
+      { name: "Anna", type: "speaker", labels: ["S1"] },
+      { name: "team", type: "topic" },
+      { name: "berlin", type: "place" },
+    ]);
+    expect(graph.mentions).toContainEqual({
+      entity: 2,
+      segment: 0,
+      start: 28_000,
+      end: 32_000,
+      spoke: false,
+    });
+    expect(graph.links).toContainEqual({
+      source: 0,
+      target: 1,
+      kind: "action",
+      label: "write to",
+      weight: 1,
+      segment: 0,
+    });
+  });
+
+  it("refuses who does not know its key", async () => {
+    const { placement } = await startWorker();
+    const client = connect(placement, { key: "another-key-altogether" });
+    expect(await codeOf(client.extract("session", [SEGMENT], SPEAKERS))).toBe("unauthorized");
+  });
+
+  it("without a worker says so at once", async () => {
+    const placement = new Placement({ clock: systemClock });
+    const client = connect(placement);
+    expect(await codeOf(client.extract("session", [SEGMENT], SPEAKERS))).toBe("unavailable");
+  });
+
+  it("a thread that hangs is ended, and the next request gets another", async () => {
+    const { placement } = await startWorker({ entry: STUCK, callMs: 4_000 });
+    const client = connect(placement);
+    expect(await codeOf(client.extract("stuck", [SEGMENT], SPEAKERS))).toBe("timeout");
+    expect(await codeOf(client.extract("dead", [SEGMENT], SPEAKERS))).toBe("unavailable");
+    expect((await client.extract("fine", [SEGMENT], SPEAKERS)).entities).toEqual([]);
+  });
+
+  it("takes no more than may wait, and nothing for callers who have gone", async () => {
+    const { placement, thread } = await startWorker({ entry: STUCK, callMs: 2_000, waiting: 1 });
+    const client = connect(placement, { deadlineMs: 300 });
+    const first = codeOf(client.extract("stuck", [SEGMENT], SPEAKERS));
+    const second = codeOf(client.extract("fine", [SEGMENT], SPEAKERS));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await codeOf(client.extract("fine", [SEGMENT], SPEAKERS))).toBe("overloaded");
+    expect(await first).toBe("timeout");
+    expect(await second).toBe("timeout");
+    const late = connect(placement);
+    await expect.poll(() => codeOf(late.extract("fine", [], [])), { timeout: 10_000 }).toBe("none");
+    thread.stop();
+    expect(await codeOf(late.extract("fine", [], []))).toBe("unavailable");
+  });
+});

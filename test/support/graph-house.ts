@@ -1,0 +1,131 @@
+import { graphRoutes } from "../../src/api/graph.ts";
+import { GraphBuilder } from "../../src/api/graph-builder.ts";
+import { graphEntityRoutes } from "../../src/api/graph-entities.ts";
+import type { EntityExtractor, ExtractedGraph } from "../../src/api/graph-extractor.ts";
+import type { Route } from "../../src/api/route.ts";
+import type { UserPrincipal } from "../../src/auth/principal.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { PostgresGraphBuilds } from "../../src/store/graph-builds.ts";
+import { PostgresGraphReads } from "../../src/store/graph-reads.ts";
+import { PostgresSessions } from "../../src/store/sessions.ts";
+import { WorkspaceStore } from "../../src/store/workspaces.ts";
+import { extractGraph } from "../../workers/text/graph/extract.ts";
+import { type Call, callRoute, jsonBody } from "./route-call.ts";
+import { SessionHouse } from "./session-house.ts";
+import { SessionStory } from "./session-story.ts";
+
+/** The graph routes over a real database, with the real extraction on this thread. */
+export class GraphHouse {
+  readonly house: SessionHouse;
+  readonly routes: readonly Route[];
+  readonly builder: GraphBuilder;
+  extractions = 0;
+  /** Runs before each extraction. */
+  before: () => Promise<void> = async () => {};
+
+  private constructor(house: SessionHouse) {
+    this.house = house;
+    const { pool } = house;
+    const extractor: EntityExtractor = {
+      extract: async (sessionId, segments, speakers) => {
+        this.extractions += 1;
+        await this.before();
+        const request = { sessionId, segments: [...segments], speakers: [...speakers] };
+        return extractGraph(request) as ExtractedGraph;
+      },
+    };
+    const store = new PostgresGraphBuilds(pool);
+    this.builder = new GraphBuilder({ store, extractor, log: silentLog });
+    const ports = {
+      directory: new PostgresSessions(pool),
+      workspaces: new WorkspaceStore(pool),
+      builder: this.builder,
+      graphs: new PostgresGraphReads(pool),
+      cursorKey: new Uint8Array(32).fill(7),
+    };
+    this.routes = [...graphRoutes(ports), ...graphEntityRoutes(ports)];
+  }
+
+  static async open(): Promise<GraphHouse> {
+    return new GraphHouse(await SessionHouse.open());
+  }
+
+  async close(): Promise<void> {
+    await this.builder.close();
+    await this.house.close();
+  }
+
+  /** A session of a new owner in a new workspace, in which this was said. */
+  async session(lines: readonly (readonly [label: string, text: string])[]) {
+    const { device, owner } = await this.house.ownDevice();
+    return {
+      ...(await this.sessionOf(device, lines)),
+      owner,
+      device,
+      workspaceId: device.workspaceId,
+    };
+  }
+
+  async sessionOf(
+    device: Parameters<SessionHouse["start"]>[0],
+    lines: readonly (readonly [label: string, text: string])[],
+  ) {
+    const sessionId = await this.house.start(device);
+    const story = await SessionStory.open(this.house, sessionId);
+    const segmentIds: string[] = [];
+    let at = 0;
+    for (const [label, text] of lines) {
+      segmentIds.push(await story.say(label, at, text));
+      at += 16_000 * 60;
+    }
+    return { sessionId, story, segmentIds };
+  }
+
+  call(id: string, overrides: Call): ReturnType<typeof callRoute> {
+    return callRoute(this.routes, id, overrides);
+  }
+
+  async sessionGraph(
+    principal: UserPrincipal,
+    sessionId: string,
+    query: Record<string, unknown> = {},
+  ): Promise<GraphBody> {
+    const params = { session_id: sessionId };
+    return body(await this.call("getSessionGraph", { principal, params, query }));
+  }
+
+  async workspaceGraph(
+    principal: UserPrincipal,
+    workspaceId: string,
+    query: Record<string, unknown> = {},
+  ): Promise<GraphBody> {
+    const params = { id: workspaceId };
+    return body(await this.call("getWorkspaceGraph", { principal, params, query }));
+  }
+}
+
+export interface GraphBody {
+  entities: {
+    id: string;
+    name: string;
+    type: string;
+    mention_count: number;
+    session_count: number;
+  }[];
+  relations: {
+    source_id: string;
+    target_id: string;
+    kind: string;
+    label?: string;
+    weight: number;
+  }[];
+  communities: { label: string; entity_ids: string[] }[];
+  stale: boolean;
+  pending_sessions: number;
+  session_count: number;
+  total_entities: number;
+}
+
+function body(reply: Awaited<ReturnType<typeof callRoute>>): GraphBody {
+  return jsonBody(reply) as unknown as GraphBody;
+}

@@ -1,0 +1,149 @@
+import nlp from "compromise";
+import type {
+  ExtractEntitiesRequest,
+  ExtractEntitiesResponse,
+  GraphMention,
+  GraphSegment,
+} from "../../../src/wire/gen/voice/v1/graph.ts";
+import { EntityBook } from "./entity-book.ts";
+import { nameTokens } from "./entity-names.ts";
+import { type Infinitive, type KeyedSegment, type Link, sessionLinks } from "./session-links.ts";
+import type { TaggedSentence } from "./span.ts";
+import { type NameLexicon, tagSegments } from "./tag.ts";
+
+export interface ExtractLimits {
+  entities: number;
+  links: number;
+}
+
+/** Bounds what one session can ask of those who store and draw it. */
+const LIMITS: ExtractLimits = { entities: 400, links: 20_000 };
+
+/** The unknown voice, which is nobody in particular. */
+const UNKNOWN_LABEL = "UU";
+
+/**
+ * Entities, mentions and links of one session, from compromise's lexicon and
+ * grammar of English. Depends on the request only.
+ */
+export function extractGraph(
+  request: ExtractEntitiesRequest,
+  limits = LIMITS,
+): ExtractEntitiesResponse {
+  const speakers = request.speakers.filter(({ label }) => label !== UNKNOWN_LABEL);
+  const lexicon = nameLexicon(speakers.flatMap(({ name }) => nameTokens(name)));
+  const tagged = tagSegments(
+    request.segments.map(({ words }) => words.map(({ text }) => text)),
+    lexicon,
+  );
+  const book = new EntityBook(speakers);
+  book.prepare(tagged.flatMap((sentences) => sentences.flatMap(({ spans }) => spans)));
+  const segments = tagged.map((sentences, index) => {
+    const segment = request.segments[index];
+    if (segment === undefined) throw new Error("A segment was lost.");
+    return keyed(segment, sentences, book);
+  });
+  return assemble(request.segments, segments, book, limits);
+}
+
+/** Names of speakers that could be nouns at all: nobody is meant by every "will". */
+function nameLexicon(tokens: readonly string[]): NameLexicon {
+  const names = tokens.filter((token) => token.length > 1 && nlp(token).has("#Noun"));
+  return Object.fromEntries(names.map((name) => [name, "FirstName"]));
+}
+
+function keyed(
+  { label, start, end }: GraphSegment,
+  sentences: readonly TaggedSentence[],
+  book: EntityBook,
+): KeyedSegment {
+  return {
+    label,
+    start,
+    end,
+    speaker: book.speaker(label),
+    sentences: sentences.map(({ terms, spans }) => ({
+      terms,
+      spans: spans.map((span) => ({ ...span, key: book.mention(span) })),
+    })),
+  };
+}
+
+type KeyedMention = Omit<GraphMention, "entity"> & { key: string };
+
+function mentionsOf(sources: readonly GraphSegment[], segments: readonly KeyedSegment[]) {
+  return segments.flatMap(({ speaker, start, end, sentences }, segment): KeyedMention[] => {
+    const words = sources[segment]?.words ?? [];
+    const spoke = speaker === undefined ? [] : [{ key: speaker, segment, start, end, spoke: true }];
+    const named = sentences.flatMap(({ terms, spans }) =>
+      spans.map(({ key, from, to }) => ({
+        key,
+        segment,
+        start: words[terms[from]?.word ?? 0]?.start ?? start,
+        end: words[terms[to - 1]?.word ?? 0]?.end ?? end,
+        spoke: false,
+      })),
+    );
+    return [...spoke, ...named];
+  });
+}
+
+function assemble(
+  sources: readonly GraphSegment[],
+  segments: readonly KeyedSegment[],
+  book: EntityBook,
+  limits: ExtractLimits,
+): ExtractEntitiesResponse {
+  const all = mentionsOf(sources, segments);
+  const keys = foremost(all, limits.entities);
+  const indexes = new Map(keys.map((key, index) => [key, index]));
+  const mentions = all.flatMap(({ key, ...mention }) => {
+    const entity = indexes.get(key);
+    return entity === undefined ? [] : [{ ...mention, entity }];
+  });
+  const links = foremostLinks(sessionLinks(segments, infinitives()), indexes, limits.links);
+  return { entities: keys.map((key) => book.entity(key)), mentions, links };
+}
+
+/** The keys mentioned most, earlier ones first among equals. */
+function foremost(mentions: readonly KeyedMention[], limit: number): string[] {
+  const counts = new Map<string, number>();
+  for (const { key } of mentions) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return [...counts]
+    .sort(([, m], [, n]) => n - m)
+    .slice(0, limit)
+    .map(([key]) => key);
+}
+
+function foremostLinks(
+  links: Iterable<Link>,
+  indexes: ReadonlyMap<string, number>,
+  limit: number,
+): ExtractEntitiesResponse["links"] {
+  const kept: ExtractEntitiesResponse["links"] = [];
+  for (const { source, target, ...link } of links) {
+    const from = indexes.get(source);
+    const to = indexes.get(target);
+    if (from === undefined || to === undefined) continue;
+    const swap = link.kind === "co_occurrence" && to < from;
+    kept.push({ ...link, source: swap ? to : from, target: swap ? from : to });
+  }
+  if (kept.length <= limit) return kept;
+  return kept.sort((a, b) => b.weight - a.weight || a.segment - b.segment).slice(0, limit);
+}
+
+/** Infinitives of verbs, each looked up once. */
+function infinitives(): Infinitive {
+  const known = new Map<string, string>();
+  return (verb) => {
+    const found = known.get(verb) ?? toInfinitive(verb);
+    known.set(verb, found);
+    return found;
+  };
+}
+
+function toInfinitive(verb: string): string {
+  const doc = nlp(verb);
+  doc.tag("Verb");
+  return doc.verbs().toInfinitive().text() || verb;
+}

@@ -1,0 +1,39 @@
+/** What an entity can be; of two readings of one name the earlier here wins a tie. */
+export const ENTITY_TYPES = [
+  "speaker",
+  "person",
+  "organisation",
+  "place",
+  "date",
+  "money",
+  "number",
+  "topic",
+] as const;
+
+export type EntityType = (typeof ENTITY_TYPES)[number];
+
+/** One term of a tagged sentence, with the word it came from. */
+export interface TaggedTerm {
+  /** Lower case, without punctuation; contractions are taken apart. */
+  normal: string;
+  tags: ReadonlySet<string>;
+  /** Index into the segment's words. */
+  word: number;
+  /** A pause is written after it: a comma, a full stop. */
+  breaks: boolean;
+}
+
+/** A stretch of terms that names something. `to` is exclusive. */
+export interface Span {
+  type: Exclude<EntityType, "speaker">;
+  from: number;
+  to: number;
+  /** As it was written, without punctuation around it. */
+  text: string;
+}
+
+export interface TaggedSentence {
+  terms: TaggedTerm[];
+  /** In order, none overlapping. */
+  spans: Span[];
+}

@@ -1,0 +1,194 @@
+import nlp from "compromise";
+import { nameTokens } from "./entity-names.ts";
+import type { Span, TaggedSentence, TaggedTerm } from "./span.ts";
+import { STOP_NOUNS } from "./stop-nouns.ts";
+
+/** Words that are taken for names of people whatever else they could be. */
+export type NameLexicon = Readonly<Record<string, string>>;
+
+type Doc = ReturnType<typeof nlp>;
+type Sentence = Doc["docs"][number];
+/** What every kind of view has. */
+type Found = Pick<Doc, "fullPointer">;
+
+/** Patterns by type, the surest first: what one has taken the later ones leave alone. */
+const PATTERN_TEXTS: readonly (readonly [Span["type"], string])[] = [
+  ["date", "#Ordinal? (week|weekend|month|quarter|year) of (this|next|last|the)? #Date+"],
+  ["date", "(beginning|middle|end) of (this|next|last|the)? #Date+"],
+  ["date", "(this|next|last) (week|weekend|month|quarter|year|spring|summer|autumn|winter)"],
+  ["date", "(this|next|last) (#WeekDay|#Month) (morning|afternoon|evening|night)?"],
+  ["date", "#Value o'clock"],
+  ["date", "(#WeekDay|today|tomorrow|yesterday) (morning|afternoon|evening|night)"],
+  ["number", "#Value #Duration"],
+  ["date", "#Date+"],
+  ["number", "#Percent+ #Unit?"],
+  ["number", "#Value+ #Unit"],
+];
+
+const PATTERNS = PATTERN_TEXTS.map(([type, text]) => [type, nlp.parseMatch(text)] as const);
+
+const BARE_DATES = new Set(
+  "day days week weeks weekend month months quarter year years hour hours minute minutes second seconds time now may".split(
+    " ",
+  ),
+);
+
+/** Types in which a title alone, or two letters, are no name: "Ms", "co". */
+const NAMES: ReadonlySet<Span["type"]> = new Set(["person", "place", "organisation"]);
+
+const NOT_TOPICS = [
+  "Pronoun",
+  "Date",
+  "Value",
+  "Determiner",
+  "Expression",
+  "Duration",
+  "Unit",
+  "There",
+];
+const MAX_TOPIC_TERMS = 3;
+
+/** Segments tagged in one go: far cheaper than one by one, and bounded. */
+const BATCH = 100;
+/** Ends a sentence, so that none runs across segments. */
+const SEPARATOR = "\n\n";
+
+/** The sentences of each segment with what they name. */
+export function tagSegments(
+  segments: readonly (readonly string[])[],
+  lexicon: NameLexicon,
+): TaggedSentence[][] {
+  const tagged: TaggedSentence[][] = [];
+  for (let at = 0; at < segments.length; at += BATCH) {
+    tagged.push(...tagBatch(segments.slice(at, at + BATCH), lexicon));
+  }
+  return tagged;
+}
+
+function tagBatch(
+  segments: readonly (readonly string[])[],
+  lexicon: NameLexicon,
+): TaggedSentence[][] {
+  const texts = segments.map((words) => words.map((word) => word.replace(/\s/g, "_")).join(" "));
+  const doc = nlp(texts.join(SEPARATOR), lexicon);
+  const sentences = toSentences(doc, places(segments));
+  const take = (type: Span["type"], view: Found): void => takeView(sentences, type, view);
+  take("money", doc.money());
+  for (const [type, pattern] of PATTERNS) take(type, doc.match(pattern));
+  take("person", doc.people());
+  take("place", doc.places());
+  take("organisation", doc.organizations());
+  const tagged = segments.map((): TaggedSentence[] => []);
+  for (const sentence of sentences) {
+    takeTopics(sentence);
+    sentence.spans.sort((a, b) => a.from - b.from);
+    tagged[sentence.segment]?.push(sentence);
+  }
+  return tagged;
+}
+
+/** Where a word begins in the text of its batch. */
+interface Place {
+  start: number;
+  segment: number;
+  word: number;
+}
+
+function places(segments: readonly (readonly string[])[]): Place[] {
+  let at = 0;
+  return segments.flatMap((words, segment) => {
+    const found = words.map((text, word) => {
+      const start = at;
+      at += text.length + (word + 1 < words.length ? 1 : 0);
+      return { start, segment, word };
+    });
+    at += SEPARATOR.length;
+    return found;
+  });
+}
+
+type OpenSentence = TaggedSentence & { segment: number; texts: string[] };
+
+/** Finds each term's word by its place in the text, which the terms add up to. */
+function toSentences(doc: Doc, words: readonly Place[]): OpenSentence[] {
+  let at = 0;
+  let index = 0;
+  return doc.docs.map((sentence) => {
+    const terms = sentence.map((term): TaggedTerm => {
+      const start = at + term.pre.length;
+      at = start + term.text.length + term.post.length;
+      // A term made out of a contraction has no text and belongs to the word before it.
+      while (term.text !== "" && (words[index + 1]?.start ?? Number.POSITIVE_INFINITY) <= start) {
+        index += 1;
+      }
+      return {
+        normal: implicitOf(term) ?? term.normal,
+        tags: term.tags ?? new Set(),
+        word: words[index]?.word ?? 0,
+        breaks: /[,.;:!?]/.test(term.post),
+      };
+    });
+    const segment = words[index]?.segment ?? 0;
+    return { terms, spans: [], segment, texts: sentence.map((term) => term.text) };
+  });
+}
+
+function implicitOf(term: Sentence[number]): string | undefined {
+  return (term as { implicit?: string }).implicit;
+}
+
+function takeView(sentences: readonly OpenSentence[], type: Span["type"], view: Found): void {
+  for (const [index, from, to] of view.fullPointer) {
+    const sentence = sentences[index ?? 0];
+    if (sentence === undefined || from === undefined || to === undefined) continue;
+    takeSpan(sentence, type, from, to);
+  }
+}
+
+function takeSpan(sentence: OpenSentence, type: Span["type"], from: number, to: number): void {
+  const { spans, terms, texts } = sentence;
+  if (spans.some((span) => span.from < to && from < span.to)) return;
+  const inside = terms.slice(from, to);
+  if (type === "date" && inside.every(({ normal }) => BARE_DATES.has(normal))) return;
+  if (type !== "date" && inside.every(({ tags }) => tags.has("Pronoun"))) return;
+  const text = trimmed(texts.slice(from, to).filter(Boolean).join(" "));
+  if (NAMES.has(type) && (nameTokens(text).length === 0 || /^\p{Ll}{2}$/u.test(text))) return;
+  if (/[\p{L}\p{N}]{2}/u.test(text)) spans.push({ type, from, to, text });
+}
+
+function trimmed(text: string): string {
+  return text.replace(/^[^\p{L}\p{N}$€£]+|[^\p{L}\p{N}%]+$/gu, "");
+}
+
+/** Runs of nouns that nothing else has taken: "remote control", "report". */
+function takeTopics(sentence: OpenSentence): void {
+  const { terms, spans } = sentence;
+  const taken = (index: number): boolean =>
+    spans.some((span) => span.from <= index && index < span.to);
+  let from = 0;
+  while (from < terms.length) {
+    let to = from;
+    while (to < terms.length && isTopicTerm(terms[to]) && !taken(to)) {
+      to += 1;
+      if (terms[to - 1]?.breaks) break;
+    }
+    if (to > from) takeTopic(sentence, from, to);
+    from = Math.max(to, from + 1);
+  }
+}
+
+function isTopicTerm(term: TaggedTerm | undefined): boolean {
+  if (term === undefined || !term.tags.has("Noun")) return false;
+  if (NOT_TOPICS.some((tag) => term.tags.has(tag))) return false;
+  return term.normal.length > 2 || term.tags.has("Acronym");
+}
+
+/** The head of a noun phrase is its last noun; one that says nothing makes no topic. */
+function takeTopic(sentence: OpenSentence, from: number, to: number): void {
+  let first = Math.max(from, to - MAX_TOPIC_TERMS);
+  while (first < to && STOP_NOUNS.has(sentence.terms[first]?.normal ?? "")) first += 1;
+  const head = sentence.terms[to - 1];
+  if (first < to && head !== undefined && !STOP_NOUNS.has(head.normal)) {
+    takeSpan(sentence, "topic", first, to);
+  }
+}
