@@ -137,7 +137,7 @@ function getSegment({ directory, segments }: SegmentPorts): Route {
     id: "getSegment",
     tag: "Session",
     summary: "One segment as it stands",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     params: Type.Object({ session_id: Type.String(), segment_id: Type.String() }),
     responses: { 200: { description: "The segment", schema: revisedSegmentSchema } },
     errors: ["forbidden", "elevation_required", "guest_access_closed", "not_found"],

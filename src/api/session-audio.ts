@@ -31,7 +31,7 @@ export function sessionAudioRoutes(ports: SessionAudioPorts): Route[] {
     summary: "The session's audio as one WAV file",
     description:
       "16 kHz, mono, 16 bits, as it lies on the session's timeline, so that the times of segments are times in the file. Audio that is missing, cannot be decoded or was redacted is silence. While the session records, it is what has its place so far. One byte range can be asked for with `Range` (several are answered whole), safely continued with `If-Range` and the `ETag`. For the session's owner, moderators of its workspace, and administrators under an elevation.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: sessionParams,
     responses: {

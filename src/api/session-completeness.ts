@@ -136,7 +136,7 @@ export function completenessRoutes(ports: CompletenessPorts): Route[] {
     summary: "Which audio of a session is missing or could not be read",
     description:
       "Spans on the session's timeline with their chunk sequences. A sequence that was just noticed to be missing is shown behind the audio so far, with the length of the chunk before; it gets its place when it comes, or as a gap after 10 s.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     params: sessionParams,
     responses: { 200: { description: "As it stands", schema: completenessSchema } },
     errors: ["forbidden", "guest_access_closed", "not_found"],

@@ -62,7 +62,7 @@ function listMembers({ directory, members, cursorKey }: SessionMemberPorts): Rou
     summary: "The people of a session, its owner among them",
     description:
       "Those with a relation of their own. With the visibility `workspace` the members of its workspace may read it too.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: sessionParams,
     query: Type.Object(pageQuery),
@@ -86,7 +86,7 @@ function addMember({ directory, members, users }: SessionMemberPorts): Route {
     tag: "Session",
     summary: "Give a user access to a session, by id or e-mail address",
     description: "By the session's owner. `relation` is `shared` unless told.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: sessionParams,
     body: {
@@ -137,7 +137,7 @@ function removeMember({ directory, members, revocations }: SessionMemberPorts): 
     tag: "Session",
     summary: "Take a user's access to a session back",
     description: "By the session's owner. The user's live connections to it close within 5 s.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ session_id: Type.String(), user_id: Type.String() }),
     responses: { 200: { description: "Removed", schema: acknowledgementSchema } },

@@ -151,7 +151,7 @@ function stopSession({ directory, sessions, notifier, log }: SessionStartPorts):
     summary: "End a session's recording",
     description:
       "By its owner, whichever device records it. Stopping again is answered the same. Chunks up to `last_chunk_sequence` (the highest seen unless told) are still taken for 24 h.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     params: sessionParams,
     body: {
       kind: "json",

@@ -17,7 +17,7 @@ export interface WebhookAccessPorts {
 /** Who may call any route of webhooks, before the relation to the workspace is looked at. */
 export const WEBHOOK_CALLERS: Pick<Route, "tag" | "auth" | "roles"> = {
   tag: "Workspace",
-  auth: ["bearer"],
+  auth: ["bearer", "service_key"],
   roles: ["admin", "participant", "moderator"],
 };
 

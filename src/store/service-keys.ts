@@ -44,8 +44,10 @@ const idRow = z.object({ id: z.string() });
 const STANDING = sql.fragment`
   select k.id as "keyId", s.id as "secretId", k.workspace_id as "workspaceId", k.scopes,
     s.expires_at as "expiresAt"
-  from service_key_secrets s join service_keys k on k.id = s.key_id
-  where k.revoked_at is null`;
+  from service_key_secrets s
+  join service_keys k on k.id = s.key_id
+  join workspaces w on w.id = k.workspace_id
+  where k.revoked_at is null and w.deleted_at is null`;
 
 const KEYS = sql.fragment`
   select k.id, k.workspace_id as "workspaceId", k.name, k.scopes, s.prefix,
@@ -163,7 +165,10 @@ export class ServiceKeyStore implements ServiceKeyBook {
 }
 
 function listConditions(filter: ServiceKeyFilter, after: string | undefined): Fragment[] {
-  const conditions = [sql.fragment`k.revoked_at is null`];
+  const conditions = [
+    sql.fragment`k.revoked_at is null and k.workspace_id in (
+      select id from workspaces where deleted_at is null)`,
+  ];
   if (after !== undefined) conditions.push(sql.fragment`k.id < ${after}::uuid`);
   if (filter.workspaceId !== undefined) {
     conditions.push(sql.fragment`k.workspace_id = ${filter.workspaceId}`);
