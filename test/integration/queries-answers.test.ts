@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Principal, UserPrincipal } from "../../src/auth/principal.ts";
+import type { Principal, ServicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { QueryHouse, type Told } from "../support/query-house.ts";
 import { codeOf } from "../support/route-call.ts";
@@ -85,8 +85,9 @@ describe("queries: access", () => {
   });
 
   it("workspace: a service key asks in its own only", async () => {
-    const key: Principal = {
+    const key: ServicePrincipal = {
       kind: "service",
+      secretId: newId(),
       id: newId(),
       workspaceId,
       scopes: ["query"],
@@ -94,7 +95,7 @@ describe("queries: access", () => {
     };
     expect(cited(await queries.askWorkspace(key, workspaceId, PRICE))).toHaveLength(2);
     expect(await codeOf(queries.askWorkspace(key, elsewhere, PRICE))).toBe("not_found");
-    const other: Principal = { ...key, scopes: ["sessions:read"] };
+    const other: ServicePrincipal = { ...key, scopes: ["sessions:read"] };
     expect(await codeOf(queries.askWorkspace(other, workspaceId, PRICE))).toBe("forbidden");
   });
 
