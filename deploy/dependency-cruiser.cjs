@@ -43,6 +43,7 @@ module.exports = {
         "^src/inference/audio-source\\.ts$",
         // The ports of work in the background.
         ...(each === "store" ? ["^src/jobs/"] : []),
+        ...(each === "inference" ? ["^src/jobs/summariser\\.ts$"] : []),
       ]),
     ),
     {
@@ -56,9 +57,9 @@ module.exports = {
       },
     },
     {
-      name: "store-knows-ports-of-jobs-only",
+      name: "adapters-know-ports-of-jobs-only",
       severity: "error",
-      from: { path: "^src/store/" },
+      from: { path: "^src/(store|inference)/" },
       to: { path: "^src/jobs/", dependencyTypesNot: ["type-only"] },
     },
     area("auth", "^src/auth/", ["^src/(base|auth)/"]),

@@ -6,6 +6,7 @@ import { type Access, createAccess, createIdentityPorts } from "./app-access.ts"
 import { createErasure } from "./app-erasure.ts";
 import { createGraphPorts } from "./app-graph.ts";
 import { createGroupPorts } from "./app-groups.ts";
+import { createQueryPorts } from "./app-queries.ts";
 import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
@@ -30,6 +31,7 @@ import { PostgresSegments } from "./store/segments.ts";
 import { PostgresSessionEdits } from "./store/session-edits.ts";
 import { PostgresSessions } from "./store/sessions.ts";
 import { PostgresDeviceSessions } from "./store/sessions-device.ts";
+import { PostgresSummaries } from "./store/summaries.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
 import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
@@ -121,6 +123,7 @@ function createPorts(
     }),
     docs: { asyncApi: asyncApiDocument },
     graph: createGraphPorts(context, { directory, workspaces: new WorkspaceStore(shared.pool) }),
+    queries: createQueryPorts(context, directory),
     health: { checks: { run: () => runChecks(shared) }, version, clock },
   };
 }
@@ -167,7 +170,7 @@ interface SessionParts {
 function createConversationPorts(
   { config, log, shared }: AppContext,
   { directory, notifier, access, erasure, groups }: SessionParts,
-): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs"> {
+): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
   const { pool, blobs, commands: actors } = shared;
   const { cursorKey } = shared.keys;
   const segments = new PostgresSegments(pool);
@@ -207,6 +210,7 @@ function createConversationPorts(
       languages: ["en"],
       cursorKey,
     },
+    summaries: { directory, summaries: new PostgresSummaries(pool), cursorKey },
   };
 }
 

@@ -3,6 +3,7 @@ import type { CompanionContext } from "./actor/behaviour.ts";
 import { ActorHost } from "./actor/host.ts";
 import { PartitionOwner } from "./actor/partition-owner.ts";
 import { Sweeper } from "./actor/sweeper.ts";
+import { startJobs } from "./app-jobs.ts";
 import type { AppContext } from "./app-shared.ts";
 import { startWebhooks } from "./app-webhooks.ts";
 import { AppError } from "./base/errors.ts";
@@ -39,7 +40,9 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   const sweep = new BlobSweep(shared.blobs, shared.pool, log);
   sweep.start();
   stack.push("audio sweep", () => sweep.stop());
-  const host = createHost(context);
+  const client = new WorkerClient();
+  stack.push("worker client", () => client.close());
+  const host = createHost(context, client);
   host.start();
   const deliver = (sessionId: string, command: Record<string, unknown>, id: string) =>
     deliverTo(host, log, sessionId, command, id);
@@ -90,6 +93,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   await owner.start();
   stack.push("actor host", () => host.drain());
   stack.push("partitions", () => owner.stop());
+  startJobs(context, client);
   return { host, webhooks: startWebhooks(context) };
 }
 
@@ -106,10 +110,8 @@ function deliverTo(
   return Promise.reject(new AppError("bad_request", "This command is not known."));
 }
 
-function createHost(context: AppContext): SessionHost {
-  const { config, log, clock, stack, shared } = context;
-  const client = new WorkerClient();
-  stack.push("worker client", () => client.close());
+function createHost(context: AppContext, client: WorkerClient): SessionHost {
+  const { config, log, clock, shared } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
   const source = new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256));
   const publisher = new TurnPublisher({

@@ -2,6 +2,7 @@ import type { Clock } from "../src/base/clock.ts";
 import { AppError } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
 import type { PoolSession, SessionSink } from "./pool-session.ts";
+import type { TextWork } from "./text-lane.ts";
 import { ThreadSlot } from "./thread-slot.ts";
 
 const MEMORY_CHECK_MS = 10_000;
@@ -69,6 +70,11 @@ export class ThreadPool {
     return this.#slots.reduce((sum, slot) => sum + slot.sessions, 0);
   }
 
+  /** Pieces of work on text under way. */
+  get texts(): number {
+    return this.#slots.reduce((sum, slot) => sum + slot.texts, 0);
+  }
+
   /** Sessions that the threads which are ready can hold. */
   get capacity(): number {
     return this.#slots.filter((slot) => slot.isReady).length * this.#options.sessionsPerThread;
@@ -91,6 +97,21 @@ export class ThreadPool {
       throw new AppError("overloaded", `All ${this.capacity} sessions of this worker are in use.`);
     }
     return slot.open(request, sink);
+  }
+
+  /**
+   * Work on text, on the thread that has least to do; it takes none of the
+   * places of sessions. Rejects with the task's own error, `overloaded` when
+   * every thread has enough, `unavailable` when down or aborted.
+   */
+  async text(work: TextWork): Promise<void> {
+    const [slot] = this.#slots
+      .filter((candidate) => candidate.isReady)
+      .sort((a, b) => Number(a.isGrown) - Number(b.isGrown) || a.load - b.load);
+    if (slot === undefined) {
+      throw new AppError("unavailable", "No thread is running at the moment.");
+    }
+    return slot.text(work);
   }
 
   async stop(): Promise<void> {

@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { expose } from "comlink";
 import type { ReaderFactory, ReaderSettings } from "./reader.ts";
 import { SessionHost } from "./session-host.ts";
+import { TextDesk } from "./text-desk.ts";
 import { toEndpoint } from "./thread-endpoint.ts";
 import {
   type CallResult,
@@ -29,7 +30,7 @@ async function attemptAsync<T>(work: () => Promise<T>): Promise<CallResult<T>> {
   }
 }
 
-function createCalls(host: SessionHost, readers: ReaderFactory): ThreadCalls {
+function createCalls(host: SessionHost, desk: TextDesk, readers: ReaderFactory): ThreadCalls {
   return {
     open: (session, request) => attemptAsync(() => host.open(session, request)),
     feed: (session, request) => attempt(() => host.feed(session, request)),
@@ -43,8 +44,19 @@ function createCalls(host: SessionHost, readers: ReaderFactory): ThreadCalls {
         host.close(session);
         return true;
       }),
+    startText: (work, task, request) =>
+      attemptAsync(async () => {
+        await desk.start(work, task, request);
+        return true;
+      }),
+    cancelText: (work) =>
+      attempt(() => {
+        desk.cancel(work);
+        return true;
+      }),
     dispose: () =>
       attempt(() => {
+        desk.cancelAll();
         host.closeAll();
         readers.close();
         return true;
@@ -62,7 +74,8 @@ export async function serveThread(
   try {
     const readers = await createReaders(settings);
     const host = new SessionHost({ readers, emit });
-    expose(createCalls(host, readers), toEndpoint(parentPort));
+    const desk = new TextDesk(emit);
+    expose(createCalls(host, desk, readers), toEndpoint(parentPort));
     setInterval(() => host.beat(), BEAT_MS);
     emit({ kind: "ready", engines: [...readers.engines] });
   } catch (error) {

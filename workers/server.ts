@@ -10,10 +10,18 @@ import type { DescribeRequest, DescribeResponse } from "../src/wire/gen/voice/v1
 import { toGrpcFailure } from "../src/wire/grpc-status.ts";
 import type { ThreadPool } from "./pool.ts";
 import { checkServiceKey } from "./service-key.ts";
+import type { TextTaskName } from "./text/text-task.ts";
+import { type EncodedTextCall, TextCall } from "./text-call.ts";
 import { TranscribeCall } from "./transcribe-call.ts";
-import { type EncodedCall, workerService } from "./worker-service.ts";
+import {
+  type EncodedCall,
+  retrievalService,
+  textService,
+  workerService,
+} from "./worker-service.ts";
 
-const SERVICE = "voice.v1.WorkerService";
+const SERVICES = ["voice.v1.WorkerService", "voice.v1.TextService", "voice.v1.RetrievalService"];
+const PROTOS = ["voice/v1/worker.proto", "voice/v1/text.proto", "voice/v1/retrieval.proto"];
 /** A chunk of 64 MiB and what surrounds it. */
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 const IDLE_MS = 15 * 60_000;
@@ -41,10 +49,16 @@ export interface WorkerServerOptions {
   services?: readonly ExtraService[];
 }
 
-/** The worker's gRPC side: Transcribe, Describe, health and reflection. */
+/** A call that is under way. */
+interface OpenCall {
+  start(): void;
+  fail(error: AppError): void;
+}
+
+/** The worker's gRPC side: Transcribe, Describe, work on text, health and reflection. */
 export class WorkerServer {
   readonly #options: WorkerServerOptions;
-  readonly #calls = new Set<TranscribeCall>();
+  readonly #calls = new Set<OpenCall>();
   readonly #names: readonly string[];
   readonly #health: HealthImplementation;
   readonly #server: Server;
@@ -54,7 +68,7 @@ export class WorkerServer {
   constructor(options: WorkerServerOptions) {
     this.#options = options;
     const { services = [] } = options;
-    this.#names = ["", SERVICE, ...services.map(({ name }) => name)];
+    this.#names = ["", ...SERVICES, ...services.map(({ name }) => name)];
     this.#health = new HealthImplementation(
       Object.fromEntries(this.#names.map((name) => [name, "NOT_SERVING" as const])),
     );
@@ -72,9 +86,16 @@ export class WorkerServer {
         answer: sendUnaryData<DescribeResponse>,
       ) => this.#describe(call, answer),
     });
+    this.#server.addService(textService, {
+      summarise: (call: EncodedTextCall) => this.#text(call, "summarise"),
+    });
+    this.#server.addService(retrievalService, {
+      understand: (call: EncodedTextCall) => this.#text(call, "understand"),
+      retrieve: (call: EncodedTextCall) => this.#text(call, "retrieve"),
+    });
     for (const service of services) service.addTo(this.#server);
     this.#health.addToServer(this.#server);
-    const protos = ["voice/v1/worker.proto", ...services.map(({ proto }) => proto)];
+    const protos = [...PROTOS, ...services.map(({ proto }) => proto)];
     new ReflectionService(loadSync(protos, { includeDirs: [PROTO_ROOT] })).addToServer(
       this.#server,
     );
@@ -127,7 +148,7 @@ export class WorkerServer {
   }
 
   #transcribe(call: EncodedCall): void {
-    const { pool, log, key, idleMs = IDLE_MS } = this.#options;
+    const { pool, log, idleMs = IDLE_MS } = this.#options;
     const transcription: TranscribeCall = new TranscribeCall({
       call,
       pool,
@@ -135,17 +156,28 @@ export class WorkerServer {
       idleMs,
       onClosed: () => this.#onClosed(transcription),
     });
-    this.#calls.add(transcription);
+    this.#begin(call, transcription);
+  }
+
+  #text(call: EncodedTextCall, task: TextTaskName): void {
+    const { pool, log } = this.#options;
+    const onClosed = (): void => this.#onClosed(work);
+    const work: TextCall = new TextCall({ call, task, pool, log, onClosed });
+    this.#begin(call, work);
+  }
+
+  #begin({ metadata }: EncodedCall | EncodedTextCall, call: OpenCall): void {
+    this.#calls.add(call);
     try {
-      checkServiceKey(key, call.metadata);
+      checkServiceKey(this.#options.key, metadata);
       if (this.#isDraining) throw new AppError("unavailable", "The worker is stopping.");
-      transcription.start();
+      call.start();
     } catch (error) {
-      transcription.fail(toAppError(error));
+      call.fail(toAppError(error));
     }
   }
 
-  #onClosed(call: TranscribeCall): void {
+  #onClosed(call: OpenCall): void {
     this.#calls.delete(call);
     if (this.#isDraining && this.#calls.size === 0) this.#empty.resolve();
   }

@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { AppError, type ErrorCode, errorMessage } from "../src/base/errors.ts";
 import type { ReaderSettings, ResponseMessage } from "./reader.ts";
+import type { TextTaskName } from "./text/text-task.ts";
 
 /** An error as it crosses between threads; comlink alone would lose the code. */
 export interface ThreadFault {
@@ -32,6 +33,10 @@ export interface ThreadCalls {
   hold(session: number, held: boolean): CallResult<boolean>;
   /** Nothing of the session is told after the answer. */
   close(session: number): CallResult<boolean>;
+  /** Answers when it has begun; `text`, then `text-done` or `text-failed` events follow. */
+  startText(work: number, task: TextTaskName, request: Uint8Array): Promise<CallResult<boolean>>;
+  /** Nothing of the work is told after the answer. */
+  cancelText(work: number): CallResult<boolean>;
   dispose(): CallResult<boolean>;
 }
 
@@ -55,7 +60,11 @@ export type ThreadEvent =
   /** Alive; the next sign may take up to `allowanceMs` where that is longer than usual. */
   | { kind: "beat"; allowanceMs: number; heapBytes: number }
   | { kind: "results"; batches: SessionBatch[] }
-  | { kind: "session-failed"; session: number; fault: ThreadFault };
+  | { kind: "session-failed"; session: number; fault: ThreadFault }
+  /** One answer of work on text, encoded. */
+  | { kind: "text"; work: number; message: Uint8Array }
+  | { kind: "text-done"; work: number }
+  | { kind: "text-failed"; work: number; fault: ThreadFault };
 
 export interface ThreadData {
   events: MessagePort;

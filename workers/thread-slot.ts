@@ -6,6 +6,7 @@ import type { Log } from "../src/base/log.ts";
 import { BackOff } from "./back-off.ts";
 import { PoolSession, type SessionSink, toOwned } from "./pool-session.ts";
 import type { ReaderSettings } from "./reader.ts";
+import { TextLane, type TextWork } from "./text-lane.ts";
 import { Thread } from "./thread.ts";
 import { fromFault, type OpenedSession, type ThreadEvent } from "./thread-protocol.ts";
 
@@ -31,6 +32,7 @@ export class ThreadSlot {
   readonly #options: ThreadSlotOptions;
   readonly #log: Log;
   readonly #sinks = new Map<number, SessionSink>();
+  readonly #texts = new TextLane(() => this.#recycleWhenIdle());
   readonly #stopping = new AbortController();
   readonly #backOff: BackOff;
   #thread: Thread | undefined;
@@ -66,6 +68,15 @@ export class ThreadSlot {
     return this.#sinks.size;
   }
 
+  get texts(): number {
+    return this.#texts.size;
+  }
+
+  /** Sessions and texts that its thread has at hand. */
+  get load(): number {
+    return this.#sinks.size + this.#texts.size;
+  }
+
   get engines(): readonly string[] {
     return this.#thread?.engines ?? [];
   }
@@ -98,6 +109,15 @@ export class ThreadSlot {
       thread.call("Closing a session", OPEN_MS, (remote) => remote.close(id)).catch(() => {});
       throw error;
     }
+  }
+
+  /** Rejects with the task's own error, or `unavailable`. */
+  async text(work: TextWork): Promise<void> {
+    const thread = this.#thread;
+    if (thread === undefined || !this.isReady) {
+      throw new AppError("unavailable", "The thread is being restarted.");
+    }
+    await this.#texts.run(thread, work);
   }
 
   /** Ends the thread and fails what is left on it. */
@@ -147,6 +167,7 @@ export class ThreadSlot {
     const sinks = [...this.#sinks.values()];
     this.#sinks.clear();
     for (const sink of sinks) sink.onFailed(reason);
+    this.#texts.fail(reason);
     this.#options.onChange();
   }
 
@@ -160,7 +181,7 @@ export class ThreadSlot {
     } else if (event.kind === "beat" && event.heapBytes > this.#options.maxHeapBytes) {
       if (!this.#grown) this.#log.warn({ bytes: event.heapBytes }, "thread memory has grown");
       this.retire();
-    }
+    } else this.#texts.onEvent(event);
   }
 
   #release(id: number): void {
@@ -170,7 +191,7 @@ export class ThreadSlot {
   }
 
   #recycleWhenIdle(): void {
-    if (!this.#grown || this.#recycling || this.sessions > 0 || this.#thread === undefined) return;
+    if (!this.#grown || this.#recycling || this.load > 0 || this.#thread === undefined) return;
     this.#recycling = true;
     this.#log.info({}, "replacing a recognition thread that has grown");
     this.#dispose("The thread is being replaced.").catch(() => {});

@@ -9,6 +9,7 @@ const SOURCES = ["src", "workers", "deploy", "test"];
 /** Checks that read the sources without running them: script and arguments. */
 export const CHECKS = {
   lockfile: ["deploy/complete-lockfile.mjs", "--check"],
+  licences: ["deploy/licences.mjs"],
   types: ["node_modules/typescript/bin/tsc", "--noEmit", "--pretty", "false"],
   lint: [
     "node_modules/@biomejs/biome/bin/biome",

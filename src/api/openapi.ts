@@ -80,6 +80,10 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   }
   if (route.body?.kind === "json") codes.add("invalid_json");
   if (route.body?.kind === "upload") codes.add("storage_full");
+  // Whatever changes a session may meet its deletion.
+  if (route.path.startsWith("/sessions/{session_id}") && route.method !== "get") {
+    codes.add("session_deleted");
+  }
   if (isEdit(route)) codes.add("precondition_failed");
   if (isRepeatable(route)) {
     codes.add("idempotency_in_progress").add("idempotency_mismatch").add("invalid_parameter");
@@ -164,12 +168,17 @@ function pathParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
 function queryParameters(route: Route, printer: SchemaPrinter): JsonObject[] {
   const required: unknown = route.query?.required;
   const names = Array.isArray(required) ? required : [];
-  return Object.entries(members(route.query)).map(([name, schema]) => ({
-    name,
-    in: "query",
-    required: names.includes(name),
-    schema: printer.print(schema),
-  }));
+  const [example = {}]: JsonObject[] = route.query?.examples ?? [];
+  return Object.entries(members(route.query)).map(([name, schema]) => {
+    const value = names.includes(name) ? exampleOf(schema, name) : example[name];
+    return {
+      name,
+      in: "query",
+      required: names.includes(name),
+      schema: printer.print(schema),
+      ...(value === undefined ? {} : { example: value }),
+    };
+  });
 }
 
 /** Shared parameters that follow from a route's shape. */

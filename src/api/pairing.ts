@@ -9,6 +9,7 @@ import { isId } from "../base/ids.ts";
 import { requireUser } from "./callers.ts";
 import type { DeviceDirectory } from "./devices-directory.ts";
 import { deviceSchema, presentDevice, requireKnownDevice } from "./devices-schema.ts";
+import { exampleId } from "./openapi-examples.ts";
 import { defineRoute, type Reply, type Request, type Route } from "./route.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
 import type { WorkspaceDirectory } from "./workspaces-directory.ts";
@@ -127,10 +128,13 @@ function status({ pairing }: PairingPorts): Route {
     tag: "Device",
     summary: "How far the pairing of a device is; never shows a secret",
     auth: [],
-    query: Type.Object({
-      device_id: Type.Optional(Type.String({ maxLength: 64 })),
-      code: Type.Optional(Type.String({ maxLength: 64 })),
-    }),
+    query: Type.Object(
+      {
+        device_id: Type.Optional(Type.String({ maxLength: 64 })),
+        code: Type.Optional(Type.String({ maxLength: 64 })),
+      },
+      { examples: [{ device_id: exampleId("device_id") }] },
+    ),
     responses: {
       200: {
         description: "The status",

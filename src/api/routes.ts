@@ -18,6 +18,7 @@ import { graphEntityRoutes } from "./graph-entities.ts";
 import { type HealthPorts, healthRoutes } from "./health.ts";
 import { type JobPorts, jobRoutes } from "./jobs.ts";
 import { type PairingPorts, pairingRoutes } from "./pairing.ts";
+import { type QueryPorts, queryRoutes } from "./queries.ts";
 import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
 import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
@@ -32,6 +33,8 @@ import { type SessionEditPorts, sessionEditRoutes } from "./sessions-edit.ts";
 import { type SessionStartPorts, sessionStartRoutes } from "./sessions-start.ts";
 import { type SpeakerClaimPorts, speakerClaimRoutes } from "./speaker-claims.ts";
 import { type SpeakerEditPorts, speakerEditRoutes } from "./speakers-edit.ts";
+import { type SummaryPorts, summaryRoutes } from "./summaries.ts";
+import { type SummarisationJobPorts, summarisationJobRoutes } from "./summarisation-jobs.ts";
 import { type TranscriptPorts, transcriptRoutes } from "./transcript.ts";
 import { type TranscriptionJobPorts, transcriptionJobRoutes } from "./transcription-jobs.ts";
 import { type RedoPorts, redoRoutes } from "./transcription-redo.ts";
@@ -44,6 +47,7 @@ import { type WebhookPorts, webhookRoutes } from "./webhooks.ts";
 import { type WebhookDeliveryPorts, webhookDeliveryRoutes } from "./webhooks-deliveries.ts";
 import { type WorkshopPorts, workshopRoutes } from "./workshops.ts";
 import { type CharacterPorts, characterRoutes } from "./workshops-characters.ts";
+import { type WorkspaceSearchPorts, workspaceSearchRoutes } from "./workspace-search.ts";
 import { type WorkspacePorts, workspaceRoutes } from "./workspaces.ts";
 import { type WorkspaceEditPorts, workspaceEditRoutes } from "./workspaces-edit.ts";
 import { type WorkspaceMemberPorts, workspaceMemberRoutes } from "./workspaces-members.ts";
@@ -75,6 +79,8 @@ export interface ApiPorts {
   recordings: SessionAudioPorts & CompletenessPorts;
   ownSessions: SessionStartPorts & SessionMemberPorts;
   graph: GraphPorts;
+  summaries: SummaryPorts & SummarisationJobPorts;
+  queries: QueryPorts & WorkspaceSearchPorts;
   health: HealthPorts;
   docs: DocsPorts;
 }
@@ -117,6 +123,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...speakerClaimRoutes(sessions),
     ...transcriptionJobRoutes(ports.jobs),
     ...redoRoutes(ports.jobs),
+    ...summaryRoutes(ports.summaries),
+    ...summarisationJobRoutes(ports.summaries),
     ...segmentEditRoutes(sessions),
     ...speakerEditRoutes(sessions),
     ...sessionEditRoutes(sessions),
@@ -131,6 +139,8 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...sessionMemberRoutes(ports.ownSessions),
     ...graphRoutes(ports.graph),
     ...graphEntityRoutes(ports.graph),
+    ...queryRoutes(ports.queries),
+    ...workspaceSearchRoutes(ports.queries),
     ...healthRoutes(ports.health),
     ...docsRoutes(() => routes, API_INFO, ports.docs),
   ];

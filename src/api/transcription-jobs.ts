@@ -66,10 +66,11 @@ function listJobs({ jobs, cursorKey }: TranscriptionJobPorts): Route {
   });
 }
 
-async function contentVerdict(
+/** Whether the caller may see the words of the session that a job is about. */
+export async function contentVerdict(
   directory: SessionDirectory,
   principal: Principal,
-  job: TranscriptionJob,
+  job: { sessionId?: string | undefined },
 ): Promise<Verdict> {
   if (job.sessionId === undefined) return "not_found";
   const facts = await directory.facts(principal, job.sessionId);

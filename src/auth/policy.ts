@@ -41,6 +41,9 @@ export type SessionAction =
   | "session.claim"
   | "session.assign"
   | "session.query"
+  /** To read summaries, and to ask for one. */
+  | "session.summaries"
+  | "session.summarise"
   | "session.edit"
   | "session.delete"
   | "session.stop"
@@ -94,6 +97,8 @@ const CONTENT_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.export",
   "session.audio",
   "session.query",
+  "session.summaries",
+  "session.summarise",
 ]);
 
 /** The scope that lets a service key do it; absent means never. */
@@ -101,6 +106,8 @@ const SESSION_SCOPES: Partial<Record<SessionAction, Scope>> = {
   "session.read": "sessions:read",
   "session.content": "sessions:read",
   "session.query": "query",
+  "session.summaries": "sessions:read",
+  "session.summarise": "query",
   "session.export": "export",
   "session.audio": "export",
   "session.edit": "sessions:write",

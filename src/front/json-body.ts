@@ -71,11 +71,30 @@ export function parseJson(bytes: Buffer): unknown {
   } catch {
     throw new AppError("invalid_json", "The request body is not valid UTF-8.");
   }
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     throw new AppError("invalid_json", `The request body is not valid JSON${place(error)}.`);
   }
+  // Only an escape can bring one in, so that most bodies are not walked.
+  if (ESCAPED.test(text) && !isStorable(value)) {
+    throw new AppError(
+      "invalid_json",
+      "The JSON holds a character that no text may hold: U+0000 or half a surrogate pair.",
+    );
+  }
+  return value;
+}
+
+const ESCAPED = /\\u(?:0000|d[89a-f])/i;
+const UNSTORABLE = /[\0\p{Cs}]/u;
+
+/** PostgreSQL holds neither U+0000 nor half a surrogate pair, in text or in jsonb. */
+export function isStorable(value: unknown): boolean {
+  if (typeof value === "string") return !UNSTORABLE.test(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member));
 }
 
 /** Where the parser stopped, without quoting what the caller sent. */

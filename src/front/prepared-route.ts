@@ -3,7 +3,7 @@ import type { Request, Route } from "../api/route.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { Exchange } from "./exchange.ts";
-import { parseJson, readBytes } from "./json-body.ts";
+import { isStorable, parseJson, readBytes } from "./json-body.ts";
 import { type SchemaCheck, SchemaChecks } from "./schema-check.ts";
 
 /** A route with its schemas compiled. */
@@ -43,6 +43,7 @@ export class PreparedRoute {
 
   /** Path parameters; one that cannot be the id of anything is answered like an unknown one. */
   params(params: Record<string, string>): Record<string, string> {
+    if (!isStorable(params)) throw notFound();
     for (const [name, value] of Object.entries(params)) {
       if (this.#isPlainId(name) && !isId(value)) throw notFound();
     }
@@ -61,6 +62,9 @@ export class PreparedRoute {
     if (this.#query === undefined) return {};
     const problem = this.#query(query);
     if (problem !== undefined) throw new AppError("invalid_parameter", problem);
+    if (!isStorable(query)) {
+      throw new AppError("invalid_parameter", "The query holds the character U+0000.");
+    }
     return query;
   }
 

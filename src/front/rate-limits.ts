@@ -23,7 +23,7 @@ export function rateClassOf(route: Route): RateClass {
   if (route.path.startsWith("/devices/pair")) return "pairing";
   if (route.path.startsWith("/auth/") && route.method === "post") return "auth";
   if (route.body?.kind === "upload") return "upload";
-  if (route.path.endsWith("-query")) return "query";
+  if (route.path.endsWith("-query") || route.tag === "Graph") return "query";
   return route.method === "get" ? "read" : "write";
 }
 

@@ -8,7 +8,7 @@ import type { Upload } from "../api/route.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { Exchange } from "./exchange.ts";
-import { bodyLate, CallerGone, tooLarge } from "./json-body.ts";
+import { bodyLate, CallerGone, isStorable, tooLarge } from "./json-body.ts";
 
 export interface UploadLimits {
   /** Folder of the temporary files; on the same file system as the blobs, so that a rename moves them. */
@@ -201,6 +201,7 @@ function multipart(file: TemporaryFile, contentType: string): Intake {
       await ended;
       if (problem !== undefined) throw problem;
       if (part === undefined) throw malformed('The multipart body has no part named "file".');
+      if (!isStorable([part, fields])) throw malformed("A multipart field holds U+0000.");
       return file.finish(part, fields);
     },
   };

@@ -76,6 +76,21 @@ export class Placement {
     return best.announcement.address;
   }
 
+  /**
+   * The address of the least loaded worker for work on text, which takes no
+   * session's place; undefined when none was heard lately.
+   */
+  pickForText(): string | undefined {
+    this.#forgetSilent();
+    const [best] = [...this.#workers.values()]
+      .filter((worker) => ["available", "full"].includes(this.#stateOf(worker)))
+      .sort((a, b) => loadOf(a) - loadOf(b) || a.pickedAt - b.pickedAt);
+    if (best === undefined) return undefined;
+    this.#picks += 1;
+    best.pickedAt = this.#picks;
+    return best.announcement.address;
+  }
+
   /** A stream to the address failed for the worker's own reasons: leave it alone for a while. */
   failed(address: string): void {
     const worker = this.#workers.get(address);

@@ -1,4 +1,4 @@
-import { credentials, Metadata } from "@grpc/grpc-js";
+import { type ClientReadableStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { AppError } from "../base/errors.ts";
 import { type DescribeResponse, WorkerServiceClient } from "../wire/gen/voice/v1/worker.ts";
 import { fromGrpcFailure } from "../wire/grpc-status.ts";
@@ -33,6 +33,20 @@ export interface CallSettings {
   key?: string | undefined;
 }
 
+/** A server-streaming method as generated. */
+export interface StreamingMethod<Q, A> {
+  path: string;
+  requestSerialize(request: Q): Buffer;
+  responseDeserialize(bytes: Buffer): A;
+}
+
+export interface StreamSettings<A> extends CallSettings {
+  deadlineMs: number;
+  signal: AbortSignal;
+  /** Told every answer, in order. */
+  onMessage(message: A): void;
+}
+
 interface Channel {
   readonly client: WorkerServiceClient;
   streams: number;
@@ -42,7 +56,7 @@ interface Channel {
 /** gRPC to the workers: one channel per address, closed when unused. */
 export class WorkerClient {
   readonly #channels = new Map<string, Channel>();
-  readonly #open = new Set<TranscriptionStream>();
+  readonly #open = new Set<Pick<TranscriptionStream, "cancel">>();
   readonly #openMs: number;
   readonly #idleMs: number;
   #isClosed = false;
@@ -65,6 +79,41 @@ export class WorkerClient {
     });
     this.#open.add(stream);
     return stream;
+  }
+
+  /**
+   * Resolves when the worker has ended the stream well. Rejects with an
+   * AppError: the worker's own, `timeout` at the deadline, `unavailable` when it
+   * is away or `signal` aborts.
+   */
+  async stream<Q, A>(
+    address: string,
+    method: StreamingMethod<Q, A>,
+    request: Q,
+    { key, deadlineMs, signal, onMessage }: StreamSettings<A>,
+  ): Promise<void> {
+    if (signal.aborted) throw new AppError("unavailable", "The call was given up.");
+    const channel = this.#hold(address);
+    const { path, requestSerialize, responseDeserialize } = method;
+    const call = channel.client.makeServerStreamRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      toMetadata({ key }),
+      { deadline: Date.now() + deadlineMs },
+    );
+    const cancel = (): void => call.cancel();
+    const open = { cancel };
+    this.#open.add(open);
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      await endOf(call, onMessage);
+    } finally {
+      signal.removeEventListener("abort", cancel);
+      this.#open.delete(open);
+      this.#release(address, channel);
+    }
   }
 
   /** Rejects with an AppError, `timeout` after `ms`. */
@@ -116,6 +165,14 @@ export class WorkerClient {
     if (this.#channels.get(address) === channel) this.#channels.delete(address);
     channel.client.close();
   }
+}
+
+function endOf<A>(call: ClientReadableStream<A>, onMessage: (message: A) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    call.on("data", onMessage);
+    call.on("error", (error: ServiceError) => reject(fromGrpcFailure(error)));
+    call.on("end", () => resolve());
+  });
 }
 
 function toMetadata({ key }: CallSettings): Metadata {

@@ -1,4 +1,4 @@
-import type { CommonQueryMethods } from "slonik";
+import { type CommonQueryMethods, sql } from "slonik";
 import { eraseGraph } from "./graph-builds.ts";
 
 /**
@@ -9,5 +9,7 @@ export async function eraseDerived(
   connection: CommonQueryMethods,
   sessionId: string,
 ): Promise<Record<string, number>> {
-  return { graphs: await eraseGraph(connection, sessionId) };
+  const { rowCount: summaries } = await connection.query(sql.unsafe`
+    delete from summaries where session_id = ${sessionId}`);
+  return { summaries, graphs: await eraseGraph(connection, sessionId) };
 }

@@ -6,6 +6,7 @@ import type {
   TranscriptionJobDirectory,
   TranscriptionJobFilter,
 } from "../api/transcription-jobs-directory.ts";
+import { deletionKindOf } from "./deletion-kind.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { guarded } from "./store-error.ts";
 
@@ -85,13 +86,8 @@ export class PostgresTranscriptionJobs implements TranscriptionJobDirectory {
           j.started_at as "startedAt",
           j.completed_at as "completedAt",
           coalesce(s.status = 'deleted', true) as "sessionDeleted",
-          case when coalesce(s.status = 'deleted', true) then (
-            select a.kind from audit_log a
-            where a.session_id = j.session_id and a.kind in (
-              'session_deleted_by_owner', 'session_deleted_by_admin',
-              'account_erasure_session_redacted', 'retention_session_redacted')
-            order by a.seq desc limit 1
-          ) end as "deletionKind"
+          case when coalesce(s.status = 'deleted', true)
+            then ${deletionKindOf(sql.fragment`j.session_id`)} end as "deletionKind"
         from page j
         left join sessions s on s.id = j.session_id
         cross join lateral (

@@ -8,24 +8,15 @@ import type {
   SpeakerRecord,
 } from "../api/sessions-directory.ts";
 import type { AssigneeDirectory } from "../api/speaker-claims.ts";
-import type { SessionFacts, SessionRelation } from "../auth/policy.ts";
+import type { SessionFacts } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { recordElevatedRead } from "./elevations.ts";
 import { optionalColumn } from "./optional-column.ts";
+import { readFacts } from "./session-facts.ts";
 import { readSpeakers } from "./sessions-speakers.ts";
 import { guarded } from "./store-error.ts";
 
 const nothing = z.object({}).strict();
-
-const factsRow = z.object({
-  workspaceId: z.string(),
-  tie: z.enum(["owner", "participant", "shared", "none"]),
-  workspaceRole: optionalColumn(z.enum(["owner", "member"])),
-  deleted: z.boolean(),
-  guestAccess: z.enum(["open", "closed"]),
-  deviceId: optionalColumn(z.string()),
-  elevated: z.boolean(),
-});
 
 const sessionRow = z.object({
   id: z.string(),
@@ -72,44 +63,8 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
   }
 
   async facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined> {
-    const row = await guarded(() =>
-      this.#pool.maybeOne(sql.type(factsRow)`
-        select
-          case
-            when s.owner_id = ${principal.id} then 'owner'
-            when m.relation is not null then m.relation
-            when s.visibility = 'workspace' and w.role is not null then 'shared'
-            else 'none'
-          end as tie,
-          s.workspace_id as "workspaceId",
-          w.role as "workspaceRole",
-          s.status = 'deleted' as deleted,
-          s.guest_access as "guestAccess",
-          s.device_id as "deviceId",
-          exists (
-            select from content_elevations e
-            where e.admin_id = ${principal.id} and (e.session_id is null or e.session_id = s.id)
-              and e.ended_at is null and e.expires_at > now()
-          ) as elevated
-        from sessions s
-        left join session_members m on m.session_id = s.id and m.user_id = ${principal.id}
-        left join workspace_members w
-          on w.workspace_id = s.workspace_id and w.user_id = ${principal.id}
-        where s.id = ${sessionId}
-      `),
-    );
-    if (row === null) return undefined;
-    return {
-      kind: "session",
-      id: sessionId,
-      workspaceId: row.workspaceId,
-      relation: relationOf(principal, sessionId, row.tie),
-      workspaceRole: row.workspaceRole,
-      deleted: row.deleted,
-      guestAccess: row.guestAccess,
-      deviceId: row.deviceId,
-      elevated: row.elevated,
-    };
+    const [facts] = await readFacts(this.#pool, principal, sql.fragment`s.id = ${sessionId}`);
+    return facts;
   }
 
   recordContentRead(principal: Principal, sessionId: string, action: string): Promise<void> {
@@ -157,15 +112,6 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
       `),
     );
   }
-}
-
-function relationOf(
-  principal: Principal,
-  sessionId: string,
-  tie: Exclude<SessionRelation, "guest">,
-): SessionRelation {
-  if (principal.kind === "user") return tie;
-  return principal.kind === "guest" && principal.sessionId === sessionId ? "guest" : "none";
 }
 
 function listConditions(

@@ -233,6 +233,21 @@ describe("front http: bodies", () => {
     expect((await fetch(`${url}/things?limit=1&limit=2`)).status).toBe(400);
   });
 
+  it("refuses characters that no store can hold, in bodies, queries and paths", async () => {
+    const { url } = await start();
+    for (const odd of ["\\u0000", "a\\uD800b", "\\udfff"]) {
+      const refused = await problem(await post(`${url}/things`, `{"name":"${odd}"}`));
+      expect(refused.slice(0, 2)).toEqual([400, "invalid_json"]);
+    }
+    const nested = `{"name":"a","more":[{"\\u0000":1}]}`;
+    expect((await post(`${url}/things`, nested)).status).toBe(400);
+    const fine = await post(`${url}/things`, '{"name":"\\ud83d\\ude00 \\\\u0000"}');
+    expect(await fine.json()).toEqual({ name: "😀 \\u0000" });
+    expect((await fetch(`${url}/things?limit=1&x=%00`)).status).toBe(400);
+    const bearer = { headers: { authorization: "Bearer user-bob" } };
+    expect((await fetch(`${url}/things/%00`, bearer)).status).toBe(404);
+  });
+
   it("ignores unknown members and takes odd names as plain data", async () => {
     const { url } = await start();
     const body = '{"name":"x","__proto__":{"polluted":1},"constructor":1}';

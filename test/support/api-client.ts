@@ -9,6 +9,8 @@ export interface CallOptions {
   bearer?: string;
   apiKey?: string;
   headers?: Record<string, string>;
+  /** How long the answer may take; 60 s unless given. */
+  timeoutMs?: number;
 }
 
 export interface CallAnswer<T = Members> {
@@ -61,7 +63,8 @@ export class ApiClient {
     path: string,
     options: CallOptions = {},
   ): Promise<CallAnswer<T>> {
-    const init = { method, ...encode(options) };
+    const signal = AbortSignal.timeout(options.timeoutMs ?? 60_000);
+    const init = { method, signal, ...encode(options) };
     const response = await fetch(`${this.#base}${path}`, init);
     const text = await response.text();
     const what = `${method} ${path} answered ${response.status}`;

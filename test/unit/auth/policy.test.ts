@@ -7,7 +7,12 @@ import {
 } from "../../../src/auth/policy.ts";
 import type { Principal, UserPrincipal } from "../../../src/auth/principal.ts";
 
-const CONTENT: SessionAction[] = ["session.content", "session.query"];
+const CONTENT: SessionAction[] = [
+  "session.content",
+  "session.query",
+  "session.summaries",
+  "session.summarise",
+];
 const OWNER_ONLY: SessionAction[] = [
   "session.assign",
   "session.edit",
@@ -110,7 +115,13 @@ describe("session policy", () => {
 
   it("guest: its one session without audio, and nothing once guest access is closed", () => {
     expect(allowed(guest(), session())).toEqual(
-      [...CONTENT, "session.claim", "session.concern", "session.read"].sort(),
+      [
+        "session.content",
+        "session.query",
+        "session.claim",
+        "session.concern",
+        "session.read",
+      ].sort(),
     );
     expect(allowed(guest("other"), session())).toEqual([]);
     expect(maySession(guest(), "session.content", session({ guestAccess: "closed" }))).toBe(

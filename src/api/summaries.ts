@@ -1,0 +1,71 @@
+import { Type } from "@sinclair/typebox";
+import { defineRoute, type Route } from "./route.ts";
+import { requireSession } from "./sessions-access.ts";
+import type { SessionDirectory } from "./sessions-directory.ts";
+import { pageSchema } from "./sessions-page.ts";
+import { sessionParams } from "./sessions-schema.ts";
+import type { SummaryDirectory } from "./summaries-directory.ts";
+import {
+  presentSummary,
+  presentSummaryJob,
+  summaryJobSchema,
+  summarySchema,
+  summaryType,
+} from "./summaries-schema.ts";
+
+export interface SummaryPorts {
+  directory: SessionDirectory;
+  summaries: SummaryDirectory;
+}
+
+/** POST and GET /sessions/{id}/summaries. */
+export function summaryRoutes(ports: SummaryPorts): Route[] {
+  return [requestSummary(ports), listSummaries(ports)];
+}
+
+function requestSummary({ directory, summaries }: SummaryPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/summaries",
+    id: "requestSummary",
+    tag: "Job",
+    summary: "Ask for a summary of a session",
+    description:
+      "Answers with the job that makes it. While a job of the same type is queued or running, that one is the answer. Every sentence of a summary was said: the engine picks, it invents nothing. When it is there, viewers get `SummaryUpdated`. A session that still records is summarised as far as it is transcribed.",
+    auth: ["bearer", "service_key"],
+    roles: ["admin", "participant", "moderator"],
+    params: sessionParams,
+    body: { kind: "json", schema: Type.Object({ summary_type: summaryType }) },
+    responses: { 202: { description: "The job that makes it", schema: summaryJobSchema } },
+    errors: ["invalid_body", "forbidden", "elevation_required", "not_found", "session_deleted"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.summarise"),
+    async handle({ body }, { facts }) {
+      const job = await summaries.request(facts.id, body.summary_type);
+      return { status: 202, body: presentSummaryJob(job) };
+    },
+  });
+}
+
+function listSummaries({ directory, summaries }: SummaryPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/summaries",
+    id: "listSummaries",
+    tag: "Session",
+    summary: "The newest summary of each type",
+    description:
+      "At most one for each type, so there is never a next page. When words of a session are redacted, its summaries are erased.",
+    auth: ["bearer", "service_key"],
+    roles: ["admin", "participant", "moderator"],
+    params: sessionParams,
+    responses: { 200: { description: "The summaries", schema: pageSchema(summarySchema) } },
+    errors: ["forbidden", "elevation_required", "not_found"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.summaries"),
+    async handle(_request, { facts }) {
+      const found = await summaries.latest(facts.id);
+      return { status: 200, body: { items: found.map(presentSummary), next_cursor: null } };
+    },
+  });
+}

@@ -1,0 +1,29 @@
+import type { CommandNotifier } from "./api/sessions-outbox.ts";
+import type { AppContext } from "./app-shared.ts";
+import { PlacedSummariser } from "./inference/placed-summariser.ts";
+import type { WorkerClient } from "./inference/worker-client.ts";
+import { JobRunner } from "./jobs/job-runner.ts";
+import { Summarisation } from "./jobs/summarisation.ts";
+import { PostgresJobQueue } from "./store/job-queue.ts";
+import { PostgresSummaryBook } from "./store/summary-book.ts";
+
+/** Batch work, done by every host of the role `sessions`. */
+export function startJobs(context: AppContext, client: WorkerClient): void {
+  const { config, log, stack, shared } = context;
+  const { pool, placement, commands } = shared;
+  const notifier: CommandNotifier = {
+    async notify(rows) {
+      await Promise.all(
+        rows.map(({ id, sessionId, command }) => commands.send(sessionId, command, id)),
+      );
+    },
+  };
+  const summariser = new PlacedSummariser(placement, client, config.workerKey);
+  const runner = new JobRunner({
+    queue: new PostgresJobQueue(pool),
+    handlers: [new Summarisation(new PostgresSummaryBook(pool), summariser, notifier)],
+    log,
+  });
+  runner.start();
+  stack.push("job runner", () => runner.stop());
+}

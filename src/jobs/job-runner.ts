@@ -1,0 +1,123 @@
+import { delay } from "../base/deferred.ts";
+import { type AppError, errorMessage, toAppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { AttemptWatch } from "./attempt-watch.ts";
+import type { JobHandler } from "./job-handler.ts";
+import type { ClaimedJob, JobQueue } from "./job-queue.ts";
+
+const FIRST_RETRY_MS = 1_000;
+const RETRY_FACTOR = 4;
+/** Wait when nobody can take the work. */
+const BUSY_RETRY_MS = 2_000;
+
+export interface JobRunnerOptions {
+  queue: JobQueue;
+  handlers: readonly JobHandler[];
+  log: Log;
+  /** Jobs at once. */
+  concurrency?: number;
+  /** Time after which the job of a host that died is taken over, in milliseconds. */
+  leaseMs?: number;
+  /** Time between renewals; a cancelled job is noticed after it at the latest. */
+  beatMs?: number;
+  /** Time between looks for work when there was none. */
+  pollMs?: number;
+}
+
+/**
+ * Does batch jobs: claims one that is due, keeps its claim while the handler
+ * works, and gives it back when that fails. A host that dies leaves its claims
+ * to run out; another host then takes the jobs over.
+ */
+export class JobRunner {
+  readonly #queue: JobQueue;
+  readonly #handlers: ReadonlyMap<string, JobHandler>;
+  readonly #log: Log;
+  readonly #concurrency: number;
+  readonly #leaseMs: number;
+  readonly #beatMs: number;
+  readonly #pollMs: number;
+  readonly #stop = new AbortController();
+  #running: Promise<unknown> | undefined;
+
+  constructor(options: JobRunnerOptions) {
+    this.#queue = options.queue;
+    this.#handlers = new Map(options.handlers.map((handler) => [handler.kind, handler]));
+    this.#log = options.log;
+    this.#concurrency = options.concurrency ?? 2;
+    this.#leaseMs = options.leaseMs ?? 10_000;
+    this.#beatMs = options.beatMs ?? 1_000;
+    this.#pollMs = options.pollMs ?? 500;
+  }
+
+  start(): void {
+    this.#running ??= Promise.all(Array.from({ length: this.#concurrency }, () => this.#work()));
+  }
+
+  /** Gives running jobs back at once; another host may go on with them. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const job = await this.#claim();
+      if (job === undefined) await delay(this.#pollMs * (0.75 + Math.random() / 2), signal);
+      else await this.#run(job);
+    }
+  }
+
+  async #claim(): Promise<ClaimedJob | undefined> {
+    try {
+      return await this.#queue.claim([...this.#handlers.keys()], this.#leaseMs);
+    } catch (error) {
+      this.#log.warn({ error: errorMessage(error) }, "jobs not readable");
+      return undefined;
+    }
+  }
+
+  async #run(job: ClaimedJob): Promise<void> {
+    const { id, kind, attempt, sessionId } = job;
+    const log = this.#log.child({ job_id: id, kind, attempt, session_id: sessionId });
+    const watch = new AttemptWatch({
+      job,
+      queue: this.#queue,
+      leaseMs: this.#leaseMs,
+      beatMs: this.#beatMs,
+      stop: this.#stop.signal,
+      log,
+    });
+    watch.start();
+    try {
+      await this.#handlers.get(kind)?.run(job, watch);
+      log.info({}, "job done");
+    } catch (error) {
+      await this.#settle(job, toAppError(error), watch.isLost, log).catch((failure: unknown) => {
+        // The claim runs out, and the job is found again.
+        log.warn({ error: errorMessage(failure) }, "job not given back");
+      });
+    } finally {
+      await watch.end();
+    }
+  }
+
+  async #settle(job: ClaimedJob, error: AppError, isLost: boolean, log: Log): Promise<void> {
+    const { code, message } = error;
+    if (isLost || code === "lease_lost") return log.info({}, "job is no longer ours");
+    if (this.#stop.signal.aborted) {
+      return this.#queue.release(job, { error: message, retryMs: 0, counts: false });
+    }
+    if (code === "overloaded") {
+      return this.#queue.release(job, { error: message, retryMs: BUSY_RETRY_MS, counts: false });
+    }
+    if (code === "session_deleted") return this.#queue.end(job, "cancelled", message);
+    log.warn({ code, error: errorMessage(error.cause ?? error) }, "job failed");
+    if (!error.retryable && code !== "conflict" && code !== "internal") {
+      return this.#queue.end(job, "failed", message);
+    }
+    const retryMs = FIRST_RETRY_MS * RETRY_FACTOR ** (job.attempt - 1);
+    return this.#queue.release(job, { error: message, retryMs, counts: true });
+  }
+}

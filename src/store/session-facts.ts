@@ -1,0 +1,81 @@
+import { type CommonQueryMethods, type FragmentSqlToken as Fragment, sql } from "slonik";
+import { z } from "zod";
+import type { SessionFacts, SessionRelation } from "../auth/policy.ts";
+import type { Principal } from "../auth/principal.ts";
+import { optionalColumn } from "./optional-column.ts";
+import { guarded } from "./store-error.ts";
+
+const factsRow = z.object({
+  id: z.string(),
+  tie: z.enum(["owner", "participant", "shared", "none"]),
+  workspaceId: z.string(),
+  workspaceRole: optionalColumn(z.enum(["owner", "member"])),
+  deleted: z.boolean(),
+  guestAccess: z.enum(["open", "closed"]),
+  deviceId: optionalColumn(z.string()),
+  elevated: z.boolean(),
+});
+
+type FactsRow = z.infer<typeof factsRow>;
+
+/** The caller's ties, for `maySession`, to the sessions `s` that meet the condition; newest first. */
+export async function readFacts(
+  connection: CommonQueryMethods,
+  principal: Principal,
+  condition: Fragment,
+  limit = 1,
+): Promise<SessionFacts[]> {
+  const rows = await guarded(() =>
+    connection.any(sql.type(factsRow)`
+      select
+        s.id,
+        case
+          when s.owner_id = ${principal.id} then 'owner'
+          when m.relation is not null then m.relation
+          when s.visibility = 'workspace' and w.role is not null then 'shared'
+          else 'none'
+        end as tie,
+        s.workspace_id as "workspaceId",
+        w.role as "workspaceRole",
+        s.status = 'deleted' as deleted,
+        s.guest_access as "guestAccess",
+        s.device_id as "deviceId",
+        exists (
+          select from content_elevations e
+          where e.admin_id = ${principal.id} and (e.session_id is null or e.session_id = s.id)
+            and e.ended_at is null and e.expires_at > now()
+        ) as elevated
+      from sessions s
+      left join session_members m on m.session_id = s.id and m.user_id = ${principal.id}
+      left join workspace_members w
+        on w.workspace_id = s.workspace_id and w.user_id = ${principal.id}
+      where ${condition}
+      order by s.id desc
+      limit ${limit}
+    `),
+  );
+  return rows.map((row) => toFacts(principal, row));
+}
+
+function toFacts(principal: Principal, { id, tie, ...row }: FactsRow): SessionFacts {
+  return {
+    kind: "session",
+    id,
+    workspaceId: row.workspaceId,
+    relation: relationOf(principal, id, tie),
+    workspaceRole: row.workspaceRole,
+    deleted: row.deleted,
+    guestAccess: row.guestAccess,
+    deviceId: row.deviceId,
+    elevated: row.elevated,
+  };
+}
+
+function relationOf(
+  principal: Principal,
+  sessionId: string,
+  tie: Exclude<SessionRelation, "guest">,
+): SessionRelation {
+  if (principal.kind === "user") return tie;
+  return principal.kind === "guest" && principal.sessionId === sessionId ? "guest" : "none";
+}

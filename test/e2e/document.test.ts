@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describeFailures, fuzzService } from "../fuzz/fuzz-service.ts";
+import { ApiClient } from "../support/api-client.ts";
+import { exampleRequests } from "../support/example-requests.ts";
+import { seedWorld } from "../support/seeded-world.ts";
+import { WholeService } from "../support/whole-service.ts";
+
+describe("the document and the service", () => {
+  let service: WholeService;
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    service = await WholeService.start({ RATE_LIMIT_FACTOR: "0" });
+    client = await ApiClient.connect(service.api);
+  });
+
+  afterAll(() => service?.stop());
+
+  it("examples: every one is well formed, and answered as declared", async () => {
+    const world = await seedWorld(client, service.ready.admin);
+    const document = (await client.call("GET", "/openapi.json")).body;
+    const requests = exampleRequests(document, world);
+    const malformed: string[] = [];
+    let fulfilled = 0;
+    for (const { operationId, method, path, callers, body } of requests) {
+      for (const caller of callers) {
+        const headers = { ...world.callers[caller] };
+        const options = body === undefined ? { headers } : { headers, body };
+        const { status, text } = await client.call(method, path, options);
+        expect(status, `${method} ${path}: ${text}`).toBeLessThan(500);
+        if ([400, 415].includes(status)) malformed.push(`${operationId}: ${text}`);
+        if (status < 300) {
+          fulfilled += 1;
+          break;
+        }
+      }
+    }
+    expect(malformed).toEqual([]);
+    // The rest names what is not there (a segment, a claim) or meets its state.
+    expect(fulfilled).toBeGreaterThan(requests.length / 2);
+  });
+
+  it("fuzz: answers 300 odd requests as declared, and none with a failure of its own", async () => {
+    const seed = Date.now() % 2 ** 31;
+    const result = await fuzzService(service, { requests: 300, seed });
+    expect(describeFailures(result), `npm run fuzz -- --seed ${seed}`).toEqual([]);
+  });
+});

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { UserPrincipal } from "../../src/auth/principal.ts";
+import { QueryHouse, type Told } from "../support/query-house.ts";
+import { codeOf } from "../support/route-call.ts";
+
+describe("workspace search", () => {
+  let queries: QueryHouse;
+  let owner: UserPrincipal;
+  let member: UserPrincipal;
+  let workspaceId: string;
+  let first: Told;
+  let second: Told;
+
+  beforeAll(async () => {
+    queries = await QueryHouse.open();
+    const { house } = queries;
+    owner = await house.user("participant", "Olga Owner");
+    member = await house.user();
+    workspaceId = await house.workspace(owner.id);
+    await house.join(workspaceId, member.id);
+    first = await queries.tell(workspaceId, owner, [
+      ["S1", "the reports are due on monday"],
+      ["S2", "one report & another report"],
+      ["S1", "nothing else"],
+    ]);
+    second = await queries.tell(workspaceId, owner, [["S1", "the final report is good news"]]);
+    await queries.claim(first.sessionId, "S1", owner.id);
+  });
+  afterAll(() => queries?.close());
+
+  const find = async (query: Record<string, unknown>, caller = owner) =>
+    (await queries.search(caller, workspaceId, query)).items.map(({ segment_id }) => segment_id);
+
+  it("finds words in all their forms, marks them and says when they were said", async () => {
+    const { items } = await queries.search(owner, workspaceId, { q: "reporting monday" });
+    expect(items).toHaveLength(1);
+    expect(items[0]).toMatchObject({
+      session_id: first.sessionId,
+      segment_id: first.segmentIds[0],
+      start_ms: 0,
+      speaker_label: "S1",
+      speaker_name: "Olga Owner",
+      text: "the reports are due on monday",
+      snippet: "the <mark>reports</mark> are due on <mark>monday</mark>",
+    });
+    expect(items[0]?.said_at).toMatch(/^\d{4}-.*Z$/);
+  });
+
+  it("escapes what was said", async () => {
+    const { items } = await queries.search(owner, workspaceId, { q: "another" });
+    expect(items[0]?.snippet).toBe("one report &amp; <mark>another</mark> report");
+    expect(items[0]).not.toHaveProperty("speaker_name");
+  });
+
+  it("understands phrases, or, and not; takes any text", async () => {
+    expect(await find({ q: '"final report"' })).toEqual(second.segmentIds);
+    expect(await find({ q: "news or monday" })).toHaveLength(2);
+    expect(await find({ q: "report -final" })).toHaveLength(2);
+    for (const q of ["'", "the", "a & | !", ":*", '"', "((", "%_\\"]) {
+      expect(await find({ q })).toEqual([]);
+    }
+  });
+
+  it("filters by speaker, session and time", async () => {
+    expect(await find({ q: "report", speaker: "s2" })).toEqual([first.segmentIds[1]]);
+    expect(await find({ q: "report", speaker: "olga" })).toEqual([first.segmentIds[0]]);
+    expect(await find({ q: "report", session_id: second.sessionId })).toEqual(second.segmentIds);
+    const { items } = await queries.search(owner, workspaceId, { q: "another" });
+    const at = String(items[0]?.said_at);
+    const inFirst = { q: "report", session_id: first.sessionId };
+    expect(await find({ ...inFirst, from: at })).toEqual([first.segmentIds[1]]);
+    expect(await find({ ...inFirst, to: at })).toEqual([first.segmentIds[0]]);
+    expect(await codeOf(find({ q: "report", from: "yesterday" }))).toBe("invalid_parameter");
+    expect(await codeOf(find({ q: "report", session_id: "x" }))).toBe("invalid_parameter");
+  });
+
+  it("pages through every hit once", async () => {
+    const all = await find({ q: "report" });
+    expect(all).toHaveLength(3);
+    const paged: unknown[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await queries.search(owner, workspaceId, { q: "report", limit: 1, cursor });
+      paged.push(...page.items.map(({ segment_id }) => segment_id));
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(paged).toEqual(all);
+    expect(await codeOf(find({ q: "report", cursor: "x" }))).toBe("invalid_parameter");
+  });
+
+  it("shows a member only what is shared", async () => {
+    expect(await find({ q: "report" }, member)).toEqual([]);
+    await queries.house.sql("update sessions set visibility = 'workspace' where id = $1", [
+      second.sessionId,
+    ]);
+    expect(await find({ q: "report" }, member)).toEqual(second.segmentIds);
+  });
+
+  it("uses the dictionary of the session's language", async () => {
+    const german = await queries.tell(workspaceId, owner, []);
+    await queries.house.sql("update sessions set language = 'de-AT' where id = $1", [
+      german.sessionId,
+    ]);
+    const id = await german.story.say("S1", 0, "die häuser am see");
+    for (const q of ["häuser", "häusern", "haus"]) expect(await find({ q })).toEqual([id]);
+    expect(await find({ q: "am" })).toEqual([]);
+  });
+
+  it("finds a segment by its new words after an edit", async () => {
+    const told = await queries.tell(workspaceId, owner, [["S1", "we sell shoos"]]);
+    await queries.house.sql("update segments set text = 'we sell shoes' where id = $1", [
+      told.segmentIds[0],
+    ]);
+    expect(await find({ q: "shoe" })).toEqual(told.segmentIds);
+    expect(await find({ q: "shoos" })).toEqual([]);
+  });
+});

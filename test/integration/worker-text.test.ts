@@ -1,0 +1,198 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { PlacedSummariser } from "../../src/inference/placed-summariser.ts";
+import { Placement } from "../../src/inference/placement.ts";
+import { WorkerClient } from "../../src/inference/worker-client.ts";
+import { type SummariseRequest, TextServiceService } from "../../src/wire/gen/voice/v1/text.ts";
+import { ThreadPool } from "../../workers/pool.ts";
+import { WorkerServer } from "../../workers/server.ts";
+import { saidBy, summariseText } from "../support/summarise-text.ts";
+import { TranscribeProbe } from "../support/transcribe-probe.ts";
+import { until } from "../support/until.ts";
+
+const ENTRY = new URL("../support/scripted-thread-entry.ts", import.meta.url);
+const KEY = "a-service-key-of-this-test";
+const SECOND = 16_000;
+
+const TALK = saidBy(
+  ["Anna", "today we will talk about the launch of the new system"],
+  ["Ben", "i will write to our customers before the end of this month"],
+);
+
+/** Long enough that it takes a while: some 40,000 words. */
+const LONG = saidBy(
+  ...Array.from({ length: 4_000 }, (_, n): [string, string] => [
+    `S${n % 5}`,
+    `The ${n % 7} engines of train ${n} need ${n % 11} new brakes and stronger wheels today.`,
+  ]),
+);
+
+let cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+  cleanups = [];
+});
+
+async function startWorker(options: { threads?: number; key?: string } = {}) {
+  const pool = new ThreadPool({
+    threads: options.threads ?? 1,
+    sessionsPerThread: 1,
+    entry: ENTRY,
+    nativeRoot: undefined,
+    clock: systemClock,
+    log: silentLog,
+  });
+  await pool.start();
+  cleanups.push(() => pool.stop());
+  const identity = { workerId: "text", version: "0.0.0", key: options.key };
+  const server = new WorkerServer({
+    ...identity,
+    host: "127.0.0.1",
+    port: 0,
+    pool,
+    log: silentLog,
+  });
+  const address = `127.0.0.1:${await server.start()}`;
+  cleanups.push(() => server.stop(0));
+  const client = new WorkerClient();
+  cleanups.push(() => client.close());
+  const placement = new Placement({ clock: systemClock });
+  placement.update({
+    worker_id: "text",
+    address,
+    capacity: 1,
+    sessions: 1,
+    version: "0.0.0",
+    engines: [],
+    draining: false,
+  });
+  return { pool, server, address, client, placement };
+}
+
+function request(summaryType: string, segments = TALK): SummariseRequest {
+  return { summaryType, language: "en", segments };
+}
+
+const quietly = () => ({ signal: new AbortController().signal, onProgress: () => {} });
+
+describe("worker: summaries", () => {
+  it("come over gRPC as the engine makes them, with progress, beside a full house", async () => {
+    const { client, placement, pool, address } = await startWorker({ key: KEY });
+    const probe = new TranscribeProbe(client.openTranscription(address, { key: KEY }));
+    probe.open();
+    await probe.until("opened");
+    const summariser = new PlacedSummariser(placement, client, KEY);
+    const told: number[] = [];
+    const { signal } = new AbortController();
+    const summary = await summariser.summarise(request("action_items"), {
+      signal,
+      onProgress: (fraction) => told.push(fraction),
+    });
+    const { fractions: _fractions, ...expected } = summariseText("action_items", TALK);
+    expect(summary).toEqual(expected);
+    expect(told[0]).toBe(0);
+    expect(pool.sessions).toBe(1);
+    probe.stream.cancel();
+  });
+
+  it("does not keep a session of the same thread waiting", async () => {
+    const { client, placement, address } = await startWorker();
+    const summariser = new PlacedSummariser(placement, client, undefined);
+    let isDone = false;
+    const work = summariser.summarise(request("topics", LONG), quietly()).finally(() => {
+      isDone = true;
+    });
+    const probe = new TranscribeProbe(client.openTranscription(address));
+    probe.open();
+    probe.chunk(0, 0, SECOND, "test/audio");
+    probe.finish();
+    expect(await probe.end()).toBeUndefined();
+    expect(isDone).toBe(false);
+    expect((await work).items.length).toBeGreaterThan(0);
+  });
+
+  it("refuses without the key, an unknown type, and when there is no worker", async () => {
+    const { client, placement } = await startWorker({ key: KEY });
+    const locked = new PlacedSummariser(placement, client, "wrong");
+    await expect(locked.summarise(request("brief"), quietly())).rejects.toMatchObject({
+      code: "unauthorized",
+    });
+    const open = new PlacedSummariser(placement, client, KEY);
+    await expect(open.summarise(request("poem"), quietly())).rejects.toMatchObject({
+      code: "bad_request",
+      message: expect.stringMatching(/poem/),
+    });
+    const lonely = new PlacedSummariser(new Placement({ clock: systemClock }), client, KEY);
+    await expect(lonely.summarise(request("brief"), quietly())).rejects.toMatchObject({
+      code: "overloaded",
+    });
+  });
+
+  it("ends with its deadline and with its caller, and the thread is free again", async () => {
+    const { client, address, pool, placement } = await startWorker();
+    const { signal } = new AbortController();
+    const late = client.stream(address, TextServiceService.summarise, request("topics", LONG), {
+      deadlineMs: 50,
+      signal,
+      onMessage: () => {},
+    });
+    await expect(late).rejects.toMatchObject({ code: "timeout" });
+    const leaving = new AbortController();
+    const summariser = new PlacedSummariser(placement, client, undefined);
+    const given = summariser.summarise(request("topics", LONG), {
+      signal: leaving.signal,
+      onProgress: () => leaving.abort(),
+    });
+    await expect(given).rejects.toMatchObject({ code: "unavailable" });
+    await until(() => pool.texts === 0, "the thread to be free");
+    const summary = await summariser.summarise(request("brief"), quietly());
+    expect(summary.items.length).toBeGreaterThan(0);
+  });
+
+  it("takes a few at once and refuses more", async () => {
+    const { client, address } = await startWorker();
+    const placement = new Placement({ clock: systemClock });
+    placement.update({
+      worker_id: "text",
+      address,
+      capacity: 1,
+      sessions: 0,
+      version: "",
+      engines: [],
+      draining: false,
+    });
+    const summariser = new PlacedSummariser(placement, client, undefined);
+    const works = Array.from({ length: 7 }, () =>
+      summariser.summarise(request("topics", LONG), quietly()),
+    );
+    const settled = await Promise.allSettled(works);
+    const refused = settled.filter(({ status }) => status === "rejected");
+    expect(refused.length).toBeGreaterThanOrEqual(1);
+    for (const one of refused) expect(one).toMatchObject({ reason: { code: "overloaded" } });
+    expect(settled.some(({ status }) => status === "fulfilled")).toBe(true);
+  });
+
+  it("is told as unavailable when its thread is lost or the worker stops", async () => {
+    const { client, address, placement, server, pool } = await startWorker();
+    const summariser = new PlacedSummariser(placement, client, undefined);
+    const probe = new TranscribeProbe(client.openTranscription(address));
+    probe.open();
+    await probe.until("opened");
+    const lost = summariser.summarise(request("topics", LONG), quietly());
+    lost.catch(() => {});
+    await until(() => pool.texts === 1, "the work to begin");
+    probe.chunk(0, 0, SECOND, "test/crash");
+    await expect(lost).rejects.toMatchObject({ code: "unavailable" });
+    await until(() => pool.capacity === 1, "the thread to be back", 20_000);
+    const cut = client.stream(address, TextServiceService.summarise, request("topics", LONG), {
+      deadlineMs: 60_000,
+      signal: new AbortController().signal,
+      onMessage: () => {},
+    });
+    cut.catch(() => {});
+    await until(() => pool.texts === 1, "the work to begin");
+    await server.stop(0);
+    await expect(cut).rejects.toMatchObject({ code: "unavailable" });
+  });
+});

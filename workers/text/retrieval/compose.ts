@@ -1,0 +1,81 @@
+import type { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";
+import type { Sentence } from "./document.ts";
+
+/** What a voice is called in an answer. */
+export function speakerName(conversation: Conversation | undefined, label: string): string {
+  const name = conversation?.voices.find((voice) => voice.label === label)?.name ?? "";
+  if (name !== "") return name;
+  const number = /^S(\d+)$/.exec(label)?.[1];
+  return number === undefined ? "An unknown speaker" : `Speaker ${number}`;
+}
+
+/** `02:13`, or `1:02:13` beyond an hour. */
+export function clockTime(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1_000);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  const rest = `${two(minutes)}:${two(seconds % 60)}`;
+  return hours > 0 ? `${hours}:${rest}` : rest;
+}
+
+/** What a conversation is called in an answer: its title and day. */
+export function conversationName({ title, startedAtMs }: Conversation): string {
+  const day = new Date(startedAtMs).toISOString().slice(0, 10);
+  return title.trim() === "" ? `the conversation of ${day}` : `“${title.trim()}” (${day})`;
+}
+
+/** The sentences in their order, each with who said it and when, under their conversations. */
+export function quoteAll(
+  sentences: readonly Sentence[],
+  conversations: readonly Conversation[],
+  across: boolean,
+): string {
+  const parts: string[] = [];
+  let at = 0;
+  while (at < sentences.length) {
+    const conversation = sentences[at]?.conversation;
+    const next = sentences.findIndex(
+      (other, index) => index > at && other.conversation !== conversation,
+    );
+    const end = next === -1 ? sentences.length : next;
+    parts.push(quoteOne(sentences.slice(at, end), conversations, across));
+    at = end;
+  }
+  return parts.join("\n");
+}
+
+function quoteOne(
+  sentences: readonly Sentence[],
+  conversations: readonly Conversation[],
+  across: boolean,
+): string {
+  const conversation = conversations[sentences[0]?.conversation ?? 0];
+  const quotes = sentences.map(({ passage, text }, index) => {
+    const before = sentences[index - 1]?.passage;
+    const quote = `“${cleanSpeech(text)}”`;
+    if (before?.segmentId === passage.segmentId) return quote;
+    const at = clockTime(passage.startMs);
+    if (before?.label === passage.label) return `and at ${at}: ${quote}`;
+    return `${speakerName(conversation, passage.label)} said at ${at}: ${quote}`;
+  });
+  const lead = across && conversation !== undefined ? `In ${conversationName(conversation)}: ` : "";
+  return lead + quotes.join(" ");
+}
+
+/** A quotation without the noises and stutters of speech; the citation has every word. */
+export function cleanSpeech(text: string): string {
+  return text
+    .replace(/(^|[\s,])(?:uh|um|erm|uhm|mm|hmm|eh)\b[,.]?/gi, "$1")
+    .replace(/\b([\p{L}']+)((?:,? \1\b)+)/giu, "$1")
+    .replace(/\s+([,.?!])/g, "$1")
+    .replace(/,(?=[,.?!])/g, "")
+    .replace(/\s+/g, " ")
+    .replace(/^[\s,]+/, "")
+    .trim();
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function listed(items: readonly string[]): string {
+  if (items.length < 2) return items.join("");
+  return `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+}

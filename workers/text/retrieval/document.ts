@@ -1,0 +1,128 @@
+import type { Conversation, Passage } from "../../../src/wire/gen/voice/v1/retrieval.ts";
+import { ASKER, voiceId } from "./question.ts";
+import type { Steps } from "./steps.ts";
+import type { Stemmer } from "./words.ts";
+import { wordsOf } from "./words.ts";
+
+/** What may be quoted: a sentence of a passage. */
+export interface Sentence {
+  conversation: number;
+  passage: Passage;
+  /** Of the voice, see `voiceId`. */
+  voice: string;
+  isAsker: boolean;
+  text: string;
+  /** How often each stem stands in it. */
+  terms: ReadonlyMap<string, number>;
+  /** Words in it, and words of the conversation before it. */
+  length: number;
+  offset: number;
+}
+
+/** About ninety words in a row: the grain of ranking. */
+export interface Unit {
+  conversation: number;
+  /** Sentences from `first` up to `end`, of the flat list. */
+  first: number;
+  end: number;
+  counts: ReadonlyMap<string, number>;
+  length: number;
+  /** Word position of its middle in the conversation. */
+  middle: number;
+}
+
+const UNIT_WORDS = 90;
+const MAX_SENTENCE_WORDS = 60;
+const PASSAGES_PER_STEP = 100;
+
+/** Sentences of all conversations in order; a step takes a few milliseconds. */
+export function* cutSentences(
+  conversations: readonly Conversation[],
+  stemmer: Stemmer,
+): Steps<Sentence[]> {
+  const sentences: Sentence[] = [];
+  for (const [index, conversation] of conversations.entries()) {
+    const voices = new Map(conversation.voices.map((voice) => [voice.label, voice]));
+    let offset = 0;
+    for (const [at, passage] of conversation.passages.entries()) {
+      if (at % PASSAGES_PER_STEP === 0) yield undefined;
+      const voice = voices.get(passage.label);
+      for (const text of splitText(passage.text)) {
+        const length = wordsOf(text).length;
+        sentences.push({
+          conversation: index,
+          passage,
+          voice: voiceId(passage.label, voice?.name ?? ""),
+          isAsker: voice?.isAsker ?? false,
+          text,
+          terms: countOf(stemmer.terms(text)),
+          length,
+          offset,
+        });
+        offset += length;
+      }
+    }
+  }
+  return sentences;
+}
+
+function countOf(terms: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return counts;
+}
+
+/** At full stops, and every sixty words where there are none. */
+function splitText(text: string): string[] {
+  const sentences = text.match(/[^.?!…]+(?:[.?!…]+(?=\s|$)|[.?!…]+\S*|$)/g) ?? [];
+  return sentences.flatMap((sentence) => {
+    const trimmed = sentence.trim();
+    const words = trimmed.split(/\s+/);
+    if (words.length <= MAX_SENTENCE_WORDS) return trimmed === "" ? [] : [trimmed];
+    const pieces: string[] = [];
+    for (let at = 0; at < words.length; at += MAX_SENTENCE_WORDS) {
+      pieces.push(words.slice(at, at + MAX_SENTENCE_WORDS).join(" "));
+    }
+    return pieces;
+  });
+}
+
+/** Packs sentences into units; a unit never spans two conversations. */
+export function packUnits(sentences: readonly Sentence[]): Unit[] {
+  const units: Unit[] = [];
+  let first = 0;
+  let length = 0;
+  for (const [index, sentence] of sentences.entries()) {
+    length += sentence.length;
+    const next = sentences[index + 1];
+    if (length < UNIT_WORDS && next?.conversation === sentence.conversation) continue;
+    units.push(createUnit(sentences, first, index + 1, length));
+    first = index + 1;
+    length = 0;
+  }
+  return units;
+}
+
+function createUnit(
+  sentences: readonly Sentence[],
+  first: number,
+  end: number,
+  length: number,
+): Unit {
+  const counts = new Map<string, number>();
+  for (let at = first; at < end; at += 1) {
+    for (const [term, count] of sentences[at]?.terms ?? []) {
+      counts.set(term, (counts.get(term) ?? 0) + count);
+    }
+  }
+  const { conversation = 0, offset = 0 } = sentences[first] ?? {};
+  return { conversation, first, end, counts, length, middle: offset + length / 2 };
+}
+
+/** True when one of the voices asked for said it; true for all when none was. */
+export function isSaidBy(sentence: Sentence, voices: ReadonlySet<string>): boolean {
+  if (voices.size === 0 || voices.has(sentence.voice)) return true;
+  return (
+    voices.has(sentence.passage.label.toLowerCase()) || (sentence.isAsker && voices.has(ASKER))
+  );
+}

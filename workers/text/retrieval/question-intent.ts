@@ -1,0 +1,67 @@
+import { foldWord } from "./words.ts";
+
+/** What kind of answer is wanted. */
+export type Intent =
+  | "lookup"
+  | "who"
+  | "count"
+  | "when"
+  | "voices"
+  | "overview"
+  | "decisions"
+  | "actions"
+  | "sessions";
+
+const SESSIONS = "(sessions?|meetings?|conversations?|calls?|recordings?)";
+const DONE = "(decided?|agreed?|decide on|agree on)";
+
+const PATTERNS: readonly (readonly [Intent, RegExp])[] = [
+  ["sessions", new RegExp(`\\b(which|what|how many) (of (the|my|our) )?${SESSIONS}\\b`)],
+  [
+    "voices",
+    /\b(who (spoke|talked|was there|were there|was present|attended|participated|took part|is speaking)\b(?! about| of)|how many (people|speakers|voices|participants|persons)|(who|which speaker|which person) (spoke|talked|said) (the )?(most|least)|list (of )?(the )?(speakers|participants|attendees))/,
+  ],
+  ["count", /\b(how (many times|often)|number of times)\b/],
+  [
+    "actions",
+    /\b(action items?|to-?dos?|next steps?|follow-?ups?|tasks?|promis(e|es|ed)|commitments?|committed to|who (will|should|has to|needs to|is going to) do what)\b/,
+  ],
+  [
+    "decisions",
+    new RegExp(
+      `\\b(what (was|were|got|is|has been|have they|did (they|we|the group|the team|everyone)) ?${DONE}|decisions?|conclusions?)\\b`,
+    ),
+  ],
+  [
+    "overview",
+    new RegExp(
+      `\\b(summari[sz]e|summary|overview|what (was|is) (it|this|that|the ${SESSIONS}|the discussion) (all )?about|main (points|topics))\\b`,
+    ),
+  ],
+  ["who", /^\W*(who|whose|which (person|speaker|participant|people))\b/],
+  ["when", /^\W*(when|what time|at what time|on (what|which) (day|date)|what date|which day)\b/],
+];
+
+/** Words that ask for tasks and promises, and so are no topic beside them. */
+const TASK_WORDS = new Set(
+  "action actions item items to-do todo todos task tasks next step steps follow followup ups promise promises promised commitment commitments committed".split(
+    " ",
+  ),
+);
+
+export interface ReadIntent {
+  intent: Intent;
+  words: string[];
+}
+
+/** What is wanted, and the topic without the words that said so. */
+export function readIntent(text: string, topic: readonly string[]): ReadIntent {
+  const folded = text.toLowerCase().replace(/\s+/g, " ");
+  const intent = PATTERNS.find(([, pattern]) => pattern.test(folded))?.[0] ?? "lookup";
+  const isTasks = intent === "actions";
+  const words = isTasks ? topic.filter((word) => !TASK_WORDS.has(foldWord(word))) : [...topic];
+  if (words.length === 0) return { intent: intent === "lookup" ? "overview" : intent, words };
+  // "Summarise the discussion about the price" asks about the price.
+  const isBroad = intent === "overview" || intent === "decisions" || isTasks;
+  return { intent: isBroad ? "lookup" : intent, words };
+}

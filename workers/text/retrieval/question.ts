@@ -1,0 +1,157 @@
+import { type Intent, readIntent } from "./question-intent.ts";
+import { type AskedTimes, readTimes } from "./question-time.ts";
+import { QUESTION_WORDS } from "./stop-words.ts";
+import { foldWord, isStopWord, wordsOf } from "./words.ts";
+
+/** A voice that may be named in a question. */
+export interface NamedVoice {
+  label: string;
+  name: string;
+  isAsker: boolean;
+}
+
+export interface Question {
+  intent: Intent;
+  /** Words of the topic, as written, without names of voices and without words of asking. */
+  words: string[];
+  /** Word sequences in quotation marks. */
+  phrases: string[][];
+  /** Voices whose words answer, "what did Anna say …": folded names, labels, or `asker`. */
+  voices: ReadonlySet<string>;
+  times: AskedTimes;
+}
+
+/** Names that are also everyday words: only their capital tells. */
+const WORDLIKE = new Set(
+  "bill dawn drew faith frank grace guy hope jack joy june mark may pat rich rob rose sue will".split(
+    " ",
+  ),
+);
+/** Words for the whole of what is asked. */
+const TALKS = new Set("meeting conversation session call recording discussion talk it".split(" "));
+export const ASKER = "asker";
+
+/** Reads a question in English; of other languages every word is taken as topic. */
+export function readQuestion(text: string, voices: readonly NamedVoice[], now: number): Question {
+  const times = readTimes(text, now);
+  const { asked, words } = takeVoices(times.rest, voices);
+  const topic = topicOf(words);
+  const phrases = phrasesOf(text);
+  const { intent, words: sought } = readIntent(times.rest, topic);
+  return { intent, words: sought, phrases, voices: asked, times };
+}
+
+/** The words that name a topic; after "about" even those of asking do: "about the team". */
+function topicOf(words: readonly string[]): string[] {
+  const folded = words.map(foldWord);
+  const topic = words.filter((_, at) => isTelling(folded[at] ?? ""));
+  if (topic.length > 0) return topic;
+  const about = Math.max(folded.lastIndexOf("about"), folded.lastIndexOf("regarding"));
+  if (about === -1) return [];
+  return words.filter((_, at) => {
+    const word = folded[at] ?? "";
+    return at > about && !isStopWord(word) && !TALKS.has(word);
+  });
+}
+
+function isTelling(word: string): boolean {
+  return !isStopWord(word) && !QUESTION_WORDS.has(word);
+}
+
+function phrasesOf(text: string): string[][] {
+  const quoted = text.matchAll(/["“”«»]([^"“”«»]{2,200})["“”«»]/g);
+  return [...quoted].map((match) => wordsOf(match[1] ?? "")).filter((words) => words.length > 0);
+}
+
+interface Linked {
+  asked: Set<string>;
+  /** Words that do not name a voice asked for. */
+  words: string[];
+}
+
+/** Words before a name that make it the one who spoke: "did Anna …", "what the chair …". */
+const BEFORE = new Set(
+  "did does do has have had will would should could was is were by from to what how why when where of".split(
+    " ",
+  ),
+);
+
+function takeVoices(text: string, voices: readonly NamedVoice[]): Linked {
+  const words = wordsOf(text);
+  const folded = words.map(foldWord);
+  const asked = new Set<string>();
+  // Places of words that name a voice, with the length of that name.
+  const taken = new Map<number, number>();
+  for (const key of keysOf(voices)) {
+    for (let at = 0; at + key.words.length <= folded.length; at += 1) {
+      if (!key.words.every((word, offset) => folded[at + offset] === word)) continue;
+      if (key.needsCapital && !/^\p{Lu}/u.test(words[at] ?? "")) continue;
+      const last = at + key.words.length - 1;
+      if (isTakenByLonger(taken, at, last)) continue;
+      if (!isAsked(folded, at, taken) && !/['’]s$/.test(words[last] ?? "")) continue;
+      asked.add(key.id);
+      for (let index = at; index <= last; index += 1) taken.set(index, key.words.length);
+    }
+  }
+  const isAsker = voices.some((voice) => voice.isAsker);
+  if (isAsker && /\b(did|do|have|will|should|was|am) i\b/i.test(text)) asked.add(ASKER);
+  return { asked, words: words.filter((_, at) => !taken.has(at)) };
+}
+
+/** A longer name took one of these words; the same name may belong to several voices. */
+function isTakenByLonger(taken: ReadonlyMap<number, number>, at: number, last: number): boolean {
+  for (let index = at; index <= last; index += 1) {
+    if ((taken.get(index) ?? 0) > last - at + 1) return true;
+  }
+  return false;
+}
+
+/** A name at the start, after a verb of asking, or joined to one that is asked for. */
+function isAsked(
+  folded: readonly string[],
+  at: number,
+  taken: ReadonlyMap<number, number>,
+): boolean {
+  const before = folded[at - 1] === "the" ? at - 2 : at - 1;
+  if (before < 0) return true;
+  const word = folded[before] ?? "";
+  if (word === "to") return folded[before - 1] === "according";
+  return BEFORE.has(word) || (word === "and" && taken.has(before - 1));
+}
+
+interface VoiceKey {
+  id: string;
+  words: string[];
+  needsCapital: boolean;
+}
+
+/** Ways to name the voices, longest first: the name, its first words, its last, the label. */
+function keysOf(voices: readonly NamedVoice[]): VoiceKey[] {
+  const keys: VoiceKey[] = [];
+  for (const { label, name } of voices) {
+    const number = /^S(\d+)$/.exec(label)?.[1];
+    const id = voiceId(label, name);
+    if (number !== undefined) {
+      keys.push({ id, words: [`s${number}`], needsCapital: false });
+      keys.push({ id, words: ["speaker", number], needsCapital: false });
+    }
+    const parts = wordsOf(name).map(foldWord);
+    for (let count = parts.length; count > 0; count -= 1) {
+      const words = parts.slice(0, count);
+      keys.push({ id, words, needsCapital: count === 1 && needsCapital(words[0], parts.length) });
+    }
+    const last = parts.at(-1) ?? "";
+    if (parts.length > 1 && last.length > 3) keys.push({ id, words: [last], needsCapital: true });
+  }
+  return keys.sort((a, b) => b.words.length - a.words.length);
+}
+
+/** A single word is a name by itself unless it may be a word of the topic. */
+function needsCapital(word = "", parts: number): boolean {
+  return parts > 1 || WORDLIKE.has(word) || isStopWord(word);
+}
+
+/** What a voice is known by: its name when claimed, else its label. */
+export function voiceId(label: string, name: string): string {
+  return name === "" ? label.toLowerCase() : wordsOf(name).map(foldWord).join(" ");
+}

@@ -1,0 +1,126 @@
+import { isSaidBy, type Sentence } from "./document.ts";
+import { isWithin } from "./question-time.ts";
+import { frequency } from "./ranking.ts";
+import { lengthsOf, type Search } from "./search.ts";
+import { foldWord, wordsOf } from "./words.ts";
+
+/** A sentence with how well it answers. */
+export interface Pick {
+  sentence: Sentence;
+  /** Place in the flat list. */
+  index: number;
+  score: number;
+}
+
+export interface SelectLimits {
+  sentences: number;
+  words: number;
+  /** A sentence below this share of the best one's score is left out. */
+  floor: number;
+}
+
+const FULL_LENGTH = 12;
+const QUESTION_PENALTY = 0.6;
+const REPLY_SHARE = 0.5;
+const LIKE = 0.6;
+const REACH = 1;
+const BASE = 0.2;
+const ASKING =
+  /^(so |and |but |well )*(what|when|where|who|why|how|which|will|would|could|can|should|do|does|did|is|are|was|were|have|has) (i|you|we|they|he|she|it|the|that|this|there|any|our|your)\b/i;
+
+/** True for a sentence that asks, marked or by its first words. */
+export function isQuestion(text: string): boolean {
+  return text.endsWith("?") || (!/[.!]$/.test(text) && ASKING.test(text));
+}
+
+/** Sentences that may answer, best first. */
+export function rankSentences(found: Search): Pick[] {
+  const total = found.weights.reduce((sum, weight) => sum + weight, 0);
+  const top = Math.max(...found.scores, 0);
+  if (top === 0 || total === 0) return [];
+  const admits = admission(found);
+  const relevance = found.sentences.map((sentence) => {
+    const matched = found.terms.reduce(
+      (sum, term, at) =>
+        sum + (found.weights[at] ?? 0) * Math.min(1, frequency(term, sentence.terms)),
+      0,
+    );
+    return matched / total;
+  });
+  const picks: Pick[] = [];
+  for (const [at, unit] of found.units.entries()) {
+    const surroundings = (found.scores[at] ?? 0) / top;
+    if (surroundings === 0) continue;
+    for (let index = unit.first; index < unit.end; index += 1) {
+      const sentence = found.sentences[index];
+      if (sentence === undefined || !admits(sentence)) continue;
+      const reply = replyShare(found.sentences[index - 1], sentence, relevance[index - 1] ?? 0);
+      if (!isNear(relevance, index)) continue;
+      const own = BASE + Math.max(relevance[index] ?? 0, reply);
+      picks.push({ sentence, index, score: surroundings * own * weightOf(sentence) });
+    }
+  }
+  return picks.sort((a, b) => b.score - a.score || a.index - b.index);
+}
+
+/** True when the sentence, or what it follows, holds a word of the topic. */
+function isNear(relevance: readonly number[], index: number): boolean {
+  for (let at = index - REACH; at <= index; at += 1) {
+    if ((relevance[at] ?? 0) > 0) return true;
+  }
+  return false;
+}
+
+/** What follows a question from another voice answers it. */
+function replyShare(before: Sentence | undefined, sentence: Sentence, relevance: number): number {
+  if (before === undefined || before.conversation !== sentence.conversation) return 0;
+  const answers = before.voice !== sentence.voice && isQuestion(before.text);
+  return answers ? relevance * REPLY_SHARE : 0;
+}
+
+function weightOf({ text, length }: Sentence): number {
+  const full = length < 3 ? 0.1 : Math.min(1, Math.sqrt(length / FULL_LENGTH));
+  return isQuestion(text) ? full * QUESTION_PENALTY : full;
+}
+
+/** Which sentences may be quoted at all: by voice, time and quoted phrase. */
+function admission({ question, conversations }: Search): (sentence: Sentence) => boolean {
+  const lengths = lengthsOf(conversations);
+  const { within } = question.times;
+  const phrases = question.phrases.map((words) => ` ${words.map(foldWord).join(" ")} `);
+  return (sentence) => {
+    const { passage, conversation } = sentence;
+    const length = lengths[conversation] ?? 0;
+    if (!isSaidBy(sentence, question.voices)) return false;
+    if (within !== undefined && !isWithin(within, passage.startMs, passage.endMs, length)) {
+      return false;
+    }
+    if (phrases.length === 0) return true;
+    const folded = ` ${wordsOf(sentence.text).map(foldWord).join(" ")} `;
+    return phrases.every((phrase) => folded.includes(phrase));
+  };
+}
+
+/** The best of them that do not repeat each other, in the order in which they were said. */
+export function select(ranked: readonly Pick[], limits: SelectLimits): Pick[] {
+  const chosen: Pick[] = [];
+  const best = ranked[0]?.score ?? 0;
+  let words = 0;
+  for (const pick of ranked) {
+    if (chosen.length >= limits.sentences || pick.score < best * limits.floor) break;
+    if (words + pick.sentence.length > limits.words && chosen.length > 0) continue;
+    if (chosen.some((other) => overlap(pick.sentence, other.sentence) > LIKE)) continue;
+    chosen.push(pick);
+    words += pick.sentence.length;
+  }
+  return chosen.sort((a, b) => a.index - b.index);
+}
+
+/** Share of all their terms that both hold. */
+function overlap(one: Sentence, other: Sentence): number {
+  const [small, large] = one.terms.size < other.terms.size ? [one, other] : [other, one];
+  if (small.terms.size === 0) return 0;
+  let shared = 0;
+  for (const term of small.terms.keys()) if (large.terms.has(term)) shared += 1;
+  return shared / (small.terms.size + large.terms.size - shared);
+}

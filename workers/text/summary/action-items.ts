@@ -1,0 +1,109 @@
+import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
+import { findDuePhrase } from "./due-phrase.ts";
+import type { Sentence, SpokenText } from "./spoken-text.ts";
+import { nothing, quote, type SummaryDraft, toList } from "./summary-draft.ts";
+
+const STEP = 100;
+const MAX_ITEMS = 50;
+/** Nobody commits to anything in a sentence that wanders on for longer. */
+const MAX_WORDS = 45;
+/** An item says what is to be done: at least this many words that carry meaning. */
+const MIN_TERMS = 2;
+
+const MODAL = "(?:'ll|\\s+will|\\s+shall|'m\\s+going\\s+to|\\s+am\\s+going\\s+to|'m\\s+gonna)";
+const PLURAL_MODAL = "(?:'ll|\\s+will|\\s+shall|'re\\s+going\\s+to|\\s+are\\s+going\\s+to)";
+/** What follows a promise that is none: "I will say", "we will see", "it will be". */
+const NO_TASK =
+  "(?!\\s+(?:not|never|be|have|say|see|admit|assume|guess|think|know|talk\\s+about|discuss|start\\s+with|begin)\\b)";
+const MUST = "(?:need\\s+to|have\\s+to|must|should|ought\\s+to)";
+
+type Owner = "speaker" | "all" | "listener";
+
+interface Cue {
+  owner: Owner;
+  pattern: RegExp;
+  /** Said about much that is no task: only with a time by which. */
+  needsDue?: true;
+}
+
+/** In order: the first that fits decides who owns the task. */
+const CUES: readonly Cue[] = [
+  { owner: "speaker", pattern: new RegExp(`\\bi${MODAL}${NO_TASK}\\s+\\w+`, "iu") },
+  { owner: "speaker", pattern: new RegExp(`\\bi\\s+${MUST}${NO_TASK}\\s+\\w+`, "iu") },
+  {
+    owner: "speaker",
+    pattern:
+      /\b(?:i\s+(?:promise|plan)\s+to|let\s+me|i\s+can)\s+(?:send|write|call|ask|check|take|prepare|look|find|talk|bring|finish|fix|set|make|get|do)\b/iu,
+  },
+  {
+    owner: "speaker",
+    pattern: /\byou(?:'ll|\s+will|\s+shall)\s+(?:have|get|receive|hear)\b/iu,
+  },
+  {
+    owner: "listener",
+    pattern: /\b(?:can|could|would|will)\s+you\s+(?:please\s+)?(?!tell|say|see|hear|be\b)\w+/iu,
+  },
+  { owner: "listener", pattern: new RegExp(`\\byou\\s+${MUST}\\s+\\w+`, "iu"), needsDue: true },
+  {
+    owner: "all",
+    pattern: new RegExp(`\\bwe\\s+(?:all\\s+)?${MUST}\\s+\\w+`, "iu"),
+    needsDue: true,
+  },
+  { owner: "all", pattern: new RegExp(`\\bwe${PLURAL_MODAL}${NO_TASK}\\s+\\w+`, "iu") },
+  { owner: "all", pattern: /\b(?:action\s+(?:item|point)|to-?do|follow[\s-]up)\b/iu },
+];
+const WONDERING = /\b(?:if|whether|when|unless)\s+(?:i|we|you)\b/iu;
+
+/** What people said they or others would do, with who and by when. English cues only. */
+export function* listActionItems(text: SpokenText): Generator<number, SummaryDraft> {
+  if (!text.english) {
+    return nothing(
+      `Action items are recognised in English only; this session's language is ${text.language}.`,
+    );
+  }
+  const names = new Set(text.segments.map(({ speaker }) => speaker));
+  const items: SummaryItem[] = [];
+  for (const sentence of text.sentences) {
+    if (sentence.index % STEP === STEP - 1) yield sentence.index / text.sentences.length;
+    const owner = findOwner(sentence, names);
+    if (owner === undefined || items.length >= MAX_ITEMS) continue;
+    items.push({ ...quote(sentence, true), owner, due: findDuePhrase(sentence.text) });
+  }
+  return items.length === 0 ? nothing("No action items were found.") : toList(items, toLine);
+}
+
+function findOwner(sentence: Sentence, names: ReadonlySet<string>): string | undefined {
+  const { speaker, terms, wordCount } = sentence;
+  const text = sentence.text.replaceAll("’", "'");
+  if (terms.length < MIN_TERMS || wordCount > MAX_WORDS) return undefined;
+  const named = findNamed(text, names);
+  if (named !== undefined) return named;
+  const hasDue = findDuePhrase(text) !== undefined;
+  const cue = CUES.find(
+    ({ pattern, needsDue }) => (hasDue || needsDue === undefined) && pattern.test(text),
+  );
+  if (cue === undefined || WONDERING.test(text)) return undefined;
+  if (cue.owner !== "listener" && text.trimEnd().endsWith("?")) return undefined;
+  if (cue.owner === "speaker") return speaker;
+  return cue.owner === "all" ? "everybody" : `whom ${speaker} asked`;
+}
+
+/** "Ben will write …", "Ben, can you …": the name of a voice of this session. */
+function findNamed(text: string, names: ReadonlySet<string>): string | undefined {
+  const lower = text.toLowerCase();
+  for (const name of names) {
+    for (const form of new Set([name, name.split(" ")[0] ?? name])) {
+      const at = lower.indexOf(form.toLowerCase());
+      const isWord = at === 0 || (at > 0 && /[\s,]/u.test(lower.charAt(at - 1)));
+      if (!isWord) continue;
+      const rest = lower.slice(at + form.length);
+      if (/^,?\s+(?:will|should|needs\s+to|has\s+to|must)\s+(?!be\b)\w+/u.test(rest)) return name;
+      if (/^,?\s+(?:can|could|would|will)\s+you\s+\w+/u.test(rest)) return name;
+    }
+  }
+  return undefined;
+}
+
+function toLine({ text, owner, due }: SummaryItem): string {
+  return due === undefined ? `${owner}: ${text}` : `${owner}: ${text} (${due})`;
+}

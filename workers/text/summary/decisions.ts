@@ -1,0 +1,54 @@
+import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
+import { toTerms } from "../terms.ts";
+import type { SpokenText } from "./spoken-text.ts";
+import { nothing, quote, type SummaryDraft, toList } from "./summary-draft.ts";
+
+const STEP = 100;
+const MAX_ITEMS = 50;
+const MIN_TERMS = 2;
+
+const DECIDED = new RegExp(
+  [
+    "\\b(?:we|they|everyone|everybody|i)(?:'ve|\\s+have|\\s+had|\\s+all)*\\s+(?:\\w+ly\\s+)?(?:decided|agreed|settled|chose|chosen|concluded)\\b",
+    "\\b(?:it\\s+(?:is|was|has\\s+been)|it's)\\s+(?:decided|agreed|settled)\\b",
+    "\\b(?:the|our|my|a)\\s+(?:final\\s+)?decision\\s+(?:is|was)\\b",
+    "\\b(?:made|make|take|took|reached)\\s+(?:the|a|our)\\s+decision\\b",
+    "\\b(?:let's|let\\s+us|we'll|we\\s+will|we're\\s+going\\s+to|we\\s+are\\s+going\\s+to|we\\s+should)\\s+(?:just\\s+)?(?:go\\s+(?:with|for|ahead)|stick\\s+(?:with|to)|keep\\s+(?:it|the)|drop|skip|choose|use)\\b",
+    "\\bwe're\\s+going\\s+with\\b|\\bwe\\s+are\\s+going\\s+with\\b",
+    "\\b(?:the\\s+)?(?:motion|proposal|amendment)\\s+(?:is|was)\\s+(?:carried|agreed|approved|accepted|rejected)\\b",
+    "\\b(?:approved|signed\\s+off)\\b",
+  ].join("|"),
+  "iu",
+);
+const UNDECIDED =
+  /\b(?:not|never|haven't|hasn't|didn't|don't|yet\s+to|if|whether|before|until|should\s+we|did\s+we|have\s+we)\b[^.]*\b(?:decid|agre|settl|chos|conclu|decision)/iu;
+const CUE_TERMS: ReadonlySet<string> = new Set(
+  toTerms(
+    "decided decision agreed settled chose chosen concluded made make take reached final",
+    true,
+  ),
+);
+
+/** What was decided, in the words of whoever said so. English cues only. */
+export function* listDecisions(text: SpokenText): Generator<number, SummaryDraft> {
+  if (!text.english) {
+    return nothing(
+      `Decisions are recognised in English only; this session's language is ${text.language}.`,
+    );
+  }
+  const items: SummaryItem[] = [];
+  for (const sentence of text.sentences) {
+    if (sentence.index % STEP === STEP - 1) yield sentence.index / text.sentences.length;
+    if (!isDecision(sentence.text, sentence.terms) || items.length >= MAX_ITEMS) continue;
+    items.push(quote(sentence, true));
+  }
+  if (items.length === 0) return nothing("No decisions were found.");
+  return toList(items, (item) => `${item.text} (${item.speaker})`);
+}
+
+function isDecision(spoken: string, terms: readonly string[]): boolean {
+  const text = spoken.replaceAll("’", "'");
+  if (!DECIDED.test(text) || UNDECIDED.test(text) || text.trimEnd().endsWith("?")) return false;
+  // "We have made the decision" alone does not say which.
+  return terms.filter((term) => !CUE_TERMS.has(term)).length >= MIN_TERMS;
+}

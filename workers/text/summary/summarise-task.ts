@@ -1,0 +1,68 @@
+import { AppError } from "../../../src/base/errors.ts";
+import { SummariseRequest, SummariseResponse } from "../../../src/wire/gen/voice/v1/text.ts";
+import { listActionItems } from "./action-items.ts";
+import { summariseBriefly } from "./brief.ts";
+import { listDecisions } from "./decisions.ts";
+import { summariseInDetail } from "./detailed.ts";
+import { describeSpeakers } from "./speakers.ts";
+import { readSpokenText, type SpokenText } from "./spoken-text.ts";
+import { nothing, type Summariser, type SummaryDraft } from "./summary-draft.ts";
+import { listTopics } from "./topics.ts";
+
+/** Changes when equal words would be summarised otherwise. */
+const ENGINE = "extractive-1";
+/** Progress is told when it grew by this much. */
+const PROGRESS_STEP = 0.05;
+
+const SUMMARISERS: ReadonlyMap<string, Summariser> = new Map([
+  ["brief", summariseBriefly],
+  ["detailed", summariseInDetail],
+  ["action_items", listActionItems],
+  ["decisions", listDecisions],
+  ["topics", listTopics],
+  ["speakers", describeSpeakers],
+]);
+
+/** Summarise of the gRPC service: picks sentences that were said, invents none. */
+export function* summariseTask(request: Uint8Array): Generator<Uint8Array | undefined, void> {
+  const decoded = decode(request);
+  const summarise = SUMMARISERS.get(decoded.summaryType);
+  if (summarise === undefined) {
+    throw new AppError("bad_request", `There is no summary type "${decoded.summaryType}".`);
+  }
+  yield encode({ $case: "progress", value: { fraction: 0 } });
+  const text = yield* readSpokenText(decoded);
+  yield undefined;
+  const draft = yield* work(summarise, text);
+  yield encode({ $case: "summary", value: { engine: ENGINE, ...draft } });
+}
+
+function* work(
+  summarise: Summariser,
+  text: SpokenText,
+): Generator<Uint8Array | undefined, SummaryDraft> {
+  if (text.sentences.length === 0) return nothing("Nothing was said.");
+  const steps = summarise(text);
+  let told = 0;
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    if (step.value - told < PROGRESS_STEP) {
+      yield undefined;
+      continue;
+    }
+    told = step.value;
+    yield encode({ $case: "progress", value: { fraction: told } });
+  }
+}
+
+function decode(request: Uint8Array): SummariseRequest {
+  try {
+    return SummariseRequest.decode(request);
+  } catch (error) {
+    throw new AppError("bad_request", "The request is no SummariseRequest.", { cause: error });
+  }
+}
+
+function encode(message: NonNullable<SummariseResponse["message"]>): Uint8Array {
+  return SummariseResponse.encode({ message }).finish();
+}

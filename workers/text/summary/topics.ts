@@ -1,0 +1,166 @@
+import nlp from "compromise";
+import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
+import { isStopWord, toWords } from "../terms.ts";
+import { clockTime } from "./polish.ts";
+import type { Sentence, SpokenText } from "./spoken-text.ts";
+import { nothing, type SummaryDraft, toList } from "./summary-draft.ts";
+
+const MAX_TOPICS = 10;
+const MAX_PHRASE_WORDS = 4;
+/**
+ * Finding noun phrases takes milliseconds a sentence: for each of the most
+ * frequent terms a few sentences are read so, and then all are counted.
+ */
+const MAX_TERMS = 60;
+const SENTENCES_PER_TERM = 5;
+const MAX_READ_WORDS = 60;
+const MIN_LETTERS = 3;
+/** Sentences counted between two pauses. */
+const STEP = 100;
+/** Phrases of these alone say when, not what. */
+const TIME_TERMS: ReadonlySet<string> = new Set(
+  toWords(
+    `monday tuesday wednesday thursday friday saturday sunday january february march april june july
+    august september october november december today tomorrow yesterday tonight morning afternoon
+    evening night noon minute hour day week month quarter year time moment beginning end start
+    middle first second third last next one two three four five six seven eight nine ten`,
+  ),
+);
+/** Mentions that an item names at most. */
+const MAX_SOURCES = 50;
+
+interface Topic {
+  phrase: string;
+  /** Its words without stop words, in the singular. */
+  terms: readonly string[];
+  /** Sentences, of those read closely, that have it as a noun phrase. */
+  found: number;
+  count: number;
+  firstMs: number;
+  segmentIds: Set<string>;
+}
+
+/** What was talked about: noun phrases with how often and when first. */
+export function* listTopics(text: SpokenText): Generator<number, SummaryDraft> {
+  const topics = yield* findPhrases(text);
+  for (const sentence of text.sentences) {
+    const words = toSingulars(sentence.text, text.english);
+    for (const topic of topics) note(topic, words, sentence);
+    if (sentence.index % STEP === STEP - 1)
+      yield 0.8 + (0.2 * sentence.index) / text.sentences.length;
+  }
+  const chosen = topics
+    .filter(isTopic)
+    .toSorted((a, b) => worthOf(b) - worthOf(a) || a.firstMs - b.firstMs)
+    .slice(0, MAX_TOPICS);
+  if (chosen.length === 0) return nothing("No topics were found.");
+  return toList(withoutParts(chosen).map(toItem), (item) => item.text);
+}
+
+function* findPhrases({ sentences, english }: SpokenText): Generator<number, Topic[]> {
+  const topics = new Map<string, Topic>();
+  const chosen = chooseSentences(sentences);
+  for (const [index, sentence] of chosen.entries()) {
+    for (const phrase of phrasesOf(sentence, english)) {
+      const terms = toSingulars(phrase, english);
+      if (terms.length === 0 || terms.every(isTime)) continue;
+      const key = terms.join(" ");
+      const known = topics.get(key);
+      if (known !== undefined) known.found += 1;
+      else
+        topics.set(key, { phrase, terms, found: 1, count: 0, firstMs: 0, segmentIds: new Set() });
+    }
+    yield (0.8 * (index + 1)) / chosen.length;
+  }
+  return [...topics.values()];
+}
+
+/** The first few sentences of each frequent term. */
+function chooseSentences(sentences: readonly Sentence[]): Sentence[] {
+  const users = new Map<string, Sentence[]>();
+  for (const sentence of sentences) {
+    for (const term of new Set(sentence.terms)) {
+      const known = users.get(term);
+      if (known === undefined) users.set(term, [sentence]);
+      else known.push(sentence);
+    }
+  }
+  const frequent = [...users.values()]
+    .toSorted((a, b) => b.length - a.length)
+    .slice(0, MAX_TERMS)
+    .flatMap((found) => found.slice(0, SENTENCES_PER_TERM));
+  return [...new Set(frequent)];
+}
+
+function phrasesOf({ text, terms }: Sentence, english: boolean): string[] {
+  if (!english) return [...new Set(terms)];
+  const words = text.split(/\s+/u).slice(0, MAX_READ_WORDS).join(" ");
+  const phrases: string[] = nlp(words).nouns().out("array");
+  return phrases.map(trimPhrase).filter((phrase) => phrase.length >= MIN_LETTERS);
+}
+
+/** Without articles, pronouns and other words that carry no meaning at its ends. */
+function trimPhrase(phrase: string): string {
+  const words = toWords(phrase);
+  while (isStopWord(words[0] ?? "x")) words.shift();
+  while (isStopWord(words.at(-1) ?? "x")) words.pop();
+  return words.length > MAX_PHRASE_WORDS ? "" : words.join(" ");
+}
+
+/** Unlike stems these keep apart what only looks alike: "news" and "new". */
+function toSingulars(text: string, english: boolean): string[] {
+  const words = toWords(text);
+  if (!english) return words.filter((word) => word.length >= MIN_LETTERS);
+  return words.filter((word) => !isStopWord(word)).map(toSingular);
+}
+
+function toSingular(word: string): string {
+  if (word.length <= MIN_LETTERS + 1 || /(?:ss|us|is)$/u.test(word)) return word;
+  return word.replace(/ies$/u, "y").replace(/(?<=x|ch|sh|ss)es$|s$/u, "");
+}
+
+/** A frequent word that was taken for a noun once is none. */
+function isTopic({ count, found }: Topic): boolean {
+  return count > 0 && (count < SENTENCES_PER_TERM || found > 1);
+}
+
+function isTime(term: string): boolean {
+  return /^\d+(?:st|nd|rd|th)?$/u.test(term) || TIME_TERMS.has(term);
+}
+
+/** Counts the sentence when it holds the topic's words side by side. */
+function note(topic: Topic, words: readonly string[], { segmentId, startMs }: Sentence): void {
+  const [first] = topic.terms;
+  const holds = words.some(
+    (word, at) =>
+      word === first && topic.terms.every((expected, offset) => words[at + offset] === expected),
+  );
+  if (!holds) return;
+  if (topic.count === 0) topic.firstMs = startMs;
+  topic.count += 1;
+  if (topic.segmentIds.size < MAX_SOURCES) topic.segmentIds.add(segmentId);
+}
+
+/** Often said is worth more, and of two said about equally often the more exact. */
+function worthOf({ count, terms }: Topic): number {
+  return count * (1 + 0.5 * Math.min(2, terms.length - 1));
+}
+
+/** Leaves out "net" where "belief net" stands and is meant most of the time. */
+function withoutParts(topics: readonly Topic[]): Topic[] {
+  return topics.filter(
+    (topic) =>
+      !topics.some(
+        (other) =>
+          other.terms.length > topic.terms.length &&
+          topic.terms.every((term) => other.terms.includes(term)) &&
+          other.count * 2 > topic.count,
+      ),
+  );
+}
+
+function toItem({ phrase, count, firstMs, segmentIds }: Topic): SummaryItem {
+  const times = count === 1 ? "once" : `${count} times`;
+  const when = count === 1 ? `at ${clockTime(firstMs)}` : `first at ${clockTime(firstMs)}`;
+  return { text: `${phrase} (${times}, ${when})`, segmentIds: [...segmentIds] };
+}
