@@ -1,6 +1,9 @@
 import { segmentCursor } from "./api/segments.ts";
+import { SYSTEM } from "./auth/audit-trail.ts";
 import { type KeyMaterial, loadKeyFolder, parseKeyMaterial } from "./auth/key-material.ts";
+import { SigningKeyWatch } from "./auth/signing-key-watch.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
+import { derivedId } from "./base/ids.ts";
 import type { Log } from "./base/log.ts";
 import type { Stack } from "./base/stack.ts";
 import { BusRevocations } from "./bus/bus-revocations.ts";
@@ -10,6 +13,7 @@ import { LiveFanout } from "./bus/live-fanout.ts";
 import { followWorkers } from "./bus/worker-discovery.ts";
 import type { Config } from "./config.ts";
 import { Placement } from "./inference/placement.ts";
+import { PostgresAudit } from "./store/audit.ts";
 import { FolderBlobs } from "./store/blobs.ts";
 import { LiveLog } from "./store/live-log.ts";
 import { createPool } from "./store/pool.ts";
@@ -46,6 +50,16 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   await blobs.start();
   const pool = await createPool(config.databaseUrl, { maximumPoolSize: config.databasePoolSize });
   stack.push("database pool", () => pool.end());
+  if (config.keys === undefined) {
+    const watch = new SigningKeyWatch({
+      folder: config.keyFolder,
+      ring: keys.ring,
+      onAdded: (kid) => recordSigningKey(new PostgresAudit(pool), kid),
+      log,
+    });
+    await watch.start();
+    stack.push("signing keys", () => watch.stop());
+  }
   const bus = await connectBus({
     url: config.natsUrl,
     token: config.natsToken,
@@ -69,4 +83,10 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   });
   const fanout = new LiveFanout(bus);
   return { pool, bus, keys, blobs, commands, fanout, placement, liveLog, revocations };
+}
+
+/** Every process sees the new key; the log gets one entry. */
+function recordSigningKey(audit: PostgresAudit, kid: string): Promise<void> {
+  const entry = { kind: "signing_key_rotated", actor: SYSTEM, detail: { kid } } as const;
+  return audit.recordOnce(derivedId("signing_key_rotated", kid), entry);
 }

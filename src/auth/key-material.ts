@@ -1,9 +1,12 @@
 import { hkdfSync, randomBytes } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { exportJWK, generateKeyPair, type JWK } from "jose";
+import type { JWK } from "jose";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import { importSigningKey, KeyRing } from "./key-ring.ts";
+import { createOnce } from "./secret-file.ts";
+import { readSigningKeys } from "./signing-key-folder.ts";
 
 /** Everything secret that this installation keeps outside its database. */
 export interface KeyMaterial {
@@ -16,8 +19,6 @@ export interface KeyMaterial {
   webhookKey: Uint8Array;
 }
 
-const SIGNING_FILE = /^signing-\d{4}\.jwk$/;
-const FIRST_SIGNING_FILE = "signing-0001.jwk";
 const SECRET_BYTES = 32;
 
 /**
@@ -26,19 +27,15 @@ const SECRET_BYTES = 32;
  * mode 0600. Processes that start at once on one folder end up with the same
  * keys.
  */
-export async function loadKeyFolder(folder: string): Promise<KeyMaterial> {
+export async function loadKeyFolder(
+  folder: string,
+  clock: Clock = systemClock,
+): Promise<KeyMaterial> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const names = (await readdir(folder)).filter((name) => SIGNING_FILE.test(name)).sort();
-    if (names.length === 0) {
-      await createOnce(join(folder, FIRST_SIGNING_FILE), await newSigningJwk());
-      names.push(FIRST_SIGNING_FILE);
-    }
-    const jwks: JWK[] = [];
-    for (const name of names) jwks.push(JSON.parse(await readFile(join(folder, name), "utf8")));
     const pepper = await loadSecret(join(folder, "pairing.secret"));
     return {
-      ring: await importRing(jwks),
+      ring: new KeyRing(await readSigningKeys(folder), clock),
       pepper,
       cursorKey: await loadSecret(join(folder, "cursor.secret")),
       webhookKey: deriveKey(pepper, "webhook secrets at rest"),
@@ -81,11 +78,6 @@ async function importRing(jwks: readonly JWK[]): Promise<KeyRing> {
   return new KeyRing(await Promise.all(jwks.map(importSigningKey)));
 }
 
-async function newSigningJwk(): Promise<string> {
-  const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
-  return JSON.stringify(await exportJWK(privateKey));
-}
-
 async function loadSecret(path: string): Promise<Uint8Array> {
   await createOnce(path, randomBytes(SECRET_BYTES).toString("base64url"));
   return parseSecret((await readFile(path, "utf8")).trim(), path);
@@ -97,20 +89,4 @@ function parseSecret(text: unknown, name: string): Uint8Array {
     throw new Error(`${name} must be at least ${SECRET_BYTES} bytes in base64url.`);
   }
   return bytes;
-}
-
-/** Writes a file unless it is there; readers never see half of it. */
-async function createOnce(path: string, content: string): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
-  const file = await open(temporary, "wx", 0o600);
-  try {
-    await file.writeFile(content);
-    await file.sync();
-    await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-    });
-  } finally {
-    await file.close();
-    await rm(temporary, { force: true });
-  }
 }

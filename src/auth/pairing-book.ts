@@ -1,3 +1,5 @@
+import type { AuditActor } from "./audit-trail.ts";
+
 /** A device that asks to be paired. */
 export interface NewDevice {
   id: string;
@@ -14,12 +16,14 @@ export interface NewPairingCode {
   expiresAt: number;
 }
 
+/** Written to the audit log in the same step. */
 export interface NewDeviceKey {
   id: string;
   keyHash: Uint8Array;
   expiresAt: number;
   /** The keys before it are valid until here at most. */
   othersExpireAt: number;
+  issuedBy: AuditActor;
 }
 
 export interface Approval {
@@ -65,6 +69,6 @@ export interface PairingBook {
     pairing: { workspaceId: string; ownerId: string },
     key: NewDeviceKey,
   ): Promise<void>;
-  /** Unpairs: every key, code and the pairing secret end with it. */
-  unpair(deviceId: string): Promise<void>;
+  /** Unpairs, once, with an audit entry: every key, code and the pairing secret end with it. */
+  unpair(deviceId: string, by: AuditActor): Promise<void>;
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
+import type { AuditActor } from "./audit-trail.ts";
 import { newDeviceKey } from "./device-key.ts";
 import type { NewDevice, NewDeviceKey, PairingBook, PairingStanding } from "./pairing-book.ts";
 import {
@@ -23,8 +24,8 @@ const SECRET_FORM = /^[0-9A-Za-z]{43}$/;
 /** Seconds between two questions of a device that waits (RFC 8628 §3.5). */
 export const POLL_INTERVAL = 5;
 
-/** Five polls may come at once, then one each interval. */
-const POLLS: AttemptPolicy = { burst: 5, interval: POLL_INTERVAL * 1000 };
+/** One poll each interval; half a second is forgiven to clocks and networks. */
+const POLLS: AttemptPolicy = { burst: 1, interval: POLL_INTERVAL * 1000 - 500 };
 /** Wrong codes: ten per account, thirty per address, then one a minute, three a minute. */
 const GUESSES_BY_ACCOUNT: AttemptPolicy = { burst: 10, interval: 60_000 };
 const GUESSES_BY_ADDRESS: AttemptPolicy = { burst: 30, interval: 20_000 };
@@ -118,7 +119,7 @@ export class Pairing {
 
   /** Pairs and issues the key in one step. */
   async approveWithKey(approval: CodeApproval): Promise<IssuedKey> {
-    const { key, apiKey } = this.#newKey();
+    const { key, apiKey } = this.#newKey({ kind: "user", id: approval.ownerId });
     const deviceId = await this.#approve(approval, key);
     return { deviceId, apiKey, expiresAt: key.expiresAt };
   }
@@ -159,7 +160,7 @@ export class Pairing {
   /** A fresh key for a paired device; the ones before it stay valid for 24 h at most. */
   async renew(deviceId: string): Promise<IssuedKey> {
     await this.#spend(`renew\u0000${deviceId}`, RENEWALS, "Too many fresh keys.");
-    const { key, apiKey } = this.#newKey();
+    const { key, apiKey } = this.#newKey({ kind: "device", id: deviceId });
     if (!(await this.#parts.book.addKey(deviceId, key, this.#parts.clock.now()))) {
       throw wrongSecret();
     }
@@ -171,7 +172,7 @@ export class Pairing {
     description: DeviceDescription,
     pairing: { workspaceId: string; ownerId: string },
   ): Promise<IssuedKey> {
-    const { key, apiKey } = this.#newKey();
+    const { key, apiKey } = this.#newKey({ kind: "user", id: pairing.ownerId });
     // Nobody ever learns this secret: a virtual device renews with its key.
     const device = this.#newDevice(description, randomText(SECRET_LENGTH));
     await this.#parts.book.addPaired(device, pairing, key);
@@ -179,8 +180,8 @@ export class Pairing {
   }
 
   /** Ends every key of the device at once. */
-  async unpair(deviceId: string): Promise<void> {
-    await this.#parts.book.unpair(deviceId);
+  async unpair(deviceId: string, by: AuditActor): Promise<void> {
+    await this.#parts.book.unpair(deviceId, by);
     this.#parts.revocations.publish({ kind: "device", deviceId });
   }
 
@@ -268,7 +269,7 @@ export class Pairing {
     };
   }
 
-  #newKey(): { key: NewDeviceKey; apiKey: string } {
+  #newKey(issuedBy: AuditActor): { key: NewDeviceKey; apiKey: string } {
     const apiKey = newDeviceKey();
     const now = this.#parts.clock.now();
     const key = {
@@ -276,6 +277,7 @@ export class Pairing {
       keyHash: secretHash(apiKey),
       expiresAt: now + KEY_LIFETIME,
       othersExpireAt: now + KEY_OVERLAP,
+      issuedBy,
     };
     return { key, apiKey };
   }

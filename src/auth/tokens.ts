@@ -72,7 +72,7 @@ export class Tokens {
     const odd = Object.keys(header).find((name) => !HEADER_MEMBERS.has(name));
     if (odd !== undefined) throw new Error(`unexpected header member ${odd}`);
     const kind = kinds.find((each) => KINDS[each].typ === header.typ);
-    const key = this.#ring.get(header.kid);
+    const key = kind && (await this.#ring.find(header.kid));
     if (kind === undefined || key === undefined) throw new Error("unknown kind or key");
     const { payload } = await jwtVerify(token, key.publicKey, {
       algorithms: [ALGORITHM],

@@ -4,6 +4,7 @@ import type { CommandContext } from "./command-context.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDevice } from "./commands/device-simulate.ts";
 import { addDoctor } from "./commands/doctor.ts";
+import { addKeys } from "./commands/keys.ts";
 import { addLogin } from "./commands/login.ts";
 import { addTail } from "./commands/tail.ts";
 
@@ -24,6 +25,7 @@ export function buildProgram(context: CommandContext): Command {
   addTail(program, context);
   addDemo(program, context);
   addDoctor(program, context);
+  addKeys(program, context);
   return program;
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import type { Letter, Mail } from "../auth/mail.ts";
@@ -26,7 +26,9 @@ export class FolderMail implements Mail {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     // Ids sort by time, so the names do too.
     const path = join(this.#folder, `${newId()}.eml`);
-    await writeFile(path, message, { mode: 0o600, flag: "wx" });
+    await writeFile(`${path}.tmp`, message, { mode: 0o600, flag: "wx" });
+    // A reader never sees half a letter.
+    await rename(`${path}.tmp`, path);
     this.#log.info({ path }, "no SMTP_URL: the mail was written to a file");
     await this.#forgetOld();
   }

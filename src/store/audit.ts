@@ -50,6 +50,11 @@ export class PostgresAudit implements AuditTrail, AuditDirectory {
     this.#pool = pool;
   }
 
+  /** Once for each `id`, however often it is told and by how many processes. */
+  recordOnce(id: string, entry: AuditEntry): Promise<void> {
+    return guarded(() => insertAuditEntry(this.#pool, entry, id));
+  }
+
   record(entry: AuditEntry): Promise<void> {
     return guarded(() => insertAuditEntry(this.#pool, entry));
   }

@@ -1,5 +1,6 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
+import type { AuditActor } from "../auth/audit-trail.ts";
 import type { DeviceKeyBook, DeviceKeyStanding } from "../auth/device-key-book.ts";
 import type {
   Approval,
@@ -10,6 +11,7 @@ import type {
   PairingBook,
   PairingStanding,
 } from "../auth/pairing-book.ts";
+import { insertAuditEntry } from "./audit-entries.ts";
 import { toInstant } from "./instant.ts";
 import { guarded } from "./store-error.ts";
 
@@ -17,6 +19,8 @@ import { guarded } from "./store-error.ts";
 const LIVE_KEYS = 5;
 /** Devices that nobody paired are forgotten after a day, a few with each new code. */
 const FORGET_BATCH = 20;
+
+const placeRow = z.object({ workspace_id: z.string().nullable() });
 
 const idRow = z.object({ id: z.string() });
 
@@ -99,7 +103,10 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
           update devices set status = 'paired', workspace_id = ${approval.workspaceId},
             owner_id = ${approval.ownerId}, name = coalesce(${name}::text, name), updated_at = now()
           where id = ${code.device_id}`);
-        if (approval.key !== undefined) await insertKey(transaction, code.device_id, approval.key);
+        if (approval.key !== undefined) {
+          await insertKey(transaction, code.device_id, approval.key);
+          await recordKey(transaction, code.device_id, approval.workspaceId, approval.key);
+        }
         return { kind: "paired", deviceId: code.device_id };
       }),
     );
@@ -121,8 +128,9 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
   addKey(deviceId: string, key: NewDeviceKey, now: number): Promise<boolean> {
     return guarded(() =>
       this.#pool.transaction(async (transaction) => {
-        const device = await transaction.maybeOne(sql.type(idRow)`
-          select id from devices where id = ${deviceId} and status = 'paired' for update`);
+        const device = await transaction.maybeOne(sql.type(placeRow)`
+          select workspace_id from devices
+          where id = ${deviceId} and status = 'paired' for update`);
         if (device === null) return false;
         await transaction.query(sql.unsafe`
           update device_keys set expires_at = least(expires_at, ${toInstant(key.othersExpireAt)})
@@ -134,6 +142,7 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
             select id from device_keys
             where device_id = ${deviceId} and revoked_at is null and expires_at > ${toInstant(now)}
             order by id desc offset ${LIVE_KEYS})`);
+        await recordKey(transaction, deviceId, device.workspace_id, key);
         return true;
       }),
     );
@@ -153,21 +162,31 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
           sql.fragment`'paired', ${workspaceId}::uuid, ${ownerId}::uuid`,
         );
         await insertKey(transaction, device.id, key);
+        await recordKey(transaction, device.id, workspaceId, key);
       }),
     );
   }
 
-  unpair(deviceId: string): Promise<void> {
+  unpair(deviceId: string, by: AuditActor): Promise<void> {
     return guarded(() =>
       this.#pool.transaction(async (transaction) => {
-        await transaction.query(sql.unsafe`
-          update devices set status = 'revoked', updated_at = now() where id = ${deviceId}`);
+        const device = await transaction.maybeOne(sql.type(placeRow)`
+          update devices set status = 'revoked', updated_at = now()
+          where id = ${deviceId} and status <> 'revoked'
+          returning workspace_id`);
+        if (device === null) return;
         await transaction.query(sql.unsafe`
           update device_keys set revoked_at = now()
           where device_id = ${deviceId} and revoked_at is null`);
         await transaction.query(sql.unsafe`
           update pairing_codes set used_at = coalesce(used_at, now())
           where device_id = ${deviceId}`);
+        await insertAuditEntry(transaction, {
+          kind: "device_unpaired",
+          actor: by,
+          workspaceId: device.workspace_id ?? undefined,
+          subjectId: deviceId,
+        });
       }),
     );
   }
@@ -238,6 +257,22 @@ async function insertKey(
   await transaction.query(sql.unsafe`
     insert into device_keys (id, device_id, key_hash, expires_at)
     values (${key.id}, ${deviceId}, ${bytes(key.keyHash)}, ${toInstant(key.expiresAt)})`);
+}
+
+/** Comes last in a transaction. */
+async function recordKey(
+  transaction: DatabaseTransactionConnection,
+  deviceId: string,
+  workspaceId: string | null,
+  key: NewDeviceKey,
+): Promise<void> {
+  await insertAuditEntry(transaction, {
+    kind: "device_key_issued",
+    actor: key.issuedBy,
+    workspaceId: workspaceId ?? undefined,
+    subjectId: deviceId,
+    detail: { key_id: key.id },
+  });
 }
 
 async function forgetUnpaired(

@@ -2,6 +2,7 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { newId } from "../../src/base/ids.ts";
+import { auditLines } from "../support/audit-lines.ts";
 import { HttpHouse } from "../support/http-house.ts";
 
 const DAY = 24 * 3_600_000;
@@ -208,13 +209,19 @@ describe("pairing over HTTP", () => {
     await freshUser();
   });
 
-  it("polling: too fast while pending is slow_down, five at once are forgiven", async () => {
+  it("polling: faster than the interval while pending is slow_down, in its time it is not", async () => {
     const { body } = await publish();
-    const codes: (string | null)[] = [];
-    for (let poll = 0; poll < 7; poll += 1) {
-      codes.push((await claim(body.pairing_secret)).headers.get("x-error-code"));
+    const poll = async () => (await claim(body.pairing_secret)).headers;
+    expect((await poll()).get("x-error-code")).toBe("not_paired");
+    const slowDown = await poll();
+    expect(slowDown.get("x-error-code")).toBe("slow_down");
+    expect(slowDown.get("retry-after")).toBe("5");
+    house.accounts.clock.advance(4_000);
+    expect((await poll()).get("x-error-code")).toBe("slow_down");
+    for (let turn = 0; turn < 5; turn += 1) {
+      house.accounts.clock.advance(turn === 0 ? 1_000 : 5_000);
+      expect((await poll()).get("x-error-code")).toBe("not_paired");
     }
-    expect(codes).toEqual([...Array(5).fill("not_paired"), "slow_down", "slow_down"]);
     await pair(body.code);
     expect((await claim(body.pairing_secret)).status).toBe(200);
   });
@@ -297,5 +304,28 @@ describe("pairing over HTTP", () => {
     house.accounts.revocations.publish({ kind: "user", userId });
     expect((await beat()).status).toBe(200);
     await freshUser();
+  });
+
+  it("audit: every key that is issued, by whom, and the unpairing, once", async () => {
+    const { body } = await publish();
+    const deviceId = String(body.device_id);
+    const code = { code: body.code, workspace_id: workspaceId };
+    const claimed = await house.call("POST", "/devices/pair/claim-auth", {
+      bearer: userToken,
+      body: code,
+    });
+    await claim(body.pairing_secret);
+    await house.call("POST", "/devices/pair/claim-auth", { key: String(claimed.body.api_key) });
+    const path = `/devices/${deviceId}`;
+    await house.call("DELETE", path, { bearer: userToken });
+    await house.call("DELETE", path, { bearer: userToken });
+    const lines = await auditLines(house.accounts.pool, deviceId);
+    expect(lines.map(({ kind, actor }) => [kind, actor])).toEqual([
+      ["device_key_issued", userId],
+      ["device_key_issued", deviceId],
+      ["device_key_issued", deviceId],
+      ["device_unpaired", userId],
+    ]);
+    expect(JSON.stringify(lines)).not.toContain("vk_dev_");
   });
 });

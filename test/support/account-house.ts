@@ -72,7 +72,7 @@ export const PASSWORD = "correct horse";
 
 /** Accounts, workspaces and devices over a real database, with their routes on top. */
 export class AccountHouse {
-  readonly clock = new ManualClock(Date.now());
+  readonly clock: ManualClock;
   readonly revocations = new LocalRevocations();
   readonly passwords = new PasswordHasher();
   readonly pool: DatabasePool;
@@ -115,12 +115,14 @@ export class AccountHouse {
     pool: DatabasePool,
     keys: KeyMaterial,
     folder: string,
+    clock: ManualClock,
   ) {
+    this.clock = clock;
     this.#database = database;
     this.pool = pool;
     this.keys = keys;
     this.folder = folder;
-    const { clock, passwords, revocations } = this;
+    const { passwords, revocations } = this;
     this.tokens = new Tokens(keys.ring, clock);
     this.users = new UserStore(pool);
     this.workspaces = new WorkspaceStore(pool);
@@ -188,8 +190,9 @@ export class AccountHouse {
     const database = await createTestDatabase();
     const pool = await createPool(database.serviceUrl, { maximumPoolSize: 8 });
     const folder = mkdtempSync(join(tmpdir(), "account-house-"));
-    const keys = await loadKeyFolder(join(folder, "keys"));
-    return new AccountHouse(database, pool, keys, folder);
+    const clock = new ManualClock(Date.now());
+    const keys = await loadKeyFolder(join(folder, "keys"), clock);
+    return new AccountHouse(database, pool, keys, folder, clock);
   }
 
   async close(): Promise<void> {
