@@ -23,13 +23,13 @@ const DEFAULT_LIMIT = 50;
 
 const hitSchema = Type.Object({
   session_id: Type.String(),
-  session_title: Type.String(),
+  session_title: Type.String({ examples: ["Weekly planning"] }),
   segment_id: Type.String(),
   start_ms: Type.Integer({ description: "On the session's timeline" }),
   end_ms: Type.Integer(),
   said_at: Type.String({ description: "RFC 3339, UTC, milliseconds" }),
   speaker_label: Type.String(),
-  speaker_name: Type.Optional(Type.String()),
+  speaker_name: Type.Optional(Type.String({ examples: ["Anna"] })),
   text: Type.String(),
   snippet: Type.String({
     description: "HTML: the words around the match, escaped, each match in `<mark>`",
@@ -70,7 +70,7 @@ function searchWorkspace(ports: WorkspaceSearchPorts): Route {
     summary: "Full-text search in the sessions of a workspace that the caller may read",
     description:
       "Segments, the best fit first. Words match in all their forms where the session's language has a dictionary.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ id: Type.String() }),
     query: searchQuery,

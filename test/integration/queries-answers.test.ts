@@ -146,7 +146,7 @@ describe("queries: answers", () => {
     ]);
     await queries.claim(sessionId, "S1", owner.id);
     const named = await queries.askSession(owner, sessionId, "What did Olga say about the report?");
-    expect(named.answer).toBe("Olga Owner said at 00:00: “i will write the report”");
+    expect(named.answer).toBe("Olga Owner said at 00:00: “I will write the report.”");
     expect(named.citations).toEqual([
       {
         session_id: sessionId,

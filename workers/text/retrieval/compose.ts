@@ -1,4 +1,6 @@
 import type { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";
+import { clockTime, polish } from "../summary/polish.ts";
+import { isEnglish } from "../terms.ts";
 import type { Sentence } from "./document.ts";
 
 /** What a voice is called in an answer. */
@@ -7,15 +9,6 @@ export function speakerName(conversation: Conversation | undefined, label: strin
   if (name !== "") return name;
   const number = /^S(\d+)$/.exec(label)?.[1];
   return number === undefined ? "An unknown speaker" : `Speaker ${number}`;
-}
-
-/** `02:13`, or `1:02:13` beyond an hour. */
-export function clockTime(milliseconds: number): string {
-  const seconds = Math.floor(milliseconds / 1_000);
-  const two = (value: number): string => String(value).padStart(2, "0");
-  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
-  const rest = `${two(minutes)}:${two(seconds % 60)}`;
-  return hours > 0 ? `${hours}:${rest}` : rest;
 }
 
 /** What a conversation is called in an answer: its title and day. */
@@ -52,7 +45,7 @@ function quoteOne(
   const conversation = conversations[sentences[0]?.conversation ?? 0];
   const quotes = sentences.map(({ passage, text }, index) => {
     const before = sentences[index - 1]?.passage;
-    const quote = `“${cleanSpeech(text)}”`;
+    const quote = quoteSpeech(text, conversation?.language ?? "");
     if (before?.segmentId === passage.segmentId) return quote;
     const at = clockTime(passage.startMs);
     if (before?.label === passage.label) return `and at ${at}: ${quote}`;
@@ -63,15 +56,12 @@ function quoteOne(
 }
 
 /** A quotation without the noises and stutters of speech; the citation has every word. */
-export function cleanSpeech(text: string): string {
-  return text
-    .replace(/(^|[\s,])(?:uh|um|erm|uhm|mm|hmm|eh)\b[,.]?/gi, "$1")
+export function quoteSpeech(text: string, language: string): string {
+  const fluent = text
     .replace(/\b([\p{L}']+)((?:,? \1\b)+)/giu, "$1")
     .replace(/\s+([,.?!])/g, "$1")
-    .replace(/,(?=[,.?!])/g, "")
-    .replace(/\s+/g, " ")
-    .replace(/^[\s,]+/, "")
-    .trim();
+    .replace(/,(?=[,.?!])/g, "");
+  return `“${polish(fluent, isEnglish(language))}”`;
 }
 
 /** `a`, `a and b`, `a, b and c`. */

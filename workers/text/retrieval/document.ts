@@ -1,4 +1,5 @@
 import type { Conversation, Passage } from "../../../src/wire/gen/voice/v1/retrieval.ts";
+import { splitSentences } from "../sentences.ts";
 import { ASKER, voiceId } from "./question.ts";
 import type { Steps } from "./steps.ts";
 import type { Stemmer } from "./words.ts";
@@ -72,13 +73,11 @@ function countOf(terms: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** At full stops, and every sixty words where there are none. */
+/** Sentences, cut again every sixty words where they run on. */
 function splitText(text: string): string[] {
-  const sentences = text.match(/[^.?!…]+(?:[.?!…]+(?=\s|$)|[.?!…]+\S*|$)/g) ?? [];
-  return sentences.flatMap((sentence) => {
-    const trimmed = sentence.trim();
-    const words = trimmed.split(/\s+/);
-    if (words.length <= MAX_SENTENCE_WORDS) return trimmed === "" ? [] : [trimmed];
+  return splitSentences(text).flatMap((sentence) => {
+    const words = sentence.split(" ");
+    if (words.length <= MAX_SENTENCE_WORDS) return [sentence];
     const pieces: string[] = [];
     for (let at = 0; at < words.length; at += MAX_SENTENCE_WORDS) {
       pieces.push(words.slice(at, at + MAX_SENTENCE_WORDS).join(" "));

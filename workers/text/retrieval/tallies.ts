@@ -1,4 +1,5 @@
-import { cleanSpeech, clockTime, conversationName, listed, speakerName } from "./compose.ts";
+import { clockTime } from "../summary/polish.ts";
+import { conversationName, listed, quoteSpeech, speakerName } from "./compose.ts";
 import { isSaidBy, type Sentence } from "./document.ts";
 import { frequency } from "./ranking.ts";
 import type { Search } from "./search.ts";
@@ -92,7 +93,7 @@ export function listConversations(found: Search, best: readonly Sentence[]): Dra
     const conversation = found.conversations[index];
     const name = conversation === undefined ? "" : conversationName(conversation);
     const at = clockTime(sentence.passage.startMs);
-    return `${name}: ${nameOf(found, sentence)} said at ${at}: “${cleanSpeech(sentence.text)}”`;
+    return `${name}: ${nameOf(found, sentence)} said at ${at}: ${quoteSpeech(sentence.text, conversation?.language ?? "")}`;
   });
   const head =
     firsts.size === 1

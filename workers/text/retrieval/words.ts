@@ -1,4 +1,5 @@
 import { stemmer } from "stemmer";
+import { isEnglish } from "../terms.ts";
 import { NUMBER_WORDS, STOP_WORDS } from "./stop-words.ts";
 
 const WORD = /[\p{L}\p{N}]+(?:['’][\p{L}]+)*/gu;
@@ -30,7 +31,7 @@ export class Stemmer {
 
   /** Porter's stems for English, the folded word for other languages. */
   constructor(language: string) {
-    this.#isEnglish = language === "" || /^en\b/i.test(language);
+    this.#isEnglish = isEnglish(language);
   }
 
   stem(word: string): string {
