@@ -27,7 +27,10 @@ async function lint(document: object): Promise<string[]> {
 
 describe("openapi lint", () => {
   it("finds nothing wrong with the document", async () => {
-    expect(await lint(await wholeDocument())).toEqual([]);
+    const problems = await lint(await wholeDocument());
+    // A browser is sent on to the provider: the redirect is the success.
+    const redirect = /operation-2xx-response.*\/paths\/~1auth~1oauth~1\{provider\}~1authorize\//;
+    expect(problems.filter((problem) => !redirect.test(problem))).toEqual([]);
   });
 
   it("finds nothing wrong with the document of the live channel", async () => {
