@@ -49,7 +49,7 @@ function sessionGraph(ports: GraphPorts): Route {
     tag: "Graph",
     summary: "What a session is about: entities, how they hang together, and groups of them",
     description: `${MADE_OF}A first request may take some seconds.`,
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: sessionParams,
     query: Type.Object({
@@ -92,7 +92,7 @@ function workspaceGraph(ports: GraphPorts): Route {
     tag: "Graph",
     summary: "What a workspace's sessions are about, as one graph",
     description: `${MADE_OF}Of the newest 100 sessions whose words the caller may read. The same name in several sessions is one entity.`,
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ id: Type.String() }),
     query: Type.Object({
