@@ -156,7 +156,7 @@ function cancelJob(ports: JobPorts): Route {
     roles: PEOPLE,
     params: jobParams,
     responses: { 200: { description: "It is cancelled", schema: jobSchema } },
-    errors: ["forbidden", "not_found", "conflict"],
+    errors: ["session_deleted", "forbidden", "not_found", "conflict"],
     resolve: ({ principal, params }) => requireJob(ports, principal, params.id, "session.jobs"),
     async handle({ principal }, job: JobRecord) {
       if (job.status !== "cancelled") await cancel(ports, job, requirePrincipal(principal).id);

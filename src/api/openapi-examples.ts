@@ -91,7 +91,8 @@ function branchExample(branches: readonly Json[], name: string): Json | undefine
 
 function fits(branch: Json, value: Json): boolean {
   if (typeof branch !== "object" || branch === null || Array.isArray(branch)) return false;
-  return branch.const === value || branch.type === (value === null ? "null" : typeof value);
+  if (branch.const !== undefined || branch.enum !== undefined) return branch.const === value;
+  return branch.type === (value === null ? "null" : typeof value);
 }
 
 function mergedExample(parts: readonly Json[]): JsonObject {

@@ -1,3 +1,5 @@
+import createClient, { type Client } from "openapi-fetch";
+import type { paths } from "./api-schema.ts";
 import { type Attempts, type BackOff, PATIENT, type Retry, withRetries } from "./back-off.ts";
 import { reasonOf } from "./command-failure.ts";
 
@@ -28,22 +30,19 @@ export class Unreachable extends Error {
   }
 }
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+/** One request, through the client whose types come from the service's OpenAPI document. */
+export type Send<T> = (client: Client<paths>) => Promise<{ data?: T }>;
 
-export interface Call {
-  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-  /** Below the base address, e.g. `/auth/login`. */
-  readonly path: string;
+export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  readonly json?: JsonObject;
-  readonly bytes?: Uint8Array<ArrayBuffer>;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  readonly onRetry?: Attempts["onRetry"];
 }
 
 const TIMEOUT_MS = 30_000;
 
-/** Calls the service's REST interface; answers are JSON objects, failures `ApiFailure` or `Unreachable`. */
+/** Calls the service's REST interface; failures are `ApiFailure` or `Unreachable`. */
 export class ApiClient {
   /** With `/api`, without a slash at the end. */
   readonly baseUrl: string;
@@ -54,41 +53,56 @@ export class ApiClient {
     this.#backOff = backOff;
   }
 
-  /** One attempt. */
-  async once(call: Call): Promise<JsonObject> {
-    const text = await this.text(call);
+  /** One attempt; what the answer holds. */
+  async once<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
+    let name = "the call";
+    const client = createClient<paths>({
+      baseUrl: this.baseUrl,
+      headers: options.headers,
+      fetch: (request) => {
+        name = this.#nameOf(request);
+        return exchange(name, request, options);
+      },
+    });
     try {
-      const body: unknown = JSON.parse(text);
-      if (typeof body === "object" && body !== null) return body as JsonObject;
-    } catch {
+      const { data } = await send(client);
+      if (data !== undefined && data !== null) return data;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
       // Falls through: whatever answered is not this service.
     }
-    throw new ApiFailure(nameOf(call), 502, "", "the answer is not a JSON object");
+    throw new ApiFailure(name, 502, "", "the answer is not a JSON object");
   }
 
   /** As `once`, repeated within bounds while the failure is a passing one (429, 5xx, network). */
-  call(call: Call, onRetry?: Attempts["onRetry"]): Promise<JsonObject> {
-    const { signal } = call;
-    return withRetries(() => this.once(call), { backOff: this.#backOff, judge, onRetry, signal });
+  call<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
+    const { onRetry, signal } = options;
+    const attempts = { backOff: this.#backOff, judge, onRetry, signal };
+    return withRetries(() => this.once(send, options), attempts);
   }
 
-  /** One attempt; the answer's body as text. */
-  async text(call: Call): Promise<string> {
-    const limit = AbortSignal.timeout(call.timeoutMs ?? TIMEOUT_MS);
-    try {
-      const response = await fetch(this.baseUrl + call.path, {
-        method: call.method,
-        headers: { ...(call.json && { "Content-Type": "application/json" }), ...call.headers },
-        body: call.json ? JSON.stringify(call.json) : call.bytes,
-        signal: call.signal ? AbortSignal.any([limit, call.signal]) : limit,
-      });
-      const text = await response.text();
-      if (!response.ok) throw failureOf(nameOf(call), response, text);
-      return text;
-    } catch (error) {
-      if (error instanceof ApiFailure || call.signal?.aborted) throw error;
-      throw new Unreachable(nameOf(call), error);
-    }
+  #nameOf({ method, url }: Request): string {
+    return `${method} ${url.slice(this.baseUrl.length).split("?")[0]}`;
+  }
+}
+
+/** Sends a request and reads all of its answer, within its time; throws unless that is 2xx. */
+async function exchange(
+  name: string,
+  request: Request,
+  { timeoutMs = TIMEOUT_MS, signal }: CallOptions,
+): Promise<Response> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(request, {
+      signal: signal ? AbortSignal.any([limit, signal]) : limit,
+    });
+    const text = await response.text();
+    if (!response.ok) throw failureOf(name, response, text);
+    return new Response(text, { status: response.status, headers: response.headers });
+  } catch (error) {
+    if (error instanceof ApiFailure || signal?.aborted) throw error;
+    throw new Unreachable(name, error);
   }
 }
 
@@ -98,10 +112,6 @@ export function judge(error: unknown): Retry {
   if (!(error instanceof ApiFailure)) return { retryable: false };
   const { status, retryAfterMs } = error;
   return { retryable: status === 408 || status === 429 || status >= 500, retryAfterMs };
-}
-
-function nameOf({ method, path }: Call): string {
-  return `${method} ${path.split("?")[0]}`;
 }
 
 function failureOf(call: string, response: Response, text: string): ApiFailure {

@@ -1,5 +1,4 @@
 import type { ServerFrame } from "../wire/live-frames.ts";
-import { objectsField } from "./json-field.ts";
 import { LiveViewer } from "./live-viewer.ts";
 import { type Line, lineOfSegment, Transcript } from "./transcript.ts";
 import type { TranscriptView } from "./transcript-view.ts";
@@ -51,13 +50,15 @@ export async function followSession(
 
 async function fetchLines(user: UserSession, sessionId: string): Promise<Line[]> {
   const lines: Line[] = [];
-  let cursor = "";
+  let cursor: string | undefined;
   for (let pages = 0; pages < MOST_PAGES; pages++) {
-    const path = `/sessions/${sessionId}/segments?limit=100${cursor}`;
-    const page = await user.call({ method: "GET", path });
-    lines.push(...objectsField(page, "items").map(lineOfSegment));
-    if (typeof page.next_cursor !== "string") break;
-    cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`;
+    const params = { path: { session_id: sessionId }, query: { limit: 100, cursor } };
+    const page = await user.call((client) =>
+      client.GET("/sessions/{session_id}/segments", { params }),
+    );
+    lines.push(...page.items.map(lineOfSegment));
+    if (page.next_cursor === null) break;
+    cursor = page.next_cursor;
   }
   return lines;
 }

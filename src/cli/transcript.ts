@@ -4,7 +4,7 @@ import type {
   SessionStatus,
   SnapshotSegment,
 } from "../wire/live-frames.ts";
-import type { JsonObject } from "./api-client.ts";
+import type { operations } from "./api-schema.ts";
 
 /** One utterance as it stands now. */
 export interface Line {
@@ -150,14 +150,18 @@ export class Transcript {
   }
 }
 
+type Segment = Pick<
+  operations["listSegments"]["responses"]["200"]["content"]["application/json"]["items"][number],
+  "id" | "start_ms" | "speaker_label" | "text"
+>;
+
 /** A segment as REST lists it (interface 2.2). */
-export function lineOfSegment(segment: JsonObject): Line {
-  const text = String(segment.text ?? "");
+export function lineOfSegment({ id, start_ms, speaker_label, text }: Segment): Line {
   return {
-    id: String(segment.id),
+    id,
     revision: 0,
-    start: Number(segment.start_ms) / 1000,
-    speaker: String(segment.speaker_label ?? "UU"),
+    start: start_ms / 1000,
+    speaker: speaker_label ?? "UU",
     text,
     words: countWords(text),
   };

@@ -1,7 +1,6 @@
-import { ApiClient, ApiFailure, type Call, type JsonObject } from "./api-client.ts";
+import { ApiClient, ApiFailure, type Send } from "./api-client.ts";
 import { CommandFailure } from "./command-failure.ts";
 import { Credentials, type StoredLogin } from "./credentials.ts";
-import { stringField } from "./json-field.ts";
 
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8080/api";
 
@@ -27,14 +26,9 @@ export function baseUrlOf(options: ConnectionOptions, env: NodeJS.ProcessEnv): s
 
 /** Exchanges e-mail and password for tokens. */
 export async function logIn(api: ApiClient, email: string, password: string): Promise<StoredLogin> {
-  const json = { email, password, remember_me: true };
-  const answer = await api.call({ method: "POST", path: "/auth/login", json });
-  const { refresh_token } = answer;
-  return {
-    email,
-    token: stringField(answer, "token"),
-    ...(typeof refresh_token === "string" && { refresh_token }),
-  };
+  const body = { email, password, remember_me: true };
+  const { token, refresh_token } = await api.call((client) => client.POST("/auth/login", { body }));
+  return { email, token, ...(refresh_token !== undefined && { refresh_token }) };
 }
 
 /** A signed-in user: carries the access token and renews it when it has run out. */
@@ -53,32 +47,9 @@ export class UserSession {
     return this.#login.token;
   }
 
-  async call(call: Call): Promise<JsonObject> {
-    return this.#authorised(call, (authorised) => this.api.call(authorised));
-  }
-
-  async text(call: Call): Promise<string> {
-    return this.#authorised(call, (authorised) => this.api.text(authorised));
-  }
-
-  /** Gets a fresh access token; throws when the service no longer accepts the login. */
-  async renew(): Promise<void> {
-    const { refresh_token } = this.#login;
-    if (refresh_token === undefined) throw expired(this.api.baseUrl);
-    const headers = { Authorization: `Bearer ${refresh_token}` };
-    try {
-      const answer = await this.api.call({ method: "GET", path: "/auth/refresh-token", headers });
-      this.#login = { ...this.#login, token: stringField(answer, "token") };
-    } catch (error) {
-      if (error instanceof ApiFailure && error.status === 401) throw expired(this.api.baseUrl);
-      throw error;
-    }
-    this.#renewed(this.#login);
-  }
-
-  async #authorised<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T> {
-    const withToken = () =>
-      send({ ...call, headers: { ...call.headers, Authorization: `Bearer ${this.token}` } });
+  /** As `ApiClient.call`, with the token; once more with a fresh one when it has run out. */
+  async call<T>(send: Send<T>): Promise<NonNullable<T>> {
+    const withToken = () => this.api.call(send, { headers: bearer(this.token) });
     try {
       return await withToken();
     } catch (error) {
@@ -87,6 +58,27 @@ export class UserSession {
       return withToken();
     }
   }
+
+  /** Gets a fresh access token; throws when the service no longer accepts the login. */
+  async renew(): Promise<void> {
+    const { refresh_token } = this.#login;
+    if (refresh_token === undefined) throw expired(this.api.baseUrl);
+    const headers = bearer(refresh_token);
+    try {
+      const { token } = await this.api.call((client) => client.GET("/auth/refresh-token"), {
+        headers,
+      });
+      this.#login = { ...this.#login, token };
+    } catch (error) {
+      if (error instanceof ApiFailure && error.status === 401) throw expired(this.api.baseUrl);
+      throw error;
+    }
+    this.#renewed(this.#login);
+  }
+}
+
+function bearer(token: string): { Authorization: string } {
+  return { Authorization: `Bearer ${token}` };
 }
 
 function expired(baseUrl: string): CommandFailure {

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type ApiClient, ApiFailure, type JsonObject } from "./api-client.ts";
+import { type ApiClient, ApiFailure, type CallOptions, type Send } from "./api-client.ts";
 import type { AudioChunk } from "./audio-chunks.ts";
 import type { Attempts } from "./back-off.ts";
-import { stringField } from "./json-field.ts";
 import type { UserSession } from "./user-session.ts";
 
 export interface PairingRequest {
@@ -38,35 +37,32 @@ export class VirtualDevice {
   ): Promise<VirtualDevice> {
     const { api } = user;
     const serial = `SIM-${randomUUID().slice(0, 8)}`;
-    const offer = await api.call({
-      method: "POST",
-      path: "/devices/pairing-codes",
-      json: { device_serial: serial, name, model: MODEL },
-    });
-    await user.call({
-      method: "POST",
-      path: "/devices/pair",
-      json: { code: stringField(offer, "code"), workspace_id: workspaceId, name },
-    });
-    const grant = await api.call({
-      method: "POST",
-      path: "/devices/pair/claim-auth",
-      headers: { Authorization: `Bearer ${stringField(offer, "pairing_secret")}` },
-      json: {},
-    });
-    const id = stringField(grant, "device_id");
-    return new VirtualDevice(api, id, stringField(grant, "api_key"), onRetry);
+    const device = { device_serial: serial, name, model: MODEL };
+    const { code, pairing_secret } = await api.call((client) =>
+      client.POST("/devices/pairing-codes", { body: device }),
+    );
+    const body = { code, workspace_id: workspaceId, name };
+    await user.call((client) => client.POST("/devices/pair", { body }));
+    const { device_id, api_key } = await api.call(
+      (client) => client.POST("/devices/pair/claim-auth", { body: {} }),
+      { headers: { Authorization: `Bearer ${pairing_secret}` } },
+    );
+    return new VirtualDevice(api, device_id, api_key, onRetry);
   }
 
-  heartbeat(telemetry: JsonObject): Promise<JsonObject> {
-    return this.#post(`/devices/${this.id}/heartbeat`, telemetry);
+  async heartbeat(telemetry: { battery_percent?: number; recording?: boolean }): Promise<void> {
+    await this.#call((client) =>
+      client.POST("/devices/{device_id}/heartbeat", { params: this.#params, body: telemetry }),
+    );
   }
 
   /** Starts a session and returns its id. */
-  async startSession(options: { title?: string; language?: string }): Promise<string> {
-    const path = `/devices/${this.id}/session/start`;
+  async startSession(body: { title?: string; language?: string }): Promise<string> {
     try {
-      return stringField(await this.#post(path, options), "session_id");
+      const started = await this.#call((client) =>
+        client.POST("/devices/{device_id}/session/start", { params: this.#params, body }),
+      );
+      return started.session_id;
     } catch (error) {
       // A first attempt whose answer was lost did start it; the refusal names it.
       const started = error instanceof ApiFailure && error.status === 409 && uuidIn(error.said);
@@ -75,31 +71,40 @@ export class VirtualDevice {
     }
   }
 
-  upload(sessionId: string, chunk: AudioChunk, signal?: AbortSignal): Promise<JsonObject> {
-    const call = {
-      method: "POST",
-      path: `/sessions/${sessionId}/upload-audio`,
-      headers: {
-        "X-API-Key": this.#key,
-        "Content-Type": chunk.mediaType,
-        "X-Chunk-Sequence": String(chunk.sequence),
-      },
-      bytes: chunk.bytes,
-      timeoutMs: UPLOAD_TIMEOUT_MS,
-      signal,
-    } as const;
-    return this.#api.call(call, this.#onRetry);
+  upload(sessionId: string, chunk: AudioChunk, signal?: AbortSignal) {
+    const headers = {
+      "Content-Type": chunk.mediaType,
+      "X-Chunk-Sequence": String(chunk.sequence),
+    };
+    return this.#call(
+      (client) =>
+        client.POST("/sessions/{session_id}/upload-audio", {
+          params: { path: { session_id: sessionId } },
+          headers,
+          // The document can only say that there are bytes; the serialiser gives them.
+          body: "",
+          bodySerializer: () => chunk.bytes,
+        }),
+      { timeoutMs: UPLOAD_TIMEOUT_MS, signal },
+    );
   }
 
   /** Ends the session; `lastSequence` is the last chunk the service may expect, -1 for none. */
-  stopSession(id: string, lastSequence: number, signal?: AbortSignal): Promise<JsonObject> {
-    const json = { session_id: id, last_chunk_sequence: lastSequence };
-    return this.#post(`/devices/${this.id}/session/stop`, json, signal);
+  async stopSession(id: string, lastSequence: number, signal?: AbortSignal): Promise<void> {
+    const body = { session_id: id, last_chunk_sequence: lastSequence };
+    await this.#call(
+      (client) => client.POST("/devices/{device_id}/session/stop", { params: this.#params, body }),
+      { signal },
+    );
   }
 
-  #post(path: string, json: JsonObject, signal?: AbortSignal): Promise<JsonObject> {
+  get #params(): { path: { device_id: string } } {
+    return { path: { device_id: this.id } };
+  }
+
+  #call<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
     const headers = { "X-API-Key": this.#key };
-    return this.#api.call({ method: "POST", path, headers, json, signal }, this.#onRetry);
+    return this.#api.call(send, { ...options, headers, onRetry: this.#onRetry });
   }
 }
 

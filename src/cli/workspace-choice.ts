@@ -1,5 +1,4 @@
 import { ApiFailure } from "./api-client.ts";
-import { objectsField, stringField } from "./json-field.ts";
 import type { UserSession } from "./user-session.ts";
 
 const NAME = "Simulated devices";
@@ -9,15 +8,15 @@ export async function chooseWorkspace(user: UserSession, given?: string): Promis
   if (given) return given;
   const first = await firstWorkspace(user);
   if (first !== undefined) return first;
-  const json = { name: NAME, preferred_language: "en" };
-  return stringField(await user.call({ method: "POST", path: "/workspaces", json }), "id");
+  const body = { name: NAME, preferred_language: "en" };
+  return (await user.call((client) => client.POST("/workspaces", { body }))).id;
 }
 
 async function firstWorkspace(user: UserSession): Promise<string | undefined> {
   try {
-    const answer = await user.call({ method: "GET", path: "/workspaces?limit=1" });
-    const [workspace] = objectsField(answer, "items");
-    return workspace && stringField(workspace, "id");
+    const params = { query: { limit: 1 } };
+    const { items } = await user.call((client) => client.GET("/workspaces", { params }));
+    return items[0]?.id;
   } catch (error) {
     // A service without this list still pairs devices.
     if (error instanceof ApiFailure && (error.status === 404 || error.status === 405)) {

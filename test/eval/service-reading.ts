@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiClient, type JsonObject } from "../../src/cli/api-client.ts";
+import { ApiClient } from "../../src/cli/api-client.ts";
+import type { operations } from "../../src/cli/api-schema.ts";
 import { cutIntoChunks } from "../../src/cli/audio-chunks.ts";
 import { streamChunks } from "../../src/cli/device-stream.ts";
-import { objectsField, stringField } from "../../src/cli/json-field.ts";
 import { baseUrlOf, logIn, UserSession } from "../../src/cli/user-session.ts";
 import { VirtualDevice } from "../../src/cli/virtual-device.ts";
 import { durationSeconds, type WaveAudio } from "../../src/cli/wave-file.ts";
@@ -59,41 +59,42 @@ export class ServiceReader {
     await this.#device.stopSession(id, chunks - 1);
     await this.#completed(id, PATIENCE_S + PATIENCE_PER_AUDIO_SECOND * durationSeconds(audio));
     const seconds = (performance.now() - start) / 1000;
-    const path = `/sessions/${id}/transcript?format=json`;
-    const transcript = await this.#user.call({ method: "GET", path });
-    const segments = objectsField(transcript, "segments");
+    const segments = await this.#segments(id);
     const turns = segments.map(turnOf);
     return {
       session_id: id,
-      words: normaliseWords(segments.map((segment) => stringField(segment, "text")).join(" ")),
-      timedWords: await this.#timedWords(id),
+      words: normaliseWords(segments.map(({ text }) => text).join(" ")),
+      timedWords: segments.flatMap(({ words = [] }) => words.flatMap(timedWord)),
       turns,
       speakers: [...new Set(turns.map((turn) => turn.speaker))].filter((label) => label !== "UU"),
       seconds,
     };
   }
 
-  async #timedWords(id: string): Promise<TimedWord[]> {
-    const words: TimedWord[] = [];
-    let cursor = "";
+  async #segments(id: string): Promise<Segment[]> {
+    const segments: Segment[] = [];
+    let cursor: string | undefined;
     for (let pages = 0; pages < MOST_PAGES; pages++) {
-      const path = `/sessions/${id}/segments?words=true&limit=100${cursor}`;
-      const page = await this.#user.call({ method: "GET", path });
-      for (const segment of objectsField(page, "items")) {
-        words.push(...objectsField(segment, "words").flatMap(timedWord));
-      }
-      if (typeof page.next_cursor !== "string") break;
-      cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`;
+      const params = { path: { session_id: id }, query: { words: true, limit: 100, cursor } };
+      const page = await this.#user.call((client) =>
+        client.GET("/sessions/{session_id}/segments", { params }),
+      );
+      segments.push(...page.items);
+      if (page.next_cursor === null) break;
+      cursor = page.next_cursor;
     }
-    return words;
+    return segments;
   }
 
   async #completed(id: string, limitSeconds: number): Promise<void> {
     const deadline = performance.now() + limitSeconds * 1000;
+    const params = { path: { session_id: id } };
     let status = "";
     while (performance.now() < deadline) {
-      const session = await this.#user.call({ method: "GET", path: `/sessions/${id}` });
-      status = stringField(session, "status");
+      const session = await this.#user.call((client) =>
+        client.GET("/sessions/{session_id}", { params }),
+      );
+      status = session.status;
       if (status === "completed") return;
       if (status === "failed") throw new Error(`session ${id} failed`);
       await delay(POLL_MS);
@@ -102,16 +103,23 @@ export class ServiceReader {
   }
 }
 
-function turnOf(segment: JsonObject): SpokenTurn {
-  return {
-    speaker: String(segment.speaker_label ?? "UU"),
-    start: Number(segment.start_ms) / 1000,
-    end: Number(segment.end_ms) / 1000,
-  };
+type Segment =
+  operations["listSegments"]["responses"]["200"]["content"]["application/json"]["items"][number];
+
+interface Times {
+  start_ms: number;
+  end_ms: number;
 }
 
-function timedWord({ word, start_ms, end_ms }: JsonObject): TimedWord[] {
-  if (typeof word !== "string") return [];
-  const times = { start: Number(start_ms) / 1000, end: Number(end_ms) / 1000 };
+function turnOf({
+  speaker_label,
+  start_ms,
+  end_ms,
+}: Times & { speaker_label?: string }): SpokenTurn {
+  return { speaker: speaker_label ?? "UU", start: start_ms / 1000, end: end_ms / 1000 };
+}
+
+function timedWord({ word, start_ms, end_ms }: Times & { word: string }): TimedWord[] {
+  const times = { start: start_ms / 1000, end: end_ms / 1000 };
   return normaliseWords(word).map((name) => ({ word: name, ...times }));
 }

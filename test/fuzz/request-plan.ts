@@ -126,15 +126,15 @@ function pathOf(
     const value = valid(schema, resolve, name).map((text) =>
       text === known(name) ? known(idName(template, name)) : encodeSegment(String(text)),
     );
-    const odd = fc.constantFrom("x", "%00", "%ff", "..", "%2e%2e", "0", "a".repeat(300));
+    const odd = fc.constantFrom("x", "%00", "%ff", "0", "a".repeat(300));
     return fc.oneof({ weight: 9, arbitrary: value }, { weight: 1, arbitrary: odd });
   });
   return fc.tuple(...parts).map((segments) => segments.join("/"));
 }
 
-/** An empty segment would be another path. */
+/** An empty segment, or one of dots, would be another path. */
 function encodeSegment(text: string): string {
-  return encodeURIComponent(wellFormed(text)).replaceAll(/^\.+$/g, "%2e") || "-";
+  return encodeURIComponent(wellFormed(text.slice(0, LONGEST))).replace(/^\.{0,2}$/, "-");
 }
 
 function queryOf(parameters: readonly Parameter[], resolve: Resolve): Arbitrary<string> {
@@ -158,8 +158,11 @@ function queryOf(parameters: readonly Parameter[], resolve: Resolve): Arbitrary<
 }
 
 function queryValue(text: string): string {
-  return text.startsWith("known:") ? text : encodeURIComponent(wellFormed(text.slice(0, 2_000)));
+  return text.startsWith("known:") ? text : encodeURIComponent(wellFormed(text.slice(0, LONGEST)));
 }
+
+/** Much more in a URL, and the head as a whole is too long for uWebSockets.js, which answers 431 itself. */
+const LONGEST = 100;
 
 /** URLs cannot carry half a surrogate pair. */
 function wellFormed(text: string): string {

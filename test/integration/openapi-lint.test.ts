@@ -2,6 +2,12 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, it } from "vitest";
 import { wholeDocument } from "../support/whole-document.ts";
 
+/** Where a rule does not hold, and rightly so, by rule. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  // A redirect is what this one succeeds with.
+  "operation-2xx-response": "#/paths/~1auth~1oauth~1{provider}~1authorize/",
+};
+
 interface Content {
   content?: Record<string, { example?: unknown }>;
 }
@@ -19,7 +25,10 @@ interface Document {
 async function lint(document: object): Promise<string[]> {
   const config = await createConfig({ extends: ["recommended"] });
   const problems = await lintFromString({ source: JSON.stringify(document), config });
-  return problems.map(({ severity, ruleId, message, location }) => {
+  const unexplained = problems.filter(
+    ({ ruleId, location: [place] }) => !(place?.pointer ?? "").startsWith(EXPLAINED[ruleId] ?? "!"),
+  );
+  return unexplained.map(({ severity, ruleId, message, location }) => {
     const places = location.map(({ pointer }) => pointer ?? "").join(" ");
     return `${severity} ${ruleId}: ${message} ${places}`;
   });

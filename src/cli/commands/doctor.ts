@@ -1,11 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
-import { ApiClient, ApiFailure, type JsonObject } from "../api-client.ts";
+import { ApiClient, ApiFailure } from "../api-client.ts";
 import { cutIntoChunks } from "../audio-chunks.ts";
 import { type CommandContext, writeJson } from "../command-context.ts";
 import { CommandFailure, reasonOf } from "../command-failure.ts";
 import { withConnectionFlags } from "../connection-flags.ts";
-import { stringField } from "../json-field.ts";
 import {
   baseUrlOf,
   type ConnectionOptions,
@@ -46,14 +45,16 @@ async function examine(
   const baseUrl = baseUrlOf(options, context.env);
   const api = new ApiClient(baseUrl, IMPATIENT);
   await step("health", "is the service running there? start it with `npm run up`", async () => {
-    const health = await api.call({ method: "GET", path: "/health" });
-    if (health.status !== "ok")
-      throw new CommandFailure(`it is ${health.status}: ${parts(health)}`);
+    const health = await api.call((client) => client.GET("/health"));
+    if (health.status !== "ok") {
+      throw new CommandFailure(`it is ${health.status}: ${JSON.stringify(health.checks)}`);
+    }
     return [undefined, `${baseUrl}, version ${health.version}`];
   });
   const user = await step("login", "check e-mail and password, or run `voice login`", async () => {
     const session = await openUserSession(options, context.env);
-    await session.call({ method: "GET", path: "/sessions?limit=1" });
+    const params = { query: { limit: 1 } };
+    await session.call((client) => client.GET("/sessions", { params }));
     return [session, "accepted"];
   });
   const device = await step(
@@ -83,10 +84,6 @@ async function examine(
   );
 }
 
-function parts({ checks }: JsonObject): string {
-  return JSON.stringify(checks ?? {});
-}
-
 function sample(): WaveAudio {
   const audio = readWave(CONVERSATION);
   const at = (seconds: number) => Math.round(seconds * audio.sampleRate) * 2 * audio.channels;
@@ -99,12 +96,11 @@ async function awaitTranscript(
   signal: AbortSignal,
 ): Promise<string> {
   const deadline = performance.now() + TRANSCRIPT_LIMIT_MS;
+  const params = { path: { session_id: sessionId } };
   let status = "";
   while (performance.now() < deadline) {
-    status = stringField(
-      await user.call({ method: "GET", path: `/sessions/${sessionId}` }),
-      "status",
-    );
+    const session = await user.call((client) => client.GET("/sessions/{session_id}", { params }));
+    status = session.status;
     if (status === "failed") throw new CommandFailure("the session's transcription failed");
     if (status === "completed") return readText(user, sessionId);
     await delay(POLL_MS, undefined, { signal });
@@ -113,8 +109,11 @@ async function awaitTranscript(
 }
 
 async function readText(user: UserSession, sessionId: string): Promise<string> {
-  const path = `/sessions/${sessionId}/transcript?format=txt`;
-  const text = (await user.text({ method: "GET", path })).trim();
+  const params = { path: { session_id: sessionId }, query: { format: "txt" as const } };
+  const answer = await user.call((client) =>
+    client.GET("/sessions/{session_id}/transcript", { params, parseAs: "text" }),
+  );
+  const text = answer.trim();
   if (text === "") throw new CommandFailure("it is empty although there was speech");
   return text.split(/\s+/).join(" ");
 }
