@@ -115,7 +115,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: ["node_modules"] },
-    exclude: { path: ["^src/wire/gen/"] },
+    exclude: { path: ["^src/(wire|cli)/gen/"] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     moduleSystems: ["es6", "cjs"],

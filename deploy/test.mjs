@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 // `npm test`: the set-up of `npm run up`, then every check in order, stopping at the first that
 // fails. `npm test -- unit` runs one stage; what follows a second `--` goes to vitest.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
 import { runEntry } from "./setup/entry.mjs";
+import { PROJECT } from "./setup/paths.mjs";
 import { prepare } from "./setup/prepare.mjs";
 import { StepError } from "./setup/step-error.mjs";
 import { CHECKS, runCheck } from "./testing/checks.mjs";
@@ -32,6 +35,8 @@ await runEntry(async (screen) => {
   const { stages, passedOn } = parseArguments(process.argv.slice(2));
   shieldFromSettings();
   const env = await prepare(screen);
+  const client = join(PROJECT, "src/cli/gen/api-schema.ts");
+  if (!stages.includes("client") && !existsSync(client)) stages.unshift("client");
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const stage of stages) {
     const result =

@@ -27,18 +27,30 @@ const LATEST_MS = 2_147_483_647;
 
 const milliseconds = Type.Integer({ minimum: 0, maximum: LATEST_MS });
 
-const raiseBody = Type.Object({
-  category: concernCategory,
-  description: Type.String({
-    minLength: 1,
-    maxLength: 4_000,
-    pattern: "\\S",
-    examples: ["My home address is read out here."],
-  }),
-  segment_id: Type.Optional(Type.String()),
-  start_ms: Type.Optional(milliseconds),
-  end_ms: Type.Optional(milliseconds),
-});
+const raiseBody = Type.Object(
+  {
+    category: concernCategory,
+    description: Type.String({
+      minLength: 1,
+      maxLength: 4_000,
+      pattern: "\\S",
+      examples: ["My home address is read out here."],
+    }),
+    segment_id: Type.Optional(Type.String()),
+    start_ms: Type.Optional(milliseconds),
+    end_ms: Type.Optional(milliseconds),
+  },
+  {
+    examples: [
+      {
+        category: "accuracy",
+        description: "The name was misheard.",
+        start_ms: 1_200,
+        end_ms: 2_900,
+      },
+    ],
+  },
+);
 
 /** POST and GET /sessions/{id}/concerns. */
 export function concernRoutes(ports: ConcernPorts): Route[] {

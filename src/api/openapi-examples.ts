@@ -91,7 +91,7 @@ function branchExample(branches: readonly Json[], name: string): Json | undefine
 
 function fits(branch: Json, value: Json): boolean {
   if (typeof branch !== "object" || branch === null || Array.isArray(branch)) return false;
-  if (branch.const !== undefined) return branch.const === value;
+  if (branch.const !== undefined || branch.enum !== undefined) return branch.const === value;
   return branch.type === (value === null ? "null" : typeof value);
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import type { CommandContext } from "./command-context.ts";
+import { addAudit } from "./commands/audit.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDevice } from "./commands/device-simulate.ts";
 import { addDoctor } from "./commands/doctor.ts";
@@ -24,6 +25,7 @@ export function buildProgram(context: CommandContext): Command {
   addDevice(program, context);
   addTail(program, context);
   addDemo(program, context);
+  addAudit(program, context);
   addDoctor(program, context);
   addKeys(program, context);
   return program;

@@ -4,7 +4,7 @@ import type {
   SessionStatus,
   SnapshotSegment,
 } from "../wire/live-frames.ts";
-import type { operations } from "./api-schema.ts";
+import type { operations } from "./gen/api-schema.ts";
 
 /** One utterance as it stands now. */
 export interface Line {

@@ -5,6 +5,11 @@ import { exampleRequests } from "../support/example-requests.ts";
 import { seedWorld } from "../support/seeded-world.ts";
 import { WholeService } from "../support/whole-service.ts";
 
+/** Examples that are refused here for what is not said in them, with the reason. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  createWebhook: "its host has to exist, and this one must not",
+};
+
 describe("the document and the service", () => {
   let service: WholeService;
   let client: ApiClient;
@@ -28,7 +33,8 @@ describe("the document and the service", () => {
         const options = body === undefined ? { headers } : { headers, body };
         const { status, text } = await client.call(method, path, options);
         expect(status, `${method} ${path}: ${text}`).toBeLessThan(500);
-        if ([400, 415].includes(status)) malformed.push(`${operationId}: ${text}`);
+        if ([400, 415].includes(status) && !(operationId in EXPLAINED))
+          malformed.push(`${operationId}: ${text}`);
         if (status < 300) {
           fulfilled += 1;
           break;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiClient } from "../../src/cli/api-client.ts";
-import type { operations } from "../../src/cli/api-schema.ts";
 import { cutIntoChunks } from "../../src/cli/audio-chunks.ts";
 import { streamChunks } from "../../src/cli/device-stream.ts";
+import type { operations } from "../../src/cli/gen/api-schema.ts";
 import { baseUrlOf, logIn, UserSession } from "../../src/cli/user-session.ts";
 import { VirtualDevice } from "../../src/cli/virtual-device.ts";
 import { durationSeconds, type WaveAudio } from "../../src/cli/wave-file.ts";

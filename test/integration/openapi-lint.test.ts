@@ -2,6 +2,12 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, it } from "vitest";
 import { wholeDocument } from "../support/whole-document.ts";
 
+/** Where a rule does not hold, and rightly so, by rule. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  // A redirect is what this one succeeds with.
+  "operation-2xx-response": "#/paths/~1auth~1oauth~1{provider}~1authorize/",
+};
+
 interface Content {
   content?: Record<string, { example?: unknown }>;
 }
@@ -16,24 +22,21 @@ interface Document {
   >;
 }
 
-/** A browser is sent on to the provider: this never answers with a page of its own. */
-const EXPLAINED = new Set(["operation-2xx-response #/paths/~1auth~1oauth~1{provider}~1authorize/get/responses"]);
-
 async function lint(document: object): Promise<string[]> {
   const config = await createConfig({ extends: ["recommended"] });
   const problems = await lintFromString({ source: JSON.stringify(document), config });
-  return problems.flatMap(({ severity, ruleId, message, location }) => {
+  const unexplained = problems.filter(
+    ({ ruleId, location: [place] }) => !(place?.pointer ?? "").startsWith(EXPLAINED[ruleId] ?? "!"),
+  );
+  return unexplained.map(({ severity, ruleId, message, location }) => {
     const places = location.map(({ pointer }) => pointer ?? "").join(" ");
-    return EXPLAINED.has(`${ruleId} ${places}`) ? [] : [`${severity} ${ruleId}: ${message} ${places}`];
+    return `${severity} ${ruleId}: ${message} ${places}`;
   });
 }
 
 describe("openapi lint", () => {
   it("finds nothing wrong with the document", async () => {
-    const problems = await lint(await wholeDocument());
-    // A browser is sent on to the provider: the redirect is the success.
-    const redirect = /operation-2xx-response.*\/paths\/~1auth~1oauth~1\{provider\}~1authorize\//;
-    expect(problems.filter((problem) => !redirect.test(problem))).toEqual([]);
+    expect(await lint(await wholeDocument())).toEqual([]);
   });
 
   it("finds nothing wrong with the document of the live channel", async () => {

@@ -2,7 +2,7 @@ import openapiTS, { astToString } from "openapi-typescript";
 import { wholeDocument } from "./whole-document.ts";
 
 /** Where the typed client has its types. */
-export const API_SCHEMA_FILE = "src/cli/api-schema.ts";
+export const API_SCHEMA_FILE = "src/cli/gen/api-schema.ts";
 
 const HEAD = "// Made from the OpenAPI document by `npm run client`; not edited by hand.\n\n";
 

@@ -1,7 +1,10 @@
-import { writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { API_SCHEMA_FILE, apiSchemaText } from "./api-schema-text.ts";
 
+// Written beside and swapped, so that no reader finds it half done.
 const file = resolve(import.meta.dirname, "../..", API_SCHEMA_FILE);
-writeFileSync(file, await apiSchemaText());
-console.log(file);
+const fresh = `${file}.${process.pid}`;
+mkdirSync(dirname(file), { recursive: true });
+writeFileSync(fresh, await apiSchemaText());
+renameSync(fresh, file);
