@@ -17,14 +17,18 @@ interface Document {
 }
 
 /** A browser is sent on to the provider: this never answers with a page of its own. */
-const EXPLAINED = new Set(["operation-2xx-response #/paths/~1auth~1oauth~1{provider}~1authorize/get/responses"]);
+const EXPLAINED = new Set([
+  "operation-2xx-response #/paths/~1auth~1oauth~1{provider}~1authorize/get/responses",
+]);
 
 async function lint(document: object): Promise<string[]> {
   const config = await createConfig({ extends: ["recommended"] });
   const problems = await lintFromString({ source: JSON.stringify(document), config });
   return problems.flatMap(({ severity, ruleId, message, location }) => {
     const places = location.map(({ pointer }) => pointer ?? "").join(" ");
-    return EXPLAINED.has(`${ruleId} ${places}`) ? [] : [`${severity} ${ruleId}: ${message} ${places}`];
+    return EXPLAINED.has(`${ruleId} ${places}`)
+      ? []
+      : [`${severity} ${ruleId}: ${message} ${places}`];
   });
 }
 
