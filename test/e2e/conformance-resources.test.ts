@@ -1,0 +1,373 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  ConformanceStage,
+  expectMembers,
+  expectProblem,
+  flag,
+  int32,
+  type Kind,
+  list,
+  number,
+  PASSWORD,
+  text,
+  time,
+  uuid,
+} from "../support/conformance-stage.ts";
+
+const HIDDEN = "[hidden: content elevation required]";
+const STATUS: Kind = (value) =>
+  ["queued", "running", "completed", "failed", "cancelled"].includes(String(value));
+const FRACTION: Kind = (value) => number(value) && (value as number) >= 0 && (value as number) <= 1;
+
+const JOB = {
+  id: uuid,
+  workspace_id: uuid,
+  status: STATUS,
+  progress: FRACTION,
+  error: text,
+  segment_count: int32,
+  segments: list,
+  created_at: time,
+  content_visible: flag,
+  elevation_required: flag,
+  session_was_deleted: flag,
+};
+const JOB_OPTIONAL = {
+  transcription_id: uuid,
+  session_id: uuid,
+  detected_language: text,
+  forced_language: text,
+  diarisation_model_version: text,
+  transcription_text: text,
+  speaker_count: int32,
+  duration_ms: int32,
+  avg_confidence: FRACTION,
+  completed_at: time,
+  deletion_event_kind: text,
+};
+
+interface Job extends Record<string, unknown> {
+  transcription_text: string;
+  segments: { id: string; text: string }[];
+}
+
+describe("conformance: resources (interface 2)", () => {
+  let stage: ConformanceStage;
+  beforeAll(async () => {
+    stage = await ConformanceStage.open();
+    await stage.record();
+  });
+  afterAll(() => stage?.close());
+
+  const detail = (jobId = stage.jobId, token = stage.admin.token) =>
+    stage.done<Job>("GET", `/admin/jobs/transcriptions/${jobId}`, { token });
+
+  async function elevate(sessionId: string): Promise<string> {
+    const body = { reason: "Complaint 4711, what was said", session_id: sessionId };
+    const options = { token: stage.admin.token, body };
+    const elevated = await stage.done<{ elevation_id: string }>(
+      "POST",
+      "/admin/content-elevate",
+      options,
+    );
+    return elevated.elevation_id;
+  }
+
+  const lower = (id: string) =>
+    stage.done("DELETE", `/admin/content-elevate/${id}`, { token: stage.admin.token });
+
+  it("2.1 transcription job detail: a completed job has every member of the table", async () => {
+    const job = await detail();
+    const { forced_language: _forced, deletion_event_kind: _kind, ...present } = JOB_OPTIONAL;
+    expectMembers(job, { ...JOB, ...present });
+    expect(job).toMatchObject({
+      id: stage.jobId,
+      session_id: stage.sessionId,
+      workspace_id: stage.workspaceId,
+      status: "completed",
+      progress: 1,
+      error: "",
+    });
+    expect(job.segments.length).toBe(job.segment_count);
+  });
+
+  it("2.1 transcription job detail: the admin job list returns the same id", async () => {
+    const path = `/admin/jobs/transcriptions?session_id=${stage.sessionId}`;
+    const { items } = await stage.done<{ items: object[] }>("GET", path, {
+      token: stage.admin.token,
+    });
+    expect(items).toEqual([expect.objectContaining({ id: stage.jobId })]);
+    const { segments: _segments, ...required } = JOB;
+    for (const name of ["content_visible", "elevation_required", "session_was_deleted"] as const) {
+      delete (required as Partial<typeof required>)[name];
+    }
+    expectMembers(items[0], required, JOB_OPTIONAL);
+  });
+
+  it("2.1 transcription job detail: of a session without audio, what is absent is left out", async () => {
+    const device = await stage.pair();
+    const sessionId = await stage.start(device);
+    const { token } = stage.owner;
+    const session = await stage.done<Record<string, string>>("GET", `/sessions/${sessionId}`, {
+      token,
+    });
+    const job = await detail(session.transcription_job_id);
+    expectMembers(job, JOB, JOB_OPTIONAL);
+    expect(job).toMatchObject({ segment_count: 0, segments: [], error: "" });
+    for (const name of ["avg_confidence", "completed_at", "speaker_count", "duration_ms"]) {
+      expect(job).not.toHaveProperty(name);
+    }
+    expectMembers(session, {
+      id: uuid,
+      workspace_id: uuid,
+      owner_id: uuid,
+      device_id: uuid,
+      transcription_job_id: uuid,
+      title: text,
+      language: text,
+      status: (value) => value === "recording",
+      visibility: (value) => value === "private",
+      guest_access: (value) => value === "open",
+      started_at: time,
+      created_at: time,
+    });
+    await stage.stop(device);
+  });
+
+  it("2.2 transcription segment: ids, int32 times in order, label, text, confidence", async () => {
+    const id = await elevate(stage.sessionId);
+    const { segments, transcription_text } = await detail();
+    expect(segments.length).toBeGreaterThan(2);
+    let before = 0;
+    for (const segment of segments) {
+      expectMembers(
+        segment,
+        { id: uuid, start_ms: int32, end_ms: int32, text },
+        { speaker_label: (value) => /^(S[1-9]\d*|UU)$/.test(String(value)), confidence: FRACTION },
+      );
+      const { start_ms, end_ms } = segment as unknown as { start_ms: number; end_ms: number };
+      expect(start_ms).toBeGreaterThanOrEqual(before);
+      expect(end_ms).toBeGreaterThan(start_ms);
+      before = start_ms;
+    }
+    expect(transcription_text).toBe(segments.map((segment) => segment.text).join(" "));
+    await lower(id);
+  });
+
+  it("2.3 summarisation job detail: its ten members, and text gated as in 2.7", async () => {
+    const id = await stage.summary();
+    const path = `/admin/jobs/summarisations/${id}`;
+    const job = await stage.done("GET", path, { token: stage.admin.token });
+    expectMembers(job, {
+      id: uuid,
+      workspace_id: uuid,
+      summary_type: (value) => value === "brief",
+      summary_text: (value) => value === HIDDEN,
+      status: (value) => value === "completed",
+      progress: (value) => value === 1,
+      error: (value) => value === "",
+      created_at: time,
+      session_id: (value) => value === stage.sessionId,
+      completed_at: time,
+    });
+    const elevation = await elevate(stage.sessionId);
+    const open = await stage.done<{ summary_text: string }>("GET", path, {
+      token: stage.admin.token,
+    });
+    expect(open.summary_text).toMatch(/\w+ \w+/);
+    expect(open.summary_text).not.toBe(HIDDEN);
+    await lower(elevation);
+  });
+
+  it("2.4 error body: success and message, nothing else, whatever the status", async () => {
+    const { token } = stage.stranger;
+    const path = `/sessions/${stage.sessionId}`;
+    expectProblem(await stage.send("GET", path), 401, "unauthorized");
+    expectProblem(await stage.send("GET", path, { token }), 403, "forbidden");
+    expectProblem(await stage.send("GET", "/sessions/none", { token }), 404, "not_found");
+    const empty = { token, body: {} };
+    expectProblem(await stage.send("POST", "/workspaces", empty), 400, "invalid_body");
+  });
+
+  it("2.5 workshop character: six strings and is_active", async () => {
+    const { token } = stage.owner;
+    const made = await stage.done<{ id: string }>(
+      "POST",
+      "/workshops",
+      { token, body: { workspace_id: stage.workspaceId, name: "The Seagull" } },
+      201,
+    );
+    const character = await stage.done(
+      "POST",
+      `/workshops/${made.id}/characters`,
+      { token, body: { name: "Nina" } },
+      201,
+    );
+    expectMembers(character, {
+      id: uuid,
+      workshop_id: (value) => value === made.id,
+      name: text,
+      description: text,
+      is_active: flag,
+      created_at: time,
+      updated_at: time,
+    });
+  });
+
+  it("2.5 workspace: id, name, workspace_type, times and preferred_language", async () => {
+    const { token } = stage.owner;
+    const workspace = await stage.done("GET", `/workspaces/${stage.workspaceId}`, { token });
+    expectMembers(workspace, {
+      id: uuid,
+      name: text,
+      workspace_type: (value) => value === "private" || value === "team",
+      created_at: time,
+      updated_at: time,
+      preferred_language: text,
+    });
+  });
+
+  it("2.5 query result: answer and tools_used, with the citations of the contract", async () => {
+    const { token } = stage.owner;
+    const options = { token, body: { query: "What did the team finish?" } };
+    const paths = [
+      `/sessions/${stage.sessionId}/hirag-query`,
+      `/workspaces/${stage.workspaceId}/agentic-query`,
+    ];
+    for (const path of paths) {
+      const result = await stage.done<{ tools_used: unknown[] }>("POST", path, options);
+      expectMembers(result, { answer: text, tools_used: list, citations: list });
+      expect(result.tools_used.length).toBeGreaterThan(0);
+      expect(result.tools_used.every(text)).toBe(true);
+    }
+  });
+
+  it("2.5 session chunk listing: success, chunks and total_chunks, chunks in order", async () => {
+    const { token } = stage.owner;
+    const path = `/sessions/${stage.sessionId}/chunks`;
+    const listing = await stage.done<{ chunks: { chunk_sequence: number }[] }>("GET", path, {
+      token,
+    });
+    expectMembers(listing, {
+      success: (value) => value === true,
+      chunks: list,
+      total_chunks: int32,
+    });
+    expect(listing).toMatchObject({ total_chunks: 11 });
+    expect(listing.chunks.map(({ chunk_sequence }) => chunk_sequence)).toEqual(
+      Array.from({ length: 11 }, (_, index) => index),
+    );
+    for (const chunk of listing.chunks) {
+      expectMembers(chunk, {
+        chunk_id: uuid,
+        chunk_sequence: int32,
+        filename: text,
+        transcription_status: (value) => value === "completed",
+        transcription_text: text,
+        uploaded_at: time,
+        duration_seconds: (value) => value === 2,
+      });
+    }
+  });
+
+  it("2.5 login result: token and user, refresh_token only when remember_me is true", async () => {
+    const credentials = { email: stage.owner.email, password: PASSWORD };
+    const user: Kind = (value) => {
+      expectMembers(value, {
+        id: (id) => id === stage.owner.id,
+        email: (email) => email === stage.owner.email,
+        role: (role) => role === "participant",
+      });
+      return true;
+    };
+    for (const body of [credentials, { ...credentials, remember_me: false }]) {
+      expectMembers(await stage.done("POST", "/auth/login", { body }), { token: text, user });
+    }
+    const remembered = { ...credentials, remember_me: true };
+    expectMembers(await stage.done("POST", "/auth/login", { body: remembered }), {
+      token: text,
+      user,
+      refresh_token: text,
+    });
+  });
+
+  it("2.6 roles: admin, participant, moderator and guest", async () => {
+    const guest = await stage.guest();
+    const roles = [stage.admin, stage.owner, stage.moderator, guest].map(async ({ token }) => {
+      const me = await stage.done<{ role: string }>("GET", "/auth/me", { token });
+      return me.role;
+    });
+    expect(await Promise.all(roles)).toEqual(["admin", "participant", "moderator", "guest"]);
+  });
+
+  it("2.7 rules 1 to 3: hidden from an admin without a tie until an elevation, and again after", async () => {
+    const hidden = await detail();
+    expect(hidden).toMatchObject({ content_visible: false, elevation_required: true });
+    expect(
+      new Set([hidden.transcription_text, ...hidden.segments.map((each) => each.text)]),
+    ).toEqual(new Set([HIDDEN]));
+    const id = await elevate(stage.sessionId);
+    const open = await detail();
+    expect(open).toMatchObject({ content_visible: true, elevation_required: false });
+    expect(open.transcription_text).toMatch(/hello/i);
+    await lower(id);
+    expect(await detail()).toMatchObject({ content_visible: false, elevation_required: true });
+  });
+
+  it("2.7 rule 3: native access of an admin (share) needs no elevation", async () => {
+    const native = await stage.person("admin");
+    const path = `/sessions/${stage.sessionId}/members`;
+    const { token } = stage.owner;
+    await stage.done("POST", path, { token, body: { user_id: native.id } }, 201);
+    const job = await detail(stage.jobId, native.token);
+    expect(job).toMatchObject({ content_visible: true, elevation_required: false });
+    expect(job.transcription_text).toMatch(/hello/i);
+  });
+
+  it("2.7 rules 4 and 5: redacted by deletion, with the kind of the audit entry", async () => {
+    const cases = [
+      { by: stage.owner, kind: "session_deleted_by_owner", count: 2 },
+      { by: stage.admin, kind: "session_deleted_by_admin", count: 2 },
+    ];
+    const kept = { sessionId: stage.sessionId, jobId: stage.jobId };
+    for (const { by, kind, count } of cases) {
+      const { sessionId, jobId } = await stage.record(count);
+      expect(await detail(jobId)).not.toHaveProperty("deletion_event_kind");
+      await stage.done("DELETE", `/sessions/${sessionId}`, { token: by.token });
+      const job = await detail(jobId);
+      expectMembers(job, JOB, JOB_OPTIONAL);
+      expect(job).toMatchObject({
+        session_was_deleted: true,
+        content_visible: false,
+        elevation_required: false,
+        deletion_event_kind: kind,
+      });
+      for (const words of [job.transcription_text, ...job.segments.map((each) => each.text)]) {
+        expect(words).toMatch(/^\[redacted-session-deleted\]$/);
+      }
+    }
+    Object.assign(stage, kept);
+    expect(await detail()).not.toHaveProperty("deletion_event_kind");
+  });
+
+  it("2.5 speaker claim and 4.1: both sources, in the body's own words", async () => {
+    const { token } = stage.owner;
+    const path = `/sessions/${stage.sessionId}/speaker-claims`;
+    const own = { speaker_label: "S1", source: "self_claim", assigned_user_id: 7, unknown: true };
+    expect(await stage.done("POST", path, { token, body: own })).toEqual({
+      speaker_label: "S1",
+      source: "self_claim",
+      claimed_user_id: stage.owner.id,
+    });
+    const given = {
+      speaker_label: "S1",
+      source: "moderator_assignment",
+      assigned_user_id: stage.member.id,
+    };
+    expect(await stage.done("POST", path, { token, body: given })).toEqual({
+      speaker_label: "S1",
+      source: "moderator_assignment",
+      claimed_user_id: stage.member.id,
+    });
+  });
+});

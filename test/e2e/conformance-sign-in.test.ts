@@ -1,0 +1,262 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import {
+  ConformanceStage,
+  eventually,
+  expectMembers,
+  expectProblem,
+  PASSWORD,
+  type Person,
+  text,
+  time,
+  uuid,
+} from "../support/conformance-stage.ts";
+import { PCM } from "../support/paired-device.ts";
+
+const HOUR = 3_600_000;
+
+function claims(token: string): Record<string, number> {
+  const part = token.split(".")[1] ?? "";
+  return JSON.parse(Buffer.from(part, "base64url").toString()) as Record<string, number>;
+}
+
+/** Rows 13 to 17 of interface 4, and its chapter 5. */
+describe("conformance: signing in (interface 4 and 5, contract 3)", () => {
+  let stage: ConformanceStage;
+  beforeAll(async () => {
+    stage = await ConformanceStage.open();
+    stage.sessionId = await stage.start();
+  });
+  afterAll(() => stage?.close());
+
+  const login = (email: string, more: object = {}) =>
+    stage.send<{ token: string; refresh_token: string }>("POST", "/auth/login", {
+      body: { email, password: PASSWORD, ...more },
+    });
+
+  async function rememberedLogin({ email }: Person) {
+    return (await login(email, { remember_me: true })).body;
+  }
+
+  const refresh = (token: string) =>
+    stage.send<{ token: string }>("GET", "/auth/refresh-token", { token });
+
+  /** The token of the newest letter, once there are more than `before`. */
+  async function mailed(before: number): Promise<string> {
+    const folder = join(stage.service.folder, "data/mail");
+    const names = async () => (await readdir(folder).catch(() => [])).sort();
+    await eventually(async () => (await names()).length > before, "a letter", 10_000);
+    const letter = await readFile(join(folder, (await names()).at(-1) ?? ""), "utf8");
+    const plain = letter.replaceAll("=\r\n", "").replaceAll("=3D", "=");
+    return /token=([A-Za-z0-9._~-]+)/.exec(plain)?.[1] ?? "";
+  }
+
+  it("4 row 13: POST /auth/login: 200 400 401, the same 401 whatever was wrong", async () => {
+    const person = await stage.person("participant");
+    for (const body of [{}, { email: person.email }, { email: 1, password: PASSWORD }]) {
+      expectProblem(await stage.send("POST", "/auth/login", { body }), 400, "invalid_body");
+    }
+    const unknown = await login("nobody@example.org");
+    const wrong = await login(person.email, { password: "not the right one" });
+    await stage.done("POST", `/users/${person.id}/disable`, { token: stage.admin.token });
+    const disabled = await login(person.email);
+    for (const answer of [unknown, wrong, disabled]) {
+      expectProblem(answer, 401, "invalid_credentials");
+      expect(answer.body).toEqual(unknown.body);
+    }
+  });
+
+  it("4 row 14: GET /auth/refresh-token: 200 with a token only, no-store, and 401", async () => {
+    const { refresh_token, token } = await rememberedLogin(stage.member);
+    const answer = await refresh(refresh_token);
+    expectMembers(answer.body, { token: text });
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    await stage.done("GET", "/auth/me", { token: answer.body.token });
+    for (const wrong of [token, "nonsense"]) {
+      expectProblem(await refresh(wrong), 401, "invalid_token");
+    }
+    const bare = await stage.send("GET", "/auth/refresh-token");
+    expectProblem(bare, 401, "unauthorized");
+    const asAccess = await stage.send("GET", "/auth/me", { token: refresh_token });
+    expectProblem(asAccess, 401, "invalid_token");
+  });
+
+  it("4 rows 15 and 16: magic link: 200 whatever the address, one use, 400 401", async () => {
+    const known = await stage.done("POST", "/auth/request-magic-link", {
+      body: { email: stage.member.email },
+    });
+    const token = await mailed(0);
+    const unknown = await stage.done("POST", "/auth/request-magic-link", {
+      body: { email: "nobody@example.org" },
+    });
+    expectMembers(known, { success: (value) => value === true, message: text });
+    expect(unknown).toEqual(known);
+    for (const body of [{}, { email: "no address" }, { email: 5 }]) {
+      const answer = await stage.send("POST", "/auth/request-magic-link", { body });
+      expectProblem(answer, 400, "invalid_body");
+    }
+    const path = "/auth/validate-magic-link";
+    const signedIn = await stage.done<{ token: string }>("POST", path, { body: { token } });
+    expectMembers(signedIn, {
+      token: text,
+      user: (value) => (value as { id: string }).id === stage.member.id,
+    });
+    await stage.done("GET", "/auth/me", { token: signedIn.token });
+    for (const used of [token, "nonsense"]) {
+      const again = await stage.send("POST", path, { body: { token: used } });
+      expectProblem(again, 401, "invalid_token");
+    }
+    for (const body of [{}, { token: 5 }]) {
+      expectProblem(await stage.send("POST", path, { body }), 400, "invalid_body");
+    }
+  });
+
+  it("4 row 17: POST /auth/guest: 201 400 403 404", async () => {
+    const body = { session_id: stage.sessionId, display_name: "Gus" };
+    const entered = await stage.done("POST", "/auth/guest", { body }, 201);
+    expectMembers(entered, {
+      token: text,
+      expires_at: time,
+      guest: (value) => {
+        expectMembers(value, { id: uuid, display_name: (name) => name === "Gus" });
+        return true;
+      },
+      session_id: (value) => value === stage.sessionId,
+    });
+    for (const wrong of [
+      {},
+      { session_id: stage.sessionId },
+      { ...body, display_name: " " },
+      { ...body, display_name: 7 },
+      { ...body, session_id: null },
+    ]) {
+      const answer = await stage.send("POST", "/auth/guest", { body: wrong });
+      expectProblem(answer, 400, "invalid_body");
+    }
+    for (const session_id of [newId(), "none"]) {
+      const answer = await stage.send("POST", "/auth/guest", { body: { ...body, session_id } });
+      expectProblem(answer, 404, "not_found");
+    }
+    const path = `/sessions/${stage.sessionId}`;
+    const { token } = stage.owner;
+    await stage.done("PATCH", path, { token, body: { guest_access: "closed" } });
+    const closed = await stage.send("POST", "/auth/guest", { body });
+    expectProblem(closed, 403, "guest_access_closed");
+    await stage.done("PATCH", path, { token, body: { guest_access: "open" } });
+  });
+
+  it("5 rule 1: login returns a signed JWT, which the published keys verify", async () => {
+    const { token } = (await login(stage.member.email)).body;
+    const header = JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString());
+    const { keys } = await stage.done<{ keys: (JsonWebKey & { kid: string })[] }>(
+      "GET",
+      "/auth/jwks.json",
+    );
+    const jwk = keys.find(({ kid }) => kid === header.kid);
+    const key = await crypto.subtle.importKey("jwk", jwk ?? {}, "Ed25519", false, ["verify"]);
+    const dot = token.lastIndexOf(".");
+    const signature = Buffer.from(token.slice(dot + 1), "base64url");
+    const signed = Buffer.from(token.slice(0, dot));
+    expect(await crypto.subtle.verify("Ed25519", key, signature, signed)).toBe(true);
+    const { exp = 0, iat = 0 } = claims(token);
+    expect((exp - iat) * 1_000).toBe(HOUR);
+  });
+
+  it("5 rules 2 and 3: only remember_me gives a refresh token, and it ends at logout", async () => {
+    expect((await login(stage.member.email)).body).not.toHaveProperty("refresh_token");
+    const { token, refresh_token } = await rememberedLogin(stage.member);
+    expect((await refresh(refresh_token)).status).toBe(200);
+    await stage.done("POST", "/auth/logout", { token });
+    expectProblem(await refresh(refresh_token), 401, "invalid_token");
+    expectProblem(await stage.send("GET", "/auth/me", { token }), 401, "invalid_token");
+  });
+
+  it("5 rule 2: the refresh token also ends at disable and at a change of the password", async () => {
+    const person = await stage.person("participant");
+    const first = await rememberedLogin(person);
+    const other = await rememberedLogin(person);
+    const body = { current_password: PASSWORD, new_password: "another long enough one" };
+    await stage.done("POST", "/auth/password", { token: other.token, body });
+    expectProblem(await refresh(first.refresh_token), 401, "invalid_token");
+    const again = await login(person.email, { password: body.new_password, remember_me: true });
+    await stage.done("POST", `/users/${person.id}/disable`, { token: stage.admin.token });
+    expectProblem(await refresh(again.body.refresh_token), 401, "invalid_token");
+  });
+
+  it("5 rule 5: providers are listed, and one that is not configured is 404", async () => {
+    const { items } = await stage.done<{ items: unknown[] }>("GET", "/auth/oauth/providers");
+    expect(items).toEqual([]);
+    for (const step of ["authorize", "callback"]) {
+      const answer = await stage.send("GET", `/auth/oauth/nobody/${step}`);
+      expectProblem(answer, 404, "not_found");
+    }
+  });
+
+  it("5 rule 6: a guest's token opens its session only, at most 12 h", async () => {
+    const guest = await stage.guest();
+    const other = await stage.pair();
+    const elsewhere = await stage.start(other);
+    const { token } = guest;
+    await stage.done("GET", `/sessions/${stage.sessionId}`, { token });
+    const answer = await stage.send("GET", `/sessions/${elsewhere}`, { token });
+    expectProblem(answer, 403, "forbidden");
+    const { exp = 0, iat = 0 } = claims(token);
+    expect((exp - iat) * 1_000).toBeLessThanOrEqual(12 * HOUR);
+    await stage.stop(other);
+  });
+
+  it("5 rule 7: keys come from pairing with expires_at, and claim-auth gives a fresh one", async () => {
+    const device = await stage.pair();
+    const path = "/devices/pair/claim-auth";
+    const fresh = await stage.done<{ api_key: string; expires_at: string }>("POST", path, {
+      key: device.key,
+    });
+    expect(fresh.api_key).not.toBe(device.key);
+    const days = (Date.parse(fresh.expires_at) - Date.now()) / (24 * HOUR);
+    expect(days).toBeGreaterThan(29.9);
+    expect(days).toBeLessThanOrEqual(30);
+    for (const key of [fresh.api_key, device.key]) {
+      await stage.done("POST", `/devices/${device.id}/heartbeat`, { key });
+    }
+  });
+
+  it("5 rule 8: what needs the device key answers 401 to a user's JWT", async () => {
+    const { token } = stage.owner;
+    const device = `/devices/${stage.device.id}`;
+    for (const path of ["/heartbeat", "/session/start", "/session/stop"]) {
+      expectProblem(await stage.send("POST", device + path, { token }), 401);
+    }
+    const upload = await stage.send("POST", `/sessions/${stage.sessionId}/upload-audio`, {
+      token,
+      bytes: Buffer.alloc(320),
+      headers: { "content-type": PCM, "x-chunk-sequence": "0" },
+    });
+    expectProblem(upload, 401);
+  });
+
+  it("5 rule 9: five routes need no authentication", async () => {
+    const open: [string, string, object?][] = [
+      ["POST", "/auth/login", {}],
+      ["POST", "/auth/guest", {}],
+      ["POST", "/devices/pairing-codes", {}],
+      ["GET", `/devices/pair/status?device_id=${stage.device.id}`],
+      ["GET", "/health"],
+    ];
+    for (const [method, path, body] of open) {
+      const { status } = await stage.send(method, path, body === undefined ? {} : { body });
+      expect(status).toBe(body === undefined ? 200 : 400);
+    }
+  });
+
+  it("contract 3: a token in the address is never accepted", async () => {
+    const { token } = stage.owner;
+    expectProblem(await stage.send("GET", `/auth/me?token=${token}`), 401, "unauthorized");
+    const keyed = await stage.send(
+      "POST",
+      `/devices/${stage.device.id}/heartbeat?api_key=${stage.device.key}`,
+    );
+    expectProblem(keyed, 401, "unauthorized");
+  });
+});
