@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { actorOf } from "../auth/audit-trail.ts";
 import type { Pairing } from "../auth/pairing.ts";
 import { type DeviceAction, mayDevice } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -201,8 +202,8 @@ function unpairDevice({ devices, pairing }: DevicePorts): Route {
     errors: ["unauthorized", "invalid_token", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireDeviceFor(devices, principal, params.device_id, "device.edit"),
-    async handle(_request, device: DeviceRecord) {
-      await pairing.unpair(device.id);
+    async handle({ principal }, device: DeviceRecord) {
+      await pairing.unpair(device.id, actorOf(requireUser(principal)));
       return acknowledge("The device is unpaired.");
     },
   });

@@ -1,3 +1,5 @@
+import type { AuditActor } from "./audit-trail.ts";
+
 /** A device that asks to be paired. */
 export interface NewDevice {
   id: string;
@@ -48,7 +50,7 @@ export interface PairingStanding {
   ownerActive: boolean;
 }
 
-/** Devices on their way in, their codes and keys. */
+/** Devices on their way in, their codes and keys. Issued keys and unpairing go on record with them. */
 export interface PairingBook {
   /** False, and nothing recorded, when a code that is live at `now` has this hash. */
   publish(device: NewDevice, code: NewPairingCode, now: number): Promise<boolean>;
@@ -66,5 +68,5 @@ export interface PairingBook {
     key: NewDeviceKey,
   ): Promise<void>;
   /** Unpairs: every key, code and the pairing secret end with it. */
-  unpair(deviceId: string): Promise<void>;
+  unpair(deviceId: string, by: AuditActor): Promise<void>;
 }

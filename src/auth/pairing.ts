@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
+import type { AuditActor } from "./audit-trail.ts";
 import { newDeviceKey } from "./device-key.ts";
 import type { NewDevice, NewDeviceKey, PairingBook, PairingStanding } from "./pairing-book.ts";
 import {
@@ -179,8 +180,8 @@ export class Pairing {
   }
 
   /** Ends every key of the device at once. */
-  async unpair(deviceId: string): Promise<void> {
-    await this.#parts.book.unpair(deviceId);
+  async unpair(deviceId: string, by: AuditActor): Promise<void> {
+    await this.#parts.book.unpair(deviceId, by);
     this.#parts.revocations.publish({ kind: "device", deviceId });
   }
 

@@ -1,5 +1,6 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
+import type { AuditActor } from "../auth/audit-trail.ts";
 import type { DeviceKeyBook, DeviceKeyStanding } from "../auth/device-key-book.ts";
 import type {
   Approval,
@@ -10,7 +11,9 @@ import type {
   PairingBook,
   PairingStanding,
 } from "../auth/pairing-book.ts";
+import { insertAuditEntry } from "./audit-entries.ts";
 import { toInstant } from "./instant.ts";
+import { optionalColumn } from "./optional-column.ts";
 import { guarded } from "./store-error.ts";
 
 /** Keys of one device that may be valid at once; more renewals end the oldest early. */
@@ -19,6 +22,8 @@ const LIVE_KEYS = 5;
 const FORGET_BATCH = 20;
 
 const idRow = z.object({ id: z.string() });
+
+const workspaceRow = z.object({ workspaceId: optionalColumn(z.string()) });
 
 const codeRow = z.object({
   device_id: z.string(),
@@ -99,7 +104,11 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
           update devices set status = 'paired', workspace_id = ${approval.workspaceId},
             owner_id = ${approval.ownerId}, name = coalesce(${name}::text, name), updated_at = now()
           where id = ${code.device_id}`);
-        if (approval.key !== undefined) await insertKey(transaction, code.device_id, approval.key);
+        if (approval.key !== undefined) {
+          const by = { kind: "user", id: approval.ownerId } as const;
+          await insertKey(transaction, code.device_id, approval.key);
+          await recordKey(transaction, code.device_id, approval.key, by);
+        }
         return { kind: "paired", deviceId: code.device_id };
       }),
     );
@@ -134,6 +143,7 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
             select id from device_keys
             where device_id = ${deviceId} and revoked_at is null and expires_at > ${toInstant(now)}
             order by id desc offset ${LIVE_KEYS})`);
+        await recordKey(transaction, deviceId, key, { kind: "device", id: deviceId });
         return true;
       }),
     );
@@ -153,21 +163,28 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
           sql.fragment`'paired', ${workspaceId}::uuid, ${ownerId}::uuid`,
         );
         await insertKey(transaction, device.id, key);
+        await recordKey(transaction, device.id, key, { kind: "user", id: ownerId });
       }),
     );
   }
 
-  unpair(deviceId: string): Promise<void> {
+  unpair(deviceId: string, by: AuditActor): Promise<void> {
     return guarded(() =>
       this.#pool.transaction(async (transaction) => {
-        await transaction.query(sql.unsafe`
-          update devices set status = 'revoked', updated_at = now() where id = ${deviceId}`);
+        const unpaired = await transaction.maybeOne(sql.type(workspaceRow)`
+          update devices set status = 'revoked', updated_at = now()
+          where id = ${deviceId} and status <> 'revoked'
+          returning workspace_id as "workspaceId"`);
+        if (unpaired === null) return;
         await transaction.query(sql.unsafe`
           update device_keys set revoked_at = now()
           where device_id = ${deviceId} and revoked_at is null`);
         await transaction.query(sql.unsafe`
           update pairing_codes set used_at = coalesce(used_at, now())
           where device_id = ${deviceId}`);
+        const { workspaceId } = unpaired;
+        const entry = { kind: "device_unpaired", actor: by, workspaceId } as const;
+        await insertAuditEntry(transaction, { ...entry, subjectId: deviceId });
       }),
     );
   }
@@ -238,6 +255,23 @@ async function insertKey(
   await transaction.query(sql.unsafe`
     insert into device_keys (id, device_id, key_hash, expires_at)
     values (${key.id}, ${deviceId}, ${bytes(key.keyHash)}, ${toInstant(key.expiresAt)})`);
+}
+
+async function recordKey(
+  transaction: DatabaseTransactionConnection,
+  deviceId: string,
+  key: NewDeviceKey,
+  actor: AuditActor,
+): Promise<void> {
+  const { workspaceId } = await transaction.one(sql.type(workspaceRow)`
+    select workspace_id as "workspaceId" from devices where id = ${deviceId}`);
+  await insertAuditEntry(transaction, {
+    kind: "device_key_issued",
+    actor,
+    workspaceId,
+    subjectId: deviceId,
+    detail: { key_id: key.id, expires_at: new Date(key.expiresAt).toISOString() },
+  });
 }
 
 async function forgetUnpaired(
