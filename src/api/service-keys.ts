@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { mayWorkspace } from "../auth/policy.ts";
+import { mayWorkspace, type WorkspaceAction } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { ServiceKeyBook, ServiceKeyRecord } from "../auth/service-key-book.ts";
 import { type ServiceKeys, unknownKey } from "../auth/service-keys.ts";
@@ -50,13 +50,14 @@ async function requireKey(
   { serviceKeyBook, workspaces }: Pick<ServiceKeyPorts, "serviceKeyBook" | "workspaces">,
   principal: Principal | undefined,
   id: string,
+  action: WorkspaceAction = "workspace.webhooks",
 ): Promise<ServiceKeyRecord> {
   const caller = requireUser(principal);
   const key = isId(id) ? await serviceKeyBook.find(id) : undefined;
   if (key === undefined) throw unknownKey();
   const role = await workspaces.role(key.workspaceId, caller.id);
   const facts = { kind: "workspace", id: key.workspaceId, role } as const;
-  if (mayWorkspace(caller, "workspace.webhooks", facts) === "allow") return key;
+  if (mayWorkspace(caller, action, facts) === "allow") return key;
   throw new AppError("forbidden", "Only an owner of the workspace manages its keys.");
 }
 
@@ -94,7 +95,7 @@ function createKey({ serviceKeys, workspaces }: ServiceKeyPorts): Route {
     tag: "ApiKey",
     summary: "Make a service key for one workspace",
     description:
-      "By an owner of the workspace or an admin. The key is shown in this answer only. It lives one year unless `expires_at` says otherwise. `sessions:read` reads sessions, transcripts and the live channel, `sessions:write` edits sessions, `query` asks, `export` fetches transcript files and audio, `webhooks` manages webhooks.",
+      "By an owner of the workspace; not by an admin, to whom its sessions' content opens by elevation only. The key is shown in this answer only. It lives one year unless `expires_at` says otherwise. `sessions:read` reads sessions, transcripts and the live channel, `sessions:write` edits sessions, `query` asks, `export` fetches transcript files and audio, `webhooks` manages webhooks.",
     auth: ["bearer"],
     roles: PEOPLE,
     body: {
@@ -114,7 +115,7 @@ function createKey({ serviceKeys, workspaces }: ServiceKeyPorts): Route {
         workspaces,
         caller,
         body.workspace_id,
-        "workspace.webhooks",
+        "workspace.keys",
       );
       const issued = await serviceKeys.issue(caller, {
         workspaceId: workspace.id,
@@ -158,7 +159,7 @@ function rotateKey(ports: ServiceKeyPorts): Route {
     tag: "ApiKey",
     summary: "A new secret for a service key; the old one works for 24 h more at most",
     description:
-      "Without `expires_at` the new secret lives for as long as the one before was given. Of older secrets only the newest stays valid for the 24 h.",
+      "By an owner of the workspace. Without `expires_at` the new secret lives for as long as the one before was given. Of older secrets only the newest stays valid for the 24 h.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: keyParams,
@@ -171,7 +172,7 @@ function rotateKey(ports: ServiceKeyPorts): Route {
       201: { description: "The key with its new secret", schema: issuedServiceKeySchema },
     },
     errors: ["invalid_body", "forbidden", "not_found"],
-    resolve: ({ principal, params }) => requireKey(ports, principal, params.id),
+    resolve: ({ principal, params }) => requireKey(ports, principal, params.id, "workspace.keys"),
     async handle({ principal, body }, key: ServiceKeyRecord) {
       const until = toInstant(body?.expires_at);
       const issued = await ports.serviceKeys.rotate(requireUser(principal), key, until);

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { actorOf } from "../auth/audit-trail.ts";
+import type { Principal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
@@ -75,6 +76,15 @@ function listMembers({ workspaces, cursorKey }: WorkspaceMemberPorts): Route {
   });
 }
 
+/** An administrator who let himself in would read what members read, without an elevation. */
+async function requireSelfPromotion(
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">,
+  principal: Principal | undefined,
+  { id }: WorkspaceRecord,
+): Promise<void> {
+  await requireWorkspace(workspaces, principal, id, "workspace.promote_self");
+}
+
 function addMember({ workspaces, members, users }: WorkspaceMemberPorts): Route {
   return defineRoute({
     method: "post",
@@ -82,6 +92,8 @@ function addMember({ workspaces, members, users }: WorkspaceMemberPorts): Route 
     id: "addWorkspaceMember",
     tag: "Workspace",
     summary: "Add a user to a workspace, by id or e-mail address",
+    description:
+      "By an owner or an administrator; but no administrator lets himself in: members read what is shared with the workspace, without an elevation.",
     auth: ["bearer"],
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ id: Type.String() }),
@@ -102,6 +114,7 @@ function addMember({ workspaces, members, users }: WorkspaceMemberPorts): Route 
       requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
     async handle({ principal, body }, workspace: WorkspaceRecord) {
       const user = await findInvited(users, body);
+      if (user.id === principal?.id) await requireSelfPromotion(workspaces, principal, workspace);
       const by = actorOf(requireUser(principal));
       const member = await members.add(workspace.id, user.id, body.role ?? "member", by);
       if (member === undefined) {
@@ -153,8 +166,10 @@ function changeRole({ workspaces, members, revocations }: WorkspaceMemberPorts):
     errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found", "conflict"],
     resolve: ({ principal, params }) =>
       requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
-    async handle({ principal, params, body }, { id: workspaceId }: WorkspaceRecord) {
+    async handle({ principal, params, body }, workspace: WorkspaceRecord) {
+      const { id: workspaceId } = workspace;
       const { user_id: userId } = params;
+      if (userId === principal?.id) await requireSelfPromotion(workspaces, principal, workspace);
       const by = actorOf(requireUser(principal));
       assertDone(
         isId(userId) ? await members.setRole(workspaceId, userId, body.role, by) : "not_a_member",

@@ -71,8 +71,12 @@ export type WorkspaceAction =
   | "workspace.query"
   /** Workshops and their characters. */
   | "workspace.workshops"
-  /** Webhooks and service keys. */
-  | "workspace.webhooks";
+  /** Webhooks; to see service keys and to revoke them. */
+  | "workspace.webhooks"
+  /** To be given the secret of a service key, which opens words without an elevation. */
+  | "workspace.keys"
+  /** To become a member, or more than a member, by one's own hand. */
+  | "workspace.promote_self";
 
 export interface DeviceFacts {
   kind: "device";
@@ -245,6 +249,10 @@ export function mayWorkspace(
   if (principal.kind !== "user") return "forbidden";
   if (facts.role === undefined && principal.role !== "admin") return "forbidden";
   if (action === "workspace.query" && facts.role === undefined) return "elevation_required";
+  // What would open the words to an administrator for good, past every elevation.
+  if (action === "workspace.keys" || action === "workspace.promote_self") {
+    return facts.role === "owner" ? "allow" : "forbidden";
+  }
   const owners = action === "workspace.edit" || action === "workspace.webhooks";
   if (owners && facts.role !== "owner" && principal.role !== "admin") {
     return "forbidden";

@@ -6,12 +6,12 @@ import type {
   RedoRequested,
   SegmentRevised,
   SessionEvent,
-  SpeakerClaimed,
   SpeakersRevised,
   TranscriptReplaced,
 } from "../session/event.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { projectChunks } from "./chunk-projection.ts";
+import { mergeClaims, projectClaim, projectUnclaim } from "./claim-projection.ts";
 import { projectRedaction } from "./redaction-projection.ts";
 
 /**
@@ -39,7 +39,7 @@ async function projectEvent(
     case "SpeakerClaimed":
       return projectClaim(tx, sessionId, event);
     case "SpeakerUnclaimed":
-      return revokeClaim(tx, sessionId, event.label);
+      return projectUnclaim(tx, sessionId, event);
     case "SessionStopped":
       await tx.query(sql.unsafe`
         update sessions
@@ -94,44 +94,6 @@ async function projectRevision(
     update segments as s set label = r.label
     from ${sql.unnest(rows, ["uuid", "text"])} as r (id, label)
     where s.session_id = ${sessionId} and s.id = r.id`);
-}
-
-/** A claim on the merged label follows to the one that stands, unless that has its own. */
-async function mergeClaims(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  from: string,
-  into: string,
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    update speaker_claims set label = ${into}
-    where session_id = ${sessionId} and label = ${from} and revoked_at is null
-      and not exists (
-        select from speaker_claims
-        where session_id = ${sessionId} and label = ${into} and revoked_at is null)`);
-  await revokeClaim(tx, sessionId, from);
-}
-
-async function revokeClaim(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  label: string,
-): Promise<void> {
-  await tx.query(sql.unsafe`
-    update speaker_claims set revoked_at = now()
-    where session_id = ${sessionId} and label = ${label} and revoked_at is null`);
-}
-
-async function projectClaim(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  event: SpeakerClaimed,
-): Promise<void> {
-  const { label, source, claimedUserId, byUserId } = event;
-  await revokeClaim(tx, sessionId, label);
-  await tx.query(sql.unsafe`
-    insert into speaker_claims (session_id, label, source, claimed_user_id, by_user_id)
-    values (${sessionId}, ${label}, ${source}, ${claimedUserId}, ${byUserId})`);
 }
 
 async function projectJobStarted(

@@ -238,6 +238,27 @@ describe("pairing over HTTP", () => {
     expect(await status(`device_id=${body.device_id}`)).toBe("revoked");
   });
 
+  it("audit: each key that is issued is on record, and the end of them all", async () => {
+    const { body } = await publish();
+    const id = String(body.device_id);
+    await pair(body.code);
+    await claim(body.pairing_secret);
+    for (const _twice of [1, 2])
+      await house.call("DELETE", `/devices/${id}`, { bearer: userToken });
+    const virtual = await house.call("POST", "/devices", {
+      bearer: userToken,
+      body: { workspace_id: workspaceId, name: "Browser" },
+    });
+    const issued = { kind: "device_key_issued", detail: { key_id: expect.any(String) } };
+    expect(await auditLines(house.accounts.pool, id)).toMatchObject([
+      { ...issued, actor: id },
+      { kind: "device_unpaired", actor: userId },
+    ]);
+    expect(await auditLines(house.accounts.pool, String(virtual.body.device_id))).toMatchObject([
+      { ...issued, actor: userId },
+    ]);
+  });
+
   it("virtual device: made with its key; heartbeat keeps telemetry and presence", async () => {
     const made = await house.call("POST", "/devices", {
       bearer: userToken,

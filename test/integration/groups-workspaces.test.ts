@@ -51,6 +51,17 @@ describe("workspaces", () => {
     return [...rows];
   }
 
+  it("members: no administrator lets himself in, or makes himself an owner", async () => {
+    const admin = await person("admin");
+    const letIn = (by: Person) => ask(by, "addWorkspaceMember", { id }, { email: admin.email });
+    expect(await codeOf(letIn(admin))).toBe("forbidden");
+    expect(await codeOf(letIn(owner))).toBe("none");
+    const params = { id, user_id: admin.id };
+    const raise = ask(admin, "changeWorkspaceRole", params, { role: "owner" });
+    expect(await codeOf(raise)).toBe("forbidden");
+    expect((await audited()).length).toBe(1);
+  });
+
   it("edit: by an owner or an admin; only what is sent changes, and retention is audited", async () => {
     await add(member);
     expect(await codeOf(edit(member, { name: "Mine" }))).toBe("forbidden");
