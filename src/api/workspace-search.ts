@@ -70,7 +70,7 @@ function searchWorkspace(ports: WorkspaceSearchPorts): Route {
     summary: "Full-text search in the sessions of a workspace that the caller may read",
     description:
       "Segments, the best fit first. Words match in all their forms where the session's language has a dictionary.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ id: Type.String() }),
     query: searchQuery,
