@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { mayListSessions } from "../auth/policy.ts";
 import { AppError } from "../base/errors.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
@@ -43,6 +44,10 @@ function listSessions({ directory, cursorKey }: SessionPorts): Route {
     }),
     responses: { 200: { description: "A page of sessions", schema: pageSchema(sessionSchema) } },
     errors: ["invalid_parameter", "forbidden"],
+    async resolve({ principal }) {
+      if (mayListSessions(requirePrincipal(principal)) === "allow") return;
+      throw new AppError("forbidden", "The key's scopes do not allow this.");
+    },
     async handle({ principal, query }) {
       const caller = requirePrincipal(principal);
       const page = toPageRequest(cursorKey, "sessions", query);

@@ -184,11 +184,15 @@ function userOnSession(
   }
   if (CONTENT_ACTIONS.has(action)) {
     if (!native && !moderates) return facts.elevated ? "allow" : "elevation_required";
-    if (action === "session.audio" && facts.relation !== "owner" && !moderates) return "forbidden";
-    return "allow";
+    return action === "session.audio" ? onAudio(role, facts, moderates) : "allow";
   }
   if (action === "session.claim") return native || moderates ? "allow" : "forbidden";
   return "allow";
+}
+
+/** Participants hear the sessions that they own; to administrators native access opens all content. */
+function onAudio(role: string, { relation }: SessionFacts, moderates: boolean): Verdict {
+  return relation === "owner" || moderates || role === "admin" ? "allow" : "forbidden";
 }
 
 /** True when the words are open to this administrator by nothing but an elevation. */
@@ -203,6 +207,13 @@ export function readsByElevation(
     facts.relation === "none" &&
     CONTENT_ACTIONS.has(action)
   );
+}
+
+/** May this principal ask which sessions there are? What is listed is decided for each of them. */
+export function mayListSessions(principal: Principal): Verdict {
+  if (principal.kind === "user") return "allow";
+  if (principal.kind !== "service") return "forbidden";
+  return principal.scopes.includes("sessions:read") ? "allow" : "forbidden";
 }
 
 function guestOnSession(sessionId: string, action: SessionAction, facts: SessionFacts): Verdict {

@@ -105,6 +105,9 @@ describe("session policy", () => {
       expect(maySession(user("admin"), action, session())).toBe("elevation_required");
       expect(maySession(user("admin"), action, session({ elevated: true }))).toBe("allow");
     }
+    for (const relation of ["participant", "shared"] satisfies SessionRelation[]) {
+      expect(maySession(user("admin"), "session.audio", session({ relation }))).toBe("allow");
+    }
     for (const action of ["session.read", "session.triage", "session.redact"] as const) {
       expect(maySession(user("admin"), action, session())).toBe("allow");
     }

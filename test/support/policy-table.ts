@@ -1,0 +1,268 @@
+import {
+  ADMINS,
+  CALLERS,
+  DEVICES,
+  GUESTS,
+  MEMBERS,
+  READERS,
+  SPEAKERS,
+  STEWARDS,
+  USERS,
+  VIEWERS,
+  WORKSPACE_OWNERS,
+} from "./policy-callers.ts";
+import type { Ask, Rule } from "./policy-rules.ts";
+
+type Rest = Partial<Omit<Rule, "open">>;
+
+const session = (open: Rule["open"], rest: Rest = {}): Rule => {
+  return { on: "session", takes: "bearer", roles: "all", open, ...rest };
+};
+/** Words of a session. */
+const words = (open: Rule["open"], rest: Rest = {}): Rule => {
+  return session(open, { content: true, ...rest });
+};
+const thing = (open: Rule["open"], rest: Rest = {}): Rule => {
+  return { on: "thing", takes: "bearer", roles: "users", open, ...rest };
+};
+const free = (open: Rule["open"], rest: Rest = {}): Rule => {
+  return { on: "nothing", takes: "bearer", roles: "users", open, ...rest };
+};
+const everybody = (rest: Rest = {}): Rule => free(CALLERS, { takes: "nothing", ...rest });
+const admins = (rest: Rest = {}): Rule => free(ADMINS, { roles: "admins", ...rest });
+/** An identity provider that is not there, which is all that is asked of it. */
+const provider = everybody({ on: "thing", except: { live: "404", unknown: "404" } });
+
+const withKeys = { takes: "bearer or key" } as const;
+const reading = { ...withKeys, scope: "sessions:read" } as const;
+const writing = { ...withKeys, scope: "sessions:write" } as const;
+const asking = { ...withKeys, scope: "query" } as const;
+const exporting = { ...withKeys, scope: "export" } as const;
+const users = { roles: "users" } as const;
+const ask = (how: Ask): { ask: Ask } => ({ ask: how });
+
+const OWNER = ["owner"] as const;
+const READERS_AND_GUEST = [...READERS, "guest"] as const;
+const VIEWERS_AND_GUEST = [...VIEWERS, "guest"] as const;
+const PEOPLE = [...USERS, ...GUESTS];
+const MEMBERS_AND_ADMINS = [...MEMBERS, ...ADMINS] as const;
+/** Administrators ask with an elevation; one with native access to a session there asks about that. */
+const ASKERS = [...MEMBERS, "admin elevated", "admin native"] as const;
+const OWNER_AND_ADMINS = ["owner", ...ADMINS] as const;
+
+const webhook = thing(WORKSPACE_OWNERS, { ...withKeys, scope: "webhooks" });
+const ownKey = thing(["device"], { takes: "device key" });
+
+/**
+ * What contract §2 to §4 say of every route, by its id: a line for each way to
+ * call it that has rights of its own.
+ */
+export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
+  // Auth
+  login: [everybody()],
+  // None of the callers shows a refresh token.
+  refreshToken: [free([], { roles: "all", except: { live: "401" } })],
+  logout: [free(PEOPLE, { roles: "all", ...ask({ spends: "login" }) })],
+  me: [free(PEOPLE, { roles: "all" })],
+  jwks: [everybody()],
+  enterAsGuest: [
+    everybody({
+      on: "session",
+      except: { deleted: "404", unknown: "404", shut: "403" },
+      ...ask({ body: { session_id: "{session_id}", display_name: "Gus" } }),
+    }),
+  ],
+  issueLiveTicket: [free([...PEOPLE, ...DEVICES], { takes: "any", roles: "all", scope: "every" })],
+  requestMagicLink: [everybody()],
+  validateMagicLink: [everybody()],
+  listOAuthProviders: [everybody()],
+  authorizeWithProvider: [provider],
+  completeWithProvider: [provider],
+  changePassword: [free(USERS)],
+
+  // ApiKey
+  listServiceKeys: [
+    free(USERS),
+    free(WORKSPACE_OWNERS, ask({ as: "of one workspace", query: "workspace_id={workspace_id}" })),
+  ],
+  createServiceKey: [
+    free(
+      WORKSPACE_OWNERS,
+      ask({ body: { workspace_id: "{workspace_id}", name: "Key", scopes: ["query"] } }),
+    ),
+  ],
+  getServiceKey: [thing(WORKSPACE_OWNERS)],
+  rotateServiceKey: [thing(WORKSPACE_OWNERS)],
+  revokeServiceKey: [thing(WORKSPACE_OWNERS)],
+
+  // Users and administration
+  createUser: [admins()],
+  listUsers: [
+    free(ADMINS),
+    free(MEMBERS_AND_ADMINS, ask({ as: "of one workspace", query: "workspace_id={workspace_id}" })),
+  ],
+  // Whoever is no administrator asks about others in vain, whether they are there or not.
+  getUser: [thing(ADMINS, { roles: "admins" })],
+  disableUser: [thing(ADMINS, { roles: "admins" })],
+  enableUser: [thing(ADMINS, { roles: "admins" })],
+  editUser: [thing(ADMINS, { roles: "admins" })],
+  eraseAccount: [free(USERS)],
+  elevateContent: [admins()],
+  endContentElevation: [thing(ADMINS, { roles: "admins", ...ask({ spends: "itself" }) })],
+  listAudit: [admins()],
+  verifyAudit: [admins()],
+
+  // Workspace
+  createWorkspace: [free(USERS)],
+  listWorkspaces: [free(USERS, reading)],
+  getWorkspace: [thing(MEMBERS_AND_ADMINS, reading)],
+  listWorkspaceMembers: [thing(MEMBERS_AND_ADMINS)],
+  addWorkspaceMember: [thing(WORKSPACE_OWNERS)],
+  changeWorkspaceRole: [thing(WORKSPACE_OWNERS)],
+  removeWorkspaceMember: [thing(WORKSPACE_OWNERS)],
+  editWorkspace: [thing(WORKSPACE_OWNERS)],
+  removeWorkspace: [thing(WORKSPACE_OWNERS)],
+  queryWorkspace: [thing(ASKERS, { ...asking, content: true })],
+  searchWorkspace: [thing(ASKERS, { ...asking, content: true, ...ask({ query: "q=word" }) })],
+
+  // Workshop
+  createWorkshop: [
+    free(MEMBERS_AND_ADMINS, ask({ body: { workspace_id: "{workspace_id}", name: "Play" } })),
+  ],
+  listWorkshops: [free(USERS)],
+  getWorkshop: [thing(MEMBERS_AND_ADMINS)],
+  editWorkshop: [thing(MEMBERS_AND_ADMINS)],
+  removeWorkshop: [thing(MEMBERS_AND_ADMINS)],
+  createCharacter: [thing(MEMBERS_AND_ADMINS)],
+  listCharacters: [thing(MEMBERS_AND_ADMINS)],
+  getCharacter: [thing(MEMBERS_AND_ADMINS)],
+  replaceCharacter: [thing(MEMBERS_AND_ADMINS)],
+  removeCharacter: [thing(MEMBERS_AND_ADMINS)],
+
+  // Webhooks
+  listWebhooks: [webhook],
+  createWebhook: [webhook],
+  getWebhook: [webhook],
+  changeWebhook: [webhook],
+  deleteWebhook: [webhook],
+  testWebhook: [webhook],
+  rotateWebhookSecret: [webhook],
+  listWebhookDeliveries: [webhook],
+  retryWebhookDelivery: [{ ...webhook, ...ask({ beyond: "There is no such delivery." }) }],
+
+  // Device
+  publishPairingCode: [everybody()],
+  pairDevice: [
+    free(
+      MEMBERS_AND_ADMINS,
+      ask({
+        body: { code: "BCDFGHJK", workspace_id: "{workspace_id}" },
+        beyond: "This pairing code is unknown or has expired.",
+      }),
+    ),
+  ],
+  pairingStatus: [everybody()],
+  claimDeviceKey: [free([...USERS, ...DEVICES], { takes: "bearer or device key" })],
+  listDevices: [free(USERS)],
+  createVirtualDevice: [
+    free(MEMBERS_AND_ADMINS, ask({ body: { workspace_id: "{workspace_id}" } })),
+  ],
+  getDevice: [thing(MEMBERS_AND_ADMINS)],
+  renameDevice: [thing(["owner", ...WORKSPACE_OWNERS])],
+  unpairDevice: [thing(["owner", ...WORKSPACE_OWNERS])],
+  heartbeat: [ownKey],
+  startDeviceSession: [ownKey],
+  stopDeviceSession: [ownKey],
+  uploadAudio: [session(["device"], { takes: "device key" })],
+
+  // Session
+  listSessions: [free(USERS, reading)],
+  createSession: [
+    free(
+      MEMBERS_AND_ADMINS,
+      ask({
+        body: { workspace_id: "{workspace_id}", workshop_id: "none" },
+        beyond: "There is no such workshop.",
+      }),
+    ),
+  ],
+  getSession: [session(VIEWERS_AND_GUEST, { ...reading, deleted: ADMINS })],
+  listSpeakers: [session(VIEWERS_AND_GUEST, { ...reading, deleted: ADMINS })],
+  getCompleteness: [session(VIEWERS_AND_GUEST, { ...reading, deleted: ADMINS })],
+  listSessionMembers: [session(VIEWERS, { ...reading, ...users, deleted: ADMINS })],
+  listChunks: [words(READERS_AND_GUEST, reading)],
+  listSegments: [words(READERS_AND_GUEST, reading)],
+  getSegment: [words(READERS_AND_GUEST, reading)],
+  getTranscript: [
+    words(READERS_AND_GUEST, reading),
+    words(READERS_AND_GUEST, { ...exporting, ...ask({ as: "as a file", query: "format=srt" }) }),
+  ],
+  // Moderators hear the sessions of their workspaces; participants those that they own.
+  getSessionAudio: [
+    words(
+      STEWARDS.filter((each) => each !== "admin"),
+      { ...exporting, ...users },
+    ),
+  ],
+  querySession: [words(READERS_AND_GUEST, asking)],
+  listSummaries: [words(READERS, { ...reading, ...users })],
+  requestSummary: [words(READERS, { ...asking, ...users })],
+  getSessionGraph: [words(READERS, { ...users, ...ask({ query: "limit=0" }) })],
+  claimSpeaker: [
+    session(SPEAKERS),
+    session(OWNER, {
+      ...ask({
+        as: "for somebody else",
+        body: { speaker_label: "S1", source: "moderator_assignment" },
+      }),
+    }),
+  ],
+  unclaimSpeaker: [session(SPEAKERS)],
+  // Its answer shows the words, so that a key needs the scope for them too.
+  editSegment: [session(OWNER, { ...withKeys, scope: "several" })],
+  mergeSpeakers: [session(OWNER, writing)],
+  editSession: [
+    session(["owner", "moderator"], writing),
+    session(OWNER, { ...writing, ...ask({ as: "its title", body: { title: "T" } }) }),
+  ],
+  deleteSession: [
+    session(OWNER_AND_ADMINS, { ...writing, deleted: ADMINS, ...ask({ spends: "session" }) }),
+  ],
+  stopSession: [session(OWNER, writing)],
+  redactSession: [session(STEWARDS, writing)],
+  addSessionMember: [session(OWNER, { ...writing, ...users })],
+  removeSessionMember: [session(OWNER, { ...writing, ...users })],
+
+  // Concerns
+  raiseConcern: [session(VIEWERS_AND_GUEST)],
+  listSessionConcerns: [words(READERS_AND_GUEST)],
+  listConcerns: [free(PEOPLE, { roles: "all" })],
+  getConcern: [words(READERS_AND_GUEST)],
+  triageConcern: [session(STEWARDS, users)],
+
+  // Job
+  listTranscriptionJobs: [admins()],
+  getTranscriptionJob: [session(ADMINS, { roles: "admins", deleted: ADMINS })],
+  redoTranscription: [session(ADMINS, { roles: "admins", deleted: ADMINS })],
+  listSummarisationJobs: [admins()],
+  getSummarisationJob: [session(ADMINS, { roles: "admins", deleted: ADMINS })],
+  listJobs: [free(USERS)],
+  getJob: [session(VIEWERS, { ...users, deleted: ADMINS })],
+  cancelJob: [session(OWNER_AND_ADMINS, users)],
+  transcribeAgain: [session(OWNER_AND_ADMINS, users)],
+
+  // Graph
+  getWorkspaceGraph: [thing(ASKERS, { content: true, ...ask({ query: "limit=0" }) })],
+  getGraphEntity: [
+    thing(ASKERS, { content: true, ...ask({ beyond: "There is no entity with this id" }) }),
+  ],
+  getGraphPath: [thing(ASKERS, { content: true, ...ask({ query: "from=x" }) })],
+
+  // Health and documents
+  getHealth: [everybody()],
+  getLiveness: [everybody()],
+  getReadiness: [everybody()],
+  getAsyncApi: [everybody()],
+  getOpenApi: [everybody()],
+  getDocs: [everybody()],
+};
