@@ -231,6 +231,7 @@ describe("front http: bodies", () => {
     const limit = await problem(await fetch(`${url}/things?limit=101`));
     expect(limit).toEqual([400, "invalid_parameter", '"limit" must be <= 100.']);
     expect((await fetch(`${url}/things?limit=1&limit=2`)).status).toBe(400);
+    expect((await fetch(`${url}/things?limit=1e400`)).status).toBe(400);
   });
 
   it("refuses characters that no store can hold, in bodies, queries and paths", async () => {
