@@ -6,6 +6,7 @@ import { type Access, createAccess, createIdentityPorts } from "./app-access.ts"
 import { createErasure } from "./app-erasure.ts";
 import { createGraphPorts } from "./app-graph.ts";
 import { createGroupPorts } from "./app-groups.ts";
+import { createOverviewPorts } from "./app-overview.ts";
 import { createQueryPorts } from "./app-queries.ts";
 import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
@@ -145,7 +146,13 @@ function createAccountPorts(
   return {
     ...createIdentityPorts(context, access, workspaces, publicUrl),
     users: { users, workspaces, passwords, revocations, cursorKey, eraser },
-    admin: { elevations, log: audit, revocations, clock, cursorKey },
+    admin: {
+      elevations,
+      log: audit,
+      revocations,
+      cursorKey,
+      ...createOverviewPorts(context),
+    },
     workspaces: {
       workspaces,
       members: new WorkspaceMemberStore(pool),

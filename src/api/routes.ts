@@ -1,5 +1,6 @@
 import { type AuditPorts, auditRoutes } from "./admin-audit.ts";
 import { type ElevationPorts, elevationRoutes } from "./admin-elevation.ts";
+import { type OverviewPorts, overviewRoutes } from "./admin-overview.ts";
 import { type AuthPorts, authRoutes } from "./auth.ts";
 import { type GuestPorts, guestRoutes } from "./auth-guest.ts";
 import { type LiveTicketPorts, liveTicketRoutes } from "./auth-live-ticket.ts";
@@ -57,7 +58,7 @@ export interface ApiPorts {
   auth: AuthPorts & GuestPorts & LiveTicketPorts & MagicLinkPorts & OAuthPorts & PasswordPorts;
   serviceKeys: ServiceKeyPorts;
   users: UserPorts & UserAccessPorts & UserErasePorts & UserEditPorts;
-  admin: ElevationPorts & AuditPorts;
+  admin: ElevationPorts & AuditPorts & OverviewPorts;
   workspaces: WorkspacePorts & WorkspaceMemberPorts & WorkspaceEditPorts;
   workshops: WorkshopPorts & CharacterPorts;
   webhooks: WebhookPorts & WebhookDeliveryPorts;
@@ -104,6 +105,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...userEraseRoutes(users),
     ...elevationRoutes(ports.admin),
     ...auditRoutes(ports.admin),
+    ...overviewRoutes(ports.admin),
     ...workspaceRoutes(workspaces),
     ...workspaceMemberRoutes(workspaces),
     ...workspaceEditRoutes(workspaces),

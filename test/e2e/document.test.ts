@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PARTITIONS } from "../../src/base/partition.ts";
 import { describeFailures, fuzzService } from "../fuzz/fuzz-service.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { exampleRequests } from "../support/example-requests.ts";
 import { seedWorld } from "../support/seeded-world.ts";
+import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
 
 /** Examples that are refused here for what is not said in them, with the reason. */
@@ -44,6 +46,22 @@ describe("the document and the service", () => {
     expect(malformed).toEqual([]);
     // The rest names what is not there (a segment, a claim) or meets its state.
     expect(fulfilled).toBeGreaterThan(requests.length / 2);
+  });
+
+  it("overview: one node with every partition, one worker with room", async () => {
+    const login = await client.call<{ token: string }>("POST", "/auth/login", {
+      body: service.ready.admin,
+    });
+    const bearer = login.body.token;
+    const overview = () => client.call("GET", "/admin/overview", { bearer });
+    await until(async () => (await overview()).body.nodes !== undefined, "the leases");
+    const { body } = await overview();
+    const partitions = Array.from({ length: PARTITIONS }, (_, n) => n);
+    expect(body).toMatchObject({
+      nodes: [{ state: "alive", partitions }],
+      workers: [{ state: "available", engines: ["pocketsphinx"] }],
+    });
+    expect((await client.call("GET", "/admin/overview")).status).toBe(401);
   });
 
   it("fuzz: answers 300 odd requests as declared, and none with a failure of its own", async () => {

@@ -1,0 +1,186 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type Clock, toTimestamp } from "../base/clock.ts";
+import { isAppError } from "../base/errors.ts";
+import { JOB_KINDS } from "./jobs-directory.ts";
+import type {
+  LiveSessionRecord,
+  NodeRecord,
+  NodeRegister,
+  OverviewSource,
+  QueueRecord,
+  WorkerRecord,
+} from "./overview-source.ts";
+import { defineRoute, type Route } from "./route.ts";
+import { timestamp } from "./sessions-schema.ts";
+
+const NEWEST = 50;
+
+export interface OverviewPorts {
+  overview: OverviewSource;
+  register: NodeRegister;
+  /** Every worker heard lately, by id. */
+  workers(): readonly WorkerRecord[];
+  /** Silence after which a node counts as gone, in milliseconds. */
+  leaseMs: number;
+  clock: Clock;
+}
+
+const count = Type.Integer({ minimum: 0 });
+
+const nodeSchema = Type.Object({
+  name: Type.String(),
+  state: Type.Union([Type.Literal("alive"), Type.Literal("silent")]),
+  last_seen_at: timestamp,
+  partitions: Type.Array(Type.Integer(), {
+    description: "Parts of the sessions whose actors it hosts",
+  }),
+});
+
+const workerSchema = Type.Object({
+  worker_id: Type.String(),
+  address: Type.String(),
+  version: Type.String(),
+  engines: Type.Array(Type.String()),
+  state: Type.Union(
+    (["available", "full", "draining", "backing_off"] as const).map((each) => Type.Literal(each)),
+  ),
+  sessions: count,
+  capacity: count,
+  silent_ms: count,
+});
+
+const queuesSchema = Type.Object({
+  outbox: Type.Object({
+    count,
+    oldest_age_ms: Type.Optional(count),
+  }),
+  jobs: Type.Array(
+    Type.Object({
+      kind: Type.Union(JOB_KINDS.map((kind) => Type.Literal(kind))),
+      queued: count,
+      running: count,
+    }),
+  ),
+  chunks_pending: Type.Integer({ minimum: 0, description: "Stored, and not transcribed yet" }),
+  webhook_deliveries_due: count,
+});
+
+const liveSchema = Type.Object({
+  id: Type.String(),
+  workspace_id: Type.String(),
+  seq: count,
+  started_at: timestamp,
+  pending_chunks: count,
+});
+
+const overviewSchema = Type.Object({
+  at: timestamp,
+  nodes: Type.Optional(
+    Type.Array(nodeSchema, { description: "Left out while the leases cannot be read" }),
+  ),
+  workers: Type.Array(workerSchema),
+  queues: queuesSchema,
+  sessions: Type.Object({
+    by_status: Type.Object({
+      recording: count,
+      processing: count,
+      completed: count,
+      failed: count,
+      deleted: count,
+    }),
+    live: Type.Array(liveSchema, { description: `Recording now, the newest ${NEWEST}` }),
+  }),
+});
+
+/** GET /admin/overview. */
+export function overviewRoutes({ overview, register, workers, ...ports }: OverviewPorts): Route[] {
+  const read = defineRoute({
+    method: "get",
+    path: "/admin/overview",
+    id: "getOverview",
+    tag: "Admin",
+    summary: "What runs, what waits, and what records now",
+    description: "Ids and numbers only: no titles, no names, no words.",
+    auth: ["bearer"],
+    roles: ["admin"],
+    responses: { 200: { description: "The service as it is now", schema: overviewSchema } },
+    errors: ["forbidden"],
+    async handle() {
+      const [nodes, queues, statuses, live] = await Promise.all([
+        nodesOf(register),
+        overview.queues(),
+        overview.sessionsByStatus(),
+        overview.recording(NEWEST),
+      ]);
+      const now = ports.clock.now();
+      const body: Static<typeof overviewSchema> = {
+        at: toTimestamp(now),
+        ...(nodes && { nodes: nodes.map((node) => presentNode(node, now, ports.leaseMs)) }),
+        workers: workers().map(presentWorker),
+        queues: presentQueues(queues, now),
+        sessions: { by_status: presentStatuses(statuses), live: live.map(presentLive) },
+      };
+      return { status: 200, body };
+    },
+  });
+  return [read];
+}
+
+/** The rest is worth showing most when the bus is away. */
+async function nodesOf(register: NodeRegister): Promise<NodeRecord[] | undefined> {
+  try {
+    return await register.nodes();
+  } catch (error) {
+    if (isAppError(error) && error.code === "unavailable") return undefined;
+    throw error;
+  }
+}
+
+function presentNode(
+  { name, lastSeenAt, partitions }: NodeRecord,
+  now: number,
+  leaseMs: number,
+): Static<typeof nodeSchema> {
+  const state = now - lastSeenAt < leaseMs ? "alive" : "silent";
+  return { name, state, last_seen_at: toTimestamp(lastSeenAt), partitions };
+}
+
+function presentWorker(worker: WorkerRecord): Static<typeof workerSchema> {
+  const { worker_id, address, version, engines, state, sessions, capacity, silent_ms } = worker;
+  const known = [...engines];
+  return { worker_id, address, version, engines: known, state, sessions, capacity, silent_ms };
+}
+
+function presentQueues(
+  { outbox, jobs, chunksPending, webhooksDue }: QueueRecord,
+  now: number,
+): Static<typeof queuesSchema> {
+  const { count: waiting, oldestAt } = outbox;
+  const age = oldestAt === undefined ? {} : { oldest_age_ms: Math.max(0, now - oldestAt) };
+  return {
+    outbox: { count: waiting, ...age },
+    jobs: JOB_KINDS.map((kind) => {
+      const known = jobs.find((each) => each.kind === kind);
+      return { kind, queued: known?.queued ?? 0, running: known?.running ?? 0 };
+    }),
+    chunks_pending: chunksPending,
+    webhook_deliveries_due: webhooksDue,
+  };
+}
+
+function presentStatuses(
+  statuses: Record<string, number>,
+): Static<typeof overviewSchema>["sessions"]["by_status"] {
+  const { recording = 0, processing = 0, completed = 0, failed = 0, deleted = 0 } = statuses;
+  return { recording, processing, completed, failed, deleted };
+}
+
+function presentLive(session: LiveSessionRecord): Static<typeof liveSchema> {
+  return {
+    id: session.id,
+    workspace_id: session.workspaceId,
+    seq: session.seq,
+    started_at: toTimestamp(session.startedAt),
+    pending_chunks: session.pendingChunks,
+  };
+}

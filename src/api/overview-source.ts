@@ -1,0 +1,54 @@
+/** A process that hosts sessions. */
+export interface NodeRecord {
+  name: string;
+  /** When its lease was last raised, Unix milliseconds. */
+  lastSeenAt: number;
+  /** Partitions of the sessions that it holds, ascending. */
+  partitions: number[];
+}
+
+/** A process that recognises. */
+export interface WorkerRecord {
+  worker_id: string;
+  address: string;
+  version: string;
+  engines: readonly string[];
+  state: "available" | "full" | "draining" | "backing_off";
+  sessions: number;
+  capacity: number;
+  silent_ms: number;
+}
+
+export interface QueueRecord {
+  /** Commands on their way to sessions. */
+  outbox: { count: number; oldestAt?: number | undefined };
+  jobs: { kind: string; queued: number; running: number }[];
+  /** Stored chunks of unfinished sessions whose words are still to come. */
+  chunksPending: number;
+  webhooksDue: number;
+}
+
+export interface LiveSessionRecord {
+  id: string;
+  workspaceId: string;
+  /** Of its newest event. */
+  seq: number;
+  startedAt: number;
+  pendingChunks: number;
+}
+
+/** Port: who hosts sessions now. Throws `unavailable` when the leases cannot be read. */
+export interface NodeRegister {
+  nodes(): Promise<NodeRecord[]>;
+}
+
+/**
+ * Port: numbers and ids of what is under way; no titles, no names, no words.
+ * Throws `unavailable` when storage is away.
+ */
+export interface OverviewSource {
+  queues(): Promise<QueueRecord>;
+  sessionsByStatus(): Promise<Record<string, number>>;
+  /** Sessions that record, newest first. */
+  recording(limit: number): Promise<LiveSessionRecord[]>;
+}

@@ -1,0 +1,68 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { LiveSessionRecord, OverviewSource, QueueRecord } from "../api/overview-source.ts";
+import { optionalColumn } from "./optional-column.ts";
+import { guarded } from "./store-error.ts";
+
+const outboxRow = z.object({ count: z.number(), oldestAt: optionalColumn(z.number()) });
+const jobsRow = z.object({ kind: z.string(), queued: z.number(), running: z.number() });
+const countRow = z.object({ count: z.number() });
+const statusRow = z.object({ status: z.string(), count: z.number() });
+const liveRow = z.object({
+  id: z.string(),
+  workspaceId: z.string(),
+  seq: z.number(),
+  startedAt: z.number(),
+  pendingChunks: z.number(),
+});
+
+/** Numbers of what is under way, from the tables that the work itself goes by. */
+export class PostgresOverview implements OverviewSource {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  queues(): Promise<QueueRecord> {
+    return guarded(async () => {
+      const outbox = await this.#pool.one(sql.type(outboxRow)`
+        select count(*)::int as count, min(created_at) as "oldestAt" from outbox`);
+      const jobs = await this.#pool.any(sql.type(jobsRow)`
+        select kind,
+          count(*) filter (where status = 'queued')::int as queued,
+          count(*) filter (where status = 'running')::int as running
+        from jobs where status in ('queued', 'running') group by kind`);
+      const chunksPending = await this.#pool.oneFirst(sql.type(countRow)`
+        select count(*)::int as count
+        from sessions s join chunks c on c.session_id = s.id
+        where s.status in ('recording', 'processing') and c.status in ('pending', 'processing')`);
+      const webhooksDue = await this.#pool.oneFirst(sql.type(countRow)`
+        select count(*)::int as count
+        from webhook_deliveries d join webhooks w on w.id = d.webhook_id
+        where d.status = 'pending' and d.next_attempt_at <= now() and w.enabled`);
+      return { outbox, jobs: [...jobs], chunksPending, webhooksDue };
+    });
+  }
+
+  sessionsByStatus(): Promise<Record<string, number>> {
+    return guarded(async () => {
+      const rows = await this.#pool.any(sql.type(statusRow)`
+        select status, count(*)::int as count from sessions group by status`);
+      return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+    });
+  }
+
+  recording(limit: number): Promise<LiveSessionRecord[]> {
+    return guarded(async () => [
+      ...(await this.#pool.any(sql.type(liveRow)`
+        select s.id, s.workspace_id as "workspaceId", s.seq, s.started_at as "startedAt",
+          (
+            select count(*)::int from chunks c
+            where c.session_id = s.id and c.status in ('pending', 'processing')
+          ) as "pendingChunks"
+        from sessions s where s.status = 'recording'
+        order by s.id desc limit ${limit}`)),
+    ]);
+  }
+}

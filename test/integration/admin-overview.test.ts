@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { overviewRoutes } from "../../src/api/admin-overview.ts";
+import type { WorkerRecord } from "../../src/api/overview-source.ts";
+import type { Route } from "../../src/api/route.ts";
+import { AppError } from "../../src/base/errors.ts";
+import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { connectBus } from "../../src/bus/connect.ts";
+import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
+import { KvNodeRegister } from "../../src/bus/node-register.ts";
+import { PostgresOverview } from "../../src/store/overview.ts";
+import { makeWav } from "../support/make-wav.ts";
+import { startNats, type TestNats } from "../support/nats.ts";
+import { callRoute, jsonBody } from "../support/route-call.ts";
+import { SessionHouse } from "../support/session-house.ts";
+
+const LEASE_MS = 1_500;
+
+describe("overview", () => {
+  let house: SessionHouse;
+  let routes: Route[];
+  let register = { nodes: async () => [] } as Parameters<typeof overviewRoutes>[0]["register"];
+  const workers: WorkerRecord[] = [];
+
+  beforeAll(async () => {
+    house = await SessionHouse.open();
+    routes = overviewRoutes({
+      overview: new PostgresOverview(house.pool),
+      register: { nodes: () => register.nodes() },
+      workers: () => workers,
+      leaseMs: LEASE_MS,
+      clock: house.clock,
+    });
+  });
+  afterAll(() => house.close());
+
+  async function read() {
+    const principal = await house.user("admin");
+    return jsonBody(await callRoute(routes, "getOverview", { principal }));
+  }
+
+  it("overview: of a service at rest", async () => {
+    expect(await read()).toEqual({
+      at: expect.any(String),
+      nodes: [],
+      workers: [],
+      queues: {
+        outbox: { count: 0 },
+        jobs: [
+          { kind: "transcription", queued: 0, running: 0 },
+          { kind: "summarisation", queued: 0, running: 0 },
+        ],
+        chunks_pending: 0,
+        webhook_deliveries_due: 0,
+      },
+      sessions: {
+        by_status: { recording: 0, processing: 0, completed: 0, failed: 0, deleted: 0 },
+        live: [],
+      },
+    });
+  });
+
+  it("overview: what records, what waits; no titles", async () => {
+    const { device } = await house.ownDevice();
+    const sessionId = await house.start(device, { title: "Merger talks" });
+    await house.upload(device, sessionId, 0, makeWav({ frames: 160 }));
+    const other = await house.ownDevice();
+    await house.start(other.device);
+    await house.stop(other.device);
+    await house.sql(
+      `with hook as (
+         insert into webhooks (id, workspace_id, url, secret)
+         values ($1, $2, 'https://example.org', '') returning id)
+       insert into webhook_deliveries (webhook_id, id, event_type, data, occurred_at)
+       select id, $3, 'session.started', '{}', now() from hook`,
+      [newId(), device.workspaceId, newId()],
+    );
+    const body = await read();
+    expect(body).toMatchObject({
+      queues: {
+        outbox: { count: 4, oldest_age_ms: expect.any(Number) },
+        jobs: [{ kind: "transcription", queued: 2, running: 0 }, { kind: "summarisation" }],
+        chunks_pending: 1,
+        webhook_deliveries_due: 1,
+      },
+      sessions: {
+        by_status: { recording: 1, processing: 1 },
+        live: [
+          {
+            id: sessionId,
+            workspace_id: device.workspaceId,
+            seq: 0,
+            started_at: expect.any(String),
+            pending_chunks: 1,
+          },
+        ],
+      },
+    });
+    expect(JSON.stringify(body)).not.toContain("Merger");
+  });
+
+  it("overview: workers as they were heard, and nodes, silent ones too", async () => {
+    const now = house.clock.now();
+    register = {
+      nodes: async () => [
+        { name: "one", lastSeenAt: now - 100, partitions: [1, 2] },
+        { name: "two", lastSeenAt: now - LEASE_MS, partitions: [] },
+      ],
+    };
+    const worker = {
+      worker_id: "w",
+      address: "127.0.0.1:9",
+      version: "1",
+      engines: ["pocketsphinx"],
+      state: "full",
+      sessions: 2,
+      capacity: 2,
+      silent_ms: 10,
+    } as const;
+    workers.push({ ...worker, engines: [...worker.engines] });
+    expect(await read()).toMatchObject({
+      nodes: [
+        { name: "one", state: "alive", partitions: [1, 2] },
+        { name: "two", state: "silent", partitions: [] },
+      ],
+      workers: [worker],
+    });
+    register = { nodes: () => Promise.reject(new AppError("unavailable", "away")) };
+    expect(await read()).not.toHaveProperty("nodes");
+  });
+});
+
+describe("nodes in the lease bucket", () => {
+  let nats: TestNats;
+  let bus: Awaited<ReturnType<typeof connectBus>>;
+
+  beforeAll(async () => {
+    nats = await startNats();
+    const { url, token } = nats;
+    bus = await connectBus({ url, token, name: "overview", log: silentLog });
+  });
+  afterAll(async () => {
+    await bus?.close();
+    await nats.stop();
+  });
+
+  it("nodes: with the partitions that they hold; a bucket that is not there is unavailable", async () => {
+    const register = new KvNodeRegister(bus);
+    await expect(register.nodes()).rejects.toMatchObject({ code: "unavailable" });
+    const table = new KvLeaseTable(bus);
+    const before = Date.now();
+    for (const host of ["b", "a"]) await table.beat(host, 1);
+    for (const partition of [7, 3]) await table.take(partition, "b", 0);
+    await table.take(5, "gone", 0);
+    const nodes = await register.nodes();
+    expect(nodes).toEqual([
+      { name: "a", lastSeenAt: expect.any(Number), partitions: [] },
+      { name: "b", lastSeenAt: expect.any(Number), partitions: [3, 7] },
+    ]);
+    expect(nodes[0]?.lastSeenAt).toBeGreaterThan(before - 5_000);
+    await table.leave("a");
+    expect((await register.nodes()).map(({ name }) => name)).toEqual(["b"]);
+    table.stop();
+  });
+});
