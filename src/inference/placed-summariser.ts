@@ -43,9 +43,21 @@ export class PlacedSummariser implements Summariser {
       const error = toAppError(cause);
       const isItsOwn = error.retryable && error.code !== "overloaded" && !options.signal.aborted;
       if (isItsOwn) this.#placement.failed(address);
+      // Nobody was there to begin: that is waiting, not an attempt.
+      if (neverReached(error)) {
+        throw new AppError("overloaded", "The worker is away; the summary waits for the next.", {
+          cause: error,
+        });
+      }
       throw error;
     }
     if (summary !== undefined) return summary;
     throw new AppError("unavailable", "The worker ended before the summary was there.");
   }
+}
+
+/** No connection was made, so the worker never saw the request. */
+function neverReached({ code, message, cause }: AppError): boolean {
+  const told = `${message} ${cause instanceof Error ? cause.message : ""}`;
+  return code === "unavailable" && /No connection established|ECONNREFUSED/.test(told);
 }

@@ -129,6 +129,15 @@ describe("worker: summaries", () => {
     });
   });
 
+  it("a worker that was heard but is gone is waited for: no attempt was made", async () => {
+    const { client, placement, server } = await startWorker();
+    await server.stop(0);
+    const summariser = new PlacedSummariser(placement, client, undefined);
+    await expect(summariser.summarise(request("brief"), quietly())).rejects.toMatchObject({
+      code: "overloaded",
+    });
+  });
+
   it("ends with its deadline and with its caller, and the thread is free again", async () => {
     const { client, address, pool, placement } = await startWorker();
     const { signal } = new AbortController();
