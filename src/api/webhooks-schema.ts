@@ -52,7 +52,12 @@ export const webhookSecretSchema = Type.Intersect([
 const attemptSchema = Type.Object({
   at: Type.String(),
   status_code: Type.Optional(Type.Integer()),
-  error: Type.Optional(Type.Union(WEBHOOK_ERRORS.map((error) => Type.Literal(error)))),
+  error: Type.Optional(
+    Type.Union(
+      WEBHOOK_ERRORS.map((error) => Type.Literal(error)),
+      { examples: [WEBHOOK_ERRORS[0]] },
+    ),
+  ),
   duration_ms: Type.Optional(Type.Integer()),
 });
 

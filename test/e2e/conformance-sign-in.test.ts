@@ -1,3 +1,4 @@
+import type { webcrypto } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -150,7 +151,7 @@ describe("conformance: signing in (interface 4 and 5, contract 3)", () => {
   it("5 rule 1: login returns a signed JWT, which the published keys verify", async () => {
     const { token } = (await login(stage.member.email)).body;
     const header = JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString());
-    const { keys } = await stage.done<{ keys: (JsonWebKey & { kid: string })[] }>(
+    const { keys } = await stage.done<{ keys: (webcrypto.JsonWebKey & { kid: string })[] }>(
       "GET",
       "/auth/jwks.json",
     );
