@@ -5,6 +5,7 @@ import type { Word } from "../session/write.ts";
 import { type ChunkSpan, chunkTexts } from "./chunks-text.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { defineRoute, type Route } from "./route.ts";
+import { uuid } from "./schemas/interface-types.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import { cutPage } from "./sessions-page.ts";
@@ -45,7 +46,7 @@ export const chunkStatus = Type.Union(
 );
 
 const chunkSchema = Type.Object({
-  chunk_id: Type.String(),
+  chunk_id: uuid,
   chunk_sequence: Type.Integer(),
   filename: Type.String(),
   transcription_status: chunkStatus,

@@ -75,9 +75,9 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (route.roles !== undefined) codes.add("forbidden");
   if (route.path.includes("{")) codes.add("not_found");
   if (route.query !== undefined) codes.add("invalid_parameter");
-  if (route.body !== undefined) {
-    codes.add("invalid_body").add("payload_too_large").add("unsupported_media_type");
-  }
+  // Also where no body is taken: too large a one is refused before anybody looks.
+  if (route.method !== "get") codes.add("payload_too_large");
+  if (route.body !== undefined) codes.add("invalid_body").add("unsupported_media_type");
   if (route.body?.kind === "json") codes.add("invalid_json");
   if (route.body?.kind === "upload") codes.add("storage_full");
   // Whatever changes a session may meet its deletion.

@@ -5,6 +5,7 @@ import type { Word } from "../session/write.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { pageQuery } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
+import { float, int32 } from "./schemas/interface-types.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import { cutPage, pageSchema } from "./sessions-page.ts";
@@ -66,11 +67,11 @@ const wordSchema = Type.Object({
 
 export const segmentSchema = Type.Object({
   id: Type.String(),
-  start_ms: Type.Integer(),
-  end_ms: Type.Integer(),
+  start_ms: int32,
+  end_ms: int32,
   speaker_label: Type.Optional(Type.String()),
   text: Type.String(),
-  confidence: Type.Optional(Type.Number()),
+  confidence: Type.Optional(float),
 });
 
 export const revisedSegmentSchema = Type.Composite([

@@ -4,6 +4,7 @@ import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import type { ClaimSource } from "../session/status.ts";
 import { defineRoute, type Route } from "./route.ts";
+import { uuid } from "./schemas/interface-types.ts";
 import type { SessionActors } from "./session-actors.ts";
 import { assertAllowed, requireSession, type SessionGrant } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
@@ -79,7 +80,7 @@ export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClai
         schema: Type.Object({
           speaker_label: Type.String(),
           source: claimSource,
-          claimed_user_id: Type.String(),
+          claimed_user_id: uuid,
         }),
       },
     },

@@ -3,6 +3,7 @@ import type { Verdict } from "../auth/policy.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { derivedId } from "../base/ids.ts";
 import { deletionPlaceholder } from "../session/placeholders.ts";
+import { float, int32 } from "./schemas/interface-types.ts";
 import { presentSegment, type SegmentRecord, segmentSchema } from "./segments.ts";
 import { timestamp } from "./sessions-schema.ts";
 import type { TranscriptionJob } from "./transcription-jobs-directory.ts";
@@ -21,15 +22,15 @@ export const jobSchema = Type.Object({
   session_id: Type.Optional(Type.String()),
   workspace_id: Type.String(),
   status: jobStatus,
-  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  progress: Type.Number({ minimum: 0, maximum: 1, format: "float" }),
   error: Type.String(),
   detected_language: Type.Optional(Type.String()),
   forced_language: Type.Optional(Type.String()),
   diarisation_model_version: Type.Optional(Type.String()),
-  segment_count: Type.Integer(),
-  speaker_count: Type.Optional(Type.Integer()),
-  duration_ms: Type.Optional(Type.Integer()),
-  avg_confidence: Type.Optional(Type.Number()),
+  segment_count: int32,
+  speaker_count: Type.Optional(int32),
+  duration_ms: Type.Optional(int32),
+  avg_confidence: Type.Optional(float),
   created_at: timestamp,
   completed_at: Type.Optional(timestamp),
 });

@@ -93,7 +93,9 @@ function getJob({ directory, jobs, segments }: TranscriptionJobPorts): Route {
       "An administrator without native access to the session sees placeholders until a content elevation is in force.",
     auth: ["bearer"],
     roles: ["admin"],
-    params: Type.Object({ job_id: Type.String({ description: "UUID of the job" }) }),
+    params: Type.Object({
+      job_id: Type.String({ format: "uuid", description: "UUID of the job" }),
+    }),
     responses: { 200: { description: "The job", schema: jobDetailSchema } },
     errors: ["forbidden", "not_found"],
     async resolve({ params }): Promise<TranscriptionJob> {

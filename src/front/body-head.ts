@@ -17,6 +17,8 @@ export function bodyLength(headers: Headers): number {
  * uWebSockets.js before we are asked, and right after it the refusal.
  */
 export function checkBodyHead(route: Route, headers: Headers, limit: number): void {
+  // What comes with a GET means nothing, whatever its size.
+  if (route.method === "get") return;
   const length = bodyLength(headers);
   if (Number.isFinite(length) && length > limit) throw tooLarge(limit);
   if (length === 0 || route.body === undefined) return;

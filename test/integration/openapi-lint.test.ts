@@ -23,7 +23,9 @@ interface Document {
 }
 
 async function lint(document: object): Promise<string[]> {
-  const config = await createConfig({ extends: ["recommended"] });
+  // A route that only redirects has no 2xx; what takes the rule's place is below.
+  const rules = { "operation-2xx-response": "off" } as const;
+  const config = await createConfig({ extends: ["recommended"], rules });
   const problems = await lintFromString({ source: JSON.stringify(document), config });
   const unexplained = problems.filter(
     ({ ruleId, location: [place] }) => !(place?.pointer ?? "").startsWith(EXPLAINED[ruleId] ?? "!"),
@@ -37,6 +39,16 @@ async function lint(document: object): Promise<string[]> {
 describe("openapi lint", () => {
   it("finds nothing wrong with the document", async () => {
     expect(await lint(await wholeDocument())).toEqual([]);
+  });
+
+  it("has an answer of success, or a redirect, on every operation", async () => {
+    const { paths } = (await wholeDocument()) as unknown as Document;
+    for (const [path, item] of Object.entries(paths)) {
+      for (const [method, { responses }] of Object.entries(item)) {
+        const good = Object.keys(responses).filter((status) => /^(2\d\d|302)$/.test(status));
+        expect(good, `${method} ${path}`).not.toEqual([]);
+      }
+    }
   });
 
   it("finds nothing wrong with the document of the live channel", async () => {
