@@ -51,6 +51,7 @@ delete /users/me
 get /admin/jobs/transcriptions
 get /admin/jobs/summarisations
 delete /admin/content-elevate/{elevation_id}
+get /admin/overview
 get /admin/audit
 get /admin/audit/verify
 get /api-keys
