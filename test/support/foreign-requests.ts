@@ -91,7 +91,7 @@ function pathsOf(
 ): { path: string; isForeign: boolean }[] {
   let filled = [{ path: template, isForeign: false }];
   for (const [all, name = ""] of template.matchAll(/\{(\w+)\}/g)) {
-    const id = idFor(template, name);
+    const id = idName(template, name);
     const choices = [
       { id: own.ids[id], isForeign: false },
       { id: other.ids[id], isForeign: true },
@@ -106,10 +106,6 @@ function pathsOf(
   return filled;
 }
 
-function idFor(template: string, name: string): string {
-  return idName(template, name);
-}
-
 /** No query, each parameter alone, and all filters at once. */
 function queriesOf(
   { template, operation }: Reading,
@@ -119,22 +115,25 @@ function queriesOf(
 ): string[] {
   const named = (operation.parameters ?? []).filter((each) => each.in === "query");
   const settings = named.flatMap((each) =>
-    valuesOf(each, other).map((value) => [each.name, value]),
+    valuesOf(template, each, other).map((value): [string, string] => [each.name, value]),
   );
-  const single = settings.map((setting) => new URLSearchParams([setting as [string, string]]));
-  const all = new URLSearchParams(settings as [string, string][]);
+  // A search without words is refused before anything else is looked at.
+  const isSearch = named.some(({ name }) => name === "q");
+  const words: Record<string, string> = isSearch ? { q: other.spokenWord } : {};
+  const single = settings.map(([name, value]) => ({ ...words, [name]: value }));
   const cursor = cursors.get(template);
-  const paged = cursor === undefined ? [] : [new URLSearchParams({ limit: "100", cursor })];
-  const required = new URLSearchParams({ q: own.spokenWord });
-  const queries = [new URLSearchParams(), required, ...single, all, ...paged].map(String);
-  return [...new Set(queries)];
+  const paged = cursor === undefined ? [] : [{ ...words, limit: "100", cursor }];
+  const all = [{}, { q: own.spokenWord }, ...single, Object.fromEntries(settings), ...paged];
+  return [...new Set(all.map((query) => String(new URLSearchParams(query))))];
 }
 
 /** What the other tenant would ask for. */
-function valuesOf({ name, schema }: Parameter, other: Tenant): string[] {
-  if (name === "from") return [other.ids.entity_id ?? ""];
-  if (name === "to") return [other.ids.other_entity_id ?? ""];
-  if (name === "q" || name === "speaker") return [other.spokenWord];
+function valuesOf(template: string, { name, schema }: Parameter, other: Tenant): string[] {
+  if (template.endsWith("/path")) {
+    if (name === "from") return [other.ids.entity_id ?? ""];
+    if (name === "to") return [other.ids.other_entity_id ?? ""];
+  }
+  if (name === "q") return [other.spokenWord];
   if (name.endsWith("_id")) return other.ids[name] === undefined ? [] : [other.ids[name]];
   const choices = (schema?.anyOf ?? []).flatMap((each) => each.const ?? []);
   return name === "format" ? [...(schema?.enum ?? []), ...choices] : [];
