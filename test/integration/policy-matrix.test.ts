@@ -78,13 +78,17 @@ describe("policy", () => {
     return wrong.sort();
   }
 
+  async function idsOf({ rule, caller, state }: Cell): Promise<Readonly<Record<string, string>>> {
+    const ids = world.ids(state);
+    if (rule.ask?.self === true) return { ...ids, user_id: world.userId(caller) };
+    if (rule.ask?.spends !== "session" || state === "unknown") return ids;
+    return { ...ids, session_id: await world.addSession(state) };
+  }
+
   async function call(cell: Cell): Promise<{ outcome: Outcome | "fault"; said: string }> {
     const { operation, rule, caller, state } = cell;
     const { beyond, query, spends } = rule.ask ?? {};
-    const own = spends === "session" && state !== "unknown";
-    const ids = own
-      ? { ...world.ids(state), session_id: await world.addSession(state) }
-      : world.ids(state);
+    const ids = await idsOf(cell);
     const headers =
       spends === "login" ? await world.headersToSpend(caller) : world.headers(caller, state);
     const path = fill(operation.path, (name) => ids[idName(operation.path, name)]);

@@ -39,6 +39,8 @@ export interface Ask {
   as?: string;
   body?: object;
   query?: string;
+  /** The `user_id` is the caller's own. */
+  self?: boolean;
   /** A 404 with this message is about something that is looked up after the right. */
   beyond?: string;
   /**

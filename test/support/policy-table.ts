@@ -42,6 +42,7 @@ const users = { roles: "users" } as const;
 const ask = (how: Ask): { ask: Ask } => ({ ask: how });
 
 const OWNER = ["owner"] as const;
+const WORKSPACE_OWNER = ["workspace owner"] as const;
 const READERS_AND_GUEST = [...READERS, "guest"] as const;
 const VIEWERS_AND_GUEST = [...VIEWERS, "guest"] as const;
 const PEOPLE = [...USERS, ...GUESTS];
@@ -51,6 +52,7 @@ const ASKERS = [...MEMBERS, "admin elevated", "admin native"] as const;
 const OWNER_AND_ADMINS = ["owner", ...ADMINS] as const;
 
 const webhook = thing(WORKSPACE_OWNERS, { ...withKeys, scope: "webhooks" });
+const self = free(USERS, ask({ as: "oneself", self: true }));
 const ownKey = thing(["device"], { takes: "device key" });
 
 /**
@@ -86,13 +88,14 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
     free(WORKSPACE_OWNERS, ask({ as: "of one workspace", query: "workspace_id={workspace_id}" })),
   ],
   createServiceKey: [
+    // Its secret opens words: an administrator has none without an elevation.
     free(
-      WORKSPACE_OWNERS,
+      WORKSPACE_OWNER,
       ask({ body: { workspace_id: "{workspace_id}", name: "Key", scopes: ["query"] } }),
     ),
   ],
   getServiceKey: [thing(WORKSPACE_OWNERS)],
-  rotateServiceKey: [thing(WORKSPACE_OWNERS)],
+  rotateServiceKey: [thing(WORKSPACE_OWNER)],
   revokeServiceKey: [thing(WORKSPACE_OWNERS)],
 
   // Users and administration
@@ -102,13 +105,14 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
     free(MEMBERS_AND_ADMINS, ask({ as: "of one workspace", query: "workspace_id={workspace_id}" })),
   ],
   // Whoever is no administrator asks about others in vain, whether they are there or not.
-  getUser: [thing(ADMINS, { roles: "admins" })],
+  getUser: [thing(ADMINS, { roles: "admins" }), self],
   disableUser: [thing(ADMINS, { roles: "admins" })],
   enableUser: [thing(ADMINS, { roles: "admins" })],
-  editUser: [thing(ADMINS, { roles: "admins" })],
+  editUser: [thing(ADMINS, { roles: "admins" }), self],
   eraseAccount: [free(USERS)],
   elevateContent: [admins()],
   endContentElevation: [thing(ADMINS, { roles: "admins", ...ask({ spends: "itself" }) })],
+  getOverview: [admins()],
   listAudit: [admins()],
   verifyAudit: [admins()],
 
@@ -117,9 +121,19 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   listWorkspaces: [free(USERS, reading)],
   getWorkspace: [thing(MEMBERS_AND_ADMINS, reading)],
   listWorkspaceMembers: [thing(MEMBERS_AND_ADMINS)],
-  addWorkspaceMember: [thing(WORKSPACE_OWNERS)],
-  changeWorkspaceRole: [thing(WORKSPACE_OWNERS)],
-  removeWorkspaceMember: [thing(WORKSPACE_OWNERS)],
+  // Administrators let others in, not themselves: membership may open words.
+  addWorkspaceMember: [
+    thing(WORKSPACE_OWNERS),
+    free(WORKSPACE_OWNER, ask({ as: "oneself", self: true, body: { user_id: "{user_id}" } })),
+  ],
+  changeWorkspaceRole: [
+    thing(WORKSPACE_OWNERS),
+    free(WORKSPACE_OWNER, ask({ as: "one's own", self: true, body: { role: "owner" } })),
+  ],
+  removeWorkspaceMember: [
+    thing(WORKSPACE_OWNERS),
+    free(MEMBERS_AND_ADMINS, ask({ as: "oneself", self: true })),
+  ],
   editWorkspace: [thing(WORKSPACE_OWNERS)],
   removeWorkspace: [thing(WORKSPACE_OWNERS)],
   queryWorkspace: [thing(ASKERS, { ...asking, content: true })],
@@ -207,7 +221,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   querySession: [words(READERS_AND_GUEST, asking)],
   listSummaries: [words(READERS, { ...reading, ...users })],
   requestSummary: [words(READERS, { ...asking, ...users })],
-  getSessionGraph: [words(READERS, { ...users, ...ask({ query: "limit=0" }) })],
+  getSessionGraph: [words(READERS, { ...reading, ...users, ...ask({ query: "limit=0" }) })],
   claimSpeaker: [
     session(SPEAKERS),
     session(OWNER, {
@@ -252,7 +266,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   transcribeAgain: [session(OWNER_AND_ADMINS, users)],
 
   // Graph
-  getWorkspaceGraph: [thing(ASKERS, { content: true, ...ask({ query: "limit=0" }) })],
+  getWorkspaceGraph: [thing(ASKERS, { ...asking, content: true, ...ask({ query: "limit=0" }) })],
   getGraphEntity: [
     thing(ASKERS, { content: true, ...ask({ beyond: "There is no entity with this id" }) }),
   ],

@@ -119,6 +119,11 @@ export class PolicyWorld {
     return this.#ids.get(state) ?? {};
   }
 
+  /** Of the caller, or of nobody. */
+  userId(caller: Caller): string {
+    return this.#users.get(caller) ?? newId();
+  }
+
   /** The same caller by a login of its own, that may end. */
   async headersToSpend(caller: Caller): Promise<Headers> {
     const userId = this.#users.get(caller);
