@@ -18,7 +18,7 @@ export function passwordRoutes({ passwordChanges }: PasswordPorts): Route[] {
     tag: "Auth",
     summary: "Change one's own password",
     description:
-      "Every other login of the account ends, with its refresh token and open sockets; this one goes on. A wrong current password is 401 with the code invalid_credentials.",
+      "Every other login of the account ends, with its open sockets. This one goes on until its access token expires: no refresh token outlives the change. A wrong current password is 401 with the code invalid_credentials.",
     auth: ["bearer"],
     roles: ["admin", "participant", "moderator"],
     body: {

@@ -8,6 +8,8 @@ export interface LoginStanding {
   role: UserPrincipal["role"];
   /** Unix milliseconds. */
   expiresAt: number;
+  /** False after the password was changed from within this login. */
+  refreshable: boolean;
 }
 
 export interface NewLogin {

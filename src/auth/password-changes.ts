@@ -14,8 +14,8 @@ const GUESSES: AttemptPolicy = { burst: 5, interval: 60_000 };
 export interface PasswordBook {
   account(userId: string): Promise<Account | undefined>;
   /**
-   * Replaces one hash by another and ends every other login and every sign-in
-   * link of the account; false, and nothing done, when `before` no longer stands.
+   * Replaces one hash by another and ends every other login, every refresh token
+   * and every sign-in link of the account; false, and nothing done, when `before` no longer stands.
    */
   change(
     change: { userId: string; before: string; after: string; keptLoginId: string },

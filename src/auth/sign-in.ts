@@ -93,7 +93,7 @@ export class SignIn {
     const { clock, logins, tokens } = this.#parts;
     const claims = await tokens.verify(refreshToken, ["refresh"]);
     const standing = await logins.standing(claims.scope);
-    if (standing === undefined || standing.expiresAt <= clock.now()) {
+    if (!standing?.refreshable || standing.expiresAt <= clock.now()) {
       throw new AppError("invalid_token", "The sign-in has ended. Please sign in again.");
     }
     return this.#access(standing.userId, standing.loginId, standing.expiresAt);

@@ -7,7 +7,7 @@ import type {
   SpeakersRevised,
   TranscriptReplaced,
 } from "./event.ts";
-import { isRedacted } from "./redaction.ts";
+import { followMerge, isRedacted } from "./redaction.ts";
 import { firstFrom, insertSegment, segmentAt } from "./segments.ts";
 import { applyLabel, applyMerge, labelIndex } from "./speakers.ts";
 import type { SessionState } from "./state.ts";
@@ -148,6 +148,7 @@ function applySegment(state: SessionState, event: SegmentFinalised): void {
 function applyRevision(state: SessionState, event: SpeakersRevised): void {
   for (const merge of event.merges) {
     applyMerge(state.speakers, merge.from, merge.into);
+    state.redactions = followMerge(state, merge.from, merge.into);
     for (const mark of state.segments) if (mark.label === merge.from) mark.label = merge.into;
   }
   for (const revision of event.revisions) {
@@ -188,5 +189,13 @@ function applyEdit(state: SessionState, event: SegmentRevised): void {
 function applyRedaction(state: SessionState, event: SpanRedacted): void {
   const redacted = new Set(event.segmentIds);
   for (const mark of state.segments) if (redacted.has(mark.id)) mark.redacted = true;
-  state.redactions.push({ from: event.from, to: event.to, label: event.label });
+  const { redactionId, from, to, label, byUserId } = event;
+  const known = state.redactions.some(
+    (each) =>
+      each.redactionId === redactionId &&
+      each.from === from &&
+      each.to === to &&
+      each.label === label,
+  );
+  if (!known) state.redactions.push({ redactionId, from, to, label, byUserId });
 }

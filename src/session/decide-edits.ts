@@ -6,6 +6,7 @@ import type {
   RedactCommand,
   SummaryStoredCommand,
 } from "./command.ts";
+import { redactCovered } from "./redact-covered.ts";
 import { isWithin } from "./redaction.ts";
 import { labelIndex, labelName, standing } from "./speakers.ts";
 import type { Turn } from "./turn.ts";
@@ -35,6 +36,7 @@ export function decideEdit(turn: Turn, command: EditSegmentCommand): object {
     ...(editId === "" ? {} : { editId }),
     byUserId,
   });
+  redactCovered(turn);
   return { segmentId, revision, label };
 }
 
@@ -60,6 +62,7 @@ export function decideMerge(turn: Turn, command: MergeSpeakersCommand): object {
       merges: [{ from, into }],
       finalPass: false,
     });
+    redactCovered(turn);
   }
   return { from, into };
 }

@@ -1,5 +1,6 @@
 import type { SpeakerProposal } from "./command.ts";
 import type { SpeakersRevised } from "./event.ts";
+import { redactCovered } from "./redact-covered.ts";
 import { segmentAt } from "./segments.ts";
 import { labelForCluster, labelIndex, labelName, standing } from "./speakers.ts";
 import type { Turn } from "./turn.ts";
@@ -21,6 +22,7 @@ export function revise(turn: Turn, proposal: SpeakerProposal, finalPass: boolean
     }
     pending = rest;
   }
+  redactCovered(turn);
 }
 
 function mergedLabels(turn: Turn, proposal: SpeakerProposal): SpeakersRevised["merges"] {

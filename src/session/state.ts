@@ -24,9 +24,19 @@ export interface SessionState {
   checkpoint: number;
   stop: { lastSequence: number; at: number } | undefined;
   /** What may never come back as text, whatever is read again. */
-  redactions: { from: number; to: number; label?: string | undefined }[];
+  redactions: Redaction[];
   /** Newest concerns that were told of, so that none is told of twice. */
   concerns?: string[];
+}
+
+/** Of everybody in [from, to), or of one speaker there. */
+export interface Redaction {
+  from: number;
+  to: number;
+  label?: string | undefined;
+  /** Which one it is, and whose; snapshots of earlier releases do not say. */
+  redactionId?: string;
+  byUserId?: string;
 }
 
 export function initialState(sessionId: string): SessionState {

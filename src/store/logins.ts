@@ -15,6 +15,7 @@ const standingRow = z.object({
   name: z.string(),
   role: z.enum(["admin", "participant", "moderator"]),
   expires_at: z.number(),
+  refreshable: z.boolean(),
 });
 
 export class LoginStore implements LoginBook {
@@ -44,7 +45,7 @@ export class LoginStore implements LoginBook {
   standing(loginId: string): Promise<LoginStanding | undefined> {
     return guarded(async () => {
       const row = await this.#pool.maybeOne(sql.type(standingRow)`
-        select logins.id, user_id, email, name, role, expires_at
+        select logins.id, user_id, email, name, role, expires_at, refreshable
         from logins join users on users.id = logins.user_id
         where logins.id = ${loginId} and revoked_at is null and disabled_at is null
           and logins.created_at >= tokens_valid_from`);
@@ -57,6 +58,7 @@ export class LoginStore implements LoginBook {
         name,
         role,
         expiresAt: row.expires_at,
+        refreshable: row.refreshable,
       };
     });
   }

@@ -51,6 +51,8 @@ export class PasswordStore implements PasswordBook {
         await transaction.query(sql.unsafe`
           update logins set revoked_at = now()
           where user_id = ${userId} and id <> ${keptLoginId} and revoked_at is null`);
+        await transaction.query(sql.unsafe`
+          update logins set refreshable = false where id = ${keptLoginId}`);
         await transaction.query(sql.unsafe`delete from magic_links where user_id = ${userId}`);
         await insertAuditEntry(transaction, entry);
         return true;

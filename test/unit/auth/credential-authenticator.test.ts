@@ -29,7 +29,8 @@ describe("authenticator", () => {
     revocations = new LocalRevocations();
     lookUps = 0;
     const expiresAt = clock.now() + HOUR;
-    lookUp = () => ({ loginId, userId, email: "", name: "", role: "moderator", expiresAt });
+    const who = { loginId, userId, email: "", name: "", role: "moderator" } as const;
+    lookUp = () => ({ ...who, expiresAt, refreshable: true });
     const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
     const ring = new KeyRing([await importSigningKey(await exportJWK(privateKey))]);
     const tokens = new Tokens(ring, clock);

@@ -123,6 +123,45 @@ describe("redo", () => {
     expect(bench.state.speakers.labels[1]?.claim?.claimedUserId).toBe(byUserId);
   });
 
+  const ofSpeaker = { type: "Redact", from: 0, to: 2 ** 40, byUserId } as const;
+  const redacted = (bench: SessionBench) =>
+    bench.state.segments.map((mark) => mark.redacted === true);
+
+  it("redaction of a speaker: a merge into an older label does not bring its words back", () => {
+    const bench = told();
+    bench.run({ ...ofSpeaker, redactionId: "r", label: "S2" });
+    bench.run({ type: "MergeSpeakers", from: "S2", into: "S1" });
+    expect(redacted(bench)).toEqual([false, true, false]);
+    bench.run({ type: "Redo", byUserId });
+    reread(bench, [
+      segment(0, SECOND, 0),
+      segment(SECOND, 2 * SECOND, 0),
+      segment(3 * SECOND, 4 * SECOND, 0),
+      segment(6 * SECOND, 7 * SECOND, 0),
+    ]);
+    expect(redacted(bench)).toEqual([false, true, false, true]);
+  });
+
+  it("redaction of a speaker: takes what turns out to be said by that voice", () => {
+    const merged = told();
+    merged.run({ ...ofSpeaker, redactionId: "r", label: "S1" });
+    expect(redacted(merged)).toEqual([true, false, true]);
+    merged.run({ type: "MergeSpeakers", from: "S2", into: "S1" });
+    expect(redacted(merged)).toEqual([true, true, true]);
+    const moved = told();
+    moved.run({ ...ofSpeaker, redactionId: "r", label: "S2" });
+    const segmentId = moved.state.segments[2]?.id ?? "";
+    moved.run({ type: "EditSegment", segmentId, editId: "", label: "S2", byUserId });
+    expect(redacted(moved)).toEqual([false, true, true]);
+    expect(moved.of("SpanRedacted").at(-1)).toMatchObject({
+      redactionId: "r",
+      label: "S2",
+      segmentIds: [segmentId],
+      byUserId,
+    });
+    expect(moved.state.redactions).toHaveLength(1);
+  });
+
   it("redo: what was redacted does not come back", () => {
     const bench = told();
     const redaction = { type: "Redact", redactionId: "r", label: "", byUserId } as const;
