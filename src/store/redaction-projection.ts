@@ -22,11 +22,20 @@ export async function projectRedaction(
   await coverStored(tx, sessionId, event.segmentIds);
   await insertAuditEntry(tx, {
     kind: event.label === undefined ? "span_redacted" : "speaker_redacted",
-    actor: { kind: "user", id: event.byUserId },
+    actor: { kind: await kindOf(tx, event.byUserId), id: event.byUserId },
     sessionId,
     subjectId: event.redactionId,
     detail: { from_ms: event.from / 16, to_ms: event.to / 16, segments: event.segmentIds.length },
   });
+}
+
+/** The event names who did it by id alone; a service key may have. */
+async function kindOf(
+  tx: DatabaseTransactionConnection,
+  actorId: string,
+): Promise<"user" | "service"> {
+  const isKey = await tx.exists(sql.unsafe`select from service_keys where id = ${actorId}`);
+  return isKey ? "service" : "user";
 }
 
 async function coverSpan(

@@ -158,6 +158,17 @@ describe("conformance: rules with teeth (contract 4)", () => {
     expect(job.transcription_text.replaceAll("[redacted-span]", "").trim()).not.toBe("");
   });
 
+  it("audit: what a service key does is on record as the key's", async () => {
+    const body = { workspace_id: stage.workspaceId, name: "Bot", scopes: ["sessions:write"] };
+    const options = { token: stage.owner.token, body };
+    const made = await stage.done<{ id: string; key: string }>("POST", "/api-keys", options, 201);
+    const last = (await segments()).at(-1);
+    const span = { start_ms: last?.start_ms, end_ms: last?.end_ms };
+    await stage.done("POST", at("/redactions"), { key: made.key, body: span }, 201);
+    const [entry] = await audit(`session_id=${stage.sessionId}&kind=span_redacted`);
+    expect(entry).toMatchObject({ actor: { kind: "service", id: made.id } });
+  });
+
   it("audit: elevation and content reads under it, one entry each, before the content", async () => {
     const { token, id } = stage.admin;
     const body = { reason: "Complaint 4711", session_id: stage.sessionId };
