@@ -4,6 +4,7 @@ import type { AppContext } from "./app-shared.ts";
 import { GrpcEntities } from "./inference/grpc-entities.ts";
 import { PostgresGraphBuilds } from "./store/graph-builds.ts";
 import { PostgresGraphReads } from "./store/graph-reads.ts";
+import { PostgresTranscriptSearch } from "./store/transcript-search.ts";
 
 /** Graphs: made by the workers, kept and put together by the database. */
 export function createGraphPorts(
@@ -17,5 +18,11 @@ export function createGraphPorts(
     extractor.close();
     return builder.close();
   });
-  return { ...known, builder, graphs: new PostgresGraphReads(pool), cursorKey: keys.cursorKey };
+  return {
+    ...known,
+    workspaceSessions: new PostgresTranscriptSearch(pool),
+    builder,
+    graphs: new PostgresGraphReads(pool),
+    cursorKey: keys.cursorKey,
+  };
 }

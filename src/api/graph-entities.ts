@@ -3,7 +3,7 @@ import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { GraphPorts } from "./graph.ts";
-import { recordElevatedReads, requireWorkspaceScope, type WorkspaceScope } from "./graph-access.ts";
+import { requireWorkspaceScope, type WorkspaceScope } from "./graph-access.ts";
 import { shortestPath } from "./graph-path.ts";
 import type { EntityRecord, MentionPosition, MentionRecord } from "./graph-reader.ts";
 import {
@@ -21,6 +21,7 @@ import {
 import { pageQuery } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { cutPage } from "./sessions-page.ts";
+import { recordReads } from "./workspace-questions.ts";
 
 const NEIGHBOURS = 50;
 /** Ties that a path may use: the strongest. */
@@ -49,7 +50,7 @@ function entityDetail(ports: GraphPorts): Route {
     summary: "One entity: where it is mentioned, and what it hangs together with",
     description:
       "`items` are its mentions by session and time, a page at a time. Ids come from the graphs of the workspace and its sessions.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ id: Type.String(), entity_id: Type.String() }),
     query: Type.Object(pageQuery),
@@ -90,7 +91,7 @@ function entityDetail(ports: GraphPorts): Route {
       const list = `graph:${entity.id}`;
       const limit = query.limit ?? 50;
       const after = toPosition(cursorKey, list, query.cursor);
-      await recordElevatedReads(ports, scope, sessionIds);
+      await recordReads(ports, scope, sessionIds);
       const rows = await graphs.mentions(sessionIds, entity.id, { after, limit: limit + 1 });
       const { page, last } = cutPage(rows, limit);
       const relations = await graphs.relationsOf(sessionIds, entity.id, NEIGHBOURS);
@@ -153,7 +154,7 @@ function pathBetween(ports: GraphPorts): Route {
     tag: "Graph",
     summary: "How two entities are connected, with the segments that connect them",
     description: "The path of fewest steps; of several, the one with the strongest ties.",
-    auth: ["bearer"],
+    auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ id: Type.String() }),
     query: Type.Object({
@@ -179,7 +180,7 @@ function pathBetween(ports: GraphPorts): Route {
       const readiness = await builder.ensure(scope.sessionIds);
       const ends = await graphs.entitiesById(readiness.ready, [from, to]);
       if (ends.length < 2) throw unknownEntity();
-      await recordElevatedReads(ports, scope, readiness.ready);
+      await recordReads(ports, scope, readiness.ready);
       const edges = await graphs.edges(readiness.ready, MAX_EDGES);
       const ids = shortestPath(edges, from, to);
       const entities = await graphs.entitiesById(readiness.ready, ids);

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
 import {
-  recordElevatedReads,
+  MAX_SESSIONS,
   requireWorkspaceScope,
   type WorkspaceGraphPorts,
   type WorkspaceScope,
@@ -22,6 +22,7 @@ import { defineRoute, type Route } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import { filterId } from "./sessions-page.ts";
 import { sessionParams } from "./sessions-schema.ts";
+import { recordReads } from "./workspace-questions.ts";
 
 const MAX_RELATIONS = 1_000;
 const DEFAULT_ENTITIES = 100;
@@ -91,7 +92,7 @@ function workspaceGraph(ports: GraphPorts): Route {
     id: "getWorkspaceGraph",
     tag: "Graph",
     summary: "What a workspace's sessions are about, as one graph",
-    description: `${MADE_OF}Of the newest 100 sessions whose words the caller may read. The same name in several sessions is one entity.`,
+    description: `${MADE_OF}Of the newest ${MAX_SESSIONS} sessions whose words the caller may read. The same name in several sessions is one entity.`,
     auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ id: Type.String() }),
@@ -118,7 +119,7 @@ function workspaceGraph(ports: GraphPorts): Route {
     resolve: ({ principal, params }) => requireWorkspaceScope(ports, principal, params.id),
     async handle({ query }, scope: WorkspaceScope) {
       const sessionIds = narrowed(scope, filterId("session_id", query.session_id));
-      await recordElevatedReads(ports, scope, sessionIds);
+      await recordReads(ports, scope, sessionIds);
       const span = {
         ...(query.from === undefined ? {} : { from: Date.parse(query.from) }),
         ...(query.to === undefined ? {} : { to: Date.parse(query.to) }),

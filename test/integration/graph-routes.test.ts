@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { GuestPrincipal } from "../../src/auth/principal.ts";
+import type { GuestPrincipal, Principal, Scope } from "../../src/auth/principal.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { type GraphBody, GraphHouse } from "../support/graph-house.ts";
@@ -97,6 +97,28 @@ describe("graph routes", () => {
     const params = { id: one.workspaceId, entity_id: idOf(theirs, "secret") };
     const lookup = house.call("getGraphEntity", { principal: one.owner, params });
     expect(await codeOf(lookup)).toBe("not_found");
+  });
+
+  it("graph: a service key needs nothing but the scope to ask", async () => {
+    const { sessionId, workspaceId } = await house.session(LINES);
+    const key = (workspace: string, scope: Scope): Principal => {
+      const rest = { secretId: newId(), expiresAt: Date.now() + 60_000 };
+      return { kind: "service", id: newId(), workspaceId: workspace, scopes: [scope], ...rest };
+    };
+    const graph = await house.workspaceGraph(key(workspaceId, "query"), workspaceId);
+    expect(names(graph)).toContain("price");
+    const params = { id: workspaceId, entity_id: idOf(graph, "price") };
+    const detail = await house.call("getGraphEntity", {
+      principal: key(workspaceId, "query"),
+      params,
+    });
+    expect(jsonBody(detail)).toMatchObject({ items: [{ session_id: sessionId }, {}] });
+    for (const [principal, code] of [
+      [key(workspaceId, "export"), "forbidden"],
+      [key(newId(), "query"), "not_found"],
+    ] as const) {
+      expect(await codeOf(house.workspaceGraph(principal, workspaceId))).toBe(code);
+    }
   });
 
   it("graph: an entity shows its mentions with times and words, a page at a time", async () => {

@@ -3,11 +3,12 @@ import { GraphBuilder } from "../../src/api/graph-builder.ts";
 import { graphEntityRoutes } from "../../src/api/graph-entities.ts";
 import type { EntityExtractor, ExtractedGraph } from "../../src/api/graph-extractor.ts";
 import type { Route } from "../../src/api/route.ts";
-import type { UserPrincipal } from "../../src/auth/principal.ts";
+import type { Principal, UserPrincipal } from "../../src/auth/principal.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PostgresGraphBuilds } from "../../src/store/graph-builds.ts";
 import { PostgresGraphReads } from "../../src/store/graph-reads.ts";
 import { PostgresSessions } from "../../src/store/sessions.ts";
+import { PostgresTranscriptSearch } from "../../src/store/transcript-search.ts";
 import { WorkspaceStore } from "../../src/store/workspaces.ts";
 import { extractGraph } from "../../workers/text/graph/extract.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
@@ -39,6 +40,7 @@ export class GraphHouse {
     const ports = {
       directory: new PostgresSessions(pool),
       workspaces: new WorkspaceStore(pool),
+      workspaceSessions: new PostgresTranscriptSearch(pool),
       builder: this.builder,
       graphs: new PostgresGraphReads(pool),
       cursorKey: new Uint8Array(32).fill(7),
@@ -95,7 +97,7 @@ export class GraphHouse {
   }
 
   async workspaceGraph(
-    principal: UserPrincipal,
+    principal: Principal,
     workspaceId: string,
     query: Record<string, unknown> = {},
   ): Promise<GraphBody> {

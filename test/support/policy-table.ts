@@ -268,9 +268,13 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   // Graph
   getWorkspaceGraph: [thing(ASKERS, { ...asking, content: true, ...ask({ query: "limit=0" }) })],
   getGraphEntity: [
-    thing(ASKERS, { content: true, ...ask({ beyond: "There is no entity with this id" }) }),
+    thing(ASKERS, {
+      ...asking,
+      content: true,
+      ...ask({ beyond: "There is no entity with this id" }),
+    }),
   ],
-  getGraphPath: [thing(ASKERS, { content: true, ...ask({ query: "from=x" }) })],
+  getGraphPath: [thing(ASKERS, { ...asking, content: true, ...ask({ query: "from=x" }) })],
 
   // Health and documents
   getHealth: [everybody()],

@@ -1,23 +1,15 @@
 import { rmSync } from "node:fs";
-import { join } from "node:path";
-import pg from "pg";
-import { type RunningApp, startApp } from "../../src/app.ts";
 import { newDeviceKey } from "../../src/auth/device-key.ts";
-import { type KeyMaterial, loadKeyFolder } from "../../src/auth/key-material.ts";
 import { SCOPES, type Scope } from "../../src/auth/principal.ts";
 import { secretHash } from "../../src/auth/secret.ts";
 import { newServiceKey } from "../../src/auth/service-key.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import { silentLog } from "../../src/base/log.ts";
 import { partitionOf } from "../../src/base/partition.ts";
-import { readConfig } from "../../src/config.ts";
-import { startNats, type TestNats } from "./nats.ts";
 import type { Caller } from "./policy-callers.ts";
+import { openPolicyParts, type PolicyParts } from "./policy-parts.ts";
 import type { State } from "./policy-rules.ts";
-import { createTestDatabase, type TestDatabase } from "./postgres.ts";
-import { makeScratchFolder } from "./scratch-folder.ts";
 
 type Headers = Readonly<Record<string, string>>;
 type Ids = Readonly<Record<string, string>>;
@@ -41,43 +33,12 @@ const ADMIN_ROLES: Partial<Record<Caller, string>> = {
   "moderator elsewhere": "moderator",
 };
 
-/** What the world is made of, while it is made and while it runs. */
-interface Parts {
-  folder: string;
-  database: TestDatabase;
-  nats: TestNats;
-  pool: pg.Pool;
-  keys: KeyMaterial;
-  app: RunningApp;
-}
-
-async function openParts(): Promise<Parts> {
-  const folder = makeScratchFolder("policy");
-  const [database, nats] = await Promise.all([createTestDatabase(), startNats()]);
-  const pool = new pg.Pool({ connectionString: database.serviceUrl, max: 4 });
-  const keyFolder = join(folder, "keys");
-  const keys = await loadKeyFolder(keyFolder);
-  const config = readConfig(
-    {
-      DATABASE_URL: database.serviceUrl,
-      NATS_URL: nats.url,
-      NATS_TOKEN: nats.token,
-      VOICE_BLOB_DIR: join(folder, "blobs"),
-      VOICE_KEY_DIR: keyFolder,
-      PORT: "0",
-      RATE_LIMIT_FACTOR: "0",
-    },
-    "policy",
-  );
-  return { folder, database, nats, pool, keys, app: await startApp(config, "1.0.0", silentLog) };
-}
-
 /**
  * The whole service, as `startApp` composes it, over one workspace with one
  * session for each state, and everybody of the matrix to call it.
  */
 export class PolicyWorld {
-  readonly #parts: Parts;
+  readonly #parts: PolicyParts;
   readonly #tokens: Tokens;
   readonly #users = new Map<string, string>();
   readonly #headers = new Map<string, Headers>();
@@ -85,13 +46,13 @@ export class PolicyWorld {
   #workspaceId = "";
   #deviceId = "";
 
-  private constructor(parts: Parts) {
+  private constructor(parts: PolicyParts) {
     this.#parts = parts;
     this.#tokens = new Tokens(parts.keys.ring, systemClock);
   }
 
   static async open(): Promise<PolicyWorld> {
-    const world = new PolicyWorld(await openParts());
+    const world = new PolicyWorld(await openPolicyParts());
     await world.#populate();
     return world;
   }

@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import pg from "pg";
+import { type RunningApp, startApp } from "../../src/app.ts";
+import { type KeyMaterial, loadKeyFolder } from "../../src/auth/key-material.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { readConfig } from "../../src/config.ts";
+import { startNats, type TestNats } from "./nats.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { makeScratchFolder } from "./scratch-folder.ts";
+
+/** A running service of both roles, and what lies under it. */
+export interface PolicyParts {
+  folder: string;
+  database: TestDatabase;
+  nats: TestNats;
+  pool: pg.Pool;
+  keys: KeyMaterial;
+  app: RunningApp;
+}
+
+export async function openPolicyParts(): Promise<PolicyParts> {
+  const folder = makeScratchFolder("policy");
+  const [database, nats] = await Promise.all([createTestDatabase(), startNats()]);
+  const pool = new pg.Pool({ connectionString: database.serviceUrl, max: 4 });
+  const keyFolder = join(folder, "keys");
+  const keys = await loadKeyFolder(keyFolder);
+  const config = readConfig(
+    {
+      DATABASE_URL: database.serviceUrl,
+      NATS_URL: nats.url,
+      NATS_TOKEN: nats.token,
+      VOICE_BLOB_DIR: join(folder, "blobs"),
+      VOICE_KEY_DIR: keyFolder,
+      PORT: "0",
+      RATE_LIMIT_FACTOR: "0",
+    },
+    "policy",
+  );
+  return { folder, database, nats, pool, keys, app: await startApp(config, "1.0.0", silentLog) };
+}
