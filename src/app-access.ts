@@ -123,6 +123,7 @@ function createMagicLinks(
     book: new MagicLinkStore(shared.pool),
     accounts: parts.users,
     attempts: parts.attempts,
+    audit: new PostgresAudit(shared.pool),
     signIn: parts.signIn,
     mail,
     background,
@@ -145,6 +146,7 @@ function createOAuth(
     accounts: parts.users,
     signIn: parts.signIn,
     attempts: parts.attempts,
+    audit: new PostgresAudit(shared.pool),
     callbackUrl: (provider) => `${publicUrl()}/api/auth/oauth/${provider}/callback`,
     clock,
   });

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
+import { type AuditTrail, SYSTEM } from "./audit-trail.ts";
 import type { MagicLinkBook } from "./magic-link-book.ts";
 import { signInLetter } from "./magic-link-letter.ts";
 import type { Mail } from "./mail.ts";
@@ -22,6 +23,7 @@ export interface MagicLinkParts {
   book: MagicLinkBook;
   accounts: Pick<AccountBook, "findByEmail">;
   attempts: AttemptBudget;
+  audit: AuditTrail;
   signIn: Pick<SignIn, "enter">;
   /** Undefined when this installation sends no mail. */
   mail: Mail | undefined;
@@ -61,6 +63,8 @@ export class MagicLinks {
     const { book, clock, signIn } = this.#parts;
     const account = FORM.test(token) ? await book.take(secretHash(token), clock.now()) : undefined;
     if (account === undefined) {
+      const detail = { reason: "bad_link" };
+      await this.#parts.audit.record({ kind: "login_failed", actor: SYSTEM, detail });
       throw new AppError("invalid_token", "The link is unknown, used or expired.");
     }
     return signIn.enter(account);

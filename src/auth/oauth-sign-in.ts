@@ -4,6 +4,7 @@ import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { Account, AccountBook } from "./account-book.ts";
 import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
+import { type AuditTrail, SYSTEM } from "./audit-trail.ts";
 import type { OAuthBook } from "./oauth-book.ts";
 import type { OAuthProfile, OAuthProvider, OAuthSecrets } from "./oauth-provider.ts";
 import { randomText, secretHash } from "./secret.ts";
@@ -24,6 +25,7 @@ export interface OAuthParts {
   accounts: Pick<AccountBook, "findByEmail">;
   signIn: Pick<SignIn, "enter">;
   attempts: AttemptBudget;
+  audit: AuditTrail;
   /** Where the provider sends the browser back to. */
   callbackUrl: (provider: string) => string;
   clock: Clock;
@@ -112,8 +114,21 @@ export class OAuthSignIn {
     const secrets = deriveSecrets(state, browserSecret);
     return {
       redirect: request.redirect,
-      complete: () => this.#complete(provider, answer.query, secrets),
+      complete: () => this.#recorded(provider, this.#complete(provider, answer.query, secrets)),
     };
+  }
+
+  /** A refusal is put on record; an outage of the provider is none. */
+  async #recorded(provider: OAuthProvider, work: Promise<LoginResult>): Promise<LoginResult> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof AppError && error.status < 500) {
+        const detail = { reason: error.code, provider: provider.id };
+        await this.#parts.audit.record({ kind: "login_failed", actor: SYSTEM, detail });
+      }
+      throw error;
+    }
   }
 
   /** Rejects with `invalid_credentials`, `forbidden` or `unavailable`. */

@@ -18,6 +18,7 @@ import type { Page, PageRequest } from "../api/page.ts";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
+import { REDACTED_SPAN } from "../session/placeholders.ts";
 import { updatedAt } from "./instant.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
@@ -230,6 +231,8 @@ async function updateConcern(
     set status = coalesce(${status ?? null}, status),
         resolution = coalesce(${resolution ?? null}, resolution),
         redaction_id = coalesce(${redactionId ?? null}, redaction_id),
+        -- Whoever complains of words may have quoted them.
+        description = case when ${redactionId !== undefined} then ${REDACTED_SPAN} else description end,
         handled_by_id = ${handledById},
         closed_at = ${closedAt},
         updated_at = now()

@@ -173,6 +173,10 @@ describe("magic links over HTTP", () => {
     }
     expect((await validate(undefined)).status).toBe(400);
     expect((await validate("nonsense")).status).toBe(401);
+    const kind = sql.type(z.object({ detail: z.unknown() }));
+    const failed = await house.accounts.pool.any(kind`
+      select detail from audit_log where kind = 'login_failed' order by seq desc limit 1`);
+    expect(failed).toEqual([{ detail: { reason: "bad_link" } }]);
   });
 
   it("folder: without a mail server the letter is a file that only its owner can read", async () => {

@@ -149,6 +149,7 @@ export class AccountHouse {
       book: new MagicLinkStore(pool),
       accounts: users,
       attempts,
+      audit: new PostgresAudit(pool),
       signIn: this.signIn,
       mail: { send: (letter) => this.mail.send(letter) },
       background: this.background,
@@ -161,6 +162,7 @@ export class AccountHouse {
       accounts: users,
       signIn: this.signIn,
       attempts,
+      audit: new PostgresAudit(pool),
       callbackUrl: (provider) => `${this.publicUrl}/api/auth/oauth/${provider}/callback`,
       clock,
     });

@@ -18,7 +18,6 @@ export interface NativeLibrary {
     strict: number,
   ): NativePointer;
   freeArguments(config: NativePointer): number;
-  silenceLog(callback: null, data: null): void;
   init(config: NativePointer): NativePointer;
   free(decoder: NativePointer): number;
   startStream(decoder: NativePointer): number;
@@ -159,8 +158,15 @@ function bindFrontEnd(base: Library) {
   };
 }
 
+/** No message and no log file, for the whole process; stores two pointers, so threads may do it at once. */
+function silence(base: Library): void {
+  base.func("err_set_callback", "void", ["void *", "void *"])(null, null);
+  base.func("err_set_logfp", "void", ["void *"])(null);
+}
+
 function bind(base: Library, engine: Library, modelFolder: string): NativeLibrary {
   const pointer = "void *";
+  silence(base);
   return {
     modelFolder,
     psArgs: engine.func("ps_args", pointer, []),
@@ -172,7 +178,6 @@ function bind(base: Library, engine: Library, modelFolder: string): NativeLibrar
       "int",
     ]),
     freeArguments: base.func("cmd_ln_free_r", "int", [pointer]),
-    silenceLog: base.func("err_set_callback", "void", [pointer, pointer]),
     init: engine.func("ps_init", pointer, [pointer]),
     free: engine.func("ps_free", "int", [pointer]),
     startStream: engine.func("ps_start_stream", "int", [pointer]),

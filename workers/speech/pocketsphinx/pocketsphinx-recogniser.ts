@@ -40,7 +40,6 @@ export class PocketsphinxRecogniser implements Recogniser {
   constructor(native: NativeLibrary) {
     const values = commandLine(native.modelFolder);
     this.#native = native;
-    native.silenceLog(null, null);
     const config = native.parseArguments(null, native.psArgs(), values.length, values, 1);
     const decoder = config === null ? null : native.init(config);
     if (decoder === null) {
@@ -134,8 +133,12 @@ export class PocketsphinxRecogniser implements Recogniser {
   }
 }
 
+/**
+ * Without `-logfn`: it replaces a file of the whole process and closes the one
+ * before, which two threads that make recognisers at once would both close.
+ */
 function commandLine(modelFolder: string): string[] {
   const model = ["-hmm", join(modelFolder, "en-us"), "-lm", join(modelFolder, "en-us.lm.bin")];
-  const dictionary = ["-dict", join(modelFolder, "cmudict-en-us.dict"), "-logfn", "/dev/null"];
+  const dictionary = ["-dict", join(modelFolder, "cmudict-en-us.dict")];
   return ["pocketsphinx", ...model, ...dictionary, ...ENGINE_SETTINGS, ...FRONT_END_SETTINGS];
 }
