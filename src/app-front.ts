@@ -1,6 +1,6 @@
 import type { HealthCheck } from "./api/health.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
-import { requireSession } from "./api/sessions-access.ts";
+import { recheckSession, requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { type Access, createAccess, createIdentityPorts } from "./app-access.ts";
 import { createErasure } from "./app-erasure.ts";
@@ -245,9 +245,11 @@ function createViewerPolicy(
   directory: PostgresSessions,
 ): ViewerPolicy {
   return {
-    async check(principal, sessionId) {
+    async check(principal, sessionId, again) {
       const standing = await authenticator.revalidate(principal);
-      await requireSession(directory, standing, sessionId, "session.content");
+      // To go on watching is one read, however often the right to it is checked.
+      const require = again ? recheckSession : requireSession;
+      await require(directory, standing, sessionId, "session.content");
       return { sessionId };
     },
   };

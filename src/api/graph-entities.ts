@@ -3,7 +3,7 @@ import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { GraphPorts } from "./graph.ts";
-import { requireWorkspaceScope, type WorkspaceScope } from "./graph-access.ts";
+import { GRAPH_ERRORS, requireWorkspaceScope, type WorkspaceScope } from "./graph-access.ts";
 import { shortestPath } from "./graph-path.ts";
 import type { EntityRecord, MentionPosition, MentionRecord } from "./graph-reader.ts";
 import {
@@ -162,17 +162,7 @@ function pathBetween(ports: GraphPorts): Route {
       to: Type.String({ maxLength: 100, description: "Id of another" }),
     }),
     responses: { 200: { description: "The path", schema: pathSchema } },
-    errors: [
-      "invalid_parameter",
-      "unauthorized",
-      "invalid_token",
-      "forbidden",
-      "elevation_required",
-      "not_found",
-      "unavailable",
-      "overloaded",
-      "timeout",
-    ],
+    errors: GRAPH_ERRORS,
     resolve: ({ principal, params }) => requireWorkspaceScope(ports, principal, params.id),
     async handle({ query }, scope) {
       const { from, to } = query;

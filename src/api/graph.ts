@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
 import {
+  GRAPH_ERRORS,
   MAX_SESSIONS,
   requireWorkspaceScope,
   type WorkspaceGraphPorts,
@@ -59,17 +60,7 @@ function sessionGraph(ports: GraphPorts): Route {
       to_ms: Type.Optional(Type.Integer({ minimum: 0, description: "Said before this" })),
     }),
     responses: { 200: { description: "The graph", schema: graphSchema } },
-    errors: [
-      "invalid_parameter",
-      "unauthorized",
-      "invalid_token",
-      "forbidden",
-      "elevation_required",
-      "not_found",
-      "unavailable",
-      "overloaded",
-      "timeout",
-    ],
+    errors: GRAPH_ERRORS,
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params, query }) {
@@ -105,17 +96,7 @@ function workspaceGraph(ports: GraphPorts): Route {
       to: Type.Optional(Type.String({ format: "date-time", description: "Said before it" })),
     }),
     responses: { 200: { description: "The graph", schema: graphSchema } },
-    errors: [
-      "invalid_parameter",
-      "unauthorized",
-      "invalid_token",
-      "forbidden",
-      "elevation_required",
-      "not_found",
-      "unavailable",
-      "overloaded",
-      "timeout",
-    ],
+    errors: GRAPH_ERRORS,
     resolve: ({ principal, params }) => requireWorkspaceScope(ports, principal, params.id),
     async handle({ query }, scope: WorkspaceScope) {
       const sessionIds = narrowed(scope, filterId("session_id", query.session_id));

@@ -38,8 +38,23 @@ export function requirePrincipal(principal: Principal | undefined): Principal {
   return principal;
 }
 
-/** 404 for an unknown session, 403 when the caller's relation to it forbids `action`. */
+/**
+ * 404 for an unknown session, 403 when the caller's relation to it forbids
+ * `action`. What only an elevation opens is put on record.
+ */
 export async function requireSession(
+  directory: SessionDirectory,
+  caller: Principal | undefined,
+  sessionId: string,
+  action: SessionAction,
+): Promise<SessionGrant> {
+  const grant = await recheckSession(directory, caller, sessionId, action);
+  await recordElevatedRead(directory, grant.principal, action, grant.facts);
+  return grant;
+}
+
+/** The same for a read that goes on and is on record already. */
+export async function recheckSession(
   directory: SessionDirectory,
   caller: Principal | undefined,
   sessionId: string,
@@ -49,7 +64,6 @@ export async function requireSession(
   const facts = isId(sessionId) ? await directory.facts(principal, sessionId) : undefined;
   if (facts === undefined) throw REFUSALS.not_found();
   assertAllowed(maySession(principal, action, facts));
-  await recordElevatedRead(directory, principal, action, facts);
   return { principal, facts };
 }
 

@@ -116,16 +116,16 @@ export class LiveSocket implements FrameSink {
     subscription: Subscription,
     fromSeq: number | undefined,
   ): Promise<void> {
-    await this.#check(sessionId);
+    await this.#check(sessionId, false);
     if (this.#subscriptions.get(sessionId) !== subscription) return;
     const feed = this.#options.feeds.acquire(sessionId);
     subscription.subscriber = new Subscriber(sessionId, feed, this);
     await subscription.subscriber.start(fromSeq);
   }
 
-  async #check(sessionId: string): Promise<void> {
+  async #check(sessionId: string, again: boolean): Promise<void> {
     if (!isId(sessionId)) throw new AppError("not_found", "There is no such session.");
-    const check = this.#options.policy.check(this.#principal, sessionId);
+    const check = this.#options.policy.check(this.#principal, sessionId, again);
     await withTimeout(check, this.#options.limits.readTimeoutMs, "Checking your rights");
   }
 
@@ -185,7 +185,7 @@ export class LiveSocket implements FrameSink {
 
   async #recheckSession(sessionId: string, subscription: Subscription): Promise<void> {
     try {
-      if (this.#open) await this.#check(sessionId);
+      if (this.#open) await this.#check(sessionId, true);
     } catch (thrown) {
       const error = toAppError(thrown);
       // A check that could not be made takes nobody's right away.

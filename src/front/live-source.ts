@@ -17,8 +17,8 @@ export interface LiveSource {
 export interface ViewerPolicy {
   /**
    * Returns when this caller may follow the session now; throws an AppError
-   * otherwise: 403 or 404. Asked at Subscribe and again, every few seconds,
-   * for as long as the session is followed.
+   * otherwise: 403 or 404. Asked at Subscribe, and with `again` every few
+   * seconds for as long as the session is followed.
    */
-  check(principal: Principal, sessionId: string): Promise<{ sessionId: string }>;
+  check(principal: Principal, sessionId: string, again: boolean): Promise<{ sessionId: string }>;
 }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { recheckSession, requireSession } from "../../src/api/sessions-access.ts";
 import type { UserPrincipal } from "../../src/auth/principal.ts";
 import { newId } from "../../src/base/ids.ts";
+import { PostgresSessions } from "../../src/store/sessions.ts";
 import { codeOf } from "../support/route-call.ts";
 import { type Recorded, TrustHouse } from "../support/trust-house.ts";
 
@@ -87,6 +89,19 @@ describe("content gating", () => {
     const reads = await entries("content_read");
     expect(reads).toHaveLength(2);
     expect(reads[0]).toMatchObject({ session_id: recorded.sessionId, subject_id: id });
+  });
+
+  it("elevation: to go on watching is one read, however often the right is checked", async () => {
+    const directory = new PostgresSessions(trust.house.pool);
+    await elevate({ session_id: recorded.sessionId });
+    const watch = [requireSession, recheckSession, recheckSession];
+    for (const check of watch) {
+      await check(directory, admin, recorded.sessionId, "session.content");
+    }
+    expect(await entries("content_read")).toHaveLength(1);
+    const stranger = await trust.house.user("admin");
+    const closed = recheckSession(directory, stranger, recorded.sessionId, "session.content");
+    expect(await codeOf(closed)).toBe("elevation_required");
   });
 
   it("elevation: covers its session only, or all; ends by time and by hand", async () => {

@@ -199,6 +199,13 @@ describe("deletion", () => {
     const heir = await trust.house.user();
     await trust.house.join(device.workspaceId, heir.id);
     const others = await trust.record();
+    await trust.house.sql("insert into user_identities values ('acme', 'subject-1', $1)", [
+      owner.id,
+    ]);
+    await trust.house.sql(
+      "insert into magic_links (token_hash, user_id, created_at, expires_at) values ('x', $1, now(), now())",
+      [owner.id],
+    );
     const done = await trust.body("eraseAccount", { principal: owner });
     expect(done).toMatchObject({ sessions_deleted: 1, sessions_left: 0, devices_unpaired: 1 });
     expect(await detail(jobId)).toMatchObject({
@@ -208,6 +215,12 @@ describe("deletion", () => {
     const [user] = await trust.house.sql("select * from users where id = $1", [owner.id]);
     expect(user).toMatchObject({ name: "Deleted account", password_hash: null });
     expect(user?.email).not.toContain("example.org");
+    for (const table of ["user_identities", "magic_links", "logins"]) {
+      expect(
+        await trust.house.sql(`select 1 from ${table} where user_id = $1`, [owner.id]),
+        table,
+      ).toEqual([]);
+    }
     expect(trust.revoked).toContainEqual({ kind: "user", userId: owner.id });
     expect(trust.revoked).toContainEqual({ kind: "device", deviceId: device.id });
     const members = await trust.house.sql(

@@ -265,6 +265,20 @@ describe("front live: ends", () => {
     expect(await told.closed()).toBe(4401);
   });
 
+  it("tells the first check of a subscription from those that follow", async () => {
+    const front = await start({ liveLimits: { recheckMs: 40 } });
+    const id = sessionId();
+    const viewer = await view(front).opened();
+    viewer.send({ type: "Subscribe", session_id: id });
+    const asked = () => front.checks.filter((check) => check.sessionId === id);
+    await until(() => asked().length >= 3, "the right to be checked again");
+    expect(
+      asked()
+        .map(({ again }) => again)
+        .slice(0, 3),
+    ).toEqual([false, true, true]);
+  });
+
   it("closes when the token expires", async () => {
     const front = await start({ liveLimits: { recheckMs: 60 } });
     front.callers.expiresAt = Date.now() + 300;

@@ -55,6 +55,8 @@ export interface TestFront {
   callers: NamedCallers;
   tickets: Map<string, Principal>;
   forbidden: Set<string>;
+  /** Sessions that the policy was asked about, and whether again. */
+  checks: { sessionId: string; again: boolean }[];
   revoke(event: RevocationEvent): void;
   /** Names of temporary files that are there now. */
   leftovers(): Promise<string[]>;
@@ -76,6 +78,7 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
   const callers = new NamedCallers();
   const tickets = new Map<string, Principal>();
   const forbidden = new Set<string>();
+  const checks: TestFront["checks"] = [];
   const listeners = new Set<(event: RevocationEvent) => void>();
   const server = new FrontServer({
     authenticator: callers,
@@ -92,7 +95,8 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
     live: {
       source,
       policy: {
-        async check(_principal, sessionId) {
+        async check(_principal, sessionId, again) {
+          checks.push({ sessionId, again });
           if (forbidden.has(sessionId)) throw new AppError("forbidden", "Not yours.");
           if (sessionId.endsWith("0")) throw new AppError("not_found", "No such session.");
           return { sessionId };
@@ -124,6 +128,7 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
     callers,
     tickets,
     forbidden,
+    checks,
     revoke: (event) => {
       for (const listener of listeners) listener(event);
     },
