@@ -1,4 +1,4 @@
-import { MessageChannel, Worker } from "node:worker_threads";
+import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { type Remote, wrap } from "comlink";
 import type { Clock } from "../src/base/clock.ts";
 import { createDeferred, type Deferred, withTimeout } from "../src/base/deferred.ts";
@@ -79,6 +79,10 @@ export class Thread {
     this.#worker.on("error", (error) => this.#end(endOf(errorMessage(error))));
     this.#worker.on("messageerror", (error) => this.#end(endOf(errorMessage(error))));
     this.#worker.on("exit", (code) => {
+      // The exit may be told before what the thread said last, which is the reason.
+      for (let last = receiveMessageOnPort(port1); last; last = receiveMessageOnPort(port1)) {
+        this.#onEvent(last.message as ThreadEvent);
+      }
       this.#end(endOf(`exit code ${code}`));
       port1.close();
     });
