@@ -1,4 +1,5 @@
 import type { AppContext } from "./app-shared.ts";
+import { createNotifier, createSealer } from "./app-streams.ts";
 import type { RevocationFeed } from "./auth/revocation-feed.ts";
 import { newId } from "./base/ids.ts";
 import { AccountErasures } from "./jobs/account-erasure.ts";
@@ -48,9 +49,11 @@ export function startHousekeeping(context: AppContext, revocations: RevocationFe
   const retention = new PostgresRetention(shared.pool);
   const deliveries = new PostgresDeliveryQueue(shared.pool);
   const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
+  const sealer = createSealer(context, createNotifier(shared));
   const housekeeping = new Housekeeping(
     [
       { name: "redacted audio", every: SECOND, run: () => redaction.run() },
+      { name: "abandoned streams", every: 5 * SECOND, run: () => sealer.sealAbandoned() },
       { name: "audio of deleted sessions", every: 10 * SECOND, run: () => sessions.finish() },
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
       { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },

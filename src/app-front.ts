@@ -1,3 +1,4 @@
+import { DeviceStreams } from "./api/device-streams.ts";
 import type { HealthCheck } from "./api/health.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import { recheckSession, requireSession } from "./api/sessions-access.ts";
@@ -10,6 +11,7 @@ import { createOverviewPorts } from "./app-overview.ts";
 import { createQueryPorts } from "./app-queries.ts";
 import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
+import { createAudioStreams, createNotifier } from "./app-streams.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
 import type { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { asyncApiDocument } from "./front/async-api.ts";
@@ -45,7 +47,22 @@ export async function startFront(context: AppContext): Promise<number> {
   const access = createAccess(context, publicUrl);
   const sessions = new PostgresSessions(shared.pool);
   const ports = createPorts(context, access, sessions, publicUrl);
+  const devices = new DeviceStore(shared.pool);
+  const streams = new DeviceStreams({
+    ...ports.deviceSessions,
+    directory: sessions,
+    streams: createAudioStreams(context, ports.deviceSessions.notifier),
+    heartbeats: {
+      async beat(device, telemetry) {
+        const firmware = typeof telemetry.firmware === "string" ? telemetry.firmware : undefined;
+        await devices.heartbeat(device.id, firmware, telemetry, clock.now());
+        return { commands: [] };
+      },
+      seen: () => {},
+    },
+  });
   const server = new FrontServer({
+    streams,
     routes: createRoutes(ports),
     authenticator: access.authenticator,
     live: {
@@ -218,17 +235,6 @@ function createConversationPorts(
       cursorKey,
     },
     summaries: { directory, summaries: new PostgresSummaries(pool), cursorKey },
-  };
-}
-
-/** Publishes committed commands at once; the actors' sweep finds what this loses. */
-function createNotifier({ commands }: Shared): CommandNotifier {
-  return {
-    async notify(rows) {
-      await Promise.all(
-        rows.map(({ id, sessionId, command }) => commands.send(sessionId, command, id)),
-      );
-    },
   };
 }
 

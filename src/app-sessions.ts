@@ -9,6 +9,7 @@ import { startWebhooks } from "./app-webhooks.ts";
 import { AppError } from "./base/errors.ts";
 import type { Log } from "./base/log.ts";
 import { KvLeaseTable } from "./bus/kv-lease-table.ts";
+import { BusAudio } from "./bus/live-audio.ts";
 import { PartitionInbox } from "./bus/partition-inbox.ts";
 import { TurnPublisher } from "./bus/turn-publisher.ts";
 import { PlacedTranscribers } from "./inference/placed-transcribers.ts";
@@ -114,6 +115,7 @@ function createHost(context: AppContext, client: WorkerClient): SessionHost {
   const { config, log, clock, shared } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
   const source = new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256));
+  const live = new BusAudio(shared.bus);
   const publisher = new TurnPublisher({
     fanout: shared.fanout,
     log,
@@ -125,6 +127,7 @@ function createHost(context: AppContext, client: WorkerClient): SessionHost {
       sessionId: id,
       source,
       transcribers,
+      live,
       log: log.child({ session_id: id, epoch }),
       tell,
       publish: (frame) => publisher.transient(id, frame),

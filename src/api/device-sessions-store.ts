@@ -31,6 +31,8 @@ export interface OwnerStopRequest {
 /** Port: starts and stops sessions. Every method throws `unavailable` when storage is away. */
 export interface DeviceSessionStore {
   deviceExists(deviceId: string): Promise<boolean>;
+  /** The session that the device records now. */
+  recording(deviceId: string): Promise<string | undefined>;
   /** Undefined when there is no such workspace. */
   workspace(
     workspaceId: string,

@@ -69,8 +69,8 @@ export function deviceSessionRoutes(ports: DeviceSessionPorts): Route[] {
 }
 
 /** 404 for an unknown device, 403 for another than the caller. */
-async function requireSelf(
-  sessions: DeviceSessionStore,
+export async function requireSelf(
+  sessions: Pick<DeviceSessionStore, "deviceExists">,
   caller: Principal | undefined,
   deviceId: string,
 ): Promise<DevicePrincipal> {
@@ -114,7 +114,8 @@ export function streamUrl(
   return `ws://${isHost ? host : "localhost"}${path}`;
 }
 
-async function start(
+/** A new session of the device; throws `already_recording` when it has one. */
+export async function startRecording(
   ports: DeviceSessionPorts,
   device: DevicePrincipal,
   body: Static<typeof startBody> | undefined,
@@ -164,7 +165,7 @@ function startSession(ports: DeviceSessionPorts): Route {
     errors: ["invalid_body", "forbidden", "not_found", "already_recording"],
     resolve: ({ principal, params }) => requireSelf(ports.sessions, principal, params.device_id),
     async handle({ body, headers }, device) {
-      const { id, startedAt } = await start(ports, device, body);
+      const { id, startedAt } = await startRecording(ports, device, body);
       return {
         status: 201,
         body: {

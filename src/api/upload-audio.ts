@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AppError, isAppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import { MAX_SEQUENCE } from "../session/limits.ts";
 import { chunkStatus } from "./chunks.ts";
 import { defineRoute, type Reply, type Route, type Upload } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
@@ -23,8 +24,6 @@ export interface UploadAudioPorts {
 }
 
 const MAX_SECONDS = 15 * 60;
-/** Half a second each, that is more than four days of one session. */
-const MAX_SEQUENCE = 999_999;
 const MAX_FILENAME = 255;
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;

@@ -27,6 +27,7 @@ export const ERROR_STATUS = {
   already_claimed: 409,
   chunk_conflict: 409,
   session_ended: 409,
+  superseded: 409,
   session_deleted: 409,
   job_active: 409,
   idempotency_in_progress: 409,

@@ -10,10 +10,9 @@ import type { Principal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/deferred.ts";
-import { AppError, errorMessage, toAppError } from "../base/errors.ts";
+import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { CLOSE } from "../wire/live-frames.ts";
-import { renderAnswer, writeHead } from "./answer.ts";
 import { FeedRegistry } from "./feed-registry.ts";
 import { Gcra } from "./gcra.ts";
 import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
@@ -21,8 +20,8 @@ import type { LiveLimits } from "./live-limits.ts";
 import { LiveSocket } from "./live-socket.ts";
 import type { LiveSource, ViewerPolicy } from "./live-source.ts";
 import type { Origins } from "./origins.ts";
-import { problemAnswer } from "./problem.ts";
 import { enforce, type RateLimits } from "./rate-limits.ts";
+import { upgrade } from "./socket-upgrade.ts";
 import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
 import type { TicketRedeemer } from "./ticket-redeemer.ts";
 import { UwsConnection } from "./uws-connection.ts";
@@ -52,20 +51,14 @@ const HARD_FRAME_BYTES = 256 * 1024;
 interface SocketData {
   id: string;
   principal: Principal;
-  open?: OpenSocket;
-}
-
-interface Handshake {
-  key: string;
-  protocol: string;
-  extensions: string;
+  open?: OpenSocket<LiveSocket>;
 }
 
 /** `GET /api/live`: viewers' WebSockets. */
 export class LiveChannel {
   readonly #options: LiveChannelOptions;
   readonly #feeds: FeedRegistry;
-  readonly #watch: SocketWatch;
+  readonly #watch: SocketWatch<LiveSocket>;
   readonly #messages: Gcra;
   #stopRevocations: (() => void) | undefined;
   #draining = false;
@@ -81,7 +74,7 @@ export class LiveChannel {
       recent: limits.recentFrames,
       readTimeoutMs: limits.readTimeoutMs,
     });
-    this.#watch = new SocketWatch(limits, clock);
+    this.#watch = new SocketWatch<LiveSocket>(limits, clock);
     this.#messages = new Gcra(limits.messages, clock, limits.sockets * 2);
   }
 
@@ -125,28 +118,12 @@ export class LiveChannel {
   }
 
   #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
-    const incoming = copyRequest(res, req, this.#options.trustProxy);
-    const { headers } = incoming;
-    const handshake = {
-      key: headers["sec-websocket-key"] ?? "",
-      protocol: headers["sec-websocket-protocol"] ?? "",
-      extensions: headers["sec-websocket-extensions"] ?? "",
-    };
-    let gone = false;
-    res.onAborted(() => {
-      gone = true;
-    });
-    this.#admit(incoming).then(
-      (principal) => {
-        // Not corked: when the upgraded socket keeps its place in memory, the uncork that
-        // follows reads it as an HTTP response and may close it.
-        if (!gone) accept(res, context, handshake, incoming.id, principal);
-      },
-      (error: unknown) => {
-        this.#logRefusal(incoming, toAppError(error));
-        if (!gone) this.#refuse(res, incoming, error);
-      },
+    const { trustProxy, origins, log } = this.#options;
+    const incoming = copyRequest(res, req, trustProxy);
+    const admitted = this.#admit(incoming).then(
+      (principal): SocketData => ({ id: incoming.id, principal }),
     );
+    upgrade(res, context, incoming, { route: "live", origins, log }, admitted);
   }
 
   async #admit(incoming: Incoming): Promise<Principal> {
@@ -171,26 +148,6 @@ export class LiveChannel {
     const { tickets, authenticator } = this.#options;
     if (typeof ticket === "string" && ticket !== "") return tickets.redeem(ticket);
     return authenticator.authenticate(headers, ["bearer", "service_key"]);
-  }
-
-  #refuse(res: HttpResponse, incoming: Incoming, error: unknown): void {
-    const extra = {
-      "X-Request-Id": incoming.id,
-      ...this.#options.origins.headers(incoming.headers),
-    };
-    const answer = problemAnswer(error);
-    const { headers, payload } = renderAnswer(answer, extra);
-    res.cork(() => {
-      writeHead(res, answer.status, headers);
-      res.end(payload ?? "", true);
-    });
-  }
-
-  #logRefusal(incoming: Incoming, error: AppError): void {
-    const fields = { route: "live", status: error.status, request_id: incoming.id };
-    if (error.status < 500) return this.#options.log.debug(fields, "live connection refused");
-    const cause = errorMessage(error.cause ?? error);
-    this.#options.log.error({ ...fields, error: cause }, "live connection failed");
   }
 
   #opened(ws: WebSocket<SocketData>): void {
@@ -225,18 +182,4 @@ export class LiveChannel {
     const { open } = ws.getUserData();
     if (open !== undefined) this.#watch.remove(open);
   }
-}
-
-function accept(
-  res: HttpResponse,
-  context: us_socket_context_t,
-  { key, protocol, extensions }: Handshake,
-  id: string,
-  principal: Principal,
-): void {
-  const data: SocketData = { id, principal };
-  res.writeStatus("101 Switching Protocols");
-  res.writeHeader("X-Request-Id", id);
-  res.writeHeader("X-API-Version", "1.0");
-  res.upgrade(data, key, protocol, extensions, context);
 }

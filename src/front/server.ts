@@ -8,10 +8,12 @@ import {
 } from "uWebSockets.js";
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { DeviceStreams } from "../api/device-streams.ts";
 import type { Route } from "../api/route.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { DeviceChannel } from "./device-channel.ts";
 import { HttpFront, type HttpLimits } from "./http.ts";
 import type { IdempotencyOptions } from "./idempotency.ts";
 import { LiveChannel, type LiveOptions } from "./live-channel.ts";
@@ -23,6 +25,8 @@ export interface FrontOptions {
   routes: readonly Route[];
   authenticator: Authenticator;
   live: LiveOptions;
+  /** Where devices stream to; absent where none may. */
+  streams?: DeviceStreams;
   limits: HttpLimits;
   rates: RateLimitSettings;
   idempotency: IdempotencyOptions;
@@ -46,6 +50,7 @@ export class FrontServer {
   readonly #options: FrontOptions;
   readonly #http: HttpFront;
   readonly #live: LiveChannel;
+  readonly #devices: DeviceChannel | undefined;
   #app: TemplatedApp | undefined;
   #listening: us_listen_socket | undefined;
 
@@ -68,6 +73,8 @@ export class FrontServer {
       uploadFolder: options.uploadFolder,
     });
     this.#live = new LiveChannel({ ...shared, ...options.live, clock });
+    const { streams } = options;
+    this.#devices = streams && new DeviceChannel({ ...shared, ...options.live, streams, clock });
   }
 
   /** Live sockets that are open. */
@@ -75,15 +82,22 @@ export class FrontServer {
     return this.#live.sockets;
   }
 
+  /** Devices that stream. */
+  get streams(): number {
+    return this.#devices?.sockets ?? 0;
+  }
+
   /** Listens; throws when the port is taken. */
   async start(): Promise<{ port: number }> {
     await this.#prepareFolder();
     const app = App();
     this.#live.mount(app);
+    this.#devices?.mount(app);
     app.any("/*", (res, req) => this.#http.handle(res, req));
     this.#listening = await this.#listen(app);
     this.#app = app;
     this.#live.start();
+    this.#devices?.start();
     return { port: us_socket_local_port(this.#listening) };
   }
 
@@ -92,6 +106,7 @@ export class FrontServer {
     if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
     this.#listening = undefined;
     this.#live.drain();
+    this.#devices?.drain();
     await this.#http.drain();
   }
 
@@ -100,6 +115,7 @@ export class FrontServer {
     if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
     this.#listening = undefined;
     this.#live.stop();
+    this.#devices?.stop();
     this.#app?.close();
     this.#app = undefined;
   }

@@ -1,15 +1,26 @@
+import type { Principal } from "../auth/principal.ts";
 import type { RevocationEvent } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
 import { CLOSE, type CloseCode } from "../wire/live-frames.ts";
 import type { LiveLimits } from "./live-limits.ts";
-import type { LiveSocket } from "./live-socket.ts";
 import type { UwsConnection } from "./uws-connection.ts";
 
 /** What the watch needs of a connection. */
 export type Pingable = Pick<UwsConnection<unknown>, "ping" | "gone">;
 
-export interface OpenSocket {
-  socket: LiveSocket;
+/** What the watch needs of a socket. */
+export interface WatchedSocket {
+  readonly principal: Principal;
+  follows(sessionId: string): boolean;
+  /** Asks again who calls and what that caller may. */
+  recheck(): Promise<void>;
+  close(code: CloseCode, reason: string): void;
+  /** The transport is gone. */
+  closed(): void;
+}
+
+export interface OpenSocket<S extends WatchedSocket> {
+  socket: S;
   connection: Pingable;
   /** Monotonic milliseconds. */
   heardAt: number;
@@ -18,10 +29,10 @@ export interface OpenSocket {
 }
 
 /** Every open live socket, and the ends that time and lost rights put to them. */
-export class SocketWatch {
+export class SocketWatch<S extends WatchedSocket> {
   readonly #limits: LiveLimits;
   readonly #clock: Clock;
-  readonly #sockets = new Set<OpenSocket>();
+  readonly #sockets = new Set<OpenSocket<S>>();
   readonly #callers = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -47,7 +58,7 @@ export class SocketWatch {
     return this.#callers.get(principalId) ?? 0;
   }
 
-  add(socket: LiveSocket, connection: Pingable): OpenSocket {
+  add(socket: S, connection: Pingable): OpenSocket<S> {
     const now = this.#clock.monotonic();
     // Spread, so that sockets of one moment are not all checked at one moment.
     const checkedAt = now - Math.random() * (this.#limits.recheckMs / 2);
@@ -59,7 +70,7 @@ export class SocketWatch {
   }
 
   /** The transport closed it. */
-  remove(open: OpenSocket): void {
+  remove(open: OpenSocket<S>): void {
     open.connection.gone();
     open.socket.closed();
     if (!this.#sockets.delete(open)) return;
@@ -69,7 +80,7 @@ export class SocketWatch {
     else this.#callers.delete(id);
   }
 
-  heard(open: OpenSocket | undefined): void {
+  heard(open: OpenSocket<S> | undefined): void {
     if (open !== undefined) open.heardAt = this.#clock.monotonic();
   }
 
@@ -88,7 +99,7 @@ export class SocketWatch {
     for (const open of [...this.#sockets]) this.#sweepOne(open, now);
   }
 
-  #sweepOne(open: OpenSocket, now: number): void {
+  #sweepOne(open: OpenSocket<S>, now: number): void {
     const { socket } = open;
     if (socket.principal.expiresAt <= this.#clock.now()) {
       return socket.close(CLOSE.auth, "Your access has expired; sign in again.");
@@ -106,7 +117,7 @@ export class SocketWatch {
   }
 }
 
-function concerns(event: RevocationEvent, socket: LiveSocket): boolean {
+function concerns(event: RevocationEvent, socket: WatchedSocket): boolean {
   const { id } = socket.principal;
   switch (event.kind) {
     case "guest":

@@ -1,6 +1,7 @@
+import type { LivePiece } from "../api/stream-pieces.ts";
+
 /** Port: stored audio and the state to resume from, as a reading needs them. */
 export interface AudioSource {
-  /** Words and names that the session's audio is likely to hold. */
   /** The session's own words, and the names of its workshop's active characters. */
   vocabulary(sessionId: string): Promise<string[]>;
   /** Placed chunks with sequence >= `fromSequence`, in order, at most `limit`. */
@@ -9,6 +10,8 @@ export interface AudioSource {
   sequenceAt(sessionId: string, position: number): Promise<number>;
   /** The stored bytes of a chunk. Throws `not_found` when the audio was deleted. */
   bytes(sessionId: string, sha256: string): Promise<Buffer>;
+  /** Pieces of a chunk that is being streamed, from `piece` on, in order; none when it is sealed. */
+  pieces(sessionId: string, sequence: number, piece: number, limit: number): Promise<LivePiece[]>;
   /** The newest checkpoint at or before `position`; undefined when there is none. */
   checkpoint(
     sessionId: string,

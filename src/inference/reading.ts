@@ -1,7 +1,8 @@
 import { type AppError, toAppError } from "../base/errors.ts";
 import type { Gap, Timeline } from "../session/timeline.ts";
-import { SAMPLE_RATE } from "../session/timeline.ts";
+import { positionOf, SAMPLE_RATE } from "../session/timeline.ts";
 import type { AudioSource, PlacedChunk } from "./audio-source.ts";
+import type { LiveTail } from "./live-tail.ts";
 import type { Transcribers } from "./transcribers.ts";
 import type { TranscribeResult, TranscriptionStream } from "./transcription-stream.ts";
 
@@ -26,6 +27,8 @@ export class Reading {
   #finished = false;
   #closed = false;
   #fetched: PlacedChunk[] = [];
+  /** How much of chunk `sequence` was fed while it was still being streamed. */
+  #part: FedPart = { sequence: -1, pieces: 0, bytes: 0, end: 0 };
 
   constructor(parts: ReadingParts) {
     this.#parts = parts;
@@ -34,6 +37,11 @@ export class Reading {
   /** Position up to which the worker has read. */
   get processedTo(): number {
     return this.#processedTo;
+  }
+
+  /** End of what was fed. */
+  get fedTo(): number {
+    return this.#fedTo;
   }
 
   /** Opens the stream at the newest checkpoint that is not after `position`. */
@@ -51,6 +59,7 @@ export class Reading {
       if (this.#closed) return;
       const stream = this.#parts.transcribers.open();
       this.#stream = stream;
+      this.#parts.tail?.rewind();
       // The chunk before fills the resampler; the worker drops what lies before the checkpoint.
       this.#sequence = Math.max(0, sequence - 1);
       this.#fedTo = from;
@@ -125,7 +134,11 @@ export class Reading {
     while (!this.#closed && !this.#full) {
       if (this.#fedTo - this.#processedTo >= MAX_AHEAD) return;
       const timeline = this.#parts.timeline();
+      if (this.#parts.tail?.takeFinalize(this.#sequence, this.#fedPieces())) {
+        stream.send({ $case: "finalize", value: {} });
+      }
       if (this.#sequence >= timeline.next) {
+        if (await this.#feedPiece(stream)) continue;
         this.#finishIfAll(stream);
         return;
       }
@@ -150,16 +163,63 @@ export class Reading {
     const { source, sessionId } = this.#parts;
     const data = await source.bytes(sessionId, chunk.sha256);
     if (this.#closed) return false;
-    const { sequence, start, length, mediaType } = chunk;
-    this.#full = !stream.send({
-      $case: "chunk",
-      value: { sequence, start, length, mediaType, data },
-    });
-    const end = start + length;
+    const { sequence, mediaType } = chunk;
+    const end = chunk.start + chunk.length;
+    // What was fed while it was being streamed is not fed again.
+    const part = this.#part.sequence === sequence ? this.#part : undefined;
+    const start = part?.end ?? chunk.start;
+    if (end > start || part === undefined) {
+      this.#full = !stream.send({
+        $case: "chunk",
+        value: {
+          sequence,
+          start,
+          length: end - start,
+          mediaType,
+          data: part === undefined ? data : data.subarray(part.bytes),
+        },
+      });
+    }
     this.#fedTo = Math.max(this.#fedTo, end);
     // A late chunk that is shorter than the span that was kept for it.
     const rest = gap === undefined ? 0 : gap.start + gap.length - end;
     if (rest > 0) this.#feedGap(stream, end, rest);
+    return true;
+  }
+
+  #fedPieces(): number {
+    return this.#part.sequence === this.#sequence ? this.#part.pieces : 0;
+  }
+
+  /** Feeds the next piece of a chunk that has no place yet; false when there is none. */
+  async #feedPiece(stream: TranscriptionStream): Promise<boolean> {
+    const { tail, timeline } = this.#parts;
+    const sequence = this.#sequence;
+    if (tail === undefined) return false;
+    const piece = await tail.next(sequence, this.#fedPieces());
+    // Sealed and placed meanwhile: what is left of it comes with the chunk.
+    if (this.#closed || timeline().next !== sequence) return !this.#closed;
+    if (piece === undefined) return false;
+    const { format, startFrame, startByte, frames, data } = piece;
+    const start = positionOf(timeline(), format.sampleRate, startFrame);
+    const end = positionOf(timeline(), format.sampleRate, startFrame + frames);
+    this.#full = !stream.send({
+      $case: "chunk",
+      value: {
+        sequence,
+        start,
+        length: end - start,
+        mediaType: format.mediaType,
+        data: Buffer.from(data.buffer, data.byteOffset, data.byteLength),
+      },
+    });
+    this.#part = {
+      sequence,
+      pieces: piece.piece + 1,
+      bytes: startByte + data.byteLength,
+      end,
+    };
+    this.#fedTo = Math.max(this.#fedTo, end);
     return true;
   }
 
@@ -180,6 +240,14 @@ export class Reading {
   }
 }
 
+interface FedPart {
+  sequence: number;
+  pieces: number;
+  bytes: number;
+  /** On the timeline. */
+  end: number;
+}
+
 export interface ReadingParts {
   sessionId: string;
   attempt: number;
@@ -191,6 +259,8 @@ export interface ReadingParts {
   readFilled: boolean;
   source: AudioSource;
   transcribers: Transcribers;
+  /** What is streamed and no chunk yet; absent when only chunks are read. */
+  tail?: LiveTail;
   timeline(): Readonly<Timeline>;
   /** True when everything that belongs to the session is placed. */
   complete(): boolean;

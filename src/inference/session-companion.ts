@@ -1,5 +1,5 @@
 import type { Companion, DurableTurn } from "../actor/behaviour.ts";
-import type { AppError } from "../base/errors.ts";
+import { type AppError, errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
 import type { SessionEvent } from "../session/event.ts";
@@ -11,6 +11,7 @@ import type { SessionWrite } from "../session/write.ts";
 import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
 import type { AudioSource } from "./audio-source.ts";
+import { type LiveAudioFeed, LiveTail } from "./live-tail.ts";
 import { Reading } from "./reading.ts";
 import { interimFrame, toProposal, toSeconds, toSegment } from "./recognised.ts";
 import { Rereading } from "./rereading.ts";
@@ -40,16 +41,37 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #heartbeat: NodeJS.Timeout | undefined;
   #interim: InterimResultsFrame | undefined;
   #stopped = false;
+  #isStreamed = false;
+  readonly #tail: LiveTail;
 
   constructor(parts: CompanionParts) {
     this.#parts = parts;
+    this.#tail = new LiveTail(parts.sessionId, parts.live, parts.source);
   }
 
   start(state: Readonly<SessionState>, seq: number): void {
     this.#state = state;
     this.#seq = seq;
     this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT);
+    if (state.phase !== "completed" && state.phase !== "deleted") this.#followTail(state);
     this.#sync(state);
+  }
+
+  /** Streamed audio is read before it is a chunk. */
+  #followTail(state: Readonly<SessionState>): void {
+    const { source, sessionId, log } = this.#parts;
+    this.#tail.start(() => {
+      this.#isStreamed = true;
+      this.#sync(state);
+    });
+    if (state.timeline.next > 0) return;
+    source.pieces(sessionId, 0, 0, 1).then(
+      (pieces) => {
+        this.#isStreamed ||= pieces.length > 0;
+        this.#sync(state);
+      },
+      (error: unknown) => log.warn({ error: errorMessage(error) }, "streamed audio not readable"),
+    );
   }
 
   after(turn: DurableTurn<SessionState, SessionEvent, SessionWrite>): void {
@@ -68,6 +90,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#stopped = true;
     clearInterval(this.#heartbeat);
     clearTimeout(this.#retryAt);
+    this.#tail.stop();
     this.#reading?.close();
     this.#rereading?.close();
     this.#reading = undefined;
@@ -78,7 +101,9 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #sync(state: Readonly<SessionState>): void {
     if (this.#retryAt !== undefined || this.#stopped) return;
     const unread = state.phase === "recording" || state.phase === "processing";
-    if (unread && state.timeline.next > 0 && this.#done === undefined) this.#read(state);
+    const hasAudio = state.timeline.next > 0 || this.#isStreamed;
+    if (unread && hasAudio && this.#done === undefined) this.#read(state);
+    if (unread) this.#completeChunks(state);
     if (this.#rereading?.isWanted(state) === false) {
       this.#rereading.close();
       this.#rereading = undefined;
@@ -100,6 +125,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       readFilled: false,
       source,
       transcribers,
+      tail: this.#tail,
       timeline: () => state.timeline,
       complete: () => isAllPlaced(state),
       onMessage: (message) => this.#hear(state, message),
@@ -149,6 +175,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
         return this.#publish({ type: "SpeechStarted", session_id: sessionId, start });
       }
       case "hypothesis": {
+        if (!this.#tail.interim) return;
         const id = segmentId(sessionId, state.attempt, message.value.start);
         const speaker = knownLabel(state.speakers, message.value.cluster);
         const { start, end } = message.value;
@@ -192,9 +219,14 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     });
   }
 
-  /** Only what completes a chunk is worth a turn. */
   #hearProgress(state: Readonly<SessionState>, finalisedTo: number): void {
     this.#finalisedTo = Math.max(this.#finalisedTo, finalisedTo);
+    this.#completeChunks(state);
+  }
+
+  /** Only what completes a chunk is worth a turn; a streamed one may be final when it is placed. */
+  #completeChunks(state: Readonly<SessionState>): void {
+    const finalisedTo = this.#finalisedTo;
     const first = state.timeline.open[0];
     if (first === undefined || first.start + first.length > finalisedTo) return;
     this.#tell({ type: "Progress", attempt: state.attempt, finalisedTo });
@@ -245,7 +277,8 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #beat(): void {
     const state = this.#state;
     if (state === undefined || state.phase === "completed") return;
-    const { position, gaps } = state.timeline;
+    const { gaps } = state.timeline;
+    const position = Math.max(state.timeline.position, this.#reading?.fedTo ?? 0);
     const finalised = Math.min(position, this.#finalisedTo);
     this.#publish({
       type: "Heartbeat",
@@ -269,6 +302,8 @@ export interface CompanionParts {
   sessionId: string;
   source: AudioSource;
   transcribers: Transcribers;
+  /** What is streamed and no chunk yet. */
+  live: LiveAudioFeed;
   log: Log;
   /** Queues a command to the session itself; false when it is full or gone. */
   tell(command: SessionCommand): boolean;

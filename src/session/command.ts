@@ -5,6 +5,7 @@ import type { Word } from "./write.ts";
 export type SessionCommand =
   | StartCommand
   | ChunkStoredCommand
+  | AudioOpenedCommand
   | StopCommand
   | ClaimCommand
   | UnclaimCommand
@@ -37,6 +38,12 @@ export interface ChunkStoredCommand {
   /** Frames in its container, at its own rate. */
   frames: number;
   sampleRate: number;
+}
+
+/** Audio is streamed that becomes chunk `sequence`: somebody must be there to read it. */
+export interface AudioOpenedCommand {
+  type: "AudioOpened";
+  sequence: number;
 }
 
 export interface StopCommand {

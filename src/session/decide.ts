@@ -45,6 +45,9 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
   switch (command.type) {
     case "ChunkStored":
       return decideChunkStored(turn, command);
+    case "AudioOpened":
+      // Its effects find the audio themselves.
+      return undefined;
     case "Stop":
       return decideStop(turn, command);
     case "GapTimeout":

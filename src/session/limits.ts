@@ -3,3 +3,6 @@
  * wait ends, so a device that counts wrong must be told before, not after.
  */
 export const MAX_MISSING = 3_600;
+
+/** Half a second each, that is more than four days of one session. */
+export const MAX_SEQUENCE = 999_999;

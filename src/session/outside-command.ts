@@ -6,6 +6,7 @@ type Outside = Extract<
     type:
       | "Start"
       | "ChunkStored"
+      | "AudioOpened"
       | "Stop"
       | "Claim"
       | "Unclaim"
@@ -24,6 +25,7 @@ type Shape = Record<string, "string" | "number" | "boolean">;
 const SHAPES: { [T in Outside["type"]]: Shape } = {
   Start: { jobId: "string", language: "string" },
   ChunkStored: { chunkId: "string", sequence: "number", frames: "number", sampleRate: "number" },
+  AudioOpened: { sequence: "number" },
   Stop: { lastSequence: "number" },
   Claim: {
     label: "string",

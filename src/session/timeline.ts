@@ -83,6 +83,15 @@ export function placementOf(
   return { start: timeline.position, length: end - timeline.position };
 }
 
+/**
+ * Where the frame comes that is `frames` frames into the chunk which is placed
+ * next, when that chunk has this sample rate.
+ */
+export function positionOf(timeline: Timeline, sampleRate: number, frames: number): number {
+  const run = runFor(timeline, sampleRate);
+  return run.base + toSamples(run.frames + frames, run.rate);
+}
+
 function runFor(timeline: Timeline, rate: number): Timeline["run"] {
   return timeline.run.rate === rate ? timeline.run : { rate, frames: 0, base: timeline.position };
 }

@@ -5,6 +5,7 @@ import type { ChunkStore, NewChunk, StoredChunk } from "../api/upload-audio-stor
 import { AppError } from "../base/errors.ts";
 import { MAX_MISSING } from "../session/limits.ts";
 import type { SessionPhase } from "../session/status.ts";
+import { highestSequence } from "./audio-streams.ts";
 import { toInstant } from "./instant.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
 import { guarded } from "./store-error.ts";
@@ -87,6 +88,7 @@ async function admit(
   const known = await readChunk(connection, sessionId, sequence);
   if (known === undefined) {
     assertTaken(intake, sequence);
+    await assertNotStreamed(connection, sessionId, sequence);
     return undefined;
   }
   if (known.sha256 !== sha256) {
@@ -123,6 +125,20 @@ function assertTaken(intake: Intake, sequence: number): void {
   }
 }
 
+async function assertNotStreamed(
+  connection: CommonQueryMethods,
+  sessionId: string,
+  sequence: number,
+): Promise<void> {
+  const streamed = await connection.exists(sql.type(nothing)`
+    select 1 from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}`);
+  if (!streamed) return;
+  throw new AppError(
+    "chunk_conflict",
+    `Chunk ${sequence} of this session is being streamed. Use another chunk_sequence.`,
+  );
+}
+
 async function readIntake(
   connection: CommonQueryMethods,
   sessionId: string,
@@ -139,9 +155,7 @@ async function readIntake(
   `);
   if (session === null) return undefined;
   // A statement of its own, after the lock: it must see what was committed before the lock came.
-  const highest = await connection.oneFirst(sql.type(z.object({ highest: z.number() }))`
-    select coalesce(max(sequence), -1) as highest from chunks where session_id = ${sessionId}
-  `);
+  const highest = await highestSequence(connection, sessionId);
   return { ...session, lastSequence: Math.max(session.lastSequence, highest) };
 }
 
@@ -163,7 +177,7 @@ async function readChunk(
   return row ?? undefined;
 }
 
-async function insertChunk(connection: CommonQueryMethods, chunk: NewChunk): Promise<void> {
+export async function insertChunk(connection: CommonQueryMethods, chunk: NewChunk): Promise<void> {
   await connection.query(sql.type(nothing)`
     insert into chunks (
       session_id, sequence, id, media_type, filename, bytes, sha256,

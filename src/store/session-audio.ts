@@ -1,5 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
+import type { LivePiece } from "../api/stream-pieces.ts";
 import type { AudioSource, PlacedChunk, StoredCheckpoint } from "../inference/audio-source.ts";
 import { guarded } from "./store-error.ts";
 import { activeCharacterNames } from "./workshop-characters.ts";
@@ -10,6 +11,16 @@ const chunkRow = z.object({
   length: z.number(),
   mediaType: z.string(),
   sha256: z.string(),
+});
+
+const pieceRow = z.object({
+  piece: z.number(),
+  mediaType: z.string(),
+  sampleRate: z.number(),
+  frames: z.number(),
+  startFrame: z.number(),
+  startByte: z.number(),
+  data: z.instanceof(Buffer),
 });
 
 const checkpointRow = z.object({
@@ -52,6 +63,31 @@ export class SessionAudio implements AudioSource {
           and start_sample is not null
         order by sequence limit ${limit}`);
       return [...rows];
+    });
+  }
+
+  pieces(sessionId: string, sequence: number, piece: number, limit: number): Promise<LivePiece[]> {
+    return guarded(async () => {
+      const rows = await this.#pool.any(sql.type(pieceRow)`
+        with placed as (
+          select piece,
+            coalesce(sum(frames) over before, 0)::int8 as start_frame,
+            coalesce(sum(octet_length(data)) over before, 0)::int8 as start_byte
+          from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}
+          window before as (order by piece rows between unbounded preceding and 1 preceding)
+        )
+        select p.piece, p.media_type as "mediaType", p.sample_rate as "sampleRate", p.frames,
+          placed.start_frame as "startFrame", placed.start_byte as "startByte", p.data
+        from audio_pieces p join placed using (piece)
+        where p.session_id = ${sessionId} and p.sequence = ${sequence} and p.piece >= ${piece}
+        order by p.piece limit ${limit}`);
+      return rows.map(({ mediaType, sampleRate, ...row }) => ({
+        kind: "piece",
+        sequence,
+        ...row,
+        format: { mediaType, sampleRate },
+        interim: true,
+      }));
     });
   }
 

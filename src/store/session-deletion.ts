@@ -192,6 +192,9 @@ async function erasePeople(tx: DatabaseTransactionConnection, sessionId: string)
 
 async function endWork(tx: DatabaseTransactionConnection, sessionId: string): Promise<void> {
   await tx.query(sql.unsafe`delete from outbox where session_id = ${sessionId}`);
+  // Audio that was on its way to become a chunk.
+  await tx.query(sql.unsafe`delete from audio_pieces where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from audio_streams where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`
     update jobs set status = 'cancelled', completed_at = now()
     where session_id = ${sessionId} and status in ('queued', 'running')`);

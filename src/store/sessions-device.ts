@@ -11,6 +11,7 @@ import { AppError } from "../base/errors.ts";
 import { partitionOf } from "../base/partition.ts";
 import { MAX_MISSING } from "../session/limits.ts";
 import type { SessionPhase } from "../session/status.ts";
+import { highestSequence } from "./audio-streams.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
 import { guarded } from "./store-error.ts";
@@ -37,6 +38,14 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
     return guarded(() =>
       this.#pool.exists(sql.type(nothing)`select 1 from devices where id = ${deviceId}`),
     );
+  }
+
+  async recording(deviceId: string): Promise<string | undefined> {
+    const row = await guarded(() =>
+      this.#pool.maybeOne(sql.type(idRow)`
+        select id from sessions where device_id = ${deviceId} and status = 'recording'`),
+    );
+    return row?.id;
   }
 
   async workspace(
@@ -170,9 +179,7 @@ async function markStopped(
   sessionId: string,
   wanted: number | undefined,
 ): Promise<OutboxRow> {
-  const highest = await tx.oneFirst(sql.type(z.object({ highest: z.number() }))`
-    select coalesce(max(sequence), -1) as highest from chunks where session_id = ${sessionId}
-  `);
+  const highest = await highestSequence(tx, sessionId);
   if (wanted !== undefined && wanted > highest + MAX_MISSING) {
     throw new AppError(
       "conflict",

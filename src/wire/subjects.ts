@@ -16,3 +16,11 @@ export function liveSubject(sessionId: string): string {
 
 /** Things that end rights: a user disabled, a key revoked, guests closed. */
 export const REVOCATIONS = "voice.revocations";
+
+/** Audio that is streamed into one session. */
+export function audioSubject(sessionId: string): string {
+  return `voice.audio.${sessionId}`;
+}
+
+/** Connections that took a session's stream over. */
+export const STREAMS_TAKEN = "voice.streams.taken";

@@ -1,0 +1,258 @@
+import { delay } from "../base/deferred.ts";
+import { AppError, isAppError, toAppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { AudioStreamStore, StreamHold, TakenStream } from "./audio-stream-store.ts";
+import { notifyCommitted } from "./sessions-notify.ts";
+import type { CommandNotifier } from "./sessions-outbox.ts";
+import type { CutAudio, StreamCutter } from "./stream-encoding.ts";
+import type { LivePieces } from "./stream-pieces.ts";
+import type { StreamSealer } from "./stream-sealer.ts";
+
+/** A streamed chunk holds about this much. */
+const CHUNK_SECONDS = 10;
+/** Least time between two pieces of one stream. */
+const PIECE_MS = 40;
+const PIECE_BYTES = 256 * 1024;
+/** More than this not stored yet: the device is told to slow down, then sent away. */
+export const SLOW_BYTES = 1024 * 1024;
+export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
+/** A storage that is away is waited for so long before the connection ends. */
+const OUTAGE_MS = 20_000;
+const RETRY_MS = 250;
+
+export interface AudioStreamPorts {
+  store: AudioStreamStore;
+  sealer: StreamSealer;
+  live: LivePieces;
+  notifier: CommandNotifier;
+  log: Log;
+}
+
+export interface AudioStreamEvents {
+  /** Everything before `offset` bytes of the stream is on disk and committed. */
+  onStored(offset: number): void;
+  /** Once, when nothing more is taken; undefined after `close`. */
+  onEnd(error: AppError | undefined): void;
+}
+
+interface OpenChunk {
+  sequence: number;
+  pieces: number;
+  frames: number;
+  bytes: number;
+  /** It is old enough to end. */
+  isDue: boolean;
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * One connection's audio into one session: cuts it into pieces, stores them,
+ * and hands each to the session's actor when it is durable. One piece is under
+ * way at a time; what comes meanwhile makes the next one.
+ */
+export class AudioStream {
+  readonly #hold: StreamHold;
+  readonly #ports: AudioStreamPorts;
+  readonly #events: AudioStreamEvents;
+  readonly #cutter: StreamCutter;
+  readonly #interim: boolean;
+  #offset: number;
+  #after: number | undefined;
+  #chunk: OpenChunk | undefined;
+  #sealing: Promise<void> = Promise.resolve();
+  #pumping: Promise<void> | undefined;
+  #lastCut = 0;
+  #finalizing = false;
+  #ended = false;
+  #closing = false;
+
+  constructor(taken: TakenStream, cutter: StreamCutter, parts: AudioStreamParts) {
+    this.#hold = { sessionId: taken.sessionId, epoch: taken.epoch };
+    this.#offset = taken.offset;
+    this.#after = taken.sequence;
+    this.#cutter = cutter;
+    this.#ports = parts.ports;
+    this.#events = parts.events;
+    this.#interim = taken.settings.interim;
+  }
+
+  get sessionId(): string {
+    return this.#hold.sessionId;
+  }
+
+  get epoch(): number {
+    return this.#hold.epoch;
+  }
+
+  /** Bytes of the stream that are stored. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  get buffered(): number {
+    return this.#cutter.buffered;
+  }
+
+  /**
+   * Takes the next bytes of the stream. Throws `bad_request` for what is no
+   * audio, `overloaded` when far more came than could be stored.
+   */
+  push(message: Uint8Array): void {
+    if (this.#ended || this.#closing) return;
+    if (this.#cutter.buffered + message.byteLength > MAX_BUFFERED_BYTES) {
+      throw new AppError("overloaded", "Audio comes faster than it can be stored.");
+    }
+    this.#cutter.push(message);
+    this.#pump();
+  }
+
+  /** The device no longer has these bytes; throws `conflict` when they are too many. */
+  lose(bytes: number): void {
+    this.#cutter.lose(bytes);
+    this.#pump();
+  }
+
+  /** Ends the utterance in hand, after everything pushed before. */
+  finalize(): void {
+    this.#finalizing = true;
+    this.#pump();
+  }
+
+  /** Stores what was pushed and makes it a chunk. Never rejects. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#pump();
+    while (this.#pumping !== undefined) await this.#pumping;
+    this.#end(undefined);
+    await this.#sealing;
+  }
+
+  /** Another connection has the stream now; what was not stored is dropped. */
+  supersede(): void {
+    this.#end(new AppError("superseded", "A newer connection took the stream over."));
+  }
+
+  #pump(): void {
+    if (this.#pumping !== undefined || this.#ended) return;
+    this.#pumping = this.#run()
+      .catch((error: unknown) => this.#end(toAppError(error)))
+      .finally(() => {
+        this.#pumping = undefined;
+      });
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      await this.#pace();
+      if (this.#ended) return;
+      const cut = this.#cutter.cut(PIECE_BYTES);
+      if (cut === undefined) break;
+      await this.#store(cut);
+    }
+    if (!this.#finalizing) return;
+    this.#finalizing = false;
+    const { sessionId } = this.#hold;
+    const piece = this.#chunk?.pieces ?? Number.MAX_SAFE_INTEGER;
+    this.#ports.live.publish(sessionId, { kind: "finalize", sequence: this.#after ?? -1, piece });
+  }
+
+  /** So that small messages share a commit; the first after a rest goes at once. */
+  async #pace(): Promise<void> {
+    const wait = this.#lastCut + PIECE_MS - performance.now();
+    const isBehind = this.#cutter.buffered > PIECE_BYTES;
+    if (wait > 0 && !this.#closing && !isBehind) await delay(wait);
+    this.#lastCut = performance.now();
+  }
+
+  async #store(cut: CutAudio): Promise<void> {
+    const { format } = this.#cutter;
+    const at = this.#chunk;
+    const piece = { format, ...cut };
+    const chunk =
+      at === undefined
+        ? await this.#begin(piece)
+        : await this.#retrying(async () => {
+            const { sequence, pieces } = at;
+            await this.#ports.store.append(this.#hold, { ...piece, sequence, piece: pieces });
+            return at;
+          });
+    this.#ports.live.publish(this.sessionId, {
+      kind: "piece",
+      sequence: chunk.sequence,
+      piece: chunk.pieces,
+      format,
+      startFrame: chunk.frames,
+      startByte: chunk.bytes,
+      frames: cut.frames,
+      data: cut.data,
+      interim: this.#interim,
+    });
+    chunk.pieces += 1;
+    chunk.frames += cut.frames;
+    chunk.bytes += cut.data.byteLength;
+    this.#offset += cut.streamBytes;
+    this.#events.onStored(this.#offset);
+    const isFull = chunk.frames >= CHUNK_SECONDS * format.sampleRate;
+    if (isFull || chunk.isDue) this.#endChunk(chunk);
+  }
+
+  async #begin(piece: Parameters<AudioStreamStore["begin"]>[2]): Promise<OpenChunk> {
+    const { store, notifier, log } = this.#ports;
+    const begun = await this.#retrying(() => store.begin(this.#hold, this.#after, piece));
+    notifyCommitted(notifier, log, begun.outbox);
+    const chunk: OpenChunk = {
+      sequence: begun.sequence,
+      pieces: 0,
+      frames: 0,
+      bytes: 0,
+      isDue: false,
+      timer: setTimeout(() => {
+        chunk.isDue = true;
+        // While a piece is under way the chunk ends after it.
+        if (this.#pumping === undefined) this.#endChunk(chunk);
+      }, CHUNK_SECONDS * 1_000),
+    };
+    this.#chunk = chunk;
+    this.#after = begun.sequence;
+    return chunk;
+  }
+
+  /** The chunk gets no more pieces; never while one is under way. */
+  #endChunk(chunk: OpenChunk): void {
+    clearTimeout(chunk.timer);
+    if (this.#chunk !== chunk) return;
+    this.#chunk = undefined;
+    const { sessionId } = this.#hold;
+    const { sequence } = chunk;
+    this.#sealing = this.#sealing.then(() => this.#ports.sealer.seal({ sessionId, sequence }));
+  }
+
+  async #retrying<T>(work: () => Promise<T>): Promise<T> {
+    const until = performance.now() + OUTAGE_MS;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        const away = ["unavailable", "storage_full", "overloaded", "timeout"];
+        const again = isAppError(error) && away.includes(error.code);
+        if (!again || this.#ended || performance.now() > until) throw error;
+        await delay(RETRY_MS);
+      }
+    }
+  }
+
+  #end(error: AppError | undefined): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    // Whoever took it over seals what is there, and what was given up is found by the sweep.
+    const mine = error === undefined || error.code === "session_ended";
+    if (this.#chunk !== undefined && mine) this.#endChunk(this.#chunk);
+    else clearTimeout(this.#chunk?.timer);
+    this.#events.onEnd(error);
+  }
+}
+
+export interface AudioStreamParts {
+  ports: AudioStreamPorts;
+  events: AudioStreamEvents;
+}

@@ -1,0 +1,102 @@
+import type { AppError } from "../base/errors.ts";
+import { AudioStream, type AudioStreamEvents, type AudioStreamPorts } from "./audio-stream.ts";
+import type { StreamSettings } from "./audio-stream-store.ts";
+import { createCutter } from "./stream-encoding.ts";
+
+/**
+ * Port: connections tell each other, over all processes, that they took a
+ * session's stream over. Best effort: one that does not hear it is refused by
+ * the store at its next piece.
+ */
+export interface StreamNotices {
+  taken(sessionId: string, epoch: number): void;
+  onTaken(listener: (sessionId: string, epoch: number) => void): () => void;
+}
+
+export interface StreamRequest {
+  sessionId: string;
+  /** Those of the connection before unless told. */
+  settings?: StreamSettings | undefined;
+  /** The oldest byte that the device still has: what lies between is lost. */
+  oldest?: number;
+  events: AudioStreamEvents;
+}
+
+export interface OpenedAudioStream {
+  stream: AudioStream;
+  settings: StreamSettings;
+  /** Byte of the stream at which what comes next begins. */
+  offset: number;
+  /** Newest durable event of the session. */
+  seq: number;
+}
+
+export interface AudioStreamsParts extends AudioStreamPorts {
+  notices: StreamNotices;
+}
+
+/** The audio streams of this process; at most one of each session takes audio, whoever is newest. */
+export class AudioStreams {
+  readonly #parts: AudioStreamsParts;
+  readonly #open = new Map<string, AudioStream>();
+  #stopNotices: (() => void) | undefined;
+
+  constructor(parts: AudioStreamsParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#stopNotices ??= this.#parts.notices.onTaken((sessionId, epoch) => {
+      const stream = this.#open.get(sessionId);
+      if (stream !== undefined && stream.epoch < epoch) stream.supersede();
+    });
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Bytes that wait to be stored. */
+  get bufferedBytes(): number {
+    let bytes = 0;
+    for (const stream of this.#open.values()) bytes += stream.buffered;
+    return bytes;
+  }
+
+  /**
+   * Takes the session's stream over; whoever had it writes nothing more. The
+   * caller has checked the right to. Throws what `AudioStreamStore.take` does,
+   * and `bad_request` for an encoding that cannot be read.
+   */
+  async open({ sessionId, settings, oldest, events }: StreamRequest): Promise<OpenedAudioStream> {
+    if (settings !== undefined) createCutter(settings);
+    const { notices, ...ports } = this.#parts;
+    const taken = await ports.store.take(sessionId, settings);
+    const stream = new AudioStream(taken, createCutter(taken.settings), {
+      ports,
+      events: {
+        onStored: events.onStored,
+        onEnd: (error: AppError | undefined) => {
+          if (this.#open.get(sessionId) === stream) this.#open.delete(sessionId);
+          events.onEnd(error);
+        },
+      },
+    });
+    const offset = Math.max(taken.offset, oldest ?? 0);
+    if (offset > taken.offset) stream.lose(offset - taken.offset);
+    this.#open.get(sessionId)?.supersede();
+    this.#open.set(sessionId, stream);
+    notices.taken(sessionId, taken.epoch);
+    void ports.sealer.sealSession(sessionId).catch((error: unknown) => {
+      ports.log.warn({ session_id: sessionId, error: String(error) }, "streamed audio not sealed");
+    });
+    return { stream, settings: taken.settings, offset, seq: taken.seq };
+  }
+
+  /** Stores what came and makes chunks of it; takes no more. */
+  async stop(): Promise<void> {
+    this.#stopNotices?.();
+    this.#stopNotices = undefined;
+    await Promise.all([...this.#open.values()].map((stream) => stream.close()));
+  }
+}

@@ -1,0 +1,98 @@
+import type { DevicePrincipal, Principal } from "../auth/principal.ts";
+import { isAppError } from "../base/errors.ts";
+import type { AudioStreamEvents } from "./audio-stream.ts";
+import type { StreamSettings } from "./audio-stream-store.ts";
+import type { AudioStreams, OpenedAudioStream } from "./audio-streams.ts";
+import { type DeviceSessionPorts, requireSelf, startRecording } from "./device-sessions.ts";
+import { requireSession } from "./sessions-access.ts";
+import type { SessionDirectory } from "./sessions-directory.ts";
+
+export interface DeviceStreamPorts extends DeviceSessionPorts {
+  directory: SessionDirectory;
+  streams: AudioStreams;
+  heartbeats: DeviceHeartbeats;
+}
+
+/** Port: signs of life, by whichever way they come. */
+export interface DeviceHeartbeats {
+  /** Keeps what the device says of itself, and tells what it should do. Throws `invalid_body`. */
+  beat(
+    device: DevicePrincipal,
+    telemetry: Record<string, unknown>,
+  ): Promise<{ commands: { type: string }[] }>;
+  /** Audio came from the device: it is there. */
+  seen(deviceId: string): void;
+}
+
+/** What a device wants to stream, and where to. */
+export interface StreamOrder {
+  /** The session that the device records, or a new one, unless told. */
+  sessionId?: string | undefined;
+  /** Absent: those of the connection before. */
+  settings?: StreamSettings;
+  /** The oldest byte of the stream that the device still has. */
+  oldest?: number;
+  /** Of a session that this begins. */
+  title?: string | undefined;
+  language?: string | undefined;
+  vocabulary?: string[] | undefined;
+}
+
+/** The streams of devices: who may open one, and into which session it goes. */
+export class DeviceStreams {
+  readonly #ports: DeviceStreamPorts;
+
+  constructor(ports: DeviceStreamPorts) {
+    this.#ports = ports;
+  }
+
+  /** 404 for an unknown device, 403 for another than the caller. */
+  admit(caller: Principal, deviceId: string): Promise<DevicePrincipal> {
+    return requireSelf(this.#ports.sessions, caller, deviceId);
+  }
+
+  /**
+   * Opens the stream of the session that is named, else of the one that the
+   * device records, else of a new one. Throws `not_found`, `forbidden`,
+   * `session_ended`, `session_deleted`, `bad_request`, `conflict`.
+   */
+  async open(
+    device: DevicePrincipal,
+    order: StreamOrder,
+    events: AudioStreamEvents,
+  ): Promise<OpenedAudioStream> {
+    const sessionId = await this.#session(device, order);
+    const { settings, oldest } = order;
+    return this.#ports.streams.open({ sessionId, settings, oldest: oldest ?? 0, events });
+  }
+
+  get heartbeats(): DeviceHeartbeats {
+    return this.#ports.heartbeats;
+  }
+
+  async #session(device: DevicePrincipal, order: StreamOrder): Promise<string> {
+    const { directory, sessions } = this.#ports;
+    if (order.sessionId !== undefined) {
+      await requireSession(directory, device, order.sessionId, "session.upload");
+      return order.sessionId;
+    }
+    const running = await sessions.recording(device.id);
+    if (running !== undefined) return running;
+    const { title, language, vocabulary } = order;
+    try {
+      const { id } = await startRecording(this.#ports, device, {
+        ...(title === undefined ? {} : { title }),
+        ...(language === undefined ? {} : { language }),
+        ...(vocabulary === undefined ? {} : { vocabulary }),
+      });
+      return id;
+    } catch (error) {
+      // Another connection of the device was quicker.
+      const started = isAppError(error, "already_recording")
+        ? await sessions.recording(device.id)
+        : undefined;
+      if (started === undefined) throw error;
+      return started;
+    }
+  }
+}

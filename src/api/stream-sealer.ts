@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { delay } from "../base/deferred.ts";
+import { errorMessage, isAppError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { UnsealedAudio, UnsealedChunk, UnsealedChunks } from "./audio-stream-store.ts";
+import { notifyCommitted } from "./sessions-notify.ts";
+import type { CommandNotifier } from "./sessions-outbox.ts";
+import type { BlobStore, NewChunk } from "./upload-audio-store.ts";
+
+export interface SealerPorts {
+  unsealed: UnsealedChunks;
+  blobs: BlobStore & { readonly temporaryFolder: string };
+  notifier: CommandNotifier;
+  log: Log;
+}
+
+const ATTEMPTS = 5;
+const FIRST_WAIT_MS = 200;
+/** The connection that began a chunk is gone when nothing was added for so long. */
+const ABANDONED_MS = 20_000;
+const ABANDONED_AT_ONCE = 50;
+
+/**
+ * Makes streamed audio into chunks like uploaded ones: the pieces become one
+ * file under its hash, then the chunk's row. Until then the pieces hold what
+ * was acknowledged, so nothing is lost wherever this is cut off.
+ */
+export class StreamSealer {
+  readonly #ports: SealerPorts;
+
+  constructor(ports: SealerPorts) {
+    this.#ports = ports;
+  }
+
+  /** Tries a few times; what stays unsealed is found by `sealAbandoned`. Never rejects. */
+  async seal(chunk: UnsealedChunk): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        if (await this.#trySeal(chunk)) return;
+      } catch (error) {
+        const { sessionId, sequence } = chunk;
+        const fields = { session_id: sessionId, sequence, error: errorMessage(error) };
+        this.#ports.log.warn(fields, "streamed chunk not sealed yet");
+      }
+      if (attempt >= ATTEMPTS) return;
+      await delay(FIRST_WAIT_MS * 2 ** attempt);
+    }
+  }
+
+  /** What an earlier connection of the session left, in order. */
+  async sealSession(sessionId: string): Promise<void> {
+    for (const chunk of await this.#ports.unsealed.of(sessionId)) await this.seal(chunk);
+  }
+
+  /** Chunks whose connection or process died. Returns how many there were. */
+  async sealAbandoned(age = ABANDONED_MS): Promise<number> {
+    const chunks = await this.#ports.unsealed.abandoned(age, ABANDONED_AT_ONCE);
+    for (const chunk of chunks) await this.seal(chunk);
+    return chunks.length;
+  }
+
+  /** False when pieces came meanwhile. */
+  async #trySeal(unsealed: UnsealedChunk): Promise<boolean> {
+    const audio = await this.#ports.unsealed.read(unsealed);
+    if (audio === undefined) return true;
+    const chunk = describe(unsealed, audio);
+    await this.#putFile(chunk, audio.data);
+    try {
+      const sealed = await this.#ports.unsealed.seal(chunk, audio.pieces);
+      if (sealed === undefined) return false;
+      notifyCommitted(this.#ports.notifier, this.#ports.log, sealed.outbox);
+      return true;
+    } catch (error) {
+      if (!isAppError(error, "session_deleted")) throw error;
+      await this.#ports.blobs.delete(unsealed.sessionId);
+      return true;
+    }
+  }
+
+  async #putFile(chunk: NewChunk, data: Buffer): Promise<void> {
+    const path = join(this.#ports.blobs.temporaryFolder, `${newId()}.stream`);
+    try {
+      await writeFile(path, data);
+      await this.#ports.blobs.put(chunk.sessionId, chunk.sha256, path);
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+}
+
+function describe({ sessionId, sequence }: UnsealedChunk, audio: UnsealedAudio): NewChunk {
+  const { format, frames, data } = audio;
+  return {
+    id: newId(),
+    sessionId,
+    sequence,
+    mediaType: format.mediaType,
+    filename: "",
+    bytes: data.byteLength,
+    sha256: createHash("sha256").update(data).digest("hex"),
+    frames,
+    sampleRate: format.sampleRate,
+    durationSeconds: frames / format.sampleRate,
+    recordedAt: undefined,
+  };
+}

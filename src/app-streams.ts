@@ -1,0 +1,40 @@
+import { AudioStreams } from "./api/audio-streams.ts";
+import type { CommandNotifier } from "./api/sessions-outbox.ts";
+import { StreamSealer } from "./api/stream-sealer.ts";
+import type { AppContext, Shared } from "./app-shared.ts";
+import { BusAudio, BusStreamNotices } from "./bus/live-audio.ts";
+import { PostgresAudioStreams } from "./store/audio-streams.ts";
+import { PostgresUnsealedChunks } from "./store/unsealed-chunks.ts";
+
+/** Publishes committed commands at once; the actors' sweep finds what this loses. */
+export function createNotifier({ commands }: Shared): CommandNotifier {
+  return {
+    async notify(rows) {
+      await Promise.all(
+        rows.map(({ id, sessionId, command }) => commands.send(sessionId, command, id)),
+      );
+    },
+  };
+}
+
+/** What makes chunks of streamed audio. */
+export function createSealer({ log, shared }: AppContext, notifier: CommandNotifier): StreamSealer {
+  const unsealed = new PostgresUnsealedChunks(shared.pool);
+  return new StreamSealer({ unsealed, blobs: shared.blobs, notifier, log });
+}
+
+/** Streams of audio into sessions, whoever sends them. */
+export function createAudioStreams(context: AppContext, notifier: CommandNotifier): AudioStreams {
+  const { log, shared, stack } = context;
+  const streams = new AudioStreams({
+    store: new PostgresAudioStreams(shared.pool),
+    sealer: createSealer(context, notifier),
+    live: new BusAudio(shared.bus),
+    notices: new BusStreamNotices(shared.bus),
+    notifier,
+    log,
+  });
+  streams.start();
+  stack.push("audio streams", () => streams.stop());
+  return streams;
+}

@@ -1,0 +1,182 @@
+import type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_socket_context_t,
+  WebSocket,
+} from "uWebSockets.js";
+import type { DeviceStreams } from "../api/device-streams.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { DevicePrincipal, Principal } from "../auth/principal.ts";
+import type { RevocationFeed } from "../auth/revocation-feed.ts";
+import type { Clock } from "../base/clock.ts";
+import { withTimeout } from "../base/deferred.ts";
+import { AppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { CLOSE } from "../wire/live-frames.ts";
+import { DeviceSocket } from "./device-socket.ts";
+import { Gcra } from "./gcra.ts";
+import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
+import type { LiveLimits } from "./live-limits.ts";
+import type { LiveSource } from "./live-source.ts";
+import type { Origins } from "./origins.ts";
+import { enforce, type RateLimits } from "./rate-limits.ts";
+import { upgrade } from "./socket-upgrade.ts";
+import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
+import type { TicketRedeemer } from "./ticket-redeemer.ts";
+import { UwsConnection } from "./uws-connection.ts";
+
+export interface DeviceChannelOptions {
+  streams: DeviceStreams;
+  source: LiveSource;
+  tickets: TicketRedeemer;
+  revocations: Pick<RevocationFeed, "subscribe">;
+  limits: LiveLimits;
+  authenticator: Authenticator;
+  rates: RateLimits;
+  origins: Origins;
+  trustProxy: boolean;
+  clock: Clock;
+  log: Log;
+}
+
+const PATH = "/api/devices/:device_id/stream";
+const AUTHENTICATE_MS = 10_000;
+/** A device says what it sends within this time. */
+const CONFIGURE_MS = 10_000;
+/** Largest message that is read at all; the socket's own limits say why they close. */
+const HARD_FRAME_BYTES = 512 * 1024;
+/** Messages of 20 ms come 3,000 times a minute, and what waited comes faster. */
+const MESSAGES = { perMinute: 30_000, burst: 5_000 };
+const SOCKETS_PER_DEVICE = 4;
+
+interface SocketData {
+  id: string;
+  device: DevicePrincipal;
+  open?: OpenSocket<DeviceSocket>;
+  configureTimer?: NodeJS.Timeout;
+}
+
+/** `GET /api/devices/{device_id}/stream`: devices' WebSockets. */
+export class DeviceChannel {
+  readonly #options: DeviceChannelOptions;
+  readonly #watch: SocketWatch<DeviceSocket>;
+  readonly #messages: Gcra;
+  #stopRevocations: (() => void) | undefined;
+  #draining = false;
+
+  constructor(options: DeviceChannelOptions) {
+    this.#options = options;
+    this.#watch = new SocketWatch<DeviceSocket>(options.limits, options.clock);
+    this.#messages = new Gcra(MESSAGES, options.clock, options.limits.sockets * 2);
+  }
+
+  mount(app: TemplatedApp): void {
+    app.ws<SocketData>(PATH, {
+      maxPayloadLength: HARD_FRAME_BYTES,
+      maxBackpressure: 16 * 1024 * 1024,
+      idleTimeout: 240,
+      sendPingsAutomatically: false,
+      upgrade: (res, req, context) => this.#upgrade(res, req, context),
+      open: (ws) => this.#opened(ws),
+      message: (ws, message, isBinary) => this.#message(ws, message, isBinary),
+      pong: (ws) => this.#watch.heard(ws.getUserData().open),
+      close: (ws) => this.#closed(ws),
+    });
+  }
+
+  start(): void {
+    this.#watch.start();
+    this.#stopRevocations = this.#options.revocations.subscribe((event) =>
+      this.#watch.revoked(event),
+    );
+  }
+
+  /** Sends every device elsewhere, where it goes on from its last acknowledgement. */
+  drain(): void {
+    this.#draining = true;
+    this.#watch.closeAll(CLOSE.goingAway, "The service is stopping; please reconnect.");
+  }
+
+  stop(): void {
+    this.drain();
+    this.#stopRevocations?.();
+    this.#watch.stop();
+  }
+
+  get sockets(): number {
+    return this.#watch.size;
+  }
+
+  #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
+    const { trustProxy, origins, log } = this.#options;
+    const deviceId = req.getParameter(0) ?? "";
+    const incoming = copyRequest(res, req, trustProxy);
+    const admitted = this.#admit(incoming, deviceId).then(
+      (device): SocketData => ({ id: incoming.id, device }),
+    );
+    upgrade(res, context, incoming, { route: "device stream", origins, log }, admitted);
+  }
+
+  async #admit(incoming: Incoming, deviceId: string): Promise<DevicePrincipal> {
+    const { rates, origins, limits, streams } = this.#options;
+    if (this.#draining) throw new AppError("unavailable", "The service is stopping.");
+    enforce(rates.address(incoming.address));
+    if (!origins.mayConnect(incoming.headers)) {
+      throw new AppError("forbidden", "Pages of this origin may not open a stream.");
+    }
+    if (this.#watch.size >= limits.sockets) {
+      throw new AppError("overloaded", "Too many streams.", { retryAfter: 5 });
+    }
+    const caller = await withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");
+    const device = await streams.admit(caller, deviceId);
+    if (this.#watch.countOf(device.id) >= SOCKETS_PER_DEVICE) {
+      throw new AppError("rate_limited", "This device has too many streams open.");
+    }
+    return device;
+  }
+
+  #identify({ query, headers }: Incoming): Promise<Principal> {
+    const ticket = parseQuery(query).ticket;
+    const { tickets, authenticator } = this.#options;
+    if (typeof ticket === "string" && ticket !== "") return tickets.redeem(ticket);
+    return authenticator.authenticate(headers, ["device_key"]);
+  }
+
+  #opened(ws: WebSocket<SocketData>): void {
+    const data = ws.getUserData();
+    const connection = new UwsConnection(ws);
+    const { streams, source, authenticator, limits, log } = this.#options;
+    const { device } = data;
+    const socket = new DeviceSocket({
+      connection,
+      device,
+      streams,
+      source,
+      authenticator,
+      limits,
+      log,
+    });
+    data.open = this.#watch.add(socket, connection);
+    data.configureTimer = setTimeout(() => {
+      if (socket.isWaiting) socket.close(CLOSE.idle, "No Configure came.");
+    }, CONFIGURE_MS);
+    if (this.#draining) socket.close(CLOSE.goingAway, "The service is stopping.");
+  }
+
+  #message(ws: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean): void {
+    const { id, open } = ws.getUserData();
+    if (open === undefined) return;
+    this.#watch.heard(open);
+    if (!this.#messages.take(id).allowed) {
+      return open.socket.close(CLOSE.rate, "Too many messages.");
+    }
+    open.socket.message(Buffer.from(message), isBinary);
+  }
+
+  #closed(ws: WebSocket<SocketData>): void {
+    const { open, configureTimer } = ws.getUserData();
+    clearTimeout(configureTimer);
+    if (open !== undefined) this.#watch.remove(open);
+  }
+}

@@ -1,0 +1,324 @@
+import { type AudioStream, SLOW_BYTES } from "../api/audio-stream.ts";
+import type { OpenedAudioStream } from "../api/audio-streams.ts";
+import type { DeviceStreams, StreamOrder } from "../api/device-streams.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { DevicePrincipal } from "../auth/principal.ts";
+import { withTimeout } from "../base/deferred.ts";
+import { AppError, toAppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../wire/device-frames.ts";
+import { CLOSE, type CloseCode, type ServerFrame } from "../wire/live-frames.ts";
+import { parseDeviceFrame } from "./device-frame.ts";
+import type { LiveLimits } from "./live-limits.ts";
+import type { Connection } from "./live-socket.ts";
+import type { LiveSource } from "./live-source.ts";
+import { closeCodeOf } from "./problem.ts";
+
+/** Acknowledgements are at most this far behind the commit, milliseconds. */
+const ACK_MS = 100;
+const CLOSE_MS = 30_000;
+const AUDIO_FRAME_BYTES = 256 * 1024;
+
+/** Frames of the session that a device is told; never what was said. */
+const FOR_DEVICES: ReadonlySet<ServerFrame["type"]> = new Set([
+  "SpeechStarted",
+  "UtteranceEnd",
+  "SessionStatus",
+  "Heartbeat",
+  "Warning",
+]);
+
+export interface DeviceSocketOptions {
+  connection: Connection;
+  device: DevicePrincipal;
+  streams: DeviceStreams;
+  source: Pick<LiveSource, "follow">;
+  authenticator: Pick<Authenticator, "revalidate">;
+  limits: LiveLimits;
+  log: Log;
+}
+
+/**
+ * A device's stream after its caller is known.
+ *
+ * waiting ─Configure | Resume→ opening ─Begin→ streaming ─CloseStream→ closing → closed
+ *    any ─failure | other end gone | superseded→ closed
+ *
+ * What came before the end is stored and becomes a chunk, whatever ends it.
+ */
+export class DeviceSocket {
+  readonly #options: DeviceSocketOptions;
+  #device: DevicePrincipal;
+  #phase: "waiting" | "opening" | "streaming" | "closing" | "closed" = "waiting";
+  #stream: AudioStream | undefined;
+  #stopFollowing: (() => void) | undefined;
+  #badFrames = 0;
+  #stored = 0;
+  #ackTimer: NodeJS.Timeout | undefined;
+  #ackedAt = 0;
+  #slow = false;
+  #told = new Set<string>();
+
+  constructor(options: DeviceSocketOptions) {
+    this.#options = options;
+    this.#device = options.device;
+  }
+
+  get principal(): DevicePrincipal {
+    return this.#device;
+  }
+
+  follows(sessionId: string): boolean {
+    return this.#stream?.sessionId === sessionId;
+  }
+
+  /** A message of the device; `bytes` is only read before this returns. */
+  message(bytes: Buffer, isBinary: boolean): void {
+    if (this.#phase === "closing" || this.#phase === "closed") return;
+    const most = isBinary ? AUDIO_FRAME_BYTES : this.#options.limits.frameBytes;
+    if (bytes.byteLength > most) return this.close(CLOSE.tooLarge, "The message is too large.");
+    try {
+      if (isBinary) this.#hear(bytes);
+      else this.#obey(parseDeviceFrame(bytes));
+    } catch (error) {
+      this.#refuse(toAppError(error));
+    }
+  }
+
+  #hear(bytes: Buffer): void {
+    if (this.#stream === undefined) {
+      throw new AppError("bad_request", "Send Configure or Resume, and wait for Begin.");
+    }
+    this.#stream.push(bytes);
+    this.#options.streams.heartbeats.seen(this.#device.id);
+    if (this.#stream.buffered < SLOW_BYTES) return;
+    if (!this.#slow)
+      this.#warn("overloaded", "Audio comes faster than it is stored: wait for AudioAck.");
+    this.#slow = true;
+  }
+
+  #obey(frame: DeviceFrame): void {
+    switch (frame.type) {
+      case "Configure":
+        return this.#open(orderOf(frame));
+      case "Resume":
+        return this.#open({ sessionId: frame.session_id, oldest: frame.audio_offset_bytes });
+      case "Heartbeat":
+        return this.#beat(frame);
+      case "Finalize":
+        return this.#stream?.finalize();
+      case "CloseStream":
+        return this.#finish();
+      case "KeepAlive":
+        return;
+    }
+  }
+
+  #refuse(error: AppError): void {
+    this.#badFrames += 1;
+    this.#sendError(error);
+    const isHopeless = this.#badFrames >= this.#options.limits.badFrames;
+    if (error.code === "overloaded") this.close(CLOSE.rate, error.message);
+    else if (isHopeless) this.close(CLOSE.protocol, "Too many malformed messages.");
+  }
+
+  #open(order: StreamOrder): void {
+    if (this.#phase !== "waiting") {
+      throw new AppError("bad_request", "The stream is open already; connect again to change it.");
+    }
+    this.#phase = "opening";
+    this.#begin(order).catch((error: unknown) => this.#end(toAppError(error)));
+  }
+
+  async #begin(order: StreamOrder): Promise<void> {
+    const { streams, limits, source } = this.#options;
+    const opening = streams.open(this.#device, order, {
+      onStored: (offset) => this.#acknowledge(offset),
+      onEnd: (error) => this.#end(error),
+    });
+    // Whoever comes too late must not keep the stream.
+    opening.then(
+      ({ stream }) => {
+        if (this.#phase === "closed") void stream.close();
+      },
+      () => undefined,
+    );
+    const opened = await withTimeout(opening, limits.readTimeoutMs, "Opening the stream");
+    if (this.#phase !== "opening") return;
+    const { stream } = opened;
+    this.#stream = stream;
+    this.#stored = stream.offset;
+    this.#phase = "streaming";
+    this.#stopFollowing = source.follow(stream.sessionId, (frames) => this.#forward(frames));
+    this.#send([begin(opened)]);
+    this.#options.log.info(
+      { session_id: stream.sessionId, device_id: this.#device.id, offset: opened.offset },
+      "device streams",
+    );
+  }
+
+  #forward(frames: readonly ServerFrame[]): void {
+    const wanted = frames.filter(({ type }) => FOR_DEVICES.has(type)) as DeviceServerFrame[];
+    if (wanted.length > 0) this.#send(wanted);
+    for (const frame of wanted) {
+      if (frame.type !== "SessionStatus" || frame.status === "recording") continue;
+      const code = frame.status === "deleted" ? "session_deleted" : "session_ended";
+      this.#end(new AppError(code, "The session has ended; it takes no more audio."));
+      return;
+    }
+  }
+
+  #acknowledge(offset: number): void {
+    this.#stored = offset;
+    const { buffered, sessionId } = this.#stream ?? { buffered: 0, sessionId: "" };
+    if (this.#slow && buffered < SLOW_BYTES / 4) this.#slow = false;
+    if (this.#ackTimer !== undefined || sessionId === "") return;
+    const wait = Math.max(0, this.#ackedAt + ACK_MS - performance.now());
+    if (wait === 0) return this.#sendAck();
+    this.#ackTimer = setTimeout(() => this.#sendAck(), wait);
+  }
+
+  #sendAck(): void {
+    clearTimeout(this.#ackTimer);
+    this.#ackTimer = undefined;
+    this.#ackedAt = performance.now();
+    const session_id = this.#stream?.sessionId;
+    if (session_id === undefined) return;
+    this.#send([{ type: "AudioAck", session_id, audio_offset_bytes: this.#stored }]);
+  }
+
+  #beat({ type: _type, ...telemetry }: Extract<DeviceFrame, { type: "Heartbeat" }>): void {
+    this.#options.streams.heartbeats.beat(this.#device, telemetry).then(
+      ({ commands }) => {
+        for (const { type } of commands) this.#tellOnce(type);
+      },
+      (error: unknown) => this.#sendError(toAppError(error)),
+    );
+  }
+
+  /** A command to the device; once each, for it comes with every heartbeat. */
+  #tellOnce(command: string): void {
+    if (this.#told.has(command)) return;
+    this.#told.add(command);
+    const text: Record<string, string> = {
+      renew_key: "The device's key runs out soon: renew it.",
+      stop_recording: "No session is recording on this device.",
+    };
+    this.#warn(command, text[command] ?? command);
+  }
+
+  /** Everything that was sent is stored and acknowledged before the socket closes. */
+  #finish(): void {
+    if (this.#stream === undefined) return this.close(CLOSE.done, "Nothing was streamed.");
+    this.#phase = "closing";
+    withTimeout(this.#stream.close(), CLOSE_MS, "Storing the last audio").then(
+      () => {
+        this.#sendAck();
+        this.close(CLOSE.done, "Everything is stored.");
+      },
+      (error: unknown) => this.#end(toAppError(error)),
+    );
+  }
+
+  /** The stream takes no more: tells why. */
+  #end(error: AppError | undefined): void {
+    if (this.#phase === "closed" || error === undefined) return;
+    this.#sendError(error);
+    this.close(deviceCloseCode(error), error.message);
+  }
+
+  /** Asks again who calls. */
+  async recheck(): Promise<void> {
+    const { authenticator, limits } = this.#options;
+    try {
+      const valid = authenticator.revalidate(this.#device);
+      const standing = await withTimeout(valid, limits.readTimeoutMs, "Checking who you are");
+      if (standing.kind === "device") this.#device = standing;
+    } catch (error) {
+      const { status, message } = toAppError(error);
+      if (status === 401) this.close(CLOSE.auth, message);
+    }
+  }
+
+  /** Time passed without Configure. */
+  get isWaiting(): boolean {
+    return this.#phase === "waiting";
+  }
+
+  #warn(code: string, message: string): void {
+    const session_id = this.#stream?.sessionId;
+    const about = session_id === undefined ? {} : { session_id };
+    this.#send([{ type: "Warning", ...about, code, message, retryable: true }]);
+  }
+
+  #sendError({ code, message, retryable }: AppError): void {
+    const session_id = this.#stream?.sessionId;
+    const about = session_id === undefined ? {} : { session_id };
+    this.#send([{ type: "Error", ...about, code, message, retryable }]);
+  }
+
+  #send(frames: readonly DeviceServerFrame[]): void {
+    if (this.#phase === "closed") return;
+    const { connection, limits } = this.#options;
+    const messages = frames.map((frame) => Buffer.from(JSON.stringify(frame)));
+    const hasRoom = connection.bufferedBytes() <= limits.bufferedBytes;
+    if (!hasRoom || !connection.send(messages)) {
+      this.close(CLOSE.tooSlow, "You do not read what you are told; connect again.");
+    }
+  }
+
+  close(code: CloseCode, reason: string): void {
+    if (this.#phase === "closed") return;
+    this.closed();
+    this.#options.connection.close(code, reason);
+  }
+
+  /** The transport is gone; what came is stored all the same. */
+  closed(): void {
+    if (this.#phase === "closed") return;
+    this.#phase = "closed";
+    clearTimeout(this.#ackTimer);
+    this.#stopFollowing?.();
+    void this.#stream?.close();
+  }
+}
+
+function orderOf(frame: ConfigureFrame): StreamOrder {
+  return {
+    sessionId: frame.session_id,
+    settings: {
+      encoding: frame.encoding,
+      sampleRate: frame.sample_rate,
+      channels: frame.channels,
+      framing: frame.framing ?? "packet",
+      interim: frame.interim_results ?? true,
+    },
+    title: frame.title,
+    language: frame.language,
+    vocabulary: frame.vocabulary,
+  };
+}
+
+function begin({ stream, settings, offset, seq }: OpenedAudioStream): DeviceServerFrame {
+  return {
+    type: "Begin",
+    session_id: stream.sessionId,
+    seq,
+    audio_offset_bytes: offset,
+    configuration: {
+      encoding: settings.encoding,
+      sample_rate: settings.sampleRate,
+      channels: settings.channels,
+      framing: settings.framing,
+      interim_results: settings.interim,
+    },
+  };
+}
+
+/** What is over for good is told so that devices do not try again for ever. */
+function deviceCloseCode(error: AppError): CloseCode {
+  if (error.code === "superseded") return CLOSE.superseded;
+  if (error.code === "session_ended") return CLOSE.done;
+  if (error.code === "conflict") return CLOSE.protocol;
+  return closeCodeOf(error);
+}

@@ -1,0 +1,250 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type {
+  AudioPiece,
+  AudioStreamStore,
+  PlannedPiece,
+  StreamHold,
+  StreamSettings,
+  TakenStream,
+} from "../api/audio-stream-store.ts";
+import type { OutboxRow } from "../api/sessions-outbox.ts";
+import { AppError } from "../base/errors.ts";
+import { MAX_SEQUENCE } from "../session/limits.ts";
+import type { SessionPhase } from "../session/status.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { optionalColumn } from "./optional-column.ts";
+import { outboxRow, writeOutbox } from "./outbox-writer.ts";
+import { guarded } from "./store-error.ts";
+
+const phase = z.enum(["recording", "processing", "completed", "failed", "deleted"]);
+const sessionRow = z.object({ status: phase, seq: z.number() });
+const settingsRow = z.object({
+  encoding: z.enum(["pcm_s16le", "mulaw", "opus"]),
+  sampleRate: z.number(),
+  channels: z.number(),
+  framing: z.enum(["packet", "length_prefixed"]),
+  interim: z.boolean(),
+});
+const takenRow = z.object({
+  settings: settingsRow,
+  epoch: z.number(),
+  offset: z.number(),
+  sequence: optionalColumn(z.number()),
+});
+const standingRow = z.object({
+  status: phase,
+  epoch: z.number(),
+  sequence: optionalColumn(z.number()),
+  pieces: z.number(),
+});
+const streamRow = z.object({
+  epoch: z.number(),
+  sequence: optionalColumn(z.number()),
+  pieces: z.number(),
+});
+const idRow = z.object({ id: z.string() });
+
+interface Addition {
+  hold: StreamHold;
+  piece: AudioPiece;
+}
+
+/** Pieces of all streams of this process that are written in one transaction. */
+const MAX_GROUP = 256;
+
+/** Streams and their pieces. Pieces that come at one moment share one commit. */
+export class PostgresAudioStreams implements AudioStreamStore {
+  readonly #pool: DatabasePool;
+  readonly #group: GroupCommit<Addition>;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+    this.#group = new GroupCommit((additions) => this.#appendAll(additions), MAX_GROUP);
+  }
+
+  take(sessionId: string, settings?: StreamSettings): Promise<TakenStream> {
+    return guarded(() =>
+      this.#pool.transaction(async (tx) => {
+        const session = await tx.maybeOne(sql.type(sessionRow)`
+          select status, seq from sessions where id = ${sessionId} for share`);
+        if (session === null) throw new AppError("not_found", "There is no session with this id.");
+        assertRecording(session.status);
+        const taken = await (settings === undefined
+          ? takeAgain(tx, sessionId)
+          : takeWith(tx, sessionId, settings));
+        return { sessionId, ...session, ...taken };
+      }),
+    );
+  }
+
+  begin(
+    hold: StreamHold,
+    after: number | undefined,
+    piece: PlannedPiece,
+  ): Promise<{ sequence: number; outbox: OutboxRow[] }> {
+    const { sessionId } = hold;
+    return guarded(() =>
+      this.#pool.transaction(async (tx) => {
+        // Against uploads, stop and deletion: what they decide by changes here.
+        const session = await tx.maybeOne(sql.type(sessionRow)`
+          select status, seq from sessions where id = ${sessionId} for update`);
+        if (session === null) throw new AppError("not_found", "There is no session with this id.");
+        assertRecording(session.status);
+        const sequence = (await highestSequence(tx, sessionId)) + 1;
+        if (sequence > MAX_SEQUENCE) {
+          throw new AppError("session_ended", "The session holds as many chunks as it can take.");
+        }
+        const moved = await tx.maybeOne(sql.type(idRow)`
+          update audio_streams
+          set sequence = ${sequence}, pieces = 1, touched_at = now(),
+              offset_bytes = offset_bytes + ${piece.streamBytes}
+          where session_id = ${sessionId} and epoch = ${hold.epoch}
+            and sequence is not distinct from ${after ?? null}
+          returning session_id as id`);
+        if (moved === null) return { sequence: await begunBefore(tx, hold), outbox: [] };
+        await insertFirst(tx, sessionId, sequence, piece);
+        const row = outboxRow(sessionId, { type: "AudioOpened", sequence });
+        await writeOutbox(tx, row);
+        return { sequence, outbox: [row] };
+      }),
+    );
+  }
+
+  async append(hold: StreamHold, piece: AudioPiece): Promise<void> {
+    await this.#group.add({ hold, piece });
+  }
+
+  /** One statement for all; what was not taken is looked at one by one. */
+  async #appendAll(additions: readonly Addition[]): Promise<PromiseSettledResult<void>[]> {
+    const stored = await guarded(() => insertPieces(this.#pool, additions));
+    return Promise.allSettled(
+      additions.map(async ({ hold, piece }) => {
+        if (!stored.has(hold.sessionId)) await this.#explain(hold, piece);
+      }),
+    );
+  }
+
+  /** Why a piece was not taken; returns when it was there already. */
+  async #explain({ sessionId, epoch }: StreamHold, piece: AudioPiece): Promise<void> {
+    const standing = await guarded(() =>
+      this.#pool.maybeOne(sql.type(standingRow)`
+        select s.status, a.epoch, a.sequence, a.pieces
+        from sessions s join audio_streams a on a.session_id = s.id
+        where s.id = ${sessionId}`),
+    );
+    if (standing === null) throw new AppError("not_found", "There is no session with this id.");
+    if (standing.epoch !== epoch) throw superseded();
+    if (standing.sequence === piece.sequence && standing.pieces === piece.piece + 1) return;
+    assertRecording(standing.status);
+    throw sealedMeanwhile();
+  }
+}
+
+const TAKEN = sql.fragment`
+  audio_streams.epoch, audio_streams.offset_bytes as offset, audio_streams.sequence,
+  audio_streams.settings`;
+
+function takeWith(tx: CommonQueryMethods, sessionId: string, settings: StreamSettings) {
+  return tx.one(sql.type(takenRow)`
+    insert into audio_streams (session_id, epoch, settings)
+    values (${sessionId}, 1, ${JSON.stringify(settings)}::jsonb)
+    on conflict (session_id) do update
+      set epoch = audio_streams.epoch + 1, settings = excluded.settings, touched_at = now()
+    returning ${TAKEN}`);
+}
+
+async function takeAgain(tx: CommonQueryMethods, sessionId: string) {
+  const taken = await tx.maybeOne(sql.type(takenRow)`
+    update audio_streams set epoch = epoch + 1, touched_at = now()
+    where session_id = ${sessionId}
+    returning ${TAKEN}`);
+  if (taken !== null) return taken;
+  throw new AppError("conflict", "Nothing was streamed into this session yet: send Configure.");
+}
+
+/** The chunk that an earlier try of the same call began; throws when there was none. */
+async function begunBefore(tx: CommonQueryMethods, { sessionId, epoch }: StreamHold) {
+  const stream = await tx.maybeOne(sql.type(streamRow)`
+    select epoch, sequence, pieces from audio_streams where session_id = ${sessionId}`);
+  if (stream === null || stream.epoch !== epoch) throw superseded();
+  if (stream.sequence === undefined || stream.pieces !== 1) throw sealedMeanwhile();
+  return stream.sequence;
+}
+
+function sealedMeanwhile(): AppError {
+  return new AppError("stale_epoch", "The stream was given up; please connect again.");
+}
+
+function superseded(): AppError {
+  return new AppError("superseded", "A newer connection streams into this session.");
+}
+
+/** Throws what tells a device to send no more. */
+export function assertRecording(status: SessionPhase): void {
+  if (status === "recording") return;
+  if (status === "deleted") throw new AppError("session_deleted", "The session was deleted.");
+  throw new AppError("session_ended", "The session has ended; it takes no more audio.");
+}
+
+/** Of chunks and of what is being streamed; -1 when there is none. To be read under the session row's lock. */
+export function highestSequence(tx: CommonQueryMethods, sessionId: string): Promise<number> {
+  return tx.oneFirst(sql.type(z.object({ highest: z.number() }))`
+    select greatest(
+      (select coalesce(max(sequence), -1) from chunks where session_id = ${sessionId}),
+      (select coalesce(max(sequence), -1) from audio_pieces where session_id = ${sessionId})
+    ) as highest`);
+}
+
+async function insertFirst(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  sequence: number,
+  { format, frames, data }: PlannedPiece,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    insert into audio_pieces (session_id, sequence, piece, media_type, frames, sample_rate, data)
+    values (${sessionId}, ${sequence}, 0, ${format.mediaType}, ${frames}, ${format.sampleRate},
+      ${Buffer.from(data)})`);
+}
+
+/** Sessions whose piece was written: each at most once, and only in order. */
+async function insertPieces(
+  pool: DatabasePool,
+  additions: readonly Addition[],
+): Promise<Set<string>> {
+  const rows = additions.map(({ hold, piece }) => [
+    hold.sessionId,
+    hold.epoch,
+    piece.sequence,
+    piece.piece,
+    piece.format.mediaType,
+    piece.frames,
+    piece.format.sampleRate,
+    Buffer.from(piece.data),
+    piece.streamBytes,
+  ]);
+  const types = ["uuid", "int8", "int4", "int4", "text", "int4", "int4", "bytea", "int4"];
+  const stored = await pool.any(sql.type(idRow)`
+    with given as (
+      select * from ${sql.unnest(rows, types)} as g (
+        session_id, epoch, sequence, piece, media_type, frames, sample_rate, data, stream_bytes)
+    ), taking as (
+      -- Stop and deletion flip this row: nothing slips in after them.
+      select id from sessions
+      where id in (select session_id from given) and status = 'recording'
+      order by id for share
+    ), moved as (
+      update audio_streams a
+      set pieces = g.piece + 1, offset_bytes = offset_bytes + g.stream_bytes, touched_at = now()
+      from given g join taking on taking.id = g.session_id
+      where a.session_id = g.session_id and a.epoch = g.epoch
+        and a.sequence = g.sequence and a.pieces = g.piece
+      returning a.session_id, a.epoch
+    )
+    insert into audio_pieces (session_id, sequence, piece, media_type, frames, sample_rate, data)
+    select g.session_id, g.sequence, g.piece, g.media_type, g.frames, g.sample_rate, g.data
+    from given g join moved using (session_id, epoch)
+    returning session_id as id`);
+  return new Set(stored.map(({ id }) => id));
+}

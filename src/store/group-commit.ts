@@ -1,0 +1,63 @@
+import { createDeferred, type Deferred } from "../base/deferred.ts";
+import { AppError } from "../base/errors.ts";
+
+/** Writes that may wait: far above what one transaction takes. */
+const MAX_WAITING = 20_000;
+
+interface Waiting<T> {
+  item: T;
+  done: Deferred<void>;
+}
+
+/**
+ * Writes that come while one transaction runs go into the next together, so
+ * that many writers share one flush of the disk. Order is kept. Each caller
+ * hears what became of its own write.
+ */
+export class GroupCommit<T> {
+  readonly #write: (items: readonly T[]) => Promise<PromiseSettledResult<void>[]>;
+  readonly #limit: number;
+  #waiting: Waiting<T>[] = [];
+  #running = false;
+
+  /** @param write one transaction; its results in the order of its items, or a rejection for all */
+  constructor(
+    write: (items: readonly T[]) => Promise<PromiseSettledResult<void>[]>,
+    limit: number,
+  ) {
+    this.#write = write;
+    this.#limit = limit;
+  }
+
+  /** Settles when the item is durable. Rejects `overloaded` when too many wait. */
+  add(item: T): Promise<void> {
+    if (this.#waiting.length >= MAX_WAITING) {
+      return Promise.reject(new AppError("overloaded", "Too much audio waits to be stored."));
+    }
+    const done = createDeferred<void>();
+    this.#waiting.push({ item, done });
+    if (!this.#running) void this.#run();
+    return done.promise;
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    // What comes at the same moment is written together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, this.#limit);
+      try {
+        const results = await this.#write(group.map(({ item }) => item));
+        for (const [index, { done }] of group.entries()) settle(done, results[index]);
+      } catch (error) {
+        for (const { done } of group) done.reject(error);
+      }
+    }
+    this.#running = false;
+  }
+}
+
+function settle(done: Deferred<void>, result: PromiseSettledResult<void> | undefined): void {
+  if (result?.status === "fulfilled") done.resolve();
+  else done.reject(result?.reason ?? new Error("A write was forgotten."));
+}
