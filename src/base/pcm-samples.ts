@@ -2,6 +2,8 @@ import { bytesPerFrame, type PcmFormat, type SampleEncoding } from "./wav-header
 
 type SampleReader = (view: DataView, at: number) => number;
 
+const MULAW_BIAS = 0x84;
+
 /** Samples as parts of full scale, -1..1, scaled to 16 bits. */
 const READERS: Readonly<Record<SampleEncoding, SampleReader>> = {
   u8: (view, at) => (view.getUint8(at) - 128) * 256,
@@ -9,7 +11,15 @@ const READERS: Readonly<Record<SampleEncoding, SampleReader>> = {
   s24le: (view, at) => (view.getUint16(at, true) + view.getInt8(at + 2) * 65_536) / 256,
   s32le: (view, at) => view.getInt32(at, true) / 65_536,
   f32le: (view, at) => view.getFloat32(at, true) * 32_768,
+  mulaw: (view, at) => fromMulaw(view.getUint8(at)),
 };
+
+/** One byte of µ-law (ITU-T G.711): sign, exponent and mantissa, all inverted. */
+function fromMulaw(byte: number): number {
+  const bits = ~byte & 0xff;
+  const magnitude = ((((bits & 0x0f) << 3) + MULAW_BIAS) << ((bits >> 4) & 7)) - MULAW_BIAS;
+  return (bits & 0x80) === 0 ? magnitude : -magnitude;
+}
 
 /** A sample on the 16-bit scale; NaN of a broken float file becomes silence. */
 export function toInt16(value: number): number {

@@ -1,7 +1,7 @@
 import { isSupportedRate } from "./sample-rate.ts";
 
-/** Sample formats that can be read; all little endian. */
-export type SampleEncoding = "u8" | "s16le" | "s24le" | "s32le" | "f32le";
+/** Sample formats that can be read: linear ones, all little endian, and µ-law of ITU-T G.711. */
+export type SampleEncoding = "u8" | "s16le" | "s24le" | "s32le" | "f32le" | "mulaw";
 
 export interface PcmFormat {
   encoding: SampleEncoding;
@@ -32,9 +32,11 @@ const BITS: Readonly<Record<SampleEncoding, number>> = {
   s24le: 24,
   s32le: 32,
   f32le: 32,
+  mulaw: 8,
 };
 const FORMAT_PCM = 1;
 const FORMAT_FLOAT = 3;
+const FORMAT_MULAW = 7;
 const FORMAT_EXTENSIBLE = 0xfffe;
 const SIZE_UNKNOWN = 0xffffffff;
 /** The sub-format GUID of WAVE_FORMAT_EXTENSIBLE begins with the plain format tag. */
@@ -109,7 +111,7 @@ function readFormat(view: DataView, at: number, size: number): PcmFormat | Audio
   const encoding = encodingOf(tag, bits);
   if (encoding === undefined) {
     return unsupported(
-      `WAV format ${tag} with ${bits} bits is not supported: send PCM of 8, 16, 24 or 32 bits or 32-bit float.`,
+      `WAV format ${tag} with ${bits} bits is not supported: send PCM of 8, 16, 24 or 32 bits, 32-bit float or µ-law.`,
     );
   }
   const channels = view.getUint16(at + 2, true);
@@ -122,6 +124,7 @@ function readFormat(view: DataView, at: number, size: number): PcmFormat | Audio
 
 function encodingOf(tag: number, bits: number): SampleEncoding | undefined {
   if (tag === FORMAT_FLOAT) return bits === 32 ? "f32le" : undefined;
+  if (tag === FORMAT_MULAW) return bits === 8 ? "mulaw" : undefined;
   if (tag !== FORMAT_PCM) return undefined;
   const byBits: Readonly<Record<number, SampleEncoding>> = {
     8: "u8",

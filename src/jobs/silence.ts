@@ -4,6 +4,7 @@ import {
   type PcmFormat,
   parsePcmMediaType,
   parseWavHeader,
+  type SampleEncoding,
 } from "../base/wav-header.ts";
 
 /** A span of a chunk's audio in seconds from its beginning. */
@@ -11,6 +12,9 @@ export interface ChunkSpan {
   from: number;
   to: number;
 }
+
+/** The byte of silence where it is not 0: unsigned samples rest in the middle, µ-law is inverted. */
+const QUIET: Partial<Record<SampleEncoding, number>> = { u8: 0x80, mulaw: 0xff };
 
 /**
  * The same audio with silence in the spans: container, length and everything
@@ -26,8 +30,7 @@ export function silenceSpans(
   const { format, offset, frames } = samples;
   const copy = Uint8Array.from(bytes);
   const size = bytesPerFrame(format);
-  // Unsigned samples rest in the middle of their range.
-  const quiet = format.encoding === "u8" ? 0x80 : 0;
+  const quiet = QUIET[format.encoding] ?? 0;
   for (const { from, to } of spans) {
     const first = Math.max(0, Math.floor(from * format.sampleRate));
     const last = Math.min(frames, Math.ceil(to * format.sampleRate));

@@ -1,5 +1,11 @@
 import { AppError } from "../../src/base/errors.ts";
+import {
+  isOpusMediaType,
+  opusPacketSamples,
+  splitOpusPackets,
+} from "../../src/base/opus-packets.ts";
 import { readMono } from "../../src/base/pcm-samples.ts";
+import { SESSION_RATE } from "../../src/base/sample-rate.ts";
 import {
   bytesPerFrame,
   isAudioFormatError,
@@ -7,6 +13,7 @@ import {
   parsePcmMediaType,
   parseWavHeader,
 } from "../../src/base/wav-header.ts";
+import type { OpusStream } from "./opus-stream.ts";
 
 const WAV_TYPES: ReadonlySet<string> = new Set([
   "audio/wav",
@@ -15,8 +22,16 @@ const WAV_TYPES: ReadonlySet<string> = new Set([
   "audio/vnd.wave",
 ]);
 
-/** Reads the samples of one chunk piece by piece, as 16-bit mono at the chunk's own rate. */
-export class ChunkDecoder {
+/** Reads the samples of one chunk part by part, as 16-bit mono. */
+export interface ChunkDecoder {
+  /** Of what `read` gives. */
+  readonly sampleRate: number;
+  /** Some further frames, about `limit`; none at the end. */
+  read(limit: number): Int16Array;
+}
+
+/** Samples at the chunk's own rate. */
+class PcmChunk implements ChunkDecoder {
   readonly sampleRate: number;
   readonly frames: number;
   readonly #format: PcmFormat;
@@ -30,7 +45,6 @@ export class ChunkDecoder {
     this.frames = Math.floor(samples.byteLength / bytesPerFrame(format));
   }
 
-  /** Up to `limit` further frames, the mean of the channels; empty at the end. */
   read(limit: number): Int16Array {
     const size = bytesPerFrame(this.#format);
     const from = this.#next;
@@ -39,31 +53,77 @@ export class ChunkDecoder {
   }
 }
 
+/** Decodes as it is read, so that the packets of a session are decoded in their order. */
+class OpusChunk implements ChunkDecoder {
+  readonly sampleRate = SESSION_RATE;
+  readonly #packets: readonly Uint8Array[];
+  readonly #stream: OpusStream;
+  #next = 0;
+
+  constructor(packets: readonly Uint8Array[], stream: OpusStream) {
+    this.#packets = packets;
+    this.#stream = stream;
+  }
+
+  read(limit: number): Int16Array {
+    const parts: Int16Array[] = [];
+    let length = 0;
+    while (length < limit) {
+      const packet = this.#packets[this.#next];
+      if (packet === undefined) break;
+      this.#next += 1;
+      const part = this.#stream.decode(packet);
+      parts.push(part);
+      length += part.length;
+    }
+    return joinSamples(parts);
+  }
+}
+
 /**
- * Opens one stored chunk: WAV, or raw PCM of a declared format. Throws AppError `not_audio`
+ * Opens one stored chunk: WAV, raw PCM or µ-law of a declared format, or, with the session's
+ * stream for it, Opus packets that each follow their length. Throws AppError `not_audio`
  * or `unsupported_media_type` with a sentence for people.
  */
-export function openChunk(mediaType: string, data: Uint8Array): ChunkDecoder {
+export function openChunk(mediaType: string, data: Uint8Array, opus?: OpusStream): ChunkDecoder {
   const essence = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
   if (WAV_TYPES.has(essence)) return openWav(data);
   if (essence === "audio/pcm") return openPcm(mediaType, data);
+  if (opus !== undefined && isOpusMediaType(mediaType)) return openOpus(data, opus);
   throw new AppError(
     "unsupported_media_type",
     `${essence || "Audio without a media type"} cannot be read: send WAV or raw PCM.`,
   );
 }
 
+function openOpus(data: Uint8Array, stream: OpusStream): ChunkDecoder {
+  const packets = splitOpusPackets(data);
+  const isAudio = packets.some((packet) => opusPacketSamples(packet, SESSION_RATE) > 0);
+  if (!isAudio) throw new AppError("not_audio", "The chunk holds no Opus packet.");
+  return new OpusChunk(packets, stream);
+}
+
 function openWav(data: Uint8Array): ChunkDecoder {
   const format = parseWavHeader(data);
   if (isAudioFormatError(format)) throw new AppError(format.code, format.error);
   const { dataOffset, dataLength } = format;
-  return new ChunkDecoder(format, data.subarray(dataOffset, dataOffset + dataLength));
+  return new PcmChunk(format, data.subarray(dataOffset, dataOffset + dataLength));
 }
 
 function openPcm(mediaType: string, data: Uint8Array): ChunkDecoder {
   const format = parsePcmMediaType(mediaType);
   if (isAudioFormatError(format)) throw new AppError(format.code, format.error);
-  const decoder = new ChunkDecoder(format, data);
+  const decoder = new PcmChunk(format, data);
   if (decoder.frames === 0) throw new AppError("not_audio", "The chunk holds no samples.");
   return decoder;
+}
+
+function joinSamples(parts: readonly Int16Array[]): Int16Array {
+  const whole = new Int16Array(parts.reduce((total, part) => total + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

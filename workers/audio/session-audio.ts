@@ -2,6 +2,8 @@ import { AppError, toAppError } from "../../src/base/errors.ts";
 import { SESSION_RATE } from "../../src/base/sample-rate.ts";
 import type { AudioChunk, Gap } from "../../src/wire/gen/voice/v1/worker.ts";
 import { type ChunkDecoder, openChunk } from "./decode.ts";
+import type { OpusCodec } from "./opus-codec.ts";
+import { OpusStream } from "./opus-stream.ts";
 import { ResamplingRun, type RunPhase } from "./resampling-run.ts";
 
 /** What comes next on the session's timeline. Positions are samples at 16 kHz. */
@@ -29,18 +31,26 @@ type Item = { kind: "chunk"; chunk: AudioChunk } | Exclude<AudioEvent, { kind: "
 export class SessionAudio {
   readonly #queue: Item[] = [];
   readonly #phases: RunPhase[];
+  readonly #opus: OpusStream | undefined;
   #position: number;
   #queuedEnd: number;
+  /** The chunk that is being read, whole or in pieces. */
+  #sequence: number | undefined;
   #open: { chunk: AudioChunk; decoder: ChunkDecoder } | undefined;
   #run: ResamplingRun | undefined;
 
-  /** Starts at `position`; `phases` are those a checkpoint of that position kept. */
-  constructor(position: number, phases: readonly RunPhase[] = []) {
+  /**
+   * Starts at `position`; `phases` are those a checkpoint of that position kept. Opus is read
+   * when its codec is given.
+   */
+  constructor(position: number, phases: readonly RunPhase[] = [], codec?: OpusCodec) {
+    this.#opus = codec && new OpusStream(codec);
     this.#position = position;
     this.#queuedEnd = position;
     this.#phases = [...phases];
   }
 
+  /** A chunk, or the next piece of one: pieces share its sequence and follow one another. */
   pushChunk(chunk: AudioChunk): void {
     this.#queue.push({ kind: "chunk", chunk });
     this.#queuedEnd = Math.max(this.#queuedEnd, chunk.start + chunk.length);
@@ -139,7 +149,7 @@ export class SessionAudio {
       return "opened";
     }
     try {
-      const decoder = openChunk(chunk.mediaType, chunk.data);
+      const decoder = openChunk(chunk.mediaType, chunk.data, this.#opus);
       if (this.#continues(chunk, decoder.sampleRate)) return this.#begin(chunk, decoder);
       const waiting = this.#afterRun({ kind: "chunk", chunk });
       return waiting ?? this.#begin(chunk, decoder);
@@ -156,7 +166,11 @@ export class SessionAudio {
   }
 
   #begin(chunk: AudioChunk, decoder: ChunkDecoder): "opened" {
-    if (!this.#continues(chunk, decoder.sampleRate)) {
+    const continues = this.#continues(chunk, decoder.sampleRate);
+    const isFurtherPiece = continues && chunk.sequence === this.#sequence;
+    this.#sequence = chunk.sequence;
+    this.#opus?.follow(chunk.sequence, continues);
+    if (!continues) {
       this.#run?.close();
       const known = this.#phases.find(
         (phase) => phase.start === chunk.start && phase.rate === decoder.sampleRate,
@@ -167,13 +181,17 @@ export class SessionAudio {
     }
     const run = this.#run;
     if (run !== undefined) {
-      const phase = run.phaseAt(chunk.start);
-      const latest = this.#phases.at(-1)?.start ?? -1;
-      if (phase.rate !== SESSION_RATE && latest < phase.start) this.#phases.push(phase);
+      if (!isFurtherPiece) this.#keepPhase(run.phaseAt(chunk.start));
       run.limit(chunk.start + chunk.length);
     }
     this.#open = { chunk, decoder };
     return "opened";
+  }
+
+  // At the start of each chunk, since that is where a resumed reading enters.
+  #keepPhase(phase: RunPhase): void {
+    const latest = this.#phases.at(-1)?.start ?? -1;
+    if (phase.rate !== SESSION_RATE && latest < phase.start) this.#phases.push(phase);
   }
 
   #jump(end: number): AudioEvent | undefined {

@@ -1,5 +1,6 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { Checkpoint, Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
+import { OpusCodec } from "../audio/opus-codec.ts";
 import { Resampler } from "../audio/resampler.ts";
 import { type AudioEvent, SessionAudio } from "../audio/session-audio.ts";
 import { VoiceActivity } from "../audio/voice-activity.ts";
@@ -16,6 +17,12 @@ export interface SessionReaderDeps {
 }
 
 const LANGUAGE = "en";
+
+interface Tools {
+  recogniser: Recogniser;
+  activity: VoiceActivity;
+  codec: OpusCodec;
+}
 
 /**
  * The reading of one session inside a worker thread: chunks in, hypotheses, finals and
@@ -42,11 +49,12 @@ export class SessionReader implements Reader {
     requireEnglish(open.language);
     const state = open.checkpoint && decodeReaderState(open.checkpoint.recogniser);
     await Resampler.load();
+    const codec = await OpusCodec.load();
     const activity = await VoiceActivity.create();
     let recogniser: Recogniser | undefined;
     try {
       recogniser = await deps.recognisers.take();
-      return new SessionReader(open, deps, recogniser, activity, state);
+      return new SessionReader(open, deps, { recogniser, activity, codec }, state);
     } catch (error) {
       activity.close();
       if (recogniser !== undefined) deps.recognisers.give(recogniser);
@@ -57,8 +65,7 @@ export class SessionReader implements Reader {
   private constructor(
     open: Open,
     deps: SessionReaderDeps,
-    recogniser: Recogniser,
-    activity: VoiceActivity,
+    { recogniser, activity, codec }: Tools,
     state: ReaderState | undefined,
   ) {
     const position = open.checkpoint?.position ?? 0;
@@ -70,7 +77,7 @@ export class SessionReader implements Reader {
       recogniser.restore(state.recogniser);
       activity.restore(state.activity);
     }
-    this.#audio = new SessionAudio(position, state?.phases);
+    this.#audio = new SessionAudio(position, state?.phases, codec);
     const { interimResults } = open;
     const tracker = this.#tracker;
     const checkpointAt = (at: number): Checkpoint => this.#checkpoint(at);

