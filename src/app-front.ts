@@ -17,9 +17,9 @@ import type { CredentialAuthenticator } from "./auth/credential-authenticator.ts
 import { asyncApiDocument } from "./front/async-api.ts";
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
-import type { LiveSource, ViewerPolicy } from "./front/live-source.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
 import { FrontServer } from "./front/server.ts";
+import type { LiveSource, ViewerPolicy } from "./live/live-source.ts";
 import { PostgresAllJobs } from "./store/all-jobs.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";

@@ -6,12 +6,12 @@ import type { DevicePrincipal } from "../auth/principal.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { AppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { LiveSource } from "../live/live-source.ts";
 import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../wire/device-frames.ts";
 import { CLOSE, type CloseCode, type ServerFrame } from "../wire/live-frames.ts";
 import { parseDeviceFrame } from "./device-frame.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { Connection } from "./live-socket.ts";
-import type { LiveSource } from "./live-source.ts";
 import { closeCodeOf } from "./problem.ts";
 
 /** Acknowledgements are at most this far behind the commit, milliseconds. */

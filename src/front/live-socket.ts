@@ -4,13 +4,13 @@ import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError, toAppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import { type EncodedFrame, encodeFrame } from "../live/encoded-frame.ts";
+import type { Feeds } from "../live/feed-registry.ts";
+import type { ViewerPolicy } from "../live/live-source.ts";
+import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import { CLOSE, type CloseCode, type ViewerFrame } from "../wire/live-frames.ts";
-import { type EncodedFrame, encodeFrame } from "./encoded-frame.ts";
 import type { LiveLimits } from "./live-limits.ts";
-import type { ViewerPolicy } from "./live-source.ts";
 import { closeCodeOf } from "./problem.ts";
-import type { SessionFeed } from "./session-feed.ts";
-import { type FrameSink, Subscriber } from "./subscriber.ts";
 import { parseViewerFrame } from "./viewer-frame.ts";
 
 /** The transport below a live socket; uWebSockets.js in production. */
@@ -19,13 +19,6 @@ export interface Connection {
   send(messages: readonly Uint8Array[]): boolean;
   bufferedBytes(): number;
   close(code: CloseCode, reason: string): void;
-}
-
-/** The feeds of this process. */
-export interface Feeds {
-  acquire(sessionId: string): SessionFeed;
-  /** To be called once for each `acquire`. */
-  release(sessionId: string): void;
 }
 
 export interface LiveSocketOptions {

@@ -1,4 +1,4 @@
-import type { LiveSource } from "../../../src/front/live-source.ts";
+import type { LiveSource } from "../../../src/live/live-source.ts";
 import type { DurableFrame, ServerFrame, SnapshotFrame } from "../../../src/wire/live-frames.ts";
 
 type Listener = (frames: ServerFrame[]) => void;

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import type { EncodedFrame } from "../../../src/front/encoded-frame.ts";
-import { SessionFeed } from "../../../src/front/session-feed.ts";
-import { type FrameSink, Subscriber } from "../../../src/front/subscriber.ts";
+import type { EncodedFrame } from "../../../src/live/encoded-frame.ts";
+import { SessionFeed } from "../../../src/live/session-feed.ts";
+import { type FrameSink, Subscriber } from "../../../src/live/subscriber.ts";
 import { MemoryLiveSource } from "../../support/memory/live-source.ts";
 import { until } from "../../support/until.ts";
 

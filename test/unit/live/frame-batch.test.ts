@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { encodeFrame } from "../../../src/front/encoded-frame.ts";
-import { FrameBatch } from "../../../src/front/frame-batch.ts";
+import { encodeFrame } from "../../../src/live/encoded-frame.ts";
+import { FrameBatch } from "../../../src/live/frame-batch.ts";
 import type { InterimResultsFrame } from "../../../src/wire/live-frames.ts";
 import { MemoryLiveSource } from "../../support/memory/live-source.ts";
 

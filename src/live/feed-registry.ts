@@ -1,5 +1,11 @@
-import type { Feeds } from "./live-socket.ts";
 import { type FeedOptions, SessionFeed } from "./session-feed.ts";
+
+/** The feeds of this process. */
+export interface Feeds {
+  acquire(sessionId: string): SessionFeed;
+  /** To be called once for each `acquire`. */
+  release(sessionId: string): void;
+}
 
 /** One feed per followed session, for as long as somebody here follows it. */
 export class FeedRegistry implements Feeds {
