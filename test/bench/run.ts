@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { describeMachine } from "../eval/machine.ts";
 import { describePeers, printBench } from "./bench-report.ts";
 import { measureFanout } from "./fanout.ts";
+import { measureRest } from "./rest.ts";
 import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
@@ -15,6 +16,7 @@ const PROJECT = resolve(import.meta.dirname, "../..");
 /** In the order of the table; each names what it is held against in its rows. */
 const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<BenchRow[]>>> = {
   fanout: measureFanout,
+  rest: measureRest,
 };
 
 const HELP = `npm run bench -- [names] [options]
