@@ -57,7 +57,10 @@ app.get<{ Params: { id: string } }>(
     schema: {
       params: { type: "object", required: ["id"], properties: { id: text } },
       response: {
-        200: { type: "object", properties: Object.fromEntries(members.map((name) => [name, text])) },
+        200: {
+          type: "object",
+          properties: Object.fromEntries(members.map((name) => [name, text])),
+        },
       },
     },
   },
