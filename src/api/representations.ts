@@ -22,9 +22,11 @@ export function isEdit(route: Route): boolean {
  */
 export class Representations {
   readonly #byPath = new Map<string, Route>();
+  readonly #tagged = new Set<Route>();
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) if (showsOne(route)) this.#byPath.set(route.path, route);
+    for (const route of routes) if (this.#showsTheSame(route)) this.#tagged.add(route);
   }
 
   /** The GET of the thing at this route's path. */
@@ -34,6 +36,10 @@ export class Representations {
 
   /** Do 200 answers of the route hold the thing as its GET shows it, and so its ETag? */
   isTagged(route: Route): boolean {
+    return this.#tagged.has(route);
+  }
+
+  #showsTheSame(route: Route): boolean {
     const shown = this.find(route);
     if (shown === undefined || (route.method !== "get" && !isEdit(route))) return false;
     return same(shown.responses[200]?.schema, route.responses[200]?.schema);

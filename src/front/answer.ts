@@ -24,14 +24,17 @@ const ALWAYS: Readonly<Record<string, string>> = {
 
 const UNSAFE = /[\r\n\0]/;
 
+/** By lower-case name. */
+export type Headers = Map<string, { name: string; value: string }>;
+
 export type Payload = string | Uint8Array | undefined;
 
 /** The headers and bytes of an answer; later sources of a header win, whatever their case. */
 export function renderAnswer(
   answer: Answer,
   extra: Readonly<Record<string, string>>,
-): { headers: Map<string, string>; payload: Payload } {
-  const headers = new Map<string, string>();
+): { headers: Headers; payload: Payload } {
+  const headers: Headers = new Map();
   const own = answer.headers ?? {};
   const raw = typeof answer.body === "string" && hasHeader(own, "content-type");
   const payload =
@@ -40,9 +43,9 @@ export function renderAnswer(
       : answer.body === undefined
         ? undefined
         : JSON.stringify(answer.body);
-  const json = payload === undefined ? {} : { "Content-Type": JSON_TYPE };
+  const json: Record<string, string> = payload === undefined ? {} : { "Content-Type": JSON_TYPE };
   for (const source of [ALWAYS, json, extra, own]) {
-    for (const [name, value] of Object.entries(source)) setHeader(headers, name, value);
+    for (const name in source) setHeader(headers, name, source[name] ?? "");
   }
   return { headers, payload };
 }
@@ -51,20 +54,40 @@ function hasHeader(headers: Readonly<Record<string, string>>, name: string): boo
   return Object.keys(headers).some((key) => key.toLowerCase() === name);
 }
 
-function setHeader(headers: Map<string, string>, name: string, value: string): void {
+/** Of the few names that are ever used; a caller cannot add to them. */
+const lowerCase = new Map<string, string>();
+
+function toLowerCase(name: string): string {
+  const known = lowerCase.get(name);
+  if (known !== undefined) return known;
+  const lower = name.toLowerCase();
+  if (lowerCase.size < 1_000) lowerCase.set(name, lower);
+  return lower;
+}
+
+function setHeader(headers: Headers, name: string, value: string): void {
   if (UNSAFE.test(value)) throw new Error(`The header ${name} would hold a line break.`);
-  for (const key of headers.keys()) {
-    if (key.toLowerCase() === name.toLowerCase()) headers.delete(key);
-  }
-  headers.set(name, value);
+  headers.set(toLowerCase(name), { name, value });
 }
 
 export function statusLine(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? "Unknown"}`;
 }
 
-/** Writes status and headers; the caller has corked the response. */
-export function writeHead(res: HttpResponse, status: number, headers: Map<string, string>): void {
+/**
+ * Writes status and headers; the caller has corked the response. They go over to uWebSockets.js as
+ * one header whose value holds the others, line breaks and all, since each crossing costs: no
+ * value of ours can hold one (`setHeader`).
+ */
+export function writeHead(res: HttpResponse, status: number, headers: Headers): void {
   res.writeStatus(statusLine(status));
-  for (const [name, value] of headers) res.writeHeader(name, value);
+  let first = "";
+  let lines = "";
+  for (const { name, value } of headers.values()) {
+    if (first === "") {
+      first = name;
+      lines = value;
+    } else lines += `\r\n${name}: ${value}`;
+  }
+  if (first !== "") res.writeHeader(first, lines);
 }

@@ -18,7 +18,7 @@ export interface FeedOptions {
   source: LiveSource;
   clock: Clock;
   log: Log;
-  /** Frames that come within it go out together, milliseconds. */
+  /** Rest between two deliveries, milliseconds: what comes in it goes out together at its end. */
   tickMs: number;
   /** Durable frames kept for those who come back. */
   recent: number;
@@ -52,6 +52,7 @@ export class SessionFeed {
   #wanted = 0;
   #refetching = false;
   #tick: NodeJS.Timeout | undefined;
+  #restsUntil = 0;
   #stop: (() => void) | undefined;
   #interim: InterimResultsFrame | undefined;
   #snapshot: { frame: Promise<SnapshotFrame>; at: number } | undefined;
@@ -211,9 +212,11 @@ export class SessionFeed {
     this.#wanted = this.head ?? 0;
   }
 
+  /** After a rest at once: who waits for the one word that was said shall not wait for a tick. */
   #schedule(): void {
     if (this.#tick !== undefined || this.#batch.empty) return;
-    this.#tick = setTimeout(() => this.#flush(), this.#options.tickMs);
+    const rest = Math.max(0, this.#restsUntil - this.#options.clock.monotonic());
+    this.#tick = setTimeout(() => this.#flush(), rest);
   }
 
   #flush(): void {
@@ -222,6 +225,7 @@ export class SessionFeed {
     const frames = this.#batch.take();
     if (frames.length === 0) return;
     for (const listener of this.#listeners) listener.deliver(frames);
+    this.#restsUntil = this.#options.clock.monotonic() + this.#options.tickMs;
   }
 }
 

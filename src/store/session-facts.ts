@@ -16,45 +16,89 @@ const factsRow = z.object({
   elevated: z.boolean(),
 });
 
+const numberedFactsRow = factsRow.extend({ place: z.number() });
+
 type FactsRow = z.infer<typeof factsRow>;
+
+/** Columns of `factsRow`; the caller is `principal`, its ties are `m` and `w`. */
+function factsColumns(principal: Fragment): Fragment {
+  return sql.fragment`
+    s.id,
+    case
+      when s.owner_id = ${principal} then 'owner'
+      when m.relation is not null then m.relation
+      when s.visibility = 'workspace' and w.role is not null then 'shared'
+      else 'none'
+    end as tie,
+    s.workspace_id as "workspaceId",
+    w.role as "workspaceRole",
+    s.status = 'deleted' as deleted,
+    s.guest_access as "guestAccess",
+    s.device_id as "deviceId",
+    exists (
+      select from content_elevations e
+      where e.admin_id = ${principal} and (e.session_id is null or e.session_id = s.id)
+        and e.ended_at is null and e.expires_at > now()
+    ) as elevated
+  `;
+}
+
+function factsTies(principal: Fragment): Fragment {
+  return sql.fragment`
+    left join session_members m on m.session_id = s.id and m.user_id = ${principal}
+    left join workspace_members w
+      on w.workspace_id = s.workspace_id and w.user_id = ${principal}
+  `;
+}
 
 /** The caller's ties, for `maySession`, to the sessions `s` that meet the condition; newest first. */
 export async function readFacts(
   connection: CommonQueryMethods,
   principal: Principal,
   condition: Fragment,
-  limit = 1,
+  limit: number,
 ): Promise<SessionFacts[]> {
+  const caller = sql.fragment`${principal.id}::uuid`;
   const rows = await guarded(() =>
     connection.any(sql.type(factsRow)`
-      select
-        s.id,
-        case
-          when s.owner_id = ${principal.id} then 'owner'
-          when m.relation is not null then m.relation
-          when s.visibility = 'workspace' and w.role is not null then 'shared'
-          else 'none'
-        end as tie,
-        s.workspace_id as "workspaceId",
-        w.role as "workspaceRole",
-        s.status = 'deleted' as deleted,
-        s.guest_access as "guestAccess",
-        s.device_id as "deviceId",
-        exists (
-          select from content_elevations e
-          where e.admin_id = ${principal.id} and (e.session_id is null or e.session_id = s.id)
-            and e.ended_at is null and e.expires_at > now()
-        ) as elevated
+      select ${factsColumns(caller)}
       from sessions s
-      left join session_members m on m.session_id = s.id and m.user_id = ${principal.id}
-      left join workspace_members w
-        on w.workspace_id = s.workspace_id and w.user_id = ${principal.id}
+      ${factsTies(caller)}
       where ${condition}
       order by s.id desc
       limit ${limit}
     `),
   );
   return rows.map((row) => toFacts(principal, row));
+}
+
+/** Who asks about which session. */
+export interface FactsKey {
+  principal: Principal;
+  sessionId: string;
+}
+
+/** The same for many callers and one session each, in their order; undefined for an unknown session. */
+export async function readManyFacts(
+  connection: CommonQueryMethods,
+  keys: readonly FactsKey[],
+): Promise<(SessionFacts | undefined)[]> {
+  const caller = sql.fragment`k.principal`;
+  const asked = keys.map(({ principal, sessionId }) => [principal.id, sessionId]);
+  const rows = await guarded(() =>
+    connection.any(sql.type(numberedFactsRow)`
+      select k.place::integer, ${factsColumns(caller)}
+      from ${sql.unnest(asked, ["uuid", "uuid"])} with ordinality
+        as k (principal, session, place)
+      join sessions s on s.id = k.session
+      ${factsTies(caller)}
+    `),
+  );
+  const found = new Map(rows.map((row) => [row.place, row]));
+  return keys.map(({ principal }, index) => {
+    const row = found.get(index + 1);
+    return row && toFacts(principal, row);
+  });
 }
 
 function toFacts(principal: Principal, { id, tie, ...row }: FactsRow): SessionFacts {

@@ -12,7 +12,8 @@ import type { SessionFacts } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { recordElevatedRead } from "./elevations.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { readFacts } from "./session-facts.ts";
+import { ReadBatch } from "./read-batch.ts";
+import { type FactsKey, readManyFacts } from "./session-facts.ts";
 import { readSpeakers } from "./sessions-speakers.ts";
 import { guarded } from "./store-error.ts";
 
@@ -57,27 +58,25 @@ const SESSION_COLUMNS = sql.fragment`
 /** Sessions as readers see them. */
 export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
   readonly #pool: DatabasePool;
+  readonly #facts: ReadBatch<FactsKey, SessionFacts>;
+  readonly #records: ReadBatch<string, SessionRecord>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
+    this.#facts = new ReadBatch((keys) => readManyFacts(pool, keys));
+    this.#records = new ReadBatch((ids) => readRecords(pool, ids));
   }
 
-  async facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined> {
-    const [facts] = await readFacts(this.#pool, principal, sql.fragment`s.id = ${sessionId}`);
-    return facts;
+  facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined> {
+    return this.#facts.get({ principal, sessionId });
   }
 
   recordContentRead(principal: Principal, sessionId: string, action: string): Promise<void> {
     return guarded(() => recordElevatedRead(this.#pool, principal, sessionId, action));
   }
 
-  async get(sessionId: string): Promise<SessionRecord | undefined> {
-    const row = await guarded(() =>
-      this.#pool.maybeOne(sql.type(sessionRow)`
-        select ${SESSION_COLUMNS} from sessions s where s.id = ${sessionId}
-      `),
-    );
-    return row ?? undefined;
+  get(sessionId: string): Promise<SessionRecord | undefined> {
+    return this.#records.get(sessionId);
   }
 
   async list(
@@ -112,6 +111,19 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
       `),
     );
   }
+}
+
+async function readRecords(
+  pool: DatabasePool,
+  ids: readonly string[],
+): Promise<(SessionRecord | undefined)[]> {
+  const rows = await guarded(() =>
+    pool.any(sql.type(sessionRow)`
+      select ${SESSION_COLUMNS} from sessions s where s.id = any(${sql.array([...ids], "uuid")})
+    `),
+  );
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id));
 }
 
 function listConditions(

@@ -64,6 +64,23 @@ describe("tokens", () => {
     expect(await accepted(await resigned({}))).toBe(true);
   });
 
+  it("verify: what it took before, no longer when its time or its key has ended", async () => {
+    const time = new ManualClock();
+    const ring = new KeyRing([key], time);
+    const own = new Tokens(ring, time);
+    const claims = { subject: newId(), scope: newId(), expiresAt: time.now() + HOUR };
+    const given = await own.sign({ kind: "access", ...claims });
+    const first = await own.verify(given, ["access"]);
+    expect(await own.verify(given, ["access", "guest"])).toEqual(first);
+    await expect(own.verify(given, ["guest"])).rejects.toThrow("not valid here");
+    ring.replace([await newKey()]);
+    await expect(own.verify(given, ["access"])).rejects.toThrow("not valid here");
+    ring.replace([key]);
+    expect(await own.verify(given, ["access"])).toEqual(first);
+    time.advance(HOUR);
+    await expect(own.verify(given, ["access"])).rejects.toThrow("expired");
+  });
+
   it("verify: not one of several hundred single-character mutations", async () => {
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let tried = 0;

@@ -72,4 +72,21 @@ describe("session feed: order", () => {
       { numRuns: 150 },
     );
   }, 60_000);
+
+  it("does not hold back what comes after a rest", async () => {
+    const source = new MemoryLiveSource();
+    const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+    const tickMs = 24 * 3_600_000;
+    const feed = new SessionFeed({ ...options, tickMs, recent: 8, readTimeoutMs: 5000 });
+    feed.start();
+    const sink = new RecordingSink();
+    await new Subscriber(SESSION, feed, sink).start(0);
+    source.publish(SESSION);
+    source.publish(SESSION);
+    await until(() => sink.seqs.length > 0, "the first frames");
+    source.publish(SESSION);
+    await new Promise((wake) => setTimeout(wake, 20));
+    feed.close();
+    expect(sink.seqs).toEqual([1, 2]);
+  });
 });

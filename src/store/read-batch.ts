@@ -1,0 +1,60 @@
+/** Reads all of the keys with one query; answers in the keys' order, undefined for what is not there. */
+export type ReadMany<K, V> = (keys: readonly K[]) => Promise<readonly (V | undefined)[]>;
+
+interface Waiting<K, V> {
+  key: K;
+  resolve(value: V | undefined): void;
+  reject(error: unknown): void;
+}
+
+/** Queries of one batch under way at a time; who comes meanwhile goes with the next. */
+const UNDER_WAY = 2;
+const MOST_KEYS = 100;
+
+/**
+ * Look-ups of one kind that are asked for at the same time go to the database as one query: a
+ * round trip costs more than the rows. A look-up never joins a query that was sent before it was
+ * asked for, so that it sees everything that was committed until then.
+ */
+export class ReadBatch<K, V> {
+  readonly #read: ReadMany<K, V>;
+  #waiting: Waiting<K, V>[] = [];
+  #underWay = 0;
+  #scheduled = false;
+
+  constructor(read: ReadMany<K, V>) {
+    this.#read = read;
+  }
+
+  /** Rejects with what its query rejects with. How many wait is bounded by the requests in flight. */
+  get(key: K): Promise<V | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ key, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Once the requests that came with this one have asked too. */
+  #schedule(): void {
+    if (this.#scheduled || this.#underWay >= UNDER_WAY || this.#waiting.length === 0) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#send(this.#waiting.splice(0, MOST_KEYS));
+      this.#schedule();
+    });
+  }
+
+  async #send(batch: readonly Waiting<K, V>[]): Promise<void> {
+    this.#underWay += 1;
+    try {
+      const values = await this.#read(batch.map(({ key }) => key));
+      for (const [index, { resolve }] of batch.entries()) resolve(values[index]);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    } finally {
+      this.#underWay -= 1;
+      this.#schedule();
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Principal } from "../../src/auth/principal.ts";
+import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { DEFAULT_HTTP_LIMITS } from "../../src/front/http.ts";
+import { DEFAULT_LIVE_LIMITS } from "../../src/front/live-limits.ts";
+import type { LiveSource } from "../../src/front/live-source.ts";
+import type { RateLimitSettings } from "../../src/front/rate-limits.ts";
+import { FrontServer } from "../../src/front/server.ts";
+import type { ServerFrame } from "../../src/wire/live-frames.ts";
+import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";
+
+const PLENTY = { perMinute: 1e9, burst: 1e9 };
+
+/** Budgets that a load from one address does not use up. */
+export const NO_LIMITS: RateLimitSettings = {
+  address: PLENTY,
+  auth: PLENTY,
+  pairing: PLENTY,
+  upload: PLENTY,
+  query: PLENTY,
+  write: PLENTY,
+  read: PLENTY,
+};
+
+/** Sessions without a past, whose frames are published here. */
+export class BenchSource implements LiveSource {
+  readonly #followers = new Map<string, Set<(frames: ServerFrame[]) => void>>();
+  #seq = 0;
+
+  follow(sessionId: string, onFrames: (frames: ServerFrame[]) => void): () => void {
+    const followers = this.#followers.get(sessionId) ?? new Set();
+    this.#followers.set(sessionId, followers.add(onFrames));
+    return () => followers.delete(onFrames);
+  }
+
+  async replay() {
+    return [];
+  }
+
+  async snapshot(sessionId: string) {
+    return {
+      type: "Snapshot" as const,
+      session_id: sessionId,
+      seq: this.#seq,
+      session: {
+        id: sessionId,
+        workspace_id: newId(),
+        title: "Load",
+        status: "recording" as const,
+        language: "en",
+        started_at: new Date().toISOString(),
+      },
+      speakers: [],
+      segments: [],
+    };
+  }
+
+  publish(sessionId: string, frames: readonly ServerFrame[]): void {
+    this.#seq += frames.length;
+    for (const follower of this.#followers.get(sessionId) ?? []) follower([...frames]);
+  }
+}
+
+export interface BenchFront {
+  port: number;
+  source: BenchSource;
+  stop(): Promise<void>;
+}
+
+/** The real front over a source in memory; every bearer is one and the same caller. */
+export async function startBenchFront(): Promise<BenchFront> {
+  const uploadFolder = mkdtempSync(join(tmpdir(), "voice-bench-"));
+  const source = new BenchSource();
+  const principal: Principal = {
+    kind: "user",
+    id: newId(),
+    role: "participant",
+    tokenId: newId(),
+    expiresAt: Date.now() + 3_600_000,
+  };
+  const server = new FrontServer({
+    routes: [],
+    authenticator: { authenticate: async () => principal, revalidate: async () => principal },
+    live: {
+      source,
+      policy: { check: async (_principal, sessionId) => ({ sessionId }) },
+      tickets: { redeem: async () => principal },
+      revocations: { subscribe: () => () => {} },
+      limits: { ...DEFAULT_LIVE_LIMITS, socketsPerCaller: DEFAULT_LIVE_LIMITS.sockets },
+    },
+    limits: DEFAULT_HTTP_LIMITS,
+    rates: NO_LIMITS,
+    idempotency: { book: new MemoryIdempotencyBook(), secret: randomBytes(32) },
+    allowedOrigins: [],
+    uploadFolder,
+    trustProxy: false,
+    host: "127.0.0.1",
+    port: 0,
+    log: silentLog,
+  });
+  const { port } = await server.start();
+  return {
+    port,
+    source,
+    async stop() {
+      await server.stop();
+      rmSync(uploadFolder, { recursive: true, force: true });
+    },
+  };
+}

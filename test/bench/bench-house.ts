@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import pg from "pg";
+import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
+import { loadKeyFolder } from "../../src/auth/key-material.ts";
+import { Tokens } from "../../src/auth/tokens.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { newId } from "../../src/base/ids.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { startNats, type TestNats } from "../support/nats.ts";
+import { startPostgres, type TestDatabase, type TestPostgres } from "../support/postgres.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { until } from "../support/until.ts";
+
+const MAIN = resolve(import.meta.dirname, "../../src/main.ts");
+const START_MS = 60_000;
+
+export interface BenchUser {
+  id: string;
+  token: string;
+  workspaceId: string;
+}
+
+/** Real servers, set as for production, with a migrated database and our process on top. */
+export class BenchHouse {
+  readonly folder: string;
+  readonly database: TestDatabase;
+  readonly nats: TestNats;
+  readonly owner: pg.Client;
+  readonly #postgres: TestPostgres;
+
+  private constructor(
+    folder: string,
+    postgres: TestPostgres,
+    nats: TestNats,
+    database: TestDatabase,
+    owner: pg.Client,
+  ) {
+    this.folder = folder;
+    this.#postgres = postgres;
+    this.nats = nats;
+    this.database = database;
+    this.owner = owner;
+  }
+
+  static async open(): Promise<BenchHouse> {
+    const folder = makeScratchFolder("bench");
+    const [postgres, nats] = await Promise.all([startPostgres({ durable: true }), startNats()]);
+    const database = await postgres.createEmptyDatabase();
+    await migrate(database.ownerUrl, { serviceRole: SERVICE_ROLE });
+    const owner = new pg.Client({ connectionString: database.ownerUrl });
+    await owner.connect();
+    return new BenchHouse(folder, postgres, nats, database, owner);
+  }
+
+  async close(): Promise<void> {
+    await this.owner.end();
+    await Promise.all([this.#postgres.stop(), this.nats.stop()]);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  get keyFolder(): string {
+    return join(this.folder, "keys");
+  }
+
+  get blobFolder(): string {
+    return join(this.folder, "blobs");
+  }
+
+  /** Our process as it runs in production, without limits on rates; its log goes to a file. */
+  async startMain(roles: string, nodeFlags: readonly string[] = []): Promise<MainProcess> {
+    const env = {
+      ...process.env,
+      ROLES: roles,
+      PORT: "0",
+      OPS_PORT: "0",
+      NODE_NAME: "bench",
+      DATABASE_URL: this.database.serviceUrl,
+      NATS_URL: this.nats.url,
+      NATS_TOKEN: this.nats.token,
+      VOICE_BLOB_DIR: this.blobFolder,
+      VOICE_KEY_DIR: this.keyFolder,
+      RATE_LIMIT_FACTOR: "0",
+    };
+    const file = join(this.folder, `main-${newId()}.log`);
+    return MainProcess.start(env, file, nodeFlags);
+  }
+
+  /** A signed-in user with a workspace. */
+  async addUser(): Promise<BenchUser> {
+    const [id, workspaceId, loginId] = [newId(), newId(), newId()];
+    const email = `${id}@example.org`;
+    await this.owner.query(
+      "insert into users (id, email, name, role) values ($1, $2, 'Bench', 'participant')",
+      [id, email],
+    );
+    await this.owner.query(
+      "insert into logins (id, user_id, expires_at) values ($1, $2, now() + interval '1 hour')",
+      [loginId, id],
+    );
+    await this.owner.query(
+      "insert into workspaces (id, name, preferred_language) values ($1, 'Bench', 'en')",
+      [workspaceId],
+    );
+    await this.owner.query(
+      "insert into workspace_members (workspace_id, user_id, role) values ($1, $2, 'owner')",
+      [workspaceId, id],
+    );
+    const tokens = new Tokens((await loadKeyFolder(this.keyFolder)).ring, systemClock);
+    const claims = { subject: id, scope: loginId, expiresAt: Date.now() + 3_600_000 };
+    const token = await tokens.sign({ kind: "access", ...claims });
+    return { id, token, workspaceId };
+  }
+
+  /** A session without audio. */
+  async addSession(user: BenchUser): Promise<string> {
+    const id = newId();
+    await this.owner.query(
+      `insert into sessions (id, workspace_id, owner_id, job_id, title, status, partition)
+       values ($1, $2, $3, $4, 'Weekly planning', 'completed', 0)`,
+      [id, user.workspaceId, user.id, newId()],
+    );
+    return id;
+  }
+}
+
+export class MainProcess {
+  readonly port: number;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child;
+    this.port = port;
+  }
+
+  static async start(
+    env: NodeJS.ProcessEnv,
+    file: string,
+    nodeFlags: readonly string[],
+  ): Promise<MainProcess> {
+    mkdirSync(join(file, ".."), { recursive: true });
+    const log = openSync(file, "a");
+    const args = ["--disable-warning=ExperimentalWarning", ...nodeFlags, MAIN];
+    const child = spawn(process.execPath, args, { env, stdio: ["ignore", log, log] });
+    closeSync(log);
+    const text = () => readFileSync(file, "utf8");
+    const ready = () => text().includes('"event":"ready"') || child.exitCode !== null;
+    await until(ready, "our process", START_MS);
+    const line = text()
+      .split("\n")
+      .find((each) => each.includes('"event":"ready"'));
+    if (line === undefined) throw new Error(`The service did not start:\n${text()}`);
+    const { base_url = "http://127.0.0.1:0" } = JSON.parse(line) as { base_url?: string };
+    return new MainProcess(child, Number(new URL(base_url).port));
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const gone = once(this.#child, "exit");
+    this.#child.kill("SIGTERM");
+    await gone;
+  }
+}

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Machine } from "../eval/machine.ts";
+import { textTable } from "../eval/text-table.ts";
+import type { BenchRow } from "./row.ts";
+
+const PEERS = ["uWebSockets.js", "ws", "socket.io", "fastify", "@grpc/grpc-js", "pg"];
+
+export interface BenchReport {
+  made_at: string;
+  machine: Pick<Machine, "cpu" | "cores" | "kernel" | "node" | "project"> & { peers: string };
+  rounds: number;
+  rows: BenchRow[];
+  left_out: string[];
+}
+
+/** The versions of what is measured beside ours. */
+export function describePeers(project: string): { peers: string } {
+  const versions = PEERS.map((name) => {
+    const file = join(project, "node_modules", name, "package.json");
+    const { version } = JSON.parse(readFileSync(file, "utf8")) as { version: string };
+    return `${name} ${version}`;
+  });
+  return { peers: versions.join(", ") };
+}
+
+export function printBench({ machine, made_at, rounds, rows, left_out }: BenchReport): string {
+  const head = ["figure", "unit", "ours", "peer", "", "ratio", "mark", ""];
+  const lines = rows.map((row) => [
+    row.figure,
+    row.unit,
+    round(row.ours),
+    row.peer?.name ?? "",
+    row.peer === undefined ? "" : round(row.peer.value),
+    row.ratio === undefined ? "" : `${row.ratio.toFixed(2)}x`,
+    row.mark,
+    row.met === undefined ? "" : row.met ? "met" : "missed",
+  ]);
+  const details = rows.flatMap(({ figure, peer, detail }) =>
+    detail === undefined ? [] : [`${figure}${peer ? `, ${peer.name}` : ""}: ${detail}`],
+  );
+  return [
+    `${made_at}, project ${machine.project}`,
+    `${machine.cores} cores of ${machine.cpu}, Linux ${machine.kernel}, Node ${machine.node}`,
+    `peers: ${machine.peers}; medians of ${rounds} interleaved rounds, load and service on the same cores`,
+    "",
+    textTable([head, ...lines]),
+    "",
+    ...details,
+    ...left_out.map((what) => `left out: ${what}`),
+  ].join("\n");
+}
+
+function round(value: number): string {
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
+  return value.toPrecision(3);
+}

@@ -1,0 +1,68 @@
+/**
+ * `npm run bench`: speed and scale beside what others offer, in one run; prints a table and writes
+ * out/bench.json. Ends with 0 whatever it finds. `--help` shows the options.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { describeMachine } from "../eval/machine.ts";
+import { describePeers, printBench } from "./bench-report.ts";
+import { measureFanout } from "./fanout.ts";
+import { measureRest } from "./rest.ts";
+import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+
+/** In the order of the table; each names what it is held against in its rows. */
+const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<BenchRow[]>>> = {
+  fanout: measureFanout,
+  rest: measureRest,
+};
+
+const HELP = `npm run bench -- [names] [options]
+  names         of: ${Object.keys(MEASUREMENTS).join(" ")} (all unless given)
+  --quick       fewer and shorter rounds
+  --out DIR     where bench.json goes (default: out)`;
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: "boolean", default: false },
+    out: { type: "string", default: join(PROJECT, "out") },
+    help: { type: "boolean", default: false },
+  },
+});
+
+const unknown = positionals.filter((name) => MEASUREMENTS[name] === undefined);
+if (options.help) console.log(HELP);
+else if (unknown.length > 0) {
+  console.error(`nothing here is called ${unknown.join(", ")}\n${HELP}`);
+  process.exitCode = 2;
+} else {
+  await bench();
+  process.exit(0);
+}
+
+async function bench(): Promise<void> {
+  const names = positionals.length > 0 ? positionals : Object.keys(MEASUREMENTS);
+  const scale = options.quick ? QUICK : FULL;
+  const report = {
+    made_at: new Date().toISOString(),
+    machine: { ...describeMachine(PROJECT, undefined), ...describePeers(PROJECT) },
+    rounds: scale.rounds,
+    rows: [] as BenchRow[],
+    left_out: [] as string[],
+  };
+  for (const name of names) {
+    process.stderr.write(`${name}\n`);
+    try {
+      report.rows.push(...((await MEASUREMENTS[name]?.(scale)) ?? []));
+    } catch (error) {
+      report.left_out.push(`${name}: ${error instanceof Error ? error.stack : error}`);
+    }
+  }
+  mkdirSync(options.out, { recursive: true });
+  const file = join(options.out, "bench.json");
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+  console.log(`${printBench(report)}\n\nwritten to ${file}`);
+}
