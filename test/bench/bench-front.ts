@@ -7,9 +7,9 @@ import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { DEFAULT_HTTP_LIMITS } from "../../src/front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "../../src/front/live-limits.ts";
-import type { LiveSource } from "../../src/front/live-source.ts";
 import type { RateLimitSettings } from "../../src/front/rate-limits.ts";
 import { FrontServer } from "../../src/front/server.ts";
+import type { LiveSource } from "../../src/live/live-source.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";
 import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";
 
