@@ -4,7 +4,7 @@ import type { DeviceStreams, StreamOrder } from "../api/device-streams.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { DevicePrincipal } from "../auth/principal.ts";
 import { withTimeout } from "../base/deferred.ts";
-import { AppError, toAppError } from "../base/errors.ts";
+import { AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { LiveSource } from "../live/live-source.ts";
 import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../wire/device-frames.ts";
@@ -223,6 +223,10 @@ export class DeviceSocket {
   /** The stream takes no more: tells why. */
   #end(error: AppError | undefined): void {
     if (this.#phase === "closed" || error === undefined) return;
+    const { log } = this.#options;
+    const fields = { device_id: this.#device.id, session_id: this.#stream?.sessionId };
+    const cause = errorMessage(error.cause ?? error);
+    if (error.status >= 500) log.error({ ...fields, error: cause }, "device stream failed");
     this.#sendError(error);
     this.close(deviceCloseCode(error), error.message);
   }

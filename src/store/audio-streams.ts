@@ -205,7 +205,7 @@ async function insertFirst(
   await tx.query(sql.unsafe`
     insert into audio_pieces (session_id, sequence, piece, media_type, frames, sample_rate, data)
     values (${sessionId}, ${sequence}, 0, ${format.mediaType}, ${frames}, ${format.sampleRate},
-      ${Buffer.from(data)})`);
+      ${sql.binary(Buffer.from(data))})`);
 }
 
 /** Sessions whose piece was written: each at most once, and only in order. */

@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { StreamSettings } from "../../src/api/audio-stream-store.ts";
+import { AudioStreams } from "../../src/api/audio-streams.ts";
+import type { LiveAudio } from "../../src/api/stream-pieces.ts";
+import { StreamSealer } from "../../src/api/stream-sealer.ts";
+import type { AppError } from "../../src/base/errors.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
+import { SessionAudio } from "../../src/store/session-audio.ts";
+import { PostgresUnsealedChunks } from "../../src/store/unsealed-chunks.ts";
+import { SessionHouse } from "../support/session-house.ts";
+import { until } from "../support/until.ts";
+
+const SETTINGS: StreamSettings = {
+  encoding: "pcm_s16le",
+  sampleRate: 16_000,
+  channels: 1,
+  framing: "packet",
+  interim: true,
+};
+const SECOND = 32_000;
+
+/** Bytes that name their own place. */
+function audio(from: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  for (let at = 0; at < length; at += 4) bytes.writeUInt32BE(from + at, at);
+  return bytes;
+}
+
+describe("audio streams", () => {
+  let house: SessionHouse;
+  let streams: AudioStreams;
+  let sealer: StreamSealer;
+  let told: LiveAudio[];
+
+  beforeAll(async () => {
+    house = await SessionHouse.open();
+    const notifier = { notify: async () => {} };
+    sealer = new StreamSealer({
+      unsealed: new PostgresUnsealedChunks(house.pool),
+      blobs: house.blobs,
+      notifier,
+      log: silentLog,
+    });
+    told = [];
+    streams = new AudioStreams({
+      store: new PostgresAudioStreams(house.pool),
+      sealer,
+      live: { publish: (_id, audio) => told.push(audio) },
+      notices: { taken: () => {}, onTaken: () => () => {} },
+      notifier,
+      log: silentLog,
+    });
+  });
+  afterAll(() => house.close());
+
+  async function open(sessionId: string) {
+    const heard: { stored: number; error?: AppError | undefined } = { stored: 0 };
+    const opened = await streams.open({
+      sessionId,
+      settings: SETTINGS,
+      events: {
+        onStored: (offset) => {
+          heard.stored = offset;
+        },
+        onEnd: (error) => {
+          heard.error = error;
+        },
+      },
+    });
+    return { ...opened, heard };
+  }
+
+  async function newSession(): Promise<string> {
+    const { device } = await house.ownDevice();
+    return house.start(device);
+  }
+
+  const chunksOf = (sessionId: string) =>
+    house.sql(
+      `select sequence, bytes::int, frames::int, media_type, encode(sha256, 'hex') as sha256
+       from chunks where session_id = $1 order by sequence`,
+      [sessionId],
+    );
+
+  async function bytesOf(sessionId: string): Promise<Buffer> {
+    const chunks = await chunksOf(sessionId);
+    return Buffer.concat(
+      await Promise.all(chunks.map(({ sha256 }) => house.blobs.read(sessionId, String(sha256)))),
+    );
+  }
+
+  it("stream: becomes chunks of about ten seconds, byte for byte", async () => {
+    const sessionId = await newSession();
+    const { stream, offset, heard } = await open(sessionId);
+    expect(offset).toBe(0);
+    for (let second = 0; second < 25; second += 1) stream.push(audio(second * SECOND, SECOND));
+    await stream.close();
+    expect(heard.stored).toBe(25 * SECOND);
+    expect(heard.error).toBeUndefined();
+    const bytes = await bytesOf(sessionId);
+    expect(bytes.equals(audio(0, 25 * SECOND))).toBe(true);
+    const chunks = await chunksOf(sessionId);
+    expect(chunks.map(({ sequence }) => sequence)).toEqual(chunks.map((_, index) => index));
+    expect(chunks.every(({ frames }) => Number(frames) <= 19 * 16_000)).toBe(true);
+    const commands = await house.sql(
+      "select command->>'type' as type from outbox where session_id = $1 order by created_at",
+      [sessionId],
+    );
+    expect(commands.filter(({ type }) => type === "ChunkStored")).toHaveLength(chunks.length);
+    expect(
+      await house.sql("select 1 from audio_pieces where session_id = $1", [sessionId]),
+    ).toEqual([]);
+  });
+
+  it("durable: what is acknowledged is in the database, what is told to actors too", async () => {
+    const sessionId = await newSession();
+    told.length = 0;
+    const { stream, heard } = await open(sessionId);
+    stream.push(audio(0, 1_000));
+    await until(() => heard.stored === 1_000, "the acknowledgement");
+    stream.push(audio(1_000, 2_000));
+    await until(() => heard.stored === 3_000, "the acknowledgement");
+    const source = new SessionAudio(house.pool, () => Promise.reject(new Error("no file yet")));
+    const pieces = await source.pieces(sessionId, 0, 0, 10);
+    expect(Buffer.concat(pieces.map(({ data }) => data)).equals(audio(0, 3_000))).toBe(true);
+    expect(pieces.map(({ startByte, startFrame }) => [startByte, startFrame])).toEqual([
+      [0, 0],
+      [1_000, 500],
+    ]);
+    const rest = await source.pieces(sessionId, 0, 1, 10);
+    expect(rest).toEqual(pieces.slice(1));
+    expect(told).toEqual(pieces.map((piece) => ({ ...piece, interim: true })));
+    await stream.close();
+  });
+
+  it("newer connection: the older one writes nothing more, the newer goes on after what is stored", async () => {
+    const sessionId = await newSession();
+    const older = await open(sessionId);
+    older.stream.push(audio(0, 4_000));
+    await until(() => older.heard.stored === 4_000, "the acknowledgement");
+    const newer = await open(sessionId);
+    expect(newer.offset).toBe(4_000);
+    expect(older.heard.error?.code).toBe("superseded");
+    older.stream.push(audio(4_000, 4_000));
+    newer.stream.push(audio(4_000, 4_000));
+    await newer.stream.close();
+    await sealer.sealSession(sessionId);
+    expect((await bytesOf(sessionId)).equals(audio(0, 8_000))).toBe(true);
+  });
+
+  it("fencing: a holder that was replaced in the store is refused there", async () => {
+    const sessionId = await newSession();
+    const store = new PostgresAudioStreams(house.pool);
+    const old = await store.take(sessionId, SETTINGS);
+    const piece = {
+      format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
+      frames: 2,
+      data: audio(0, 4),
+      streamBytes: 4,
+    };
+    const { sequence } = await store.begin(old, old.sequence, piece);
+    await store.append(old, { ...piece, sequence, piece: 1 });
+    // The answer of the first try was lost: the same again changes nothing.
+    await store.append(old, { ...piece, sequence, piece: 1 });
+    expect((await store.begin(old, undefined, piece).catch((error) => error)).code).toBe(
+      "stale_epoch",
+    );
+    const fresh = await store.take(sessionId);
+    expect(fresh).toMatchObject({ offset: 8, sequence, settings: SETTINGS });
+    const late = store.append(old, { ...piece, sequence, piece: 2 });
+    await expect(late).rejects.toMatchObject({ code: "superseded" });
+    const begin = store.begin(old, sequence, piece);
+    await expect(begin).rejects.toMatchObject({ code: "superseded" });
+  });
+
+  it("stop: what was acknowledged belongs to the session, what comes later is refused", async () => {
+    const { device } = await house.ownDevice();
+    const sessionId = await house.start(device);
+    const { stream, heard } = await open(sessionId);
+    stream.push(audio(0, SECOND));
+    await until(() => heard.stored === SECOND, "the acknowledgement");
+    await house.stop(device, { session_id: sessionId, last_chunk_sequence: -1 });
+    const [stop] = await house.sql(
+      "select command from outbox where session_id = $1 and command->>'type' = 'Stop'",
+      [sessionId],
+    );
+    expect(stop?.command).toMatchObject({ lastSequence: 0 });
+    stream.push(audio(SECOND, SECOND));
+    await until(() => heard.error !== undefined, "the refusal");
+    expect(heard.error?.code).toBe("session_ended");
+    await stream.close();
+    await sealer.sealSession(sessionId);
+    expect((await bytesOf(sessionId)).equals(audio(0, SECOND))).toBe(true);
+  });
+
+  it("abandoned: pieces whose connection died become a chunk", async () => {
+    const sessionId = await newSession();
+    const store = new PostgresAudioStreams(house.pool);
+    const hold = await store.take(sessionId, SETTINGS);
+    const piece = {
+      format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
+      frames: 500,
+      data: audio(0, 1_000),
+      streamBytes: 1_000,
+    };
+    const { sequence } = await store.begin(hold, undefined, piece);
+    expect(await sealer.sealAbandoned(60_000)).toBe(0);
+    expect(await sealer.sealAbandoned(0)).toBeGreaterThan(0);
+    expect((await bytesOf(sessionId)).equals(audio(0, 1_000))).toBe(true);
+    // Should that connection live after all, it is sent away and comes back.
+    const late = store.append(hold, { ...piece, sequence, piece: 1 });
+    await expect(late).rejects.toMatchObject({ code: "stale_epoch" });
+  });
+
+  it("deletion: takes what was streamed along", async () => {
+    const { device, owner } = await house.ownDevice();
+    const sessionId = await house.start(device);
+    const { stream, heard } = await open(sessionId);
+    stream.push(audio(0, SECOND));
+    await until(() => heard.stored === SECOND, "the acknowledgement");
+    await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    expect(owner.id).toBeTruthy();
+    await sealer.sealSession(sessionId);
+    expect(await chunksOf(sessionId)).toEqual([]);
+    stream.push(audio(SECOND, SECOND));
+    await until(() => heard.error !== undefined, "the refusal");
+    expect(heard.error?.code).toBe("session_deleted");
+  });
+
+  it("lost audio: what the device no longer has becomes silence", async () => {
+    const sessionId = await newSession();
+    const first = await open(sessionId);
+    first.stream.push(audio(0, SECOND));
+    await first.stream.close();
+    const events = { onStored: () => {}, onEnd: () => {} };
+    const { stream, offset } = await streams.open({ sessionId, oldest: 2 * SECOND, events });
+    expect(offset).toBe(2 * SECOND);
+    stream.push(audio(2 * SECOND, SECOND));
+    await stream.close();
+    const bytes = await bytesOf(sessionId);
+    expect(bytes.subarray(0, SECOND).equals(audio(0, SECOND))).toBe(true);
+    expect(bytes.subarray(SECOND, 2 * SECOND).equals(Buffer.alloc(SECOND))).toBe(true);
+    expect(bytes.subarray(2 * SECOND).equals(audio(2 * SECOND, SECOND))).toBe(true);
+  });
+});
