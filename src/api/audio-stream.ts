@@ -12,7 +12,7 @@ import type { StreamSealer } from "./stream-sealer.ts";
 const CHUNK_SECONDS = 10;
 /** Least time between two pieces of one stream. */
 const PIECE_MS = 40;
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 64 * 1024;
 /** More than this not stored yet: the device is told to slow down, then sent away. */
 export const SLOW_BYTES = 1024 * 1024;
 export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;

@@ -1,8 +1,10 @@
 import type { TSchema } from "@sinclair/typebox";
 import { exampleOf } from "../api/openapi-examples.ts";
 import { type JsonObject, SchemaPrinter } from "../api/openapi-schemas.ts";
+import { DEVICE_SERVER_FRAMES } from "../wire/device-schemas.ts";
 import { CLOSE } from "../wire/live-frames.ts";
 import { SERVER_FRAMES } from "../wire/live-schemas.ts";
+import { DEVICE_FRAME_SCHEMAS } from "./device-frame.ts";
 import { VIEWER_FRAME_SCHEMAS } from "./viewer-frame.ts";
 
 const VIEWER_TEXT: Readonly<Record<keyof typeof VIEWER_FRAME_SCHEMAS, string>> = {
@@ -10,6 +12,17 @@ const VIEWER_TEXT: Readonly<Record<keyof typeof VIEWER_FRAME_SCHEMAS, string>> =
     "Follow a session. With `from_seq` every durable event after it comes first; without it a Snapshot.",
   Unsubscribe: "Follow it no longer.",
   KeepAlive: "Keeps a silent connection open.",
+};
+
+const DEVICE_TEXT: Readonly<Record<keyof typeof DEVICE_FRAME_SCHEMAS, string>> = {
+  Configure:
+    "What is streamed and where to: the session that is named, else the one that the device records, else a new one.",
+  Resume:
+    "Goes on with the settings of the connection before. `audio_offset_bytes` is the oldest byte that the device still has; what lies between it and the last one stored becomes silence.",
+  Heartbeat: "How the device does; all members are optional.",
+  Finalize: "Ends the utterance in hand.",
+  KeepAlive: "Keeps a silent connection open.",
+  CloseStream: "Nothing more comes on this connection.",
 };
 
 const CLOSE_TEXT: Readonly<Record<keyof typeof CLOSE, string>> = {
@@ -41,10 +54,14 @@ export function asyncApiDocument(info: { title: string; version: string }): Json
     ],
   );
   const fromService: [string, Described][] = Object.entries(SERVER_FRAMES);
-  const messages: JsonObject = {};
-  for (const [name, frame] of [...fromViewer, ...fromService]) {
+  const fromDevice = deviceMessages();
+  const toDevice: [string, Described][] = Object.entries(DEVICE_SERVER_FRAMES);
+  const messages: JsonObject = { Audio: audioMessage() };
+  for (const [name, frame] of [...fromViewer, ...fromService, ...fromDevice, ...toDevice]) {
     messages[name] = message(name, frame, printer);
   }
+  const viewerNames = [...fromViewer, ...fromService].map(([name]) => name);
+  const deviceNames = [...new Set([...fromDevice, ...toDevice].map(([name]) => name))];
   return {
     asyncapi: "3.0.0",
     info: {
@@ -54,10 +71,18 @@ export function asyncApiDocument(info: { title: string; version: string }): Json
     },
     defaultContentType: "application/json",
     servers: { here: server() },
-    channels: { live: channel(Object.keys(messages)) },
+    channels: {
+      live: channel(viewerNames),
+      deviceStream: deviceChannel([...deviceNames, "Audio"]),
+    },
     operations: {
-      receiveFromViewer: operation("receive", "What a viewer sends.", fromViewer),
-      sendToViewer: operation("send", "What the service sends.", fromService),
+      receiveFromViewer: operation("live", "receive", "What a viewer sends.", fromViewer),
+      sendToViewer: operation("live", "send", "What the service sends.", fromService),
+      receiveFromDevice: operation("deviceStream", "receive", "What a device sends.", [
+        ...fromDevice,
+        ["Audio"],
+      ]),
+      sendToDevice: operation("deviceStream", "send", "What a device is told.", toDevice),
     },
     components: { messages, securitySchemes: SECURITY_SCHEMES },
   };
@@ -65,6 +90,7 @@ export function asyncApiDocument(info: { title: string; version: string }): Json
 
 const SECURITY_SCHEMES: JsonObject = {
   bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+  deviceKey: { type: "httpApiKey", in: "header", name: "X-API-Key" },
   ticket: {
     type: "httpApiKey",
     in: "query",
@@ -82,6 +108,7 @@ function server(): JsonObject {
     security: [
       { $ref: "#/components/securitySchemes/bearer" },
       { $ref: "#/components/securitySchemes/ticket" },
+      { $ref: "#/components/securitySchemes/deviceKey" },
     ],
   };
 }
@@ -118,14 +145,46 @@ function message(
 }
 
 function operation(
+  address: string,
   action: "send" | "receive",
   summary: string,
-  frames: readonly [string, Described][],
+  frames: readonly (readonly [string, ...unknown[]])[],
 ): JsonObject {
   return {
     action,
     summary,
-    channel: { $ref: "#/channels/live" },
-    messages: frames.map(([name]) => ({ $ref: `#/channels/live/messages/${name}` })),
+    channel: { $ref: `#/channels/${address}` },
+    messages: frames.map(([name]) => ({ $ref: `#/channels/${address}/messages/${name}` })),
+  };
+}
+
+/** Names of messages are the document's: two frames of one type that differ have two. */
+function deviceMessages(): [string, Described][] {
+  return Object.entries(DEVICE_FRAME_SCHEMAS).map(([type, payload]) => {
+    const name = type === "Heartbeat" ? "DeviceHeartbeat" : type;
+    return [name, { summary: DEVICE_TEXT[type as keyof typeof DEVICE_TEXT], payload }];
+  });
+}
+
+function audioMessage(): JsonObject {
+  return {
+    name: "Audio",
+    summary: "A binary message: the next bytes of the stream, as Configure said.",
+    contentType: "application/octet-stream",
+    payload: { type: "string", format: "binary" },
+  };
+}
+
+function deviceChannel(names: readonly string[]): JsonObject {
+  return {
+    address: "/devices/{device_id}/stream",
+    summary: "Audio of a device as it is recorded.",
+    description:
+      "Opened with the device's key as `X-API-Key`, or with `?ticket=`. Send Configure (or, after a break, Resume), wait for Begin, send audio from its `audio_offset_bytes` on, and keep what no AudioAck named yet. CloseStream is answered by the last AudioAck and 1000; the session goes on until it is stopped. A newer connection of the session closes the older with 4409.",
+    parameters: { device_id: { description: "UUID of the device" } },
+    messages: Object.fromEntries(
+      names.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+    ),
+    bindings: { ws: { method: "GET" } },
   };
 }

@@ -25,7 +25,7 @@ const durable = {
   at: Type.String({ description: "RFC 3339, UTC, milliseconds" }),
 };
 
-function transient<N extends string, P extends TProperties>(type: N, members: P) {
+export function transient<N extends string, P extends TProperties>(type: N, members: P) {
   return Type.Object({ type: Type.Literal(type), session_id: sessionId, ...members });
 }
 
@@ -219,9 +219,11 @@ type Name = Exclude<keyof typeof SERVER_FRAMES, "JobProgress">;
 type Payload = Static<(typeof SERVER_FRAMES)[Name]["payload"]>;
 
 /** By type, each member required, so that a member forgotten on either side is seen. */
-type Strict<F> = F extends { type: infer T } ? { type: T } & { [K in keyof F]-?: F[K] } : never;
+export type Strict<F> = F extends { type: infer T }
+  ? { type: T } & { [K in keyof F]-?: F[K] }
+  : never;
 
-type Agree<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
+export type Agree<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
 
 /** Does not compile when a schema and its frame differ. */
 export const SCHEMAS_ARE_THE_FRAMES: Agree<Strict<Payload>, Strict<Frames.ServerFrame>> = true;

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AudioSender } from "../../src/cli/audio-sender.ts";
 import { call, conversationPcm, cut, PairedDevice } from "../support/paired-device.ts";
-import { SeededRandom } from "../support/seeded-random.ts";
 import { until } from "../support/until.ts";
 import { type Frame, Viewer } from "../support/viewer.ts";
 import { WholeService } from "../support/whole-service.ts";
@@ -60,27 +59,27 @@ describe("device stream", () => {
     await device.completed();
     expect(await device.said()).toEqual(expected);
     const chunks = await device.chunks();
-    expect(chunks.length).toBe(Math.ceil(conversationPcm().length / SECOND / 10));
+    const seconds = conversationPcm().length / SECOND;
+    expect(chunks.length).toBeGreaterThanOrEqual(Math.floor(seconds / 13));
+    expect(chunks.length).toBeLessThanOrEqual(Math.ceil(seconds / 10));
     expect(chunks.every((chunk) => chunk.transcription_status === "completed")).toBe(true);
   });
 
   it("resume: a connection cut again and again loses and doubles not one sample", async () => {
     const device = await recording();
-    const random = new SeededRandom(11);
     let cuts = 0;
-    const stream = sender(device, () => {
-      if (cuts >= 12 || random.below(3) > 0) return;
+    const stream = sender(device);
+    const done = stream.run();
+    for (const [index, pcm] of cut(1).entries()) {
+      stream.push(pcm);
+      await until(() => stream.unstored < 2 * SECOND, "room", 60_000);
+      if (index % 3 !== 2) continue;
       cuts += 1;
       stream.drop();
-    });
-    const done = stream.run();
-    for (const pcm of cut(1)) {
-      stream.push(pcm);
-      await until(() => stream.unstored < 6 * SECOND, "room", 60_000);
     }
     stream.end();
     await done;
-    expect(cuts).toBe(12);
+    expect(cuts).toBeGreaterThan(10);
     await device.stop(-1);
     await device.completed();
     expect(hash(await storedAudio(device))).toBe(hash(conversationPcm()));

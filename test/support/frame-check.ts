@@ -4,7 +4,7 @@ import { asyncApiDocument } from "../../src/front/async-api.ts";
 type Node = Record<string, unknown>;
 
 interface Document {
-  operations: { sendToViewer: { messages: { $ref: string }[] } };
+  operations: Record<"sendToViewer" | "sendToDevice", { messages: { $ref: string }[] }>;
   components: { messages: Record<string, { payload: Node & { properties: { type: Node } } }> };
 }
 
@@ -12,7 +12,8 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 const checks = new Map<unknown, ValidateFunction[]>();
 
 const document = asyncApiDocument({ title: "t", version: "1" }) as unknown as Document;
-for (const { $ref } of document.operations.sendToViewer.messages) {
+const { sendToViewer, sendToDevice } = document.operations;
+for (const { $ref } of [...sendToViewer.messages, ...sendToDevice.messages]) {
   const { payload } = document.components.messages[$ref.split("/").at(-1) ?? ""] ?? {};
   const type = payload?.properties.type.const;
   checks.set(type, [...(checks.get(type) ?? []), ajv.compile(closed(payload) as Node)]);
