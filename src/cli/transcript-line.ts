@@ -28,7 +28,7 @@ export interface LineStyle {
 
 /** The rows of one utterance: `00:12  S1  text`, wrapped between words under the text. */
 export function lineRows(
-  line: { readonly start: number; readonly text: string },
+  line: { readonly start: number; readonly text: string; readonly stableWords?: number },
   speaker: string,
   { columns, colour, interim }: LineStyle,
 ): string[] {
@@ -38,9 +38,21 @@ export function lineRows(
   const margin = time.length + name.length;
   const text = printable(line.text) + (interim ? " …" : "");
   const rows = wrap(text, Math.max(NARROWEST, columns - margin - 1));
-  const paint = (row: string) => (colour && interim ? styleText("dim", row, RAW) : row);
+  const paint = colour && interim ? dimmedAfter(line.stableWords ?? 0) : (row: string) => row;
   const head = time + (colour ? styleText(colourOf(speaker), name, RAW) : name);
   return rows.map((row, i) => (i === 0 ? head : " ".repeat(margin)) + paint(row));
+}
+
+/** Dims, row after row, all but the first words. */
+function dimmedAfter(words: number): (row: string) => string {
+  let left = words;
+  return (row) => {
+    const parts = row.split(" ");
+    const [plain, dim] = [parts.slice(0, left), parts.slice(left)];
+    left = Math.max(0, left - parts.length);
+    const painted = dim.length === 0 ? [] : [styleText("dim", dim.join(" "), RAW)];
+    return [...plain, ...painted].join(" ");
+  };
 }
 
 /** Whether colour is wanted is decided by the caller, not by styleText. */

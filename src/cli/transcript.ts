@@ -1,4 +1,5 @@
 import type {
+  InterimResultsFrame,
   ResultsBody,
   ServerFrame,
   SessionStatus,
@@ -15,6 +16,8 @@ export interface Line {
   readonly speaker: string;
   readonly text: string;
   readonly words: number;
+  /** Of an interim: so many of its words will hardly change. */
+  readonly stableWords?: number;
 }
 
 export interface Relabelling {
@@ -84,7 +87,8 @@ export class Transcript {
           stale: frame.segments_cursor !== undefined,
         };
       case "Results":
-        return frame.is_final ? this.#addFinal(lineOf(frame)) : this.#addInterim(lineOf(frame));
+        if (frame.is_final) return this.#addFinal(lineOf(frame));
+        return this.#addInterim(lineOfInterim(frame));
       case "SpeakerRevision":
         return this.#relabel(frame.revisions, frame.merges);
       case "SpeakerClaimed":
@@ -169,6 +173,10 @@ export function lineOfSegment({ id, start_ms, speaker_label, text }: Segment): L
 
 function lineOf(frame: ResultsBody): Line {
   return { ...lineOfSnapshot(frame), words: frame.words.length || countWords(frame.transcript) };
+}
+
+function lineOfInterim(frame: InterimResultsFrame): Line {
+  return { ...lineOf(frame), stableWords: frame.stable_words };
 }
 
 function lineOfSnapshot(segment: SnapshotSegment | ResultsBody): Line {

@@ -24,7 +24,7 @@ export function interimFrame(
   hypothesis: Hypothesis,
   speaker: string,
 ): InterimResultsFrame {
-  const { start, end, words, revision } = hypothesis;
+  const { start, end, words, revision, stableWords } = hypothesis;
   const total = words.reduce((sum, word) => sum + word.confidence, 0);
   return {
     type: "Results",
@@ -37,6 +37,7 @@ export function interimFrame(
     transcript: words.map((word) => word.text).join(" "),
     confidence: words.length === 0 ? 0 : total / words.length,
     speaker,
+    stable_words: stableWords,
     words: words.map((word) => ({
       word: word.text,
       start: toSeconds(word.start),

@@ -32,7 +32,11 @@ export interface ResultsBody {
 }
 
 /** Not durable: superseded by a later revision or the final of the same `segment_id`. */
-export type InterimResultsFrame = ResultsBody & { is_final: false };
+export type InterimResultsFrame = ResultsBody & {
+  is_final: false;
+  /** So many leading words will very likely stand in the final. */
+  stable_words: number;
+};
 
 export type FinalResultsFrame = ResultsBody & Durable & { is_final: true };
 

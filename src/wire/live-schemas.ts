@@ -52,7 +52,14 @@ const results = {
   words: Type.Array(word),
 };
 
-const interimResults = transient("Results", { ...results, is_final: Type.Literal(false) });
+const interimResults = transient("Results", {
+  ...results,
+  is_final: Type.Literal(false),
+  stable_words: Type.Integer({
+    minimum: 0,
+    description: "So many leading words will very likely stand in the final; the rest may change",
+  }),
+});
 
 const span = Type.Object({ start: seconds("Begin"), end: seconds("End") });
 

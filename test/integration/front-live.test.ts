@@ -46,6 +46,7 @@ function interim(session_id: string, segment_id: string, revision: number): Serv
     segment_id,
     revision,
     is_final: false,
+    stable_words: 0,
     start: 0,
     duration: 1,
     transcript: `r${revision}`,

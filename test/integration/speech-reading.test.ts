@@ -15,6 +15,7 @@ import {
   cutChunks,
   readConversation,
   readSession,
+  SessionReading,
   textOf,
   utterancesOf,
 } from "../support/read-session.ts";
@@ -125,7 +126,8 @@ describe("speech reading", () => {
     const hypotheses = hypothesesOf(unbroken);
     expect(hypotheses.length).toBeGreaterThan(20);
     const revisions = new Map<number, number>();
-    for (const { start, revision, words } of hypotheses) {
+    for (const { start, revision, words, stableWords } of hypotheses) {
+      expect(stableWords).toBeLessThanOrEqual(words.length);
       expect(starts).toContain(start);
       expect(revision).toBe((revisions.get(start) ?? 0) + 1);
       expect(words.length).toBeGreaterThan(0);
@@ -166,16 +168,52 @@ describe("speech reading", () => {
     LIMIT_MS,
   );
 
-  it("speech reading: finalize ends the utterance in hand", async () => {
-    const [chunk] = cutChunks(pcm, 2 * SECOND);
-    if (chunk === undefined) throw new Error("a chunk expected");
-    const messages = await readSession(recognisers, [
-      { $case: "chunk", value: chunk },
-      { $case: "finalize", value: {} },
-    ]);
-    expect(utterancesOf(messages)).toMatchObject([{ end: 2 * SECOND }]);
-    expect(textOf(messages)).not.toBe("");
-  });
+  it(
+    "speech reading: while much waits it is read first, and no hypothesis is told",
+    async () => {
+      const messages = await readSession(recognisers, chunkMessages(cutChunks(pcm, pcm.length)));
+      expect(durable(messages)).toEqual(durable(unbroken));
+      for (const { end } of hypothesesOf(messages)) {
+        expect(end).toBeGreaterThanOrEqual(pcm.length - 1.2 * SECOND);
+      }
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "speech reading: finalize ends the utterance in hand at once, and what follows is read on",
+    async () => {
+      const at = 2.05 * SECOND;
+      const pieces = [
+        ...cutChunks(pcm.subarray(0, at), 0.06 * SECOND),
+        ...cutChunks(pcm.subarray(at, 14 * SECOND), 0.06 * SECOND, at),
+      ];
+      const before = pieces.filter(({ start }) => start < at).length;
+      const reading = await SessionReading.open(recognisers);
+      for (const piece of pieces.slice(0, before)) {
+        expect(utterancesOf(reading.feed({ $case: "chunk", value: piece }))).toEqual([]);
+      }
+      const ended = utterancesOf(reading.feed({ $case: "finalize", value: {} }));
+      expect(ended).toMatchObject([{ end: at, checkpoint: { position: at } }]);
+      expect(ended[0]?.segments.length).toBeGreaterThan(0);
+      expect(utterancesOf(reading.feed({ $case: "finalize", value: {} }))).toEqual([]);
+      const rest = pieces.slice(before).flatMap((value) => reading.feed({ $case: "chunk", value }));
+      const last = reading.feed({ $case: "finish", value: {} });
+      reading.close();
+      const after = utterancesOf([...rest, ...last]);
+      expect(after[0]?.start).toBeGreaterThanOrEqual(at);
+      const unhurried = utterancesOf(unbroken)
+        .filter(({ start, end }) => start > at && end < 13 * SECOND)
+        .map(({ segments }) => segments.flatMap(({ words }) => words.map(({ text }) => text)));
+      expect(unhurried.length).toBeGreaterThan(0);
+      const heard = textOf([...rest, ...last]).split(" ");
+      const wanted = unhurried.flat();
+      expect(wanted.filter((word) => heard.includes(word)).length / wanted.length).toBeGreaterThan(
+        0.8,
+      );
+    },
+    LIMIT_MS,
+  );
 
   it(
     "speech reading: silence, hiss, hum, clicks and a tone give no words",

@@ -34,35 +34,51 @@ export function chunkMessages(chunks: readonly AudioChunk[]): RequestMessage[] {
   return chunks.map((value) => ({ $case: "chunk", value }));
 }
 
+/** A reading under way, fed from hand. */
+export class SessionReading {
+  readonly #reader: SessionReader;
+
+  static async open(recognisers: RecogniserPool, checkpoint?: Checkpoint): Promise<SessionReading> {
+    const open = { sessionId: "session", attempt: 1, language: "en", vocabulary: [] };
+    const deps = { recognisers, createTracker: createSpeakerTracker };
+    return new SessionReading(
+      await SessionReader.open({ ...open, checkpoint, interimResults: true }, deps),
+    );
+  }
+
+  private constructor(reader: SessionReader) {
+    this.#reader = reader;
+  }
+
+  /** What the reading answers until it needs more. */
+  feed(request: RequestMessage): ResponseMessage[] {
+    const messages: ResponseMessage[] = [];
+    this.#reader.enqueue(request);
+    for (let step = this.#reader.step(); !step.idle; step = this.#reader.step()) {
+      messages.push(...step.messages);
+      if (step.done) break;
+    }
+    return messages;
+  }
+
+  close(): void {
+    this.#reader.close();
+  }
+}
+
 /** Everything a reading answers to `requests` and a finish, each request read before the next. */
 export async function readSession(
   recognisers: RecogniserPool,
   requests: readonly RequestMessage[],
   checkpoint?: Checkpoint,
 ): Promise<ResponseMessage[]> {
-  const reader = await SessionReader.open(
-    {
-      sessionId: "session",
-      attempt: 1,
-      language: "en",
-      vocabulary: [],
-      checkpoint,
-      interimResults: true,
-    },
-    { recognisers, createTracker: createSpeakerTracker },
-  );
-  const messages: ResponseMessage[] = [];
+  const reading = await SessionReading.open(recognisers, checkpoint);
   try {
-    for (const request of [...requests, { $case: "finish", value: {} } as const]) {
-      reader.enqueue(request);
-      for (let step = reader.step(); !step.idle; step = reader.step()) {
-        messages.push(...step.messages);
-        if (step.done) return messages;
-      }
-    }
-    return messages;
+    return [...requests, { $case: "finish", value: {} } as const].flatMap((request) =>
+      reading.feed(request),
+    );
   } finally {
-    reader.close();
+    reading.close();
   }
 }
 

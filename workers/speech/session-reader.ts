@@ -1,4 +1,5 @@
 import { AppError } from "../../src/base/errors.ts";
+import { SESSION_RATE } from "../../src/base/sample-rate.ts";
 import type { Checkpoint, Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
 import { OpusCodec } from "../audio/opus-codec.ts";
 import { Resampler } from "../audio/resampler.ts";
@@ -17,6 +18,9 @@ export interface SessionReaderDeps {
 }
 
 const LANGUAGE = "en";
+
+/** With more than this waiting, 1 s, it is read first and what it says so far is not told. */
+const PRESSED_SAMPLES = SESSION_RATE;
 
 interface Tools {
   recogniser: Recogniser;
@@ -81,8 +85,15 @@ export class SessionReader implements Reader {
     const { interimResults } = open;
     const tracker = this.#tracker;
     const checkpointAt = (at: number): Checkpoint => this.#checkpoint(at);
-    const options = { position, recogniser, activity, tracker, interimResults, checkpointAt };
-    this.#utterances = new UtteranceReader(options);
+    this.#utterances = new UtteranceReader({
+      position,
+      recogniser,
+      activity,
+      tracker,
+      interimResults,
+      isPressed: () => this.queuedSamples() > PRESSED_SAMPLES,
+      checkpointAt,
+    });
     this.opened = {
       engine: recogniser.engine,
       engineVersion: recogniser.engineVersion,

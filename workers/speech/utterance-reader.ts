@@ -7,6 +7,7 @@ import { Endpointer, LEAD_FRAMES } from "./endpointer.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { splitAtTurns } from "./speaker-segments.ts";
 import { isLikelySpeech } from "./speech-likeness.ts";
+import { StablePrefix } from "./stable-prefix.ts";
 
 /** Audio goes to the recogniser and the tracker in these blocks of the timeline: 100 ms. */
 const BLOCK = SESSION_RATE / 10;
@@ -28,6 +29,8 @@ export interface UtteranceReaderOptions {
   activity: VoiceActivity;
   tracker: SpeakerTracker;
   interimResults: boolean;
+  /** True while so much audio waits that there is no time for hypotheses. */
+  isPressed: () => boolean;
   /** State at `position`, the end of an utterance, for its checkpoint. */
   checkpointAt: (position: number) => NonNullable<Utterance["checkpoint"]>;
 }
@@ -63,6 +66,7 @@ export class UtteranceReader {
   readonly #tracker: SpeakerTracker;
   readonly #endpointer = new Endpointer();
   readonly #options: UtteranceReaderOptions;
+  readonly #stable = new StablePrefix();
   #out: ResponseMessage[] = [];
   /** End of the audio taken as frames; `#rest` follows it. */
   #position: number;
@@ -183,9 +187,10 @@ export class UtteranceReader {
     const held = this.#held.reduce((total, frame) => total + frame.length, 0);
     const start = this.#position - held;
     const blocks = this.#recogniser.isAdapted() ? undefined : [];
-    const open = { revision: 0, shown: "", heard: 0, estimatedAt: 0, ending: false };
+    const open = { revision: 0, shown: "0 ", heard: 0, estimatedAt: 0, ending: false };
     this.#utterance = { start, before: this.#recogniser.state(), blocks, ...open };
     this.#recogniser.start(start);
+    this.#stable.restart();
     const position = Math.max(start, this.#position - Endpointer.beginFrames * ACTIVITY_FRAME);
     this.#out.push({ $case: "speechStarted", value: { position } });
   }
@@ -235,6 +240,7 @@ export class UtteranceReader {
     const words = isLikelySpeech(heard, utterance.start, this.#position) ? heard : [];
     // What held no words was no speech, and must not colour what follows.
     if (words.length === 0) this.#recogniser.restore(utterance.before);
+    this.#stable.learn(words);
     this.#utterance = undefined;
     this.#final(utterance.start, words);
   }
@@ -261,14 +267,18 @@ export class UtteranceReader {
   #hypothesis(): void {
     const utterance = this.#utterance;
     if (utterance === undefined || this.isBehind || !this.#options.interimResults) return;
+    if (this.#options.isPressed()) return;
     const words: Word[] = this.#recogniser.hypothesis();
-    const shown = words.map((word) => word.text).join(" ");
+    // An utterance that will be read anew promises nothing.
+    const isFirstReading = utterance.blocks !== undefined;
+    const stableWords = isFirstReading ? 0 : this.#stable.hear(words, this.#position);
+    const shown = `${stableWords} ${words.map((word) => word.text).join(" ")}`;
     if (shown === utterance.shown) return;
     utterance.shown = shown;
     utterance.revision += 1;
     const cluster = this.#tracker.currentCluster();
     const { start, revision } = utterance;
-    const value = { start, end: this.#position, revision, words, cluster };
+    const value = { start, end: this.#position, revision, words, cluster, stableWords };
     this.#out.push({ $case: "hypothesis", value });
   }
 

@@ -35,7 +35,8 @@ const base = { session_id: "s", at: "" };
 function results(id: string, start: number, transcript: string, seq?: number): ServerFrame {
   const body = { session_id: "s", segment_id: id, revision: 1, start, duration: 1, transcript };
   const rest = { confidence: 1, speaker: "S1", words: [] };
-  if (seq === undefined) return { type: "Results", ...body, ...rest, is_final: false };
+  if (seq === undefined)
+    return { type: "Results", ...body, ...rest, is_final: false, stable_words: 0 };
   return { type: "Results", ...body, ...rest, is_final: true, seq, at: "" };
 }
 
@@ -108,6 +109,19 @@ describe("cli terminal view: drawing", () => {
     const rows = lineRows({ start: 3_725, text }, "Alexander", style);
     expect(rows.length).toBeGreaterThan(4);
     expect(Math.max(...rows.map((row) => row.length))).toBeLessThan(40);
+  });
+
+  it("dims the part of an interim that may still change", () => {
+    const style = { columns: 30, colour: true, interim: true };
+    const line = { start: 0, text: "we can ship it on monday or so", stableWords: 5 };
+    const rows = lineRows(line, "S1", style).map((row) => row.replaceAll("\u001b", ""));
+    expect(rows.map((row) => row.slice(row.lastIndexOf("  ") + 2))).toEqual([
+      "[39mwe can ship it on",
+      "[2mmonday or so …[22m",
+    ]);
+    expect(lineRows({ ...line, stableWords: 6 }, "S1", { ...style, columns: 80 })[0]).toContain(
+      "on monday \u001b[2mor so …",
+    );
   });
 
   it("keeps control characters of foreign text from the terminal", () => {

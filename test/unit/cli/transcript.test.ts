@@ -14,7 +14,14 @@ const words = (text: string) =>
 
 function interim(id: string, revision: number, transcript: string): InterimResultsFrame {
   return {
-    ...{ type: "Results", is_final: false, session_id: SESSION, segment_id: id, revision },
+    ...{
+      type: "Results",
+      is_final: false,
+      stable_words: 0,
+      session_id: SESSION,
+      segment_id: id,
+      revision,
+    },
     ...{ start: 1, duration: 1, transcript, confidence: 0.5, speaker: "UU", words: [] },
   };
 }

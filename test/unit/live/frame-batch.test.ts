@@ -11,6 +11,7 @@ function interim(segment_id: string, revision: number): InterimResultsFrame {
     segment_id,
     revision,
     is_final: false,
+    stable_words: 0,
     start: 0,
     duration: 1,
     transcript: "",
