@@ -1,5 +1,6 @@
 import { startHousekeeping } from "./app-erasure.ts";
 import { startFront } from "./app-front.ts";
+import { startRpc } from "./app-rpc.ts";
 import { type SessionsRole, startSessions } from "./app-sessions.ts";
 import { type AppContext, openShared } from "./app-shared.ts";
 import { systemClock } from "./base/clock.ts";
@@ -7,7 +8,6 @@ import type { Log } from "./base/log.ts";
 import { Stack } from "./base/stack.ts";
 import type { Config } from "./config.ts";
 import { OpsServer } from "./ops-server.ts";
-import { RpcServer } from "./rpc/server.ts";
 import { PostgresAudit } from "./store/audit.ts";
 
 export interface RunningApp {
@@ -57,7 +57,9 @@ async function startParts(
     startHousekeeping(context, shared.revocations);
   }
   await reportAuditProtection(context);
+  const rpc = await startRpc(context);
   const ops = new OpsServer([
+    ...rpc.figures,
     {
       name: "voice_sessions_active",
       help: "Sessions in memory on this host",
@@ -91,12 +93,9 @@ async function startParts(
   ]);
   const opsPort = await ops.start(config.host, config.opsPort);
   stack.push("operations port", () => ops.stop());
-  const rpc = new RpcServer();
-  const grpcPort = await rpc.start(config.host, config.grpcPort);
-  stack.push("gRPC server", () => rpc.stop());
   const addresses: RunningApp["addresses"] = {
     ops_url: `http://${config.host}:${opsPort}`,
-    grpc_sessions: `${config.host}:${grpcPort}`,
+    grpc_sessions: `${config.host}:${rpc.port}`,
   };
   if (config.roles.has("front")) {
     const port = await startFront(context);
