@@ -1,3 +1,4 @@
+import type { AudioStreams } from "./api/audio-streams.ts";
 import { DeviceStreams } from "./api/device-streams.ts";
 import type { HealthCheck } from "./api/health.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
@@ -11,7 +12,7 @@ import { createOverviewPorts } from "./app-overview.ts";
 import { createQueryPorts } from "./app-queries.ts";
 import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
-import { createAudioStreams, createNotifier } from "./app-streams.ts";
+import { createNotifier } from "./app-streams.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
 import { asyncApiDocument } from "./front/async-api.ts";
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
@@ -38,7 +39,7 @@ import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
 
 /** The role that serves REST and the live channel. Returns its port. */
-export async function startFront(context: AppContext): Promise<number> {
+export async function startFront(context: AppContext, audioStreams: AudioStreams): Promise<number> {
   const { config, log, clock, stack, shared } = context;
   let listening = config.port;
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
@@ -49,7 +50,7 @@ export async function startFront(context: AppContext): Promise<number> {
   const streams = new DeviceStreams({
     ...ports.deviceSessions,
     directory: sessions,
-    streams: createAudioStreams(context, ports.deviceSessions.notifier),
+    streams: audioStreams,
     heartbeats: {
       async beat(device, telemetry) {
         const firmware = typeof telemetry.firmware === "string" ? telemetry.firmware : undefined;

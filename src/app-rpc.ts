@@ -1,3 +1,4 @@
+import type { AudioStreams } from "./api/audio-streams.ts";
 import { createAuthenticator } from "./app-access.ts";
 import { createLiveSource, createViewerPolicy } from "./app-live.ts";
 import { createQueryPorts } from "./app-queries.ts";
@@ -16,7 +17,7 @@ export interface RpcRole {
 }
 
 /** gRPC for other services, in every process. */
-export async function startRpc(context: AppContext): Promise<RpcRole> {
+export async function startRpc(context: AppContext, streams: AudioStreams): Promise<RpcRole> {
   const { config, clock, log, stack, shared } = context;
   const authenticator = createAuthenticator(context);
   const directory = new PostgresSessions(shared.pool);
@@ -29,6 +30,7 @@ export async function startRpc(context: AppContext): Promise<RpcRole> {
       source: createLiveSource(shared),
       policy: createViewerPolicy(authenticator, directory),
       revocations: shared.revocations,
+      streams,
       cursorKey: shared.keys.cursorKey,
     },
     limits: scaledLimits(config.rateLimitFactor),
@@ -62,6 +64,11 @@ function figuresOf(service: SessionService): Figure[] {
       name: "voice_rpc_watches_too_slow",
       help: "Watches ended because their client read too slowly, since the start",
       read: () => service.figures.watchesTooSlow,
+    },
+    {
+      name: "voice_rpc_ingests",
+      help: "Streams of audio that other services send here",
+      read: () => service.figures.ingests,
     },
     {
       name: "voice_rpc_calls",

@@ -3,6 +3,7 @@ import { startFront } from "./app-front.ts";
 import { startRpc } from "./app-rpc.ts";
 import { type SessionsRole, startSessions } from "./app-sessions.ts";
 import { type AppContext, openShared } from "./app-shared.ts";
+import { createAudioStreams, createNotifier } from "./app-streams.ts";
 import { systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import { Stack } from "./base/stack.ts";
@@ -57,7 +58,9 @@ async function startParts(
     startHousekeeping(context, shared.revocations);
   }
   await reportAuditProtection(context);
-  const rpc = await startRpc(context);
+  // One for both ways in: a session takes audio from one connection at a time.
+  const streams = createAudioStreams(context, createNotifier(shared));
+  const rpc = await startRpc(context, streams);
   const ops = new OpsServer([
     ...rpc.figures,
     {
@@ -98,7 +101,7 @@ async function startParts(
     grpc_sessions: `${config.host}:${rpc.port}`,
   };
   if (config.roles.has("front")) {
-    const port = await startFront(context);
+    const port = await startFront(context, streams);
     addresses.base_url = config.publicUrl ?? `http://${config.host}:${port}`;
     addresses.live_url = `${addresses.base_url.replace(/^http/, "ws")}/api/live`;
   }

@@ -11,13 +11,18 @@ export interface RpcLimits {
   /** Watches open at once. */
   watches: number;
   watchesPerKey: number;
+  /** Streams of audio open at once. */
+  ingests: number;
+  ingestsPerKey: number;
+  /** Time without a message after which a stream of audio ends. */
+  ingestIdleMs: number;
   /** Bytes that wait for the client of a watch before it is too slow. */
   waitingBytes: number;
   /** Bytes of a watch that are on their way at once. */
   inFlightBytes: number;
   /** Longest wait for a slow client during a replay. */
   drainTimeoutMs: number;
-  /** How often the right to a watch is checked again. */
+  /** How often the right to an open stream is checked again. */
   recheckMs: number;
   /** Longest read of the record on behalf of a watch. */
   readTimeoutMs: number;
@@ -30,6 +35,9 @@ export const DEFAULT_RPC_LIMITS: RpcLimits = {
   askMs: 30_000,
   watches: 5_000,
   watchesPerKey: 100,
+  ingests: 1_000,
+  ingestsPerKey: 100,
+  ingestIdleMs: 300_000,
   waitingBytes: 1024 * 1024,
   inFlightBytes: 64 * 1024,
   drainTimeoutMs: 10_000,

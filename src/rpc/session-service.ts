@@ -1,4 +1,5 @@
 import type { Server } from "@grpc/grpc-js";
+import type { AudioStreams } from "../api/audio-streams.ts";
 import { askSession, askWorkspace, MAX_QUESTION, type QuestionPorts } from "../api/questions.ts";
 import { readSegmentPage, type SegmentReader } from "../api/segments.ts";
 import { requireSession } from "../api/sessions-access.ts";
@@ -21,6 +22,8 @@ import {
   SessionServiceService,
 } from "../wire/gen/voice/v1/sessions.ts";
 import { CallGate } from "./call-gate.ts";
+import type { IngestStream } from "./ingest-call.ts";
+import { IngestDesk } from "./ingest-desk.ts";
 import { toAnswerMessage, toSegmentMessage, toSessionMessage } from "./record-messages.ts";
 import type { RpcLimits } from "./rpc-limits.ts";
 import type { RpcService } from "./server.ts";
@@ -29,13 +32,14 @@ import type { WatchStream } from "./watch-call.ts";
 import { WatchDesk } from "./watch-desk.ts";
 
 export interface SessionServicePorts {
-  authenticator: Pick<Authenticator, "authenticate">;
+  authenticator: Authenticator;
   directory: SessionDirectory;
   segments: SegmentReader;
   questions: QuestionPorts;
   source: LiveSource;
   policy: ViewerPolicy;
   revocations: Pick<RevocationFeed, "subscribe">;
+  streams: AudioStreams;
   /** Signs page tokens. */
   cursorKey: Uint8Array;
 }
@@ -55,7 +59,7 @@ function asBytes<T>(bytes: T): T {
 }
 
 /** Requests stay encoded until their caller is known; events of a watch are encoded once for all. */
-const { getSession, listSegments, watchTranscript, ask } = SessionServiceService;
+const { getSession, listSegments, watchTranscript, ask, ingestAudio } = SessionServiceService;
 const DEFINITION = {
   getSession: { ...getSession, requestDeserialize: asBytes<Buffer> },
   listSegments: { ...listSegments, requestDeserialize: asBytes<Buffer> },
@@ -65,6 +69,7 @@ const DEFINITION = {
     responseSerialize: asBytes<Buffer>,
   },
   ask: { ...ask, requestDeserialize: asBytes<Buffer> },
+  ingestAudio: { ...ingestAudio, requestDeserialize: asBytes<Buffer> },
 } as const;
 
 /** voice.v1.SessionService: the same rights and the same records as REST, over gRPC. */
@@ -74,19 +79,30 @@ export class SessionService implements RpcService {
   readonly #options: SessionServiceOptions;
   readonly #gate: CallGate;
   readonly #watches: WatchDesk;
+  readonly #ingests: IngestDesk;
 
   constructor(options: SessionServiceOptions) {
     this.#options = options;
     const { ports, limits, clock, log } = options;
-    const { authenticator, source, policy, revocations } = ports;
+    const { authenticator, source, policy, revocations, streams, directory } = ports;
     this.#gate = new CallGate({ authenticator, limits, clock });
     const gate = this.#gate;
     this.#watches = new WatchDesk({ gate, source, policy, revocations, limits, clock, log });
+    this.#ingests = new IngestDesk({
+      gate,
+      streams,
+      directory,
+      authenticator,
+      source,
+      revocations,
+      limits,
+      log,
+    });
   }
 
-  get figures(): { watches: number; watchesTooSlow: number; calls: number } {
+  get figures(): { watches: number; watchesTooSlow: number; ingests: number; calls: number } {
     const { size: watches, tooSlow: watchesTooSlow } = this.#watches;
-    return { watches, watchesTooSlow, calls: this.#gate.admitted };
+    return { watches, watchesTooSlow, ingests: this.#ingests.size, calls: this.#gate.admitted };
   }
 
   addTo(server: Server): void {
@@ -96,12 +112,14 @@ export class SessionService implements RpcService {
       listSegments: unaryCall(this.#gate, log, this.#listSegments()),
       ask: unaryCall(this.#gate, log, this.#ask()),
       watchTranscript: (call: WatchStream) => this.#watches.open(call),
+      ingestAudio: (call: IngestStream) => this.#ingests.open(call),
     });
   }
 
   stop(): void {
     this.#gate.close();
     this.#watches.stop();
+    this.#ingests.stop();
   }
 
   #getSession(): UnaryMethod<GetSessionRequest, Session> {

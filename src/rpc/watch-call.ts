@@ -9,9 +9,11 @@ import type { Feeds } from "../live/feed-registry.ts";
 import type { ViewerPolicy } from "../live/live-source.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import type { WatchTranscriptRequest } from "../wire/gen/voice/v1/sessions.ts";
-import { toGrpcFailure } from "../wire/grpc-status.ts";
 import { EventWriter } from "./event-writer.ts";
+import { failStream } from "./fail-stream.ts";
+import type { OpenStream } from "./open-streams.ts";
 import type { RpcLimits } from "./rpc-limits.ts";
+import { StandingCheck } from "./standing-check.ts";
 import { logFailure } from "./unary-call.ts";
 
 export type WatchStream = ServerWritableStream<Buffer, Uint8Array>;
@@ -29,18 +31,23 @@ export interface WatchCallOptions {
 }
 
 /** One WatchTranscript stream whose caller is known: open, then ended, once. */
-export class WatchCall implements FrameSink {
+export class WatchCall implements FrameSink, OpenStream {
   readonly #options: WatchCallOptions;
   readonly #writer: EventWriter;
   #subscriber: Subscriber | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #standing: StandingCheck;
   #open = true;
-  #checking = false;
 
   constructor(options: WatchCallOptions) {
     this.#options = options;
     const { call, limits } = options;
     this.#writer = new EventWriter({ call, inFlightBytes: limits.inFlightBytes });
+    this.#standing = new StandingCheck({
+      check: () => this.#check(true),
+      everyMs: limits.recheckMs,
+      timeoutMs: limits.readTimeoutMs,
+      onLost: (error) => this.end(error),
+    });
   }
 
   get principal(): Principal {
@@ -52,36 +59,24 @@ export class WatchCall implements FrameSink {
     const { request, feeds, limits } = this.#options;
     const { sessionId, fromSeq } = request;
     try {
-      await this.#check(false);
+      await withTimeout(this.#check(false), limits.readTimeoutMs, "Checking your rights");
       if (!this.#open) return;
       this.#subscriber = new Subscriber(sessionId, feeds.acquire(sessionId), this);
-      this.#timer = setInterval(() => void this.recheck(), limits.recheckMs);
+      this.#standing.start();
       await this.#subscriber.start(fromSeq);
     } catch (error) {
       this.end(toAppError(error));
     }
   }
 
-  /** Asks again whether the caller may go on watching. */
-  async recheck(): Promise<void> {
-    if (this.#checking || !this.#open) return;
-    this.#checking = true;
-    try {
-      await this.#check(true);
-    } catch (thrown) {
-      const error = toAppError(thrown);
-      // A check that could not be made takes nobody's right away.
-      if (error.status < 500) this.end(error);
-    } finally {
-      this.#checking = false;
-    }
+  recheck(): Promise<void> {
+    return this.#standing.now();
   }
 
   async #check(again: boolean): Promise<void> {
-    const { policy, principal, request, limits } = this.#options;
+    const { policy, principal, request } = this.#options;
     if (!isId(request.sessionId)) throw new AppError("not_found", "There is no such session.");
-    const check = policy.check(principal, request.sessionId, again);
-    await withTimeout(check, limits.readTimeoutMs, "Checking your rights");
+    await policy.check(principal, request.sessionId, again);
   }
 
   send(frames: readonly EncodedFrame[]): boolean {
@@ -128,18 +123,10 @@ export class WatchCall implements FrameSink {
   closed(): void {
     if (!this.#open) return;
     this.#open = false;
-    clearInterval(this.#timer);
+    this.#standing.stop();
     this.#writer.close();
     if (this.#subscriber === undefined) return;
     this.#subscriber.stop();
     this.#options.feeds.release(this.#options.request.sessionId);
   }
-}
-
-/** The documented way in grpc-js to end a streaming call with a status of one's own. */
-export function failStream(
-  call: { emit(event: "error", error: Error): boolean },
-  error: AppError,
-): void {
-  call.emit("error", Object.assign(new Error(error.message), toGrpcFailure(error)));
 }

@@ -1,16 +1,17 @@
-import type { Principal } from "../auth/principal.ts";
-import type { RevocationEvent, RevocationFeed } from "../auth/revocation-feed.ts";
+import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
-import { AppError, toAppError } from "../base/errors.ts";
+import { toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { FeedRegistry } from "../live/feed-registry.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import { WatchTranscriptRequest } from "../wire/gen/voice/v1/sessions.ts";
-import { type CallGate, stopping } from "./call-gate.ts";
+import type { CallGate } from "./call-gate.ts";
 import { encodeEvent } from "./event-messages.ts";
+import { failStream } from "./fail-stream.ts";
+import { OpenStreams } from "./open-streams.ts";
 import type { RpcLimits } from "./rpc-limits.ts";
 import { decodeRequest, logFailure } from "./unary-call.ts";
-import { failStream, WatchCall, type WatchStream } from "./watch-call.ts";
+import { WatchCall, type WatchStream } from "./watch-call.ts";
 
 export interface WatchDeskOptions {
   gate: CallGate;
@@ -29,8 +30,7 @@ const RECENT_EVENTS = 512;
 export class WatchDesk {
   readonly #options: WatchDeskOptions;
   readonly #feeds: FeedRegistry;
-  readonly #watches = new Set<WatchCall>();
-  readonly #unsubscribe: () => void;
+  readonly #watches: OpenStreams;
   #tooSlow = 0;
 
   constructor(options: WatchDeskOptions) {
@@ -45,7 +45,12 @@ export class WatchDesk {
       readTimeoutMs: limits.readTimeoutMs,
       encode: encodeEvent,
     });
-    this.#unsubscribe = revocations.subscribe((event) => this.#revoked(event));
+    this.#watches = new OpenStreams({
+      what: "watches",
+      total: limits.watches,
+      perKey: limits.watchesPerKey,
+      revocations,
+    });
   }
 
   /** Open ones, and ended ones whose client has not yet read that. */
@@ -71,7 +76,7 @@ export class WatchDesk {
     const { gate, policy, limits, log } = this.#options;
     const principal = await gate.admit(call.metadata, "read");
     const request = decodeRequest(WatchTranscriptRequest.decode, call.request);
-    this.#checkRoom(principal);
+    this.#watches.checkRoom(principal);
     if (call.cancelled) return;
     const feeds = this.#feeds;
     const onTooSlow = (): void => {
@@ -89,33 +94,14 @@ export class WatchDesk {
     });
     this.#watches.add(watch);
     call.once("cancelled", () => {
-      this.#watches.delete(watch);
+      this.#watches.remove(watch);
       watch.closed();
     });
     await watch.start();
   }
 
-  #checkRoom({ id }: Principal): void {
-    const { limits } = this.#options;
-    if (this.#watches.size >= limits.watches) {
-      throw new AppError("overloaded", "Too many watches are open here.", { retryAfter: 5 });
-    }
-    const own = [...this.#watches].filter(({ principal }) => principal.id === id).length;
-    if (own >= limits.watchesPerKey) {
-      throw new AppError("rate_limited", "This key has as many watches open as it may.");
-    }
-  }
-
-  #revoked(event: RevocationEvent): void {
-    if (event.kind !== "service_key") return;
-    for (const watch of [...this.#watches]) {
-      if (watch.principal.id === event.keyId) void watch.recheck();
-    }
-  }
-
   /** Sends every watcher elsewhere. */
   stop(): void {
-    this.#unsubscribe();
-    for (const watch of [...this.#watches]) watch.end(stopping());
+    this.#watches.stop();
   }
 }

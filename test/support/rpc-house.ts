@@ -1,6 +1,9 @@
 import { join } from "node:path";
 import { type ChannelCredentials, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { AudioStreams } from "../../src/api/audio-streams.ts";
 import { segmentCursor } from "../../src/api/segments.ts";
+import type { LiveAudio } from "../../src/api/stream-pieces.ts";
+import { StreamSealer } from "../../src/api/stream-sealer.ts";
 import { createViewerPolicy } from "../../src/app-live.ts";
 import { CredentialAuthenticator } from "../../src/auth/credential-authenticator.ts";
 import { type KeyMaterial, loadKeyFolder } from "../../src/auth/key-material.ts";
@@ -14,6 +17,7 @@ import { type RpcTls, serverCredentials } from "../../src/rpc/credentials.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../../src/rpc/rpc-limits.ts";
 import { RpcServer } from "../../src/rpc/server.ts";
 import { SessionService, type SessionServicePorts } from "../../src/rpc/session-service.ts";
+import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
 import { GuestStore } from "../../src/store/guests.ts";
 import { LiveLog } from "../../src/store/live-log.ts";
 import { LoginStore } from "../../src/store/logins.ts";
@@ -21,6 +25,7 @@ import { PairingStore } from "../../src/store/pairing.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
 import { ServiceKeyStore } from "../../src/store/service-keys.ts";
 import { PostgresSessions } from "../../src/store/sessions.ts";
+import { PostgresUnsealedChunks } from "../../src/store/unsealed-chunks.ts";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";
 import { QueryHouse } from "./query-house.ts";
@@ -57,6 +62,9 @@ export class RpcHouse {
   readonly keys: ServiceKeys;
   readonly service: SessionService;
   readonly server: RpcServer;
+  readonly streams: AudioStreams;
+  /** Streamed audio that the session's actor was told of. */
+  readonly heard: LiveAudio[] = [];
   readonly #authenticator: CredentialAuthenticator;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #clients = new Set<SessionServiceClient>();
@@ -81,6 +89,7 @@ export class RpcHouse {
       clock: systemClock,
     });
     const directory = new PostgresSessions(pool);
+    this.streams = this.#createStreams();
     this.service = new SessionService({
       ports: {
         authenticator: this.#authenticator,
@@ -94,6 +103,7 @@ export class RpcHouse {
         },
         policy: createViewerPolicy(this.#authenticator, directory),
         revocations,
+        streams: this.streams,
         cursorKey,
         ...ports,
       },
@@ -102,6 +112,20 @@ export class RpcHouse {
       log: silentLog,
     });
     this.server = new RpcServer([this.service]);
+  }
+
+  #createStreams(): AudioStreams {
+    const { pool, blobs } = this.query.house;
+    const notifier = { notify: async () => {} };
+    const unsealed = new PostgresUnsealedChunks(pool);
+    return new AudioStreams({
+      store: new PostgresAudioStreams(pool),
+      sealer: new StreamSealer({ unsealed, blobs, notifier, log: silentLog }),
+      live: { publish: (_sessionId, audio) => this.heard.push(audio) },
+      notices: { taken: () => {}, onTaken: () => () => {} },
+      notifier,
+      log: silentLog,
+    });
   }
 
   static async open(options: RpcHouseOptions = {}): Promise<RpcHouse> {
@@ -116,6 +140,7 @@ export class RpcHouse {
   async close(): Promise<void> {
     for (const client of this.#clients) client.close();
     await this.server.stop();
+    await this.streams.stop();
     this.#authenticator.stop();
     await this.query.close();
   }
