@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { Server, type ServerCredentials } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { ReflectionService } from "@grpc/reflection";
-import { HealthImplementation } from "grpc-health-check";
+import { HealthImplementation, protoPath as healthProto } from "grpc-health-check";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 
@@ -45,7 +45,7 @@ export class RpcServer {
     );
     for (const service of services) service.addTo(this.#server);
     this.#health.addToServer(this.#server);
-    const protos = services.map(({ proto }) => proto);
+    const protos = [...services.map(({ proto }) => proto), healthProto];
     new ReflectionService(loadSync(protos, { includeDirs: [PROTO_ROOT] })).addToServer(
       this.#server,
     );

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type ChannelCredentials, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { AudioStreams } from "../../src/api/audio-streams.ts";
+import type { Retriever } from "../../src/api/retriever.ts";
 import { segmentCursor } from "../../src/api/segments.ts";
 import type { LiveAudio } from "../../src/api/stream-pieces.ts";
 import { StreamSealer } from "../../src/api/stream-sealer.ts";
@@ -16,7 +17,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { type RpcTls, serverCredentials } from "../../src/rpc/credentials.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../../src/rpc/rpc-limits.ts";
 import { RpcServer } from "../../src/rpc/server.ts";
-import { SessionService, type SessionServicePorts } from "../../src/rpc/session-service.ts";
+import { SessionService } from "../../src/rpc/session-service.ts";
 import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
 import { GuestStore } from "../../src/store/guests.ts";
 import { LiveLog } from "../../src/store/live-log.ts";
@@ -39,7 +40,8 @@ type Listener = (frames: ServerFrame[]) => void;
 export interface RpcHouseOptions {
   limits?: Partial<RpcLimits>;
   tls?: RpcTls;
-  ports?: Partial<SessionServicePorts>;
+  /** Answers instead of the worker. */
+  retriever?: Retriever;
 }
 
 /** A failed call as a client sees it. */
@@ -70,7 +72,11 @@ export class RpcHouse {
   readonly #clients = new Set<SessionServiceClient>();
   address = "";
 
-  private constructor(query: QueryHouse, keys: KeyMaterial, { limits, ports }: RpcHouseOptions) {
+  private constructor(
+    query: QueryHouse,
+    keys: KeyMaterial,
+    { limits, retriever }: RpcHouseOptions,
+  ) {
     this.query = query;
     const { pool } = query.house;
     const serviceKeys = new ServiceKeyStore(pool);
@@ -95,7 +101,7 @@ export class RpcHouse {
         authenticator: this.#authenticator,
         directory,
         segments: new PostgresSegments(pool),
-        questions: query.ports,
+        questions: retriever === undefined ? query.ports : { ...query.ports, retriever },
         source: {
           follow: (sessionId, listener) => this.#follow(sessionId, listener),
           replay: (sessionId, fromSeq, limit) => this.liveLog.replay(sessionId, fromSeq, limit),
@@ -105,7 +111,6 @@ export class RpcHouse {
         revocations,
         streams: this.streams,
         cursorKey,
-        ...ports,
       },
       limits: { ...DEFAULT_RPC_LIMITS, ...limits },
       clock: systemClock,
