@@ -37,7 +37,7 @@ export type Access = ReturnType<typeof createAccess>;
 
 /** Who callers are, and what they may begin with. */
 export function createAccess(context: AppContext, publicUrl: () => string) {
-  const { clock, stack, shared } = context;
+  const { clock, shared } = context;
   const { pool, keys, revocations } = shared;
   const audit = new PostgresAudit(pool);
   const tokens = new Tokens(keys.ring, clock);
@@ -47,6 +47,7 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
   const attempts = new AttemptStore(pool, clock);
   const passwords = new PasswordHasher();
   const pairingStore = new PairingStore(pool);
+  const authenticator = createAuthenticator(context);
   const serviceKeyBook = new ServiceKeyStore(pool);
   const signIn = new SignIn({
     accounts: users,
@@ -59,16 +60,6 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
     revocations,
     clock,
   });
-  const authenticator = new CredentialAuthenticator({
-    tokens,
-    logins,
-    guests,
-    deviceKeys: pairingStore,
-    serviceKeys: serviceKeyBook,
-    revocations,
-    clock,
-  });
-  stack.push("authenticator", () => authenticator.stop());
   return {
     revocations,
     audit,
@@ -90,6 +81,22 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
     liveTickets: new LiveTickets(new TicketStore(pool), authenticator, clock),
     pairing: new Pairing({ book: pairingStore, attempts, revocations, pepper: keys.pepper, clock }),
   };
+}
+
+/** Checks credentials; each door of a process has one of its own. */
+export function createAuthenticator({ clock, stack, shared }: AppContext): CredentialAuthenticator {
+  const { pool, keys, revocations } = shared;
+  const authenticator = new CredentialAuthenticator({
+    tokens: new Tokens(keys.ring, clock),
+    logins: new LoginStore(pool),
+    guests: new GuestStore(pool),
+    deviceKeys: new PairingStore(pool),
+    serviceKeys: new ServiceKeyStore(pool),
+    revocations,
+    clock,
+  });
+  stack.push("authenticator", () => authenticator.stop());
+  return authenticator;
 }
 
 /** What the routes of the tags Auth and ApiKey need. */

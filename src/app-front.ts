@@ -1,25 +1,24 @@
+import type { AudioStreams } from "./api/audio-streams.ts";
 import { DeviceStreams } from "./api/device-streams.ts";
 import type { HealthCheck } from "./api/health.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
-import { recheckSession, requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { type Access, createAccess, createIdentityPorts } from "./app-access.ts";
 import { createErasure } from "./app-erasure.ts";
 import { createGraphPorts } from "./app-graph.ts";
 import { createGroupPorts } from "./app-groups.ts";
+import { createLiveSource, createViewerPolicy } from "./app-live.ts";
 import { createOverviewPorts } from "./app-overview.ts";
 import { createQueryPorts } from "./app-queries.ts";
 import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
-import { createAudioStreams, createNotifier } from "./app-streams.ts";
+import { createNotifier } from "./app-streams.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
-import type { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { asyncApiDocument } from "./front/async-api.ts";
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
 import { FrontServer } from "./front/server.ts";
-import type { LiveSource, ViewerPolicy } from "./live/live-source.ts";
 import { PostgresAllJobs } from "./store/all-jobs.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
@@ -40,7 +39,7 @@ import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
 
 /** The role that serves REST and the live channel. Returns its port. */
-export async function startFront(context: AppContext): Promise<number> {
+export async function startFront(context: AppContext, audioStreams: AudioStreams): Promise<number> {
   const { config, log, clock, stack, shared } = context;
   let listening = config.port;
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
@@ -51,7 +50,7 @@ export async function startFront(context: AppContext): Promise<number> {
   const streams = new DeviceStreams({
     ...ports.deviceSessions,
     directory: sessions,
-    streams: createAudioStreams(context, ports.deviceSessions.notifier),
+    streams: audioStreams,
     heartbeats: {
       async beat(device, telemetry) {
         const firmware = typeof telemetry.firmware === "string" ? telemetry.firmware : undefined;
@@ -235,29 +234,6 @@ function createConversationPorts(
       cursorKey,
     },
     summaries: { directory, summaries: new PostgresSummaries(pool), cursorKey },
-  };
-}
-
-function createLiveSource({ fanout, liveLog: log }: Shared): LiveSource {
-  return {
-    follow: (sessionId, onFrames) => fanout.follow(sessionId, onFrames),
-    replay: (sessionId, fromSeq, limit) => log.replay(sessionId, fromSeq, limit),
-    snapshot: (sessionId) => log.snapshot(sessionId),
-  };
-}
-
-function createViewerPolicy(
-  authenticator: CredentialAuthenticator,
-  directory: PostgresSessions,
-): ViewerPolicy {
-  return {
-    async check(principal, sessionId, again) {
-      const standing = await authenticator.revalidate(principal);
-      // To go on watching is one read, however often the right to it is checked.
-      const require = again ? recheckSession : requireSession;
-      await require(directory, standing, sessionId, "session.content");
-      return { sessionId };
-    },
   };
 }
 

@@ -1,13 +1,14 @@
 import { startHousekeeping } from "./app-erasure.ts";
 import { startFront } from "./app-front.ts";
+import { startRpc } from "./app-rpc.ts";
 import { type SessionsRole, startSessions } from "./app-sessions.ts";
 import { type AppContext, openShared } from "./app-shared.ts";
+import { createAudioStreams, createNotifier } from "./app-streams.ts";
 import { systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import { Stack } from "./base/stack.ts";
 import type { Config } from "./config.ts";
 import { OpsServer } from "./ops-server.ts";
-import { RpcServer } from "./rpc/server.ts";
 import { PostgresAudit } from "./store/audit.ts";
 
 export interface RunningApp {
@@ -57,7 +58,11 @@ async function startParts(
     startHousekeeping(context, shared.revocations);
   }
   await reportAuditProtection(context);
+  // One for both ways in: a session takes audio from one connection at a time.
+  const streams = createAudioStreams(context, createNotifier(shared));
+  const rpc = await startRpc(context, streams);
   const ops = new OpsServer([
+    ...rpc.figures,
     {
       name: "voice_sessions_active",
       help: "Sessions in memory on this host",
@@ -91,15 +96,12 @@ async function startParts(
   ]);
   const opsPort = await ops.start(config.host, config.opsPort);
   stack.push("operations port", () => ops.stop());
-  const rpc = new RpcServer();
-  const grpcPort = await rpc.start(config.host, config.grpcPort);
-  stack.push("gRPC server", () => rpc.stop());
   const addresses: RunningApp["addresses"] = {
     ops_url: `http://${config.host}:${opsPort}`,
-    grpc_sessions: `${config.host}:${grpcPort}`,
+    grpc_sessions: `${config.host}:${rpc.port}`,
   };
   if (config.roles.has("front")) {
-    const port = await startFront(context);
+    const port = await startFront(context, streams);
     addresses.base_url = config.publicUrl ?? `http://${config.host}:${port}`;
     addresses.live_url = `${addresses.base_url.replace(/^http/, "ws")}/api/live`;
   }

@@ -6,6 +6,8 @@ export interface Config {
   port: number;
   opsPort: number;
   grpcPort: number;
+  /** PEM files for the gRPC port; without them it speaks plain HTTP/2. */
+  rpcTls: { certFile: string; keyFile: string; clientCaFile: string | undefined } | undefined;
   /** Where clients reach the service; else the request's Host. */
   publicUrl: string | undefined;
   databaseUrl: string;
@@ -102,6 +104,17 @@ function readRoles(reader: Reader): Set<Role> {
   return roles;
 }
 
+function readRpcTls(reader: Reader): Config["rpcTls"] {
+  const certFile = reader.optional("RPC_TLS_CERT");
+  const keyFile = reader.optional("RPC_TLS_KEY");
+  const clientCaFile = reader.optional("RPC_TLS_CLIENT_CA");
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile, clientCaFile };
+  if (certFile !== undefined || keyFile !== undefined || clientCaFile !== undefined) {
+    reader.problems.push("TLS for gRPC needs both RPC_TLS_CERT and RPC_TLS_KEY.");
+  }
+  return undefined;
+}
+
 /** Throws one error that lists every problem. */
 export function readConfig(env: Environment, hostname: string): Config {
   const reader = new Reader(env);
@@ -112,6 +125,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     port: reader.number("PORT", 8080, 0, 65_535),
     opsPort: reader.number("OPS_PORT", 0, 0, 65_535),
     grpcPort: reader.number("GRPC_SESSIONS_PORT", 0, 0, 65_535),
+    rpcTls: readRpcTls(reader),
     publicUrl: reader.url("PUBLIC_URL", ["https:", "http:"])?.replace(/\/+$/, ""),
     databaseUrl: reader.text("DATABASE_URL"),
     databasePoolSize: reader.number("DATABASE_POOL_SIZE", 16, 2, 200),

@@ -1,5 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { askSession, askWorkspace, type QuestionAnswer, type QuestionPorts } from "./questions.ts";
+import {
+  askSession,
+  askWorkspace,
+  MAX_QUESTION,
+  type QuestionAnswer,
+  type QuestionPorts,
+} from "./questions.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { requireSession, type SessionGrant } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
@@ -18,7 +24,7 @@ export function queryRoutes(ports: QueryPorts): Route[] {
 const querySchema = Type.Object({
   query: Type.String({
     minLength: 1,
-    maxLength: 2_000,
+    maxLength: MAX_QUESTION,
     pattern: "\\S",
     description: "A question in plain words; quotation marks ask for exactly these words",
     examples: ["What did Anna say about the price?"],

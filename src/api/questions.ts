@@ -12,6 +12,8 @@ import {
   type WorkspaceQuestionPorts,
 } from "./workspace-questions.ts";
 
+/** Characters of a question at most. */
+export const MAX_QUESTION = 2_000;
 /** Passages that one answer is made from at most: days of speech. */
 const MAX_PASSAGES = 30_000;
 /** Conversations that one answer about a workspace is made from at most. */

@@ -126,6 +126,19 @@ function positionOf(
   return { start: Number(start), id: String(id) };
 }
 
+/** A page of a session's segments, and the cursor of the next; undefined at the end. */
+export async function readSegmentPage(
+  { segments, cursorKey }: { segments: SegmentReader; cursorKey: Uint8Array },
+  sessionId: string,
+  { limit, cursor }: { limit: number; cursor: string | undefined },
+): Promise<{ page: SegmentRecord[]; next: string | undefined }> {
+  const after = positionOf(cursorKey, sessionId, cursor);
+  const rows = await segments.segments(sessionId, { after, limit: limit + 1 });
+  const { page, last } = cutPage(rows, limit);
+  const next = last === undefined ? undefined : segmentCursor(cursorKey, sessionId, last);
+  return { page, next };
+}
+
 /** GET /sessions/{id}/segments and /sessions/{id}/segments/{segment_id}. */
 export function segmentRoutes(ports: SegmentPorts): Route[] {
   return [listSegments(ports), getSegment(ports)];
@@ -155,7 +168,8 @@ function getSegment({ directory, segments }: SegmentPorts): Route {
   });
 }
 
-function listSegments({ directory, segments, cursorKey }: SegmentPorts): Route {
+function listSegments(ports: SegmentPorts): Route {
+  const { directory } = ports;
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/segments",
@@ -181,17 +195,13 @@ function listSegments({ directory, segments, cursorKey }: SegmentPorts): Route {
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params, query }) {
-      const limit = query.limit ?? 50;
-      const after = positionOf(cursorKey, params.session_id, query.cursor);
-      const rows = await segments.segments(params.session_id, { after, limit: limit + 1 });
-      const { page, last } = cutPage(rows, limit);
+      const wanted = { limit: query.limit ?? 50, cursor: query.cursor };
+      const { page, next } = await readSegmentPage(ports, params.session_id, wanted);
       const items = page.map((segment) => ({
         ...presentRevised(segment),
         ...(query.words === true ? { words: presentWords(segment.words) } : {}),
       }));
-      const next_cursor =
-        last === undefined ? null : segmentCursor(cursorKey, params.session_id, last);
-      return { status: 200, body: { items, next_cursor } };
+      return { status: 200, body: { items, next_cursor: next ?? null } };
     },
   });
 }

@@ -117,6 +117,7 @@ const SESSION_SCOPES: Partial<Record<SessionAction, Scope>> = {
   "session.edit": "sessions:write",
   "session.delete": "sessions:write",
   "session.stop": "sessions:write",
+  "session.upload": "sessions:write",
   "session.members": "sessions:write",
   "session.jobs": "sessions:write",
   "session.guests": "sessions:write",

@@ -1,4 +1,4 @@
-import type { RateLimit } from "./gcra.ts";
+import type { RateLimit } from "../base/gcra.ts";
 
 export interface LiveLimits {
   /** Bytes waiting in a socket beyond which its viewer is too slow. */

@@ -2,7 +2,7 @@ import type { Route } from "../api/route.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import { Gcra, type RateLimit, type RateVerdict } from "./gcra.ts";
+import { Gcra, type RateLimit, type RateVerdict } from "../base/gcra.ts";
 
 export type RateClass = "address" | "auth" | "pairing" | "upload" | "query" | "write" | "read";
 

@@ -1,5 +1,5 @@
 import type { InterimResultsFrame, ServerFrame } from "../wire/live-frames.ts";
-import { type EncodedFrame, encodeFrame } from "./encoded-frame.ts";
+import { type EncodedFrame, encodeFrame, type FrameEncoder } from "./encoded-frame.ts";
 
 type Entry = { encoded: EncodedFrame } | { frame: ServerFrame };
 
@@ -15,9 +15,14 @@ function isInterim(frame: ServerFrame): frame is InterimResultsFrame {
  * once the segment's final is there.
  */
 export class FrameBatch {
+  readonly #encode: FrameEncoder;
   #entries: (Entry | undefined)[] = [];
   readonly #interims = new Map<string, { at: number; revision: number }>();
   #transient = 0;
+
+  constructor(encode: FrameEncoder = encodeFrame) {
+    this.#encode = encode;
+  }
 
   get empty(): boolean {
     return this.#entries.length === 0;
@@ -49,7 +54,7 @@ export class FrameBatch {
     const encoded: EncodedFrame[] = [];
     for (const entry of this.#entries) {
       if (entry === undefined) continue;
-      encoded.push("encoded" in entry ? entry.encoded : encodeFrame(entry.frame));
+      encoded.push("encoded" in entry ? entry.encoded : this.#encode(entry.frame));
     }
     this.#entries = [];
     this.#interims.clear();

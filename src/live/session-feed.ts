@@ -8,7 +8,7 @@ import type {
   ServerFrame,
   SnapshotFrame,
 } from "../wire/live-frames.ts";
-import { type EncodedFrame, encodeFrame, isDurable } from "./encoded-frame.ts";
+import { type EncodedFrame, encodeFrame, type FrameEncoder, isDurable } from "./encoded-frame.ts";
 import { FrameBatch } from "./frame-batch.ts";
 import type { LiveSource } from "./live-source.ts";
 import { RecentFrames } from "./recent-frames.ts";
@@ -24,6 +24,8 @@ export interface FeedOptions {
   recent: number;
   /** Longest wait for one read of the journal, milliseconds. */
   readTimeoutMs: number;
+  /** JSON unless told. */
+  encode?: FrameEncoder;
 }
 
 /** Gets what a feed sends. */
@@ -43,9 +45,10 @@ const SNAPSHOT_AGE_MS = 2000;
  */
 export class SessionFeed {
   readonly #options: FeedOptions;
+  readonly encode: FrameEncoder;
   readonly #recent: RecentFrames;
   readonly #listeners = new Set<FeedListener>();
-  readonly #batch = new FrameBatch();
+  readonly #batch: FrameBatch;
   readonly #held = new Map<number, DurableFrame>();
   readonly #closing = new AbortController();
   /** The newest seq that anybody told us of. */
@@ -59,6 +62,8 @@ export class SessionFeed {
 
   constructor(options: FeedOptions) {
     this.#options = options;
+    this.encode = options.encode ?? encodeFrame;
+    this.#batch = new FrameBatch(this.encode);
     this.#recent = new RecentFrames(options.recent);
   }
 
@@ -105,7 +110,7 @@ export class SessionFeed {
     const { source, sessionId, readTimeoutMs } = this.#options;
     const page = source.replay(sessionId, position, PAGE);
     return (await withTimeout(page, readTimeoutMs, "Reading the session's events")).map(
-      encodeFrame,
+      this.encode,
     );
   }
 
@@ -115,7 +120,7 @@ export class SessionFeed {
     const frame = await this.#readSnapshot();
     const interim = frame.interim ?? this.#interim;
     const whole = interim === undefined ? frame : { ...frame, interim };
-    return { seq: frame.seq, encoded: encodeFrame(whole) };
+    return { seq: frame.seq, encoded: this.encode(whole) };
   }
 
   async #readSnapshot(): Promise<SnapshotFrame> {
@@ -160,7 +165,7 @@ export class SessionFeed {
     if (frame.type === "Results" && this.#interim?.segment_id === frame.segment_id) {
       this.#interim = undefined;
     }
-    const encoded = encodeFrame(frame);
+    const encoded = this.encode(frame);
     this.#recent.push(frame.seq, encoded);
     this.#batch.addDurable(encoded, frame.type === "Results" ? frame.segment_id : undefined);
     this.#wanted = Math.max(this.#wanted, frame.seq);

@@ -1,6 +1,6 @@
 import { delay } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
-import { type EncodedFrame, encodeFrame } from "./encoded-frame.ts";
+import type { EncodedFrame } from "./encoded-frame.ts";
 import type { FeedListener, SessionFeed } from "./session-feed.ts";
 
 /** The socket as a subscriber needs it. */
@@ -68,7 +68,7 @@ export class Subscriber implements FeedListener {
   async #sendCorrection(): Promise<void> {
     const message = "The session has no event with that seq yet: a snapshot follows instead.";
     const { seq, encoded } = await this.#feed.snapshot();
-    const warning = encodeFrame({
+    const warning = this.#feed.encode({
       type: "Warning",
       session_id: this.#sessionId,
       code: "position_unknown",

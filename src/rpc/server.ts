@@ -1,35 +1,85 @@
-import { Server, ServerCredentials } from "@grpc/grpc-js";
-import { HealthImplementation } from "grpc-health-check";
+import { fileURLToPath } from "node:url";
+import { Server, type ServerCredentials } from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+import { ReflectionService } from "@grpc/reflection";
+import { HealthImplementation, protoPath as healthProto } from "grpc-health-check";
+import { createDeferred, withTimeout } from "../base/deferred.ts";
+import { AppError } from "../base/errors.ts";
 
-/** gRPC for internal services of the operator: `grpc.health.v1` answers for the process. */
+const PROTO_ROOT = fileURLToPath(new URL("../../proto", import.meta.url));
+const MAX_REQUEST_BYTES = 1024 * 1024;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const CLOSE_MS = 1_000;
+
+const CHANNEL_OPTIONS = {
+  "grpc.max_receive_message_length": MAX_REQUEST_BYTES,
+  "grpc.max_send_message_length": MAX_ANSWER_BYTES,
+  "grpc.max_concurrent_streams": 1_000,
+  // A client that vanished without a word is noticed within half a minute.
+  "grpc.keepalive_time_ms": 20_000,
+  "grpc.keepalive_timeout_ms": 10_000,
+  "grpc.enable_channelz": 0,
+};
+
+/** A gRPC service on this port. */
+export interface RpcService {
+  /** Full name, for health. */
+  readonly name: string;
+  /** File below proto/, for reflection. */
+  readonly proto: string;
+  addTo(server: Server): void;
+  /** Refuses new calls and ends open streams. */
+  stop(): void;
+}
+
+/** gRPC for other services of the operator, with `grpc.health.v1` and reflection. */
 export class RpcServer {
-  readonly #server = new Server({ "grpc.enable_channelz": 0 });
-  readonly #health = new HealthImplementation({ "": "SERVING" });
+  readonly #server = new Server(CHANNEL_OPTIONS);
+  readonly #services: readonly RpcService[];
+  readonly #health: HealthImplementation;
 
-  constructor() {
+  constructor(services: readonly RpcService[]) {
+    this.#services = services;
+    this.#health = new HealthImplementation(
+      Object.fromEntries(this.#names.map((name) => [name, "NOT_SERVING" as const])),
+    );
+    for (const service of services) service.addTo(this.#server);
     this.#health.addToServer(this.#server);
+    const protos = [...services.map(({ proto }) => proto), healthProto];
+    new ReflectionService(loadSync(protos, { includeDirs: [PROTO_ROOT] })).addToServer(
+      this.#server,
+    );
   }
 
-  /** Rejects when the port is taken. */
-  start(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const credentials = ServerCredentials.createInsecure();
-      this.#server.bindAsync(`${host}:${port}`, credentials, (error, bound) => {
-        if (error === null) resolve(bound);
-        else reject(error);
-      });
-    });
+  get #names(): string[] {
+    return ["", ...this.#services.map(({ name }) => name)];
   }
 
-  /** Says NOT_SERVING, lets calls end for a moment, then closes. */
-  stop(): Promise<void> {
-    this.#health.setStatus("", "NOT_SERVING");
-    return new Promise((resolve) => {
-      const force = setTimeout(() => this.#server.forceShutdown(), 1_000);
-      this.#server.tryShutdown(() => {
-        clearTimeout(force);
-        resolve();
-      });
+  /** The port it listens on; rejects when that is taken. */
+  async start(host: string, port: number, credentials: ServerCredentials): Promise<number> {
+    const bound = createDeferred<number>();
+    const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    this.#server.bindAsync(address, credentials, (error, actual) => {
+      if (error === null) return bound.resolve(actual);
+      bound.reject(new AppError("unavailable", `Cannot listen on ${address}: ${error.message}`));
     });
+    const actual = await withTimeout(bound.promise, 10_000, "Binding the gRPC port");
+    this.#setStatus("SERVING");
+    return actual;
+  }
+
+  /** Says NOT_SERVING, ends streams, lets calls end for a moment, then closes. */
+  async stop(): Promise<void> {
+    this.#setStatus("NOT_SERVING");
+    for (const service of this.#services) service.stop();
+    const down = createDeferred<void>();
+    this.#server.tryShutdown(() => down.resolve());
+    await withTimeout(down.promise, CLOSE_MS, "Closing connections").catch(() =>
+      this.#server.forceShutdown(),
+    );
+  }
+
+  #setStatus(status: "SERVING" | "NOT_SERVING"): void {
+    for (const name of this.#names) this.#health.setStatus(name, status);
   }
 }

@@ -1,5 +1,5 @@
 import { elevationRoutes } from "../../src/api/admin-elevation.ts";
-import { queryRoutes } from "../../src/api/queries.ts";
+import { type QueryPorts, queryRoutes } from "../../src/api/queries.ts";
 import type { Route } from "../../src/api/route.ts";
 import { workspaceSearchRoutes } from "../../src/api/workspace-search.ts";
 import { LocalRevocations } from "../../src/auth/local-revocations.ts";
@@ -35,6 +35,7 @@ export interface Told {
 /** A session house that can be asked, with a real worker behind it. */
 export class QueryHouse {
   readonly house: SessionHouse;
+  readonly ports: QueryPorts;
   readonly routes: readonly Route[];
   readonly placement = new Placement({ clock: systemClock });
   readonly #client = new WorkerClient();
@@ -60,6 +61,7 @@ export class QueryHouse {
       clock: systemClock,
       cursorKey,
     };
+    this.ports = ports;
     this.routes = [
       ...queryRoutes(ports),
       ...workspaceSearchRoutes(ports),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Gcra } from "../../../src/front/gcra.ts";
+import { Gcra } from "../../../src/base/gcra.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 describe("gcra: limits", () => {

@@ -1,0 +1,30 @@
+import { recheckSession, requireSession } from "./api/sessions-access.ts";
+import type { SessionDirectory } from "./api/sessions-directory.ts";
+import type { Shared } from "./app-shared.ts";
+import type { Authenticator } from "./auth/authenticator.ts";
+import type { LiveSource, ViewerPolicy } from "./live/live-source.ts";
+
+/** What happens in sessions, for those who follow over whatever transport. */
+export function createLiveSource({ fanout, liveLog: log }: Shared): LiveSource {
+  return {
+    follow: (sessionId, onFrames) => fanout.follow(sessionId, onFrames),
+    replay: (sessionId, fromSeq, limit) => log.replay(sessionId, fromSeq, limit),
+    snapshot: (sessionId) => log.snapshot(sessionId),
+  };
+}
+
+/** Who may follow a session: whoever may read its words. */
+export function createViewerPolicy(
+  authenticator: Pick<Authenticator, "revalidate">,
+  directory: SessionDirectory,
+): ViewerPolicy {
+  return {
+    async check(principal, sessionId, again) {
+      const standing = await authenticator.revalidate(principal);
+      // To go on watching is one read, however often the right to it is checked.
+      const require = again ? recheckSession : requireSession;
+      await require(directory, standing, sessionId, "session.content");
+      return { sessionId };
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { AudioStreams } from "./api/audio-streams.ts";
+import { createAuthenticator } from "./app-access.ts";
+import { createLiveSource, createViewerPolicy } from "./app-live.ts";
+import { createQueryPorts } from "./app-queries.ts";
+import type { AppContext } from "./app-shared.ts";
+import type { Figure } from "./ops-server.ts";
+import { serverCredentials } from "./rpc/credentials.ts";
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from "./rpc/rpc-limits.ts";
+import { RpcServer } from "./rpc/server.ts";
+import { SessionService } from "./rpc/session-service.ts";
+import { PostgresSegments } from "./store/segments.ts";
+import { PostgresSessions } from "./store/sessions.ts";
+
+export interface RpcRole {
+  port: number;
+  figures: Figure[];
+}
+
+/** gRPC for other services, in every process. */
+export async function startRpc(context: AppContext, streams: AudioStreams): Promise<RpcRole> {
+  const { config, clock, log, stack, shared } = context;
+  const authenticator = createAuthenticator(context);
+  const directory = new PostgresSessions(shared.pool);
+  const service = new SessionService({
+    ports: {
+      authenticator,
+      directory,
+      segments: new PostgresSegments(shared.pool),
+      questions: createQueryPorts(context, directory),
+      source: createLiveSource(shared),
+      policy: createViewerPolicy(authenticator, directory),
+      revocations: shared.revocations,
+      streams,
+      cursorKey: shared.keys.cursorKey,
+    },
+    limits: scaledLimits(config.rateLimitFactor),
+    clock,
+    log,
+  });
+  const server = new RpcServer([service]);
+  const credentials = await serverCredentials(config.rpcTls);
+  const port = await server.start(config.host, config.grpcPort, credentials);
+  stack.push("gRPC server", () => server.stop());
+  return { port, figures: figuresOf(service) };
+}
+
+function scaledLimits(factor: number): RpcLimits {
+  const scale = factor === 0 ? 1_000_000 : factor;
+  const { read, query, ...rest } = DEFAULT_RPC_LIMITS;
+  const scaled = ({ perMinute, burst }: RpcLimits["read"]) => {
+    return { perMinute: perMinute * scale, burst: burst * scale };
+  };
+  return { ...rest, read: scaled(read), query: scaled(query) };
+}
+
+function figuresOf(service: SessionService): Figure[] {
+  return [
+    {
+      name: "voice_rpc_watches",
+      help: "Transcripts that other services watch here",
+      read: () => service.figures.watches,
+    },
+    {
+      name: "voice_rpc_watches_too_slow",
+      help: "Watches ended because their client read too slowly, since the start",
+      read: () => service.figures.watchesTooSlow,
+    },
+    {
+      name: "voice_rpc_ingests",
+      help: "Streams of audio that other services send here",
+      read: () => service.figures.ingests,
+    },
+    {
+      name: "voice_rpc_calls",
+      help: "Calls of other services let in, since the start",
+      read: () => service.figures.calls,
+    },
+  ];
+}

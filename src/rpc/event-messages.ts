@@ -1,0 +1,211 @@
+import { type EncodedFrame, isDurable, placeOf } from "../live/encoded-frame.ts";
+import {
+  type ChunkStatus,
+  type Redacted,
+  type Snapshot,
+  type Speaker,
+  TranscriptEvent,
+  type TranscriptSegment,
+} from "../wire/gen/voice/v1/sessions.ts";
+import type {
+  ChunkStatusFrame,
+  RedactedFrame,
+  ResultsBody,
+  ServerFrame,
+  SnapshotFrame,
+  SnapshotSegment,
+  SpeakerFrame,
+} from "../wire/live-frames.ts";
+
+type Event = NonNullable<TranscriptEvent["event"]>;
+
+/** A frame as a TranscriptEvent in bytes, which every watcher of its session here gets. */
+export function encodeEvent(frame: ServerFrame): EncodedFrame {
+  const event = TranscriptEvent.encode(toEventMessage(frame)).finish();
+  const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength);
+  return { ...placeOf(frame), bytes };
+}
+
+export function toEventMessage(frame: ServerFrame): TranscriptEvent {
+  const durable = isDurable(frame) ? { seq: frame.seq, atMs: Date.parse(frame.at) } : {};
+  return { sessionId: frame.session_id ?? "", ...durable, event: toEvent(frame) };
+}
+
+function toEvent(frame: ServerFrame): Event {
+  switch (frame.type) {
+    case "Snapshot":
+      return { $case: "snapshot", value: toSnapshot(frame) };
+    case "Results":
+      return { $case: frame.is_final ? "finalSegment" : "interimSegment", value: toResult(frame) };
+    case "SpeakerRevision":
+    case "SpeakerClaimed":
+      return toSpeakerEvent(frame);
+    case "SegmentRevised":
+    case "TranscriptReplaced":
+    case "Redacted":
+      return toEditEvent(frame);
+    case "ChunkStatus":
+      return { $case: "chunkStatus", value: toChunkStatus(frame) };
+    case "SessionStatus":
+    case "JobStatus":
+    case "SummaryUpdated":
+    case "ConcernRaised":
+    case "Stub":
+      return toStatusEvent(frame);
+    case "SpeechStarted":
+      return { $case: "speechStartedMs", value: ms(frame.start) };
+    case "UtteranceEnd":
+      return { $case: "utteranceEndedMs", value: ms(frame.end) };
+    case "Heartbeat":
+      return { $case: "heartbeat", value: toHeartbeat(frame) };
+    case "Warning":
+    case "Error": {
+      const { code, message, retryable } = frame;
+      return { $case: "notice", value: { code, message, retryable } };
+    }
+  }
+}
+
+type FrameOf<T extends ServerFrame["type"]> = Extract<ServerFrame, { type: T }>;
+
+function toSpeakerEvent(frame: FrameOf<"SpeakerRevision" | "SpeakerClaimed">): Event {
+  if (frame.type === "SpeakerClaimed") {
+    return {
+      $case: "speakerClaimed",
+      value: { speaker: toSpeaker(frame), revoked: frame.revoked },
+    };
+  }
+  const revisions = frame.revisions.map(({ segment_id, speaker }) => {
+    return { segmentId: segment_id, speakerLabel: speaker };
+  });
+  return { $case: "speakerRevision", value: { revisions, merges: frame.merges } };
+}
+
+function toEditEvent(frame: FrameOf<"SegmentRevised" | "TranscriptReplaced" | "Redacted">): Event {
+  if (frame.type === "SegmentRevised") {
+    const { segment_id: segmentId, revision, transcript: text, speaker: speakerLabel } = frame;
+    return { $case: "segmentRevised", value: { segmentId, revision, text, speakerLabel } };
+  }
+  if (frame.type === "Redacted") return { $case: "redacted", value: toRedacted(frame) };
+  return {
+    $case: "transcriptReplaced",
+    value: {
+      jobId: frame.job_id,
+      ...toSpan(frame.span),
+      removedSegmentIds: frame.removed_segment_ids,
+      segmentIds: frame.segment_ids,
+    },
+  };
+}
+
+function toStatusEvent(
+  frame: FrameOf<"SessionStatus" | "JobStatus" | "SummaryUpdated" | "ConcernRaised" | "Stub">,
+): Event {
+  switch (frame.type) {
+    case "SessionStatus":
+      return { $case: "sessionStatus", value: { status: frame.status } };
+    case "JobStatus": {
+      const { job_id: jobId, status, progress, error } = frame;
+      return { $case: "jobStatus", value: { jobId, status, progress, error } };
+    }
+    case "SummaryUpdated": {
+      const { job_id: jobId, summary_type: summaryType } = frame;
+      return { $case: "summaryUpdated", value: { jobId, summaryType } };
+    }
+    case "ConcernRaised":
+      return { $case: "concernRaised", value: { concernId: frame.concern_id } };
+    case "Stub":
+      return { $case: "withheld", value: {} };
+  }
+}
+
+function toResult(frame: ResultsBody): TranscriptSegment {
+  return {
+    ...toSegment(frame),
+    words: frame.words.map(({ word, start, end, confidence }) => {
+      return { text: word, startMs: ms(start), endMs: ms(end), confidence };
+    }),
+  };
+}
+
+function toSegment(segment: SnapshotSegment): TranscriptSegment {
+  return {
+    id: segment.segment_id,
+    revision: segment.revision,
+    startMs: ms(segment.start),
+    endMs: ms(segment.start + segment.duration),
+    speakerLabel: segment.speaker,
+    text: segment.transcript,
+    confidence: segment.confidence,
+    words: [],
+  };
+}
+
+function toSnapshot({ seq, session, speakers, segments, ...rest }: SnapshotFrame): Snapshot {
+  const { title, status, language, started_at: started, stopped_at: stopped } = session;
+  return {
+    seq,
+    title,
+    status,
+    language,
+    startedAtMs: Date.parse(started),
+    stoppedAtMs: stopped === undefined ? undefined : Date.parse(stopped),
+    speakers: speakers.map(toSpeaker),
+    segments: segments.map(toSegment),
+    nextPageToken: rest.segments_cursor ?? "",
+    interimSegment: rest.interim === undefined ? undefined : toResult(rest.interim),
+  };
+}
+
+function toSpeaker(speaker: SpeakerFrame): Speaker {
+  return {
+    speakerLabel: speaker.speaker_label,
+    claimedUserId: speaker.claimed_user_id,
+    displayName: speaker.display_name,
+    source: speaker.source,
+  };
+}
+
+function toChunkStatus(frame: ChunkStatusFrame): ChunkStatus {
+  return {
+    chunkId: frame.chunk_id,
+    chunkSequence: frame.chunk_sequence,
+    transcriptionStatus: frame.transcription_status,
+    missing: frame.missing ?? false,
+    startMs: optionalMs(frame.start),
+    durationMs: optionalMs(frame.duration),
+    message: frame.message,
+  };
+}
+
+function toRedacted(frame: RedactedFrame): Redacted {
+  return {
+    redactionId: frame.redaction_id,
+    ...toSpan(frame.span),
+    speakerLabel: frame.speaker,
+    segmentIds: frame.segment_ids,
+  };
+}
+
+function toHeartbeat(frame: FrameOf<"Heartbeat">) {
+  return {
+    seq: frame.seq,
+    receivedMs: ms(frame.audio_received),
+    finalisedMs: ms(frame.audio_finalised),
+    lagMs: Math.round(frame.lag_ms),
+    gaps: frame.gaps,
+  };
+}
+
+function toSpan({ start, end }: { start: number; end: number }) {
+  return { startMs: ms(start), endMs: ms(end) };
+}
+
+/** Of seconds; integers on the wire are whole. */
+function ms(seconds: number): number {
+  return Math.round(seconds * 1_000);
+}
+
+function optionalMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : ms(seconds);
+}

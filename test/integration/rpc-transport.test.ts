@@ -1,0 +1,182 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type ChannelCredentials,
+  type Client,
+  type ClientDuplexStream,
+  credentials,
+  loadPackageDefinition,
+  status,
+} from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Retriever } from "../../src/api/retriever.ts";
+import { newId } from "../../src/base/ids.ts";
+import { serverCredentials } from "../../src/rpc/credentials.ts";
+import { callUnary, RpcHouse, type RpcHouseOptions } from "../support/rpc-house.ts";
+import { makeCertificates, pem, type TestCertificates } from "../support/test-certificates.ts";
+import { until } from "../support/until.ts";
+
+const REFLECTION = "node_modules/@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto";
+
+/** What is used of the reflection service's own definition. */
+interface ReflectionPackage {
+  grpc: {
+    reflection: {
+      v1: {
+        ServerReflection: new (
+          address: string,
+          channel: ChannelCredentials,
+        ) => Client & { ServerReflectionInfo(): ClientDuplexStream<object, object> };
+      };
+    };
+  };
+}
+
+let cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+  cleanups = [];
+});
+
+async function openHouse(options: RpcHouseOptions = {}) {
+  const house = await RpcHouse.open(options);
+  cleanups.push(() => house.close());
+  const owner = await house.query.house.user();
+  const workspaceId = await house.query.house.workspace(owner.id);
+  const { sessionId } = await house.query.tell(workspaceId, owner, [["S1", "hello there"]]);
+  const { secret } = await house.key(owner, workspaceId);
+  return { house, sessionId, secret };
+}
+
+describe("gRPC: TLS", () => {
+  let folder: string;
+  let files: TestCertificates;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "voice-tls-"));
+    files = makeCertificates(folder);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function tls(clientCaFile?: string): RpcHouseOptions {
+    return { tls: { certFile: files.server.cert, keyFile: files.server.key, clientCaFile } };
+  }
+
+  function ask(house: RpcHouse, sessionId: string, secret: string, channel: ChannelCredentials) {
+    const client = house.client(channel);
+    return callUnary(client, client.getSession, { sessionId }, secret, 10_000);
+  }
+
+  const plain = () => credentials.createInsecure();
+  const trusting = () => credentials.createSsl(pem(files.ca));
+  const known = () =>
+    credentials.createSsl(pem(files.ca), pem(files.client.key), pem(files.client.cert));
+
+  it("with a certificate: those who trust it are served, plain text is not", async () => {
+    const { house, sessionId, secret } = await openHouse(tls());
+    expect((await ask(house, sessionId, secret, trusting())).id).toBe(sessionId);
+    const away = { status: status.UNAVAILABLE };
+    await expect(ask(house, sessionId, secret, plain())).rejects.toMatchObject(away);
+    const strangers = ask(house, sessionId, secret, credentials.createSsl());
+    await expect(strangers).rejects.toMatchObject(away);
+  });
+
+  it("mutual: only clients with a certificate of the authority, and a key besides", async () => {
+    const { house, sessionId, secret } = await openHouse(tls(files.ca));
+    expect((await ask(house, sessionId, secret, known())).id).toBe(sessionId);
+    await expect(ask(house, sessionId, "", known())).rejects.toMatchObject({
+      status: status.UNAUTHENTICATED,
+    });
+    await expect(ask(house, sessionId, secret, trusting())).rejects.toMatchObject({
+      status: status.UNAVAILABLE,
+    });
+  });
+
+  it("a file that cannot be read is named", async () => {
+    const missing = join(folder, "missing.pem");
+    const tlsFiles = { certFile: missing, keyFile: files.server.key, clientCaFile: undefined };
+    await expect(serverCredentials(tlsFiles)).rejects.toThrow(missing);
+  });
+});
+
+describe("gRPC: deadlines and budgets", () => {
+  /** Answers when it is given up, and not before. */
+  class Ponderer implements Retriever {
+    aborted = 0;
+
+    plan(): Promise<never> {
+      return Promise.reject(new Error("Not asked."));
+    }
+
+    retrieve(_question: unknown, signal: AbortSignal): Promise<never> {
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => {
+          this.aborted += 1;
+          reject(new Error("Given up."));
+        });
+      });
+    }
+  }
+
+  async function openPondering(askMs: number) {
+    const retriever = new Ponderer();
+    const { house, sessionId, secret } = await openHouse({ limits: { askMs }, retriever });
+    const about = { $case: "sessionId", value: sessionId } as const;
+    const client = house.client();
+    const ask = (ms: number) => callUnary(client, client.ask, { about, query: "Why?" }, secret, ms);
+    return { retriever, ask };
+  }
+
+  it("the client's deadline ends the call and the work", async () => {
+    const { retriever, ask } = await openPondering(60_000);
+    await expect(ask(800)).rejects.toMatchObject({ status: status.DEADLINE_EXCEEDED });
+    await until(() => retriever.aborted === 1, "the work to be given up");
+  });
+
+  it("a call without a deadline gets one", async () => {
+    const { retriever, ask } = await openPondering(300);
+    await expect(ask(Number.POSITIVE_INFINITY)).rejects.toMatchObject({
+      status: status.DEADLINE_EXCEEDED,
+      code: "timeout",
+    });
+    await until(() => retriever.aborted === 1, "the work to be given up");
+  });
+
+  it("a key's budget: too many calls are refused with the time to wait", async () => {
+    const limits = { read: { perMinute: 1, burst: 2 } };
+    const { house, secret } = await openHouse({ limits });
+    const client = house.client();
+    const read = () => callUnary(client, client.getSession, { sessionId: newId() }, secret);
+    for (let n = 0; n < 2; n += 1) {
+      await expect(read()).rejects.toMatchObject({ status: status.NOT_FOUND });
+    }
+    await expect(read()).rejects.toMatchObject({
+      status: status.RESOURCE_EXHAUSTED,
+      code: "rate_limited",
+      details: expect.stringMatching(/wait \d+ s/),
+    });
+  });
+});
+
+describe("gRPC: reflection", () => {
+  it("lists the service and shows its file, without a key", async () => {
+    const { house } = await openHouse();
+    const loaded = loadPackageDefinition(loadSync(REFLECTION));
+    const { grpc } = loaded as unknown as ReflectionPackage;
+    const { ServerReflection: Reflection } = grpc.reflection.v1;
+    const client = new Reflection(house.address, credentials.createInsecure());
+    const call = client.ServerReflectionInfo();
+    const answers: object[] = [];
+    call.on("data", (answer: object) => answers.push(answer));
+    call.write({ listServices: "" });
+    call.write({ fileContainingSymbol: "voice.v1.SessionService" });
+    await until(() => answers.length === 2, "two answers", 30_000);
+    call.end();
+    client.close();
+    const listed = JSON.stringify(answers[0]);
+    expect(listed).toContain("voice.v1.SessionService");
+    expect(listed).toContain("grpc.health.v1.Health");
+    expect(JSON.stringify(answers[1])).toMatch(/fileDescriptorResponse/);
+  });
+});

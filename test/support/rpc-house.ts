@@ -1,0 +1,214 @@
+import { join } from "node:path";
+import { type ChannelCredentials, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { AudioStreams } from "../../src/api/audio-streams.ts";
+import type { Retriever } from "../../src/api/retriever.ts";
+import { segmentCursor } from "../../src/api/segments.ts";
+import type { LiveAudio } from "../../src/api/stream-pieces.ts";
+import { StreamSealer } from "../../src/api/stream-sealer.ts";
+import { createViewerPolicy } from "../../src/app-live.ts";
+import { CredentialAuthenticator } from "../../src/auth/credential-authenticator.ts";
+import { type KeyMaterial, loadKeyFolder } from "../../src/auth/key-material.ts";
+import { LocalRevocations } from "../../src/auth/local-revocations.ts";
+import { SCOPES, type Scope, type UserPrincipal } from "../../src/auth/principal.ts";
+import { ServiceKeys } from "../../src/auth/service-keys.ts";
+import { Tokens } from "../../src/auth/tokens.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { type RpcTls, serverCredentials } from "../../src/rpc/credentials.ts";
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../../src/rpc/rpc-limits.ts";
+import { RpcServer } from "../../src/rpc/server.ts";
+import { SessionService } from "../../src/rpc/session-service.ts";
+import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
+import { GuestStore } from "../../src/store/guests.ts";
+import { LiveLog } from "../../src/store/live-log.ts";
+import { LoginStore } from "../../src/store/logins.ts";
+import { PairingStore } from "../../src/store/pairing.ts";
+import { PostgresSegments } from "../../src/store/segments.ts";
+import { ServiceKeyStore } from "../../src/store/service-keys.ts";
+import { PostgresSessions } from "../../src/store/sessions.ts";
+import { PostgresUnsealedChunks } from "../../src/store/unsealed-chunks.ts";
+import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
+import type { ServerFrame } from "../../src/wire/live-frames.ts";
+import { QueryHouse } from "./query-house.ts";
+
+const cursorKey = new Uint8Array(32).fill(7);
+const CHANNEL = { "grpc.use_local_subchannel_pool": 1, "grpc.enable_retries": 0 };
+const PATIENT_MS = 60_000;
+
+type Listener = (frames: ServerFrame[]) => void;
+
+export interface RpcHouseOptions {
+  limits?: Partial<RpcLimits>;
+  tls?: RpcTls;
+  /** Answers instead of the worker. */
+  retriever?: Retriever;
+}
+
+/** A failed call as a client sees it. */
+export interface Failure {
+  status: number;
+  code: string | undefined;
+  details: string;
+}
+
+export function failureOf(error: ServiceError): Failure {
+  const code = error.metadata?.get("x-error-code")[0]?.toString();
+  return { status: error.code, code, details: error.details };
+}
+
+/** The gRPC service on a real port over a real database; the bus is in memory. */
+export class RpcHouse {
+  readonly query: QueryHouse;
+  readonly liveLog: LiveLog;
+  readonly revocations = new LocalRevocations();
+  readonly keys: ServiceKeys;
+  readonly service: SessionService;
+  readonly server: RpcServer;
+  readonly streams: AudioStreams;
+  /** Streamed audio that the session's actor was told of. */
+  readonly heard: LiveAudio[] = [];
+  readonly #authenticator: CredentialAuthenticator;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #clients = new Set<SessionServiceClient>();
+  address = "";
+
+  private constructor(
+    query: QueryHouse,
+    keys: KeyMaterial,
+    { limits, retriever }: RpcHouseOptions,
+  ) {
+    this.query = query;
+    const { pool } = query.house;
+    const serviceKeys = new ServiceKeyStore(pool);
+    const { revocations } = this;
+    this.liveLog = new LiveLog(pool, {
+      segmentCursor: (id, position) => segmentCursor(cursorKey, id, position),
+    });
+    this.keys = new ServiceKeys({ book: serviceKeys, revocations, clock: systemClock });
+    this.#authenticator = new CredentialAuthenticator({
+      tokens: new Tokens(keys.ring, systemClock),
+      logins: new LoginStore(pool),
+      guests: new GuestStore(pool),
+      deviceKeys: new PairingStore(pool),
+      serviceKeys,
+      revocations,
+      clock: systemClock,
+    });
+    const directory = new PostgresSessions(pool);
+    this.streams = this.#createStreams();
+    this.service = new SessionService({
+      ports: {
+        authenticator: this.#authenticator,
+        directory,
+        segments: new PostgresSegments(pool),
+        questions: retriever === undefined ? query.ports : { ...query.ports, retriever },
+        source: {
+          follow: (sessionId, listener) => this.#follow(sessionId, listener),
+          replay: (sessionId, fromSeq, limit) => this.liveLog.replay(sessionId, fromSeq, limit),
+          snapshot: (sessionId) => this.liveLog.snapshot(sessionId),
+        },
+        policy: createViewerPolicy(this.#authenticator, directory),
+        revocations,
+        streams: this.streams,
+        cursorKey,
+      },
+      limits: { ...DEFAULT_RPC_LIMITS, ...limits },
+      clock: systemClock,
+      log: silentLog,
+    });
+    this.server = new RpcServer([this.service]);
+  }
+
+  #createStreams(): AudioStreams {
+    const { pool, blobs } = this.query.house;
+    const notifier = { notify: async () => {} };
+    const unsealed = new PostgresUnsealedChunks(pool);
+    return new AudioStreams({
+      store: new PostgresAudioStreams(pool),
+      sealer: new StreamSealer({ unsealed, blobs, notifier, log: silentLog }),
+      live: { publish: (_sessionId, audio) => this.heard.push(audio) },
+      notices: { taken: () => {}, onTaken: () => () => {} },
+      notifier,
+      log: silentLog,
+    });
+  }
+
+  static async open(options: RpcHouseOptions = {}): Promise<RpcHouse> {
+    const query = await QueryHouse.open();
+    const keys = await loadKeyFolder(join(query.house.folder, "keys"), systemClock);
+    const house = new RpcHouse(query, keys, options);
+    const credentials = await serverCredentials(options.tls);
+    house.address = `127.0.0.1:${await house.server.start("127.0.0.1", 0, credentials)}`;
+    return house;
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#clients) client.close();
+    await this.server.stop();
+    await this.streams.stop();
+    this.#authenticator.stop();
+    await this.query.close();
+  }
+
+  client(channel: ChannelCredentials = credentials.createInsecure()): SessionServiceClient {
+    const client = new SessionServiceClient(this.address, channel, CHANNEL);
+    this.#clients.add(client);
+    return client;
+  }
+
+  async key(owner: UserPrincipal, workspaceId: string, scopes: readonly Scope[] = SCOPES) {
+    const wanted = { workspaceId, name: "test", scopes, expiresAt: undefined };
+    const { secret, record } = await this.keys.issue(owner, wanted);
+    return { secret, record };
+  }
+
+  /** What an actor publishes after its turn: everything after `fromSeq`. */
+  async publish(sessionId: string, fromSeq: number): Promise<void> {
+    this.send(sessionId, await this.liveLog.replay(sessionId, fromSeq, 1_000));
+  }
+
+  send(sessionId: string, frames: ServerFrame[]): void {
+    for (const listener of this.#listeners.get(sessionId) ?? []) listener(frames);
+  }
+
+  /** Feeds that follow the session. */
+  followers(sessionId: string): number {
+    return this.#listeners.get(sessionId)?.size ?? 0;
+  }
+
+  #follow(sessionId: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(sessionId) ?? new Set();
+    this.#listeners.set(sessionId, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+}
+
+export function withKey(secret: string | undefined): Metadata {
+  const metadata = new Metadata();
+  if (secret !== undefined) metadata.set("x-api-key", secret);
+  return metadata;
+}
+
+type Unary<Q, A> = (
+  request: Q,
+  metadata: Metadata,
+  options: { deadline?: number },
+  done: (error: ServiceError | null, answer: A) => void,
+) => unknown;
+
+/** The answer of a unary method of `client`; rejects with a Failure. `ms` is the call's deadline, if any. */
+export function callUnary<Q, A>(
+  client: SessionServiceClient,
+  method: Unary<Q, A>,
+  request: Q,
+  secret: string | undefined,
+  ms: number | undefined = PATIENT_MS,
+): Promise<A> {
+  const options = ms === Number.POSITIVE_INFINITY ? {} : { deadline: Date.now() + ms };
+  return new Promise((resolve, reject) => {
+    method.call(client, request, withKey(secret), options, (error, answer) => {
+      if (error === null) resolve(answer);
+      else reject(failureOf(error));
+    });
+  });
+}
