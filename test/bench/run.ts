@@ -8,8 +8,10 @@ import { parseArgs } from "node:util";
 import { describeMachine } from "../eval/machine.ts";
 import { describePeers, printBench } from "./bench-report.ts";
 import { measureFanout } from "./fanout.ts";
+import { measureIdleViewers } from "./idle-viewers.ts";
 import { measureRest } from "./rest.ts";
 import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
+import { measureUploads } from "./uploads.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
@@ -17,6 +19,8 @@ const PROJECT = resolve(import.meta.dirname, "../..");
 const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<BenchRow[]>>> = {
   fanout: measureFanout,
   rest: measureRest,
+  memory: measureIdleViewers,
+  uploads: measureUploads,
 };
 
 const HELP = `npm run bench -- [names] [options]
