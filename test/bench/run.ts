@@ -10,6 +10,7 @@ import { measureActors } from "./actors.ts";
 import { describePeers, printBench } from "./bench-report.ts";
 import { measureFanout } from "./fanout.ts";
 import { measureIdleViewers } from "./idle-viewers.ts";
+import { measureLatency } from "./latency.ts";
 import { measureRest } from "./rest.ts";
 import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
 import { measureSegments } from "./segments-written.ts";
@@ -25,6 +26,7 @@ const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<Bench
   uploads: measureUploads,
   segments: measureSegments,
   actors: measureActors,
+  latency: measureLatency,
 };
 
 const HELP = `npm run bench -- [names] [options]
