@@ -7,7 +7,8 @@ import { type BroadcasterName, SESSION, startBroadcaster } from "./fanout-broadc
 export type FanoutQuestion =
   | { kind: "start" }
   | { kind: "flood"; ms: number; burst: number; window: number }
-  | { kind: "pace"; frames: number; everyMs: number };
+  | { kind: "pace"; frames: number; everyMs: number }
+  | { kind: "memory" };
 
 export interface FloodResult {
   frames: number;
@@ -38,8 +39,18 @@ answerParent<FanoutQuestion>(async (question) => {
     return { port: broadcaster.port, pacer: typeof address === "object" ? address?.port : 0 };
   }
   if (question.kind === "flood") return flood(question.ms, question.burst, question.window);
-  return pace(question.frames, question.everyMs);
+  if (question.kind === "pace") return pace(question.frames, question.everyMs);
+  return residentBytes();
 });
+
+/** After collections, with --expose-gc. */
+async function residentBytes(): Promise<number> {
+  for (let times = 0; times < 3; times += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    global.gc?.();
+  }
+  return process.memoryUsage.rss();
+}
 
 /** Bursts of one turn's frames, at most `window` of them under way. */
 async function flood(ms: number, burst: number, window: number): Promise<FloodResult> {

@@ -94,7 +94,7 @@ const audiences = new Map<BroadcasterName, Audience>();
 
 answerParent<ViewersQuestion>(async (question) => {
   if (question.kind === "open") {
-    const audience = new Audience(question.pacer);
+    const audience = audiences.get(question.server) ?? new Audience(question.pacer);
     audiences.set(question.server, audience);
     return audience.open(question.server, question.port, question.viewers);
   }

@@ -4,6 +4,7 @@ import { loadKeyFolder } from "../../src/auth/key-material.ts";
 import { BenchHouse, type MainProcess } from "./bench-house.ts";
 import { ChildTask } from "./child-task.ts";
 import type { LoadQuestion, LoadResult } from "./http-load.ts";
+import { profileFlags } from "./profile-flags.ts";
 import { interleave, medianRatio } from "./rounds.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
 import { median } from "./statistics.ts";
@@ -102,17 +103,17 @@ async function measureHealth(stage: Stage, scale: BenchScale): Promise<BenchRow>
 }
 
 function run(stage: Stage, port: number, requests: string[], ms: number): Promise<LoadResult> {
-  const question: LoadQuestion = { port, requests, connections: CONNECTIONS, ms };
+  const question: LoadQuestion = {
+    kind: "repeat",
+    port,
+    requests,
+    connections: CONNECTIONS,
+    ms,
+  };
   return stage.load.ask<LoadResult>(question);
 }
 
 function get(path: string, token: string | undefined): string {
   const authorization = token === undefined ? [] : [`Authorization: Bearer ${token}`];
   return [`GET ${path} HTTP/1.1`, "Host: 127.0.0.1", ...authorization, "\r\n"].join("\r\n");
-}
-
-/** `BENCH_PROFILE=DIR` writes a CPU profile of our process there. */
-export function profileFlags(): string[] {
-  const folder = process.env.BENCH_PROFILE;
-  return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`];
 }

@@ -6,10 +6,15 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine } from "../eval/machine.ts";
+import { measureActors } from "./actors.ts";
 import { describePeers, printBench } from "./bench-report.ts";
 import { measureFanout } from "./fanout.ts";
+import { measureIdleViewers } from "./idle-viewers.ts";
+import { measureLatency } from "./latency.ts";
 import { measureRest } from "./rest.ts";
 import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
+import { measureSegments } from "./segments-written.ts";
+import { measureUploads } from "./uploads.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 
@@ -17,6 +22,11 @@ const PROJECT = resolve(import.meta.dirname, "../..");
 const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<BenchRow[]>>> = {
   fanout: measureFanout,
   rest: measureRest,
+  memory: measureIdleViewers,
+  uploads: measureUploads,
+  segments: measureSegments,
+  actors: measureActors,
+  latency: measureLatency,
 };
 
 const HELP = `npm run bench -- [names] [options]

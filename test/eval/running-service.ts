@@ -7,6 +7,8 @@ import { setTimeout as delay } from "node:timers/promises";
 export interface ServiceAddress {
   readonly base_url: string;
   readonly admin: { readonly email: string; readonly password: string };
+  /** By the part's name. */
+  readonly pids: Readonly<Record<string, number>>;
 }
 
 const START_LIMIT_MS = 300_000;

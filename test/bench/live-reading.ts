@@ -1,0 +1,170 @@
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { WebSocket } from "ws";
+import type { ServiceAddress } from "../eval/running-service.ts";
+
+/** PCM of 16 kHz, mono, 16 bit. */
+const BYTES_PER_SECOND = 32_000;
+const SETTLE_MS = 8_000;
+
+export interface LiveDelays {
+  /** Milliseconds from a word's last frame leaving the device to its first sight at a viewer. */
+  interim: number[];
+  /** From an utterance's last voiced frame leaving the device to its final result at a viewer. */
+  final: number[];
+}
+
+interface Word {
+  word: string;
+  start: number;
+  end: number;
+}
+
+interface Results {
+  type: string;
+  is_final?: boolean;
+  words?: Word[];
+}
+
+interface Seen extends Word {
+  at: number;
+}
+
+/** One device that streams and one viewer that watches, both as clients of a running service. */
+export class LiveReading {
+  readonly #base: string;
+  readonly #headers: Record<string, string>;
+  readonly #workspaceId: string;
+
+  private constructor(base: string, token: string, workspaceId: string) {
+    this.#base = base;
+    this.#headers = { authorization: `Bearer ${token}` };
+    this.#workspaceId = workspaceId;
+  }
+
+  static async connect({ base_url, admin }: ServiceAddress): Promise<LiveReading> {
+    const base = `${base_url}/api`;
+    const { token = "" } = await post(`${base}/auth/login`, {}, { ...admin });
+    const name = { name: "Bench" };
+    const workspace = await post(`${base}/workspaces`, { authorization: `Bearer ${token}` }, name);
+    return new LiveReading(base, token, workspace.id ?? "");
+  }
+
+  /** Streams the audio in real time, in frames of `frameMs`. */
+  async measure(audio: Buffer, frameMs: number): Promise<LiveDelays> {
+    const wish = { workspace_id: this.#workspaceId, name: "Bench" };
+    const { device_id, api_key: key = "" } = await post(`${this.#base}/devices`, this.#headers, wish);
+    const start = `${this.#base}/devices/${device_id}/session/start`;
+    const { session_id: session = "" } = await post(start, { "x-api-key": key }, {});
+    const ws = this.#base.replace(/^http/, "ws");
+    const viewer = new WebSocket(`${ws}/live`, { headers: this.#headers });
+    await once(viewer, "open");
+    const watch = new Watch(viewer);
+    viewer.send(JSON.stringify({ type: "Subscribe", session_id: session }));
+    const device = new WebSocket(`${ws}/devices/${device_id}/stream`, {
+      headers: { "x-api-key": key },
+    });
+    await once(device, "open");
+    const begun = message(device, "Begin");
+    const format = { encoding: "pcm_s16le", sample_rate: 16_000, channels: 1 };
+    device.send(JSON.stringify({ type: "Configure", session_id: session, ...format }));
+    await begun;
+    const sentAt = await stream(device, audio, frameMs);
+    await delay(SETTLE_MS);
+    device.close();
+    viewer.close();
+    await post(`${this.#base}/devices/${device_id}/session/stop`, { "x-api-key": key }, {});
+    return watch.delays(sentAt);
+  }
+}
+
+/** What a viewer saw, with the time of its arrival. */
+class Watch {
+  readonly #firstSeen: Seen[] = [];
+  readonly #finals: { at: number; words: readonly Word[] }[] = [];
+
+  constructor(viewer: WebSocket) {
+    viewer.on("message", (data) => {
+      const at = performance.now();
+      const frame = JSON.parse(data.toString()) as Results;
+      if (frame.type === "Results") this.#take(frame, at);
+    });
+  }
+
+  #take({ is_final, words = [] }: Results, at: number): void {
+    for (const word of words) {
+      if (!this.#firstSeen.some((seen) => isSame(seen, word))) {
+        this.#firstSeen.push({ ...word, at });
+      }
+    }
+    if (is_final && words.length > 0) this.#finals.push({ at, words });
+  }
+
+  /** Only words that stayed: those of finals. */
+  delays(sentAt: (second: number) => number): LiveDelays {
+    const interim = this.#finals.flatMap(({ words }) =>
+      words.flatMap((word) => {
+        const seen = this.#firstSeen.find((each) => isSame(each, word));
+        return seen === undefined ? [] : [seen.at - sentAt(word.end)];
+      }),
+    );
+    const final = this.#finals.map(
+      ({ at, words }) => at - sentAt(Math.max(...words.map(({ end }) => end))),
+    );
+    return { interim, final };
+  }
+}
+
+/** The same word at the same place, even if its borders moved a little. */
+function isSame(one: Word, other: Word): boolean {
+  return one.word === other.word && one.start < other.end && other.start < one.end;
+}
+
+/** Returns when the frame that holds a second of the audio was sent. */
+async function stream(
+  device: WebSocket,
+  audio: Buffer,
+  frameMs: number,
+): Promise<(second: number) => number> {
+  const frameBytes = (BYTES_PER_SECOND * frameMs) / 1000;
+  const times: number[] = [];
+  const start = performance.now();
+  for (let at = 0; at < audio.byteLength; at += frameBytes) {
+    // A frame leaves when its last sample was recorded.
+    const due = start + ((at + frameBytes) / BYTES_PER_SECOND) * 1000;
+    const wait = due - performance.now();
+    if (wait > 0) await delay(wait);
+    device.send(audio.subarray(at, at + frameBytes));
+    times.push(performance.now());
+  }
+  return (second) => {
+    const frame = Math.min(times.length - 1, Math.floor((second * 1000) / frameMs));
+    return times[frame] ?? Number.NaN;
+  };
+}
+
+async function message(socket: WebSocket, type: string): Promise<void> {
+  while (true) {
+    const [data] = (await once(socket, "message", { signal: AbortSignal.timeout(20_000) })) as [
+      Buffer,
+    ];
+    const frame = JSON.parse(data.toString()) as { type: string; message?: string };
+    if (frame.type === type) return;
+    if (frame.type === "Error") throw new Error(frame.message);
+  }
+}
+
+async function post(
+  url: string,
+  headers: Record<string, string>,
+  body: object,
+): Promise<Record<string, string>> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(60_000),
+  });
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Record<string, string>;
+}

@@ -1,0 +1,146 @@
+import pg from "pg";
+import { newId } from "../../src/base/ids.ts";
+import type { SegmentText } from "../../src/session/write.ts";
+import { createPool } from "../../src/store/pool.ts";
+import { SessionJournal } from "../../src/store/session-journal.ts";
+import { BenchHouse } from "./bench-house.ts";
+import { interleave, medianRatio } from "./rounds.ts";
+import type { BenchRow, BenchScale } from "./row.ts";
+import { median } from "./statistics.ts";
+
+const MARK = 50;
+/** Utterances of one turn of the actor, and a second reading that replaces an hour or so at once. */
+const TURNS = [64, 1000];
+
+interface Stage {
+  journal: SessionJournal;
+  client: pg.Client;
+  sessionId: string;
+  /** Seq of the newest event. */
+  seq: number;
+  epoch: number;
+  /** Where the next segment starts. */
+  position: number;
+}
+
+/** Final segments with their words through the journal, against one awaited insert for each. */
+export async function measureSegments(scale: BenchScale): Promise<BenchRow[]> {
+  const house = await BenchHouse.open();
+  const pool = await createPool(house.database.serviceUrl, { maximumPoolSize: 2 });
+  const client = new pg.Client({ connectionString: house.database.serviceUrl });
+  await client.connect();
+  try {
+    const sessionId = await house.addSession(await house.addUser());
+    const journal = new SessionJournal(pool);
+    const loaded = await journal.activate(sessionId);
+    if (loaded === undefined) throw new Error("The session is not there.");
+    const { epoch, seq } = loaded;
+    const stage: Stage = { journal, client, sessionId, seq, epoch, position: 0 };
+    const rows: BenchRow[] = [];
+    for (const size of TURNS) rows.push(await measureTurns(stage, size, scale));
+    return rows;
+  } finally {
+    await client.end();
+    await pool.end();
+    await house.close();
+  }
+}
+
+async function measureTurns(stage: Stage, size: number, scale: BenchScale): Promise<BenchRow> {
+  const figures = await interleave(scale.rounds, {
+    ours: () => perSecond(size, scale.roundMs, () => appendTurn(stage, size)),
+    peer: () => perSecond(1, scale.roundMs, () => insertOne(stage)),
+  });
+  const ratio = medianRatio(figures.ours, figures.peer);
+  return {
+    figure: `segments written, ${size} in a turn`,
+    unit: "segments/s",
+    ours: median(figures.ours),
+    peer: { name: "pg, one awaited insert each", value: median(figures.peer) },
+    ratio,
+    mark: `>= ${MARK}x`,
+    met: ratio >= MARK,
+    detail:
+      "ours with the fence, one event for each segment, its projections and one commit for all; the peer's insert is prepared",
+  };
+}
+
+async function perSecond(each: number, ms: number, work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  let done = 0;
+  while (performance.now() - start < ms) {
+    await work();
+    done += each;
+  }
+  return (done * 1000) / (performance.now() - start);
+}
+
+async function appendTurn(stage: Stage, size: number): Promise<void> {
+  const writes = Array.from({ length: size }, () => nextSegment(stage));
+  const at = Date.now();
+  const events = writes.map(({ segmentId, start, end, label }, index) => ({
+    seq: stage.seq + index + 1,
+    at,
+    event: {
+      type: "SegmentFinalised" as const,
+      segmentId,
+      start,
+      end,
+      label,
+      cluster: 0,
+      checkpoint: end,
+    },
+  }));
+  await stage.journal.append({
+    id: stage.sessionId,
+    epoch: stage.epoch,
+    expectedSeq: stage.seq,
+    events,
+    writes,
+    commandIds: [],
+  });
+  stage.seq += size;
+}
+
+async function insertOne(stage: Stage): Promise<void> {
+  const { segmentId, attempt, start, end, label, words, confidence } = nextSegment(stage);
+  const text = words.map((word) => word.text).join(" ");
+  await stage.client.query({
+    name: "segment",
+    text: `insert into segments
+      (session_id, id, attempt, start_sample, end_sample, label, text, words, confidence)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      stage.sessionId,
+      segmentId,
+      attempt,
+      start,
+      end,
+      label,
+      text,
+      JSON.stringify(words),
+      confidence,
+    ],
+  });
+}
+
+function nextSegment(stage: Stage): SegmentText {
+  const start = stage.position;
+  stage.position += 32_000;
+  const words = "and then we agreed on thursday morning".split(" ").map((text, index) => ({
+    text,
+    start: start + index * 4_000,
+    end: start + index * 4_000 + 3_500,
+    confidence: 0.9,
+  }));
+  return {
+    type: "SegmentText",
+    segmentId: newId(),
+    attempt: 1,
+    start,
+    end: start + 30_000,
+    label: "S1",
+    words,
+    confidence: 0.9,
+  };
+}

@@ -1,0 +1,129 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import pg from "pg";
+import { BenchHouse } from "./bench-house.ts";
+import { ChildTask } from "./child-task.ts";
+import type { LoadQuestion, LoadResult, UploadingDevice } from "./http-load.ts";
+import { profileFlags } from "./profile-flags.ts";
+import { interleave, medianRatio } from "./rounds.ts";
+import type { BenchRow, BenchScale } from "./row.ts";
+import { median } from "./statistics.ts";
+
+const DEVICES = 20;
+/** Half a second of speech. */
+const CHUNK_BYTES = 16_000;
+const MARK = 0.8;
+const run = promisify(execFile);
+
+/** Chunks that are fsynced, committed and answered, against as many commits of one row. */
+export async function measureUploads(scale: BenchScale): Promise<BenchRow[]> {
+  const house = await BenchHouse.open();
+  const load = new ChildTask("http-load.ts");
+  const main = await house.startMain("front", profileFlags());
+  try {
+    const devices = await addDevices(house, main.port);
+    await house.owner.query("create table bench_rows (id bigserial primary key, text text)");
+    const tails: number[] = [];
+    const ms = scale.roundMs * 2;
+    const peer = await commitsByPgbench(house);
+    const figures = await interleave(scale.rounds, {
+      ours: async () => {
+        const question: LoadQuestion = {
+          kind: "upload",
+          port: main.port,
+          ms,
+          devices,
+          bytes: CHUNK_BYTES,
+        };
+        const { perSecond, p99 } = await load.ask<LoadResult>(question);
+        tails.push(p99);
+        return perSecond;
+      },
+      peer: () => peer.run(ms),
+    });
+    const ratio = medianRatio(figures.ours, figures.peer);
+    return [
+      {
+        figure: "durable chunk uploads of 20 devices",
+        unit: "chunks/s",
+        ours: median(figures.ours),
+        peer: { name: peer.name, value: median(figures.peer) },
+        ratio,
+        mark: `>= ${MARK}x`,
+        met: ratio >= MARK,
+        detail: `chunks of ${CHUNK_BYTES} bytes, one under way for each device; p99 ${median(tails).toFixed(1)} ms; the peer commits one row with 20 clients on the same server`,
+      },
+    ];
+  } finally {
+    await load.stop();
+    await main.stop();
+    await house.close();
+  }
+}
+
+interface Commits {
+  name: string;
+  /** Commits per second. */
+  run(ms: number): Promise<number>;
+}
+
+/** `pgbench` where it is installed, else as many clients of `pg`. */
+async function commitsByPgbench(house: BenchHouse): Promise<Commits> {
+  const script = join(house.folder, "commit.sql");
+  writeFileSync(script, "insert into bench_rows (text) values ('one row, one commit');\n");
+  const commits = async (ms: number) => {
+    const seconds = String(Math.max(1, Math.round(ms / 1000)));
+    const flags = ["-n", "-M", "prepared", "-c", String(DEVICES), "-j", "1", "-T", seconds];
+    const args = [...flags, "-f", script, house.database.ownerUrl];
+    const { stdout } = await run("pgbench", args, { timeout: 60_000 });
+    return Number(/tps = ([\d.]+)/.exec(stdout)?.[1]);
+  };
+  const installed = await run("pgbench", ["--version"]).then(
+    () => true,
+    () => false,
+  );
+  if (installed) return { name: "pgbench", run: commits };
+  return { name: "pg, a row per commit", run: (ms) => commitsByClients(house, ms) };
+}
+
+async function commitsByClients(house: BenchHouse, ms: number): Promise<number> {
+  const text = "insert into bench_rows (text) values ($1)";
+  const start = performance.now();
+  let commits = 0;
+  const clients = Array.from({ length: DEVICES }, async () => {
+    const client = new pg.Client({ connectionString: house.database.ownerUrl });
+    await client.connect();
+    while (performance.now() - start < ms) {
+      await client.query({ name: "commit", text, values: ["one row, one commit"] });
+      commits += 1;
+    }
+    await client.end();
+  });
+  await Promise.all(clients);
+  return (commits * 1000) / (performance.now() - start);
+}
+
+/** Each with a session that records. */
+async function addDevices(house: BenchHouse, port: number): Promise<UploadingDevice[]> {
+  const owner = await house.addUser();
+  const post = async (path: string, headers: Record<string, string>, body: object) => {
+    const response = await fetch(`http://127.0.0.1:${port}/api${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+    return (await response.json()) as Record<string, string>;
+  };
+  const devices: UploadingDevice[] = [];
+  for (let count = 0; count < DEVICES; count += 1) {
+    const authorization = `Bearer ${owner.token}`;
+    const wish = { workspace_id: owner.workspaceId, name: `Device ${count}` };
+    const { device_id, api_key: key = "" } = await post("/devices", { authorization }, wish);
+    const started = await post(`/devices/${device_id}/session/start`, { "x-api-key": key }, {});
+    devices.push({ key, sessionId: started.session_id ?? "" });
+  }
+  return devices;
+}
