@@ -79,11 +79,13 @@ export class FaultProxy {
     const over = new AbortController();
     this.#current = { fault, bite, end: () => over.abort() };
     const undo = this.#begin(fault, bite);
+    const shortestMs = fault.kind === "cut" ? 0 : fault.ms;
     const startedAt = performance.now();
     while (!over.signal.aborted) {
       const spent = performance.now() - startedAt;
-      if (spent >= longestMs || (spent >= fault.ms && hasBitten(fault.kind, bite))) break;
+      if (spent >= longestMs || (spent >= shortestMs && hasBitten(fault.kind, bite))) break;
       await new Promise((wake) => setTimeout(wake, POLL_MS));
+      if (fault.kind === "cut") this.#begin(fault, bite);
     }
     undo();
     this.#current = undefined;
