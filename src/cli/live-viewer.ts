@@ -9,6 +9,8 @@ import type { UserSession } from "./user-session.ts";
 export interface ViewerOptions {
   readonly sessionId: string;
   readonly signal: AbortSignal;
+  /** To see all durable events after this one; else the viewing begins with a snapshot. */
+  readonly fromSeq?: number;
   /** Every frame once; durable ones in order of `seq`. Returning true ends the viewing. */
   readonly onFrame: (frame: ServerFrame) => boolean;
   readonly onReconnect?: (reason: string, waitMs: number) => void;
@@ -45,6 +47,7 @@ export class LiveViewer {
   constructor(user: UserSession, options: ViewerOptions) {
     this.#user = user;
     this.#options = options;
+    this.#seq = options.fromSeq;
   }
 
   /** Resolves when `onFrame` said so or the signal fired; throws when there is no point in going on. */

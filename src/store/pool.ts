@@ -7,11 +7,14 @@ import {
   type QueryResultRow,
   SchemaValidationError,
 } from "slonik";
+import { steadyDriver } from "./steady-driver.ts";
 
 export interface PoolOptions {
   maximumPoolSize: number;
   /** Milliseconds after which the server gives a statement up. */
   statementTimeout?: number;
+  /** Milliseconds without an answer after which the connection counts as dead. */
+  silenceTimeout?: number;
 }
 
 /** Checks every row against the zod schema of its query, so that a drifted column is named at once. */
@@ -39,17 +42,20 @@ const typeParsers = [
  * reset when one goes back.
  */
 export function createPool(url: string, options: PoolOptions): Promise<DatabasePool> {
+  const { maximumPoolSize, statementTimeout = 15_000 } = options;
+  const { silenceTimeout = statementTimeout + 2_000 } = options;
   return createSlonikPool(url, {
     captureStackTrace: false,
     connectionRetryLimit: 1,
     connectionTimeout: 5_000,
+    driverFactory: steadyDriver(silenceTimeout),
     idleInTransactionSessionTimeout: 10_000,
     idleTimeout: 60_000,
     interceptors: [rowParser],
-    maximumPoolSize: options.maximumPoolSize,
+    maximumPoolSize,
     queryRetryLimit: 2,
     resetConnection: async () => {},
-    statementTimeout: options.statementTimeout ?? 15_000,
+    statementTimeout,
     transactionRetryLimit: 2,
     typeParsers,
   });

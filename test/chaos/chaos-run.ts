@@ -1,0 +1,150 @@
+import { type ChaosStage, PAIRS, type Pair } from "../support/chaos-stage.ts";
+import { FAULT_KINDS, type FaultKind, hasBitten } from "../support/fault-proxy.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
+import { Crew, LANES, signIn } from "./crew.ts";
+import { type Mishap, planMishaps } from "./fault-plan.ts";
+import { completed, Examiner, type Outcome, readOutcome } from "./verdict.ts";
+
+export interface ChaosOptions {
+  readonly faults: number;
+  readonly kills: number;
+  readonly seed: number;
+  readonly audioSeconds: number;
+  readonly say: (line: string) => void;
+}
+
+export interface ChaosResult {
+  /** Everything that is not as it should be; empty is good. */
+  readonly problems: string[];
+  readonly sessions: number;
+  readonly chunks: number;
+  readonly viewers: number;
+  readonly events: number;
+  readonly reconnects: number;
+  readonly retries: number;
+}
+
+/** Most faults at one time. */
+const AT_ONCE = 3;
+/** A fault waits this long for traffic to bite into. */
+const LONGEST_MS = 10_000;
+
+/**
+ * Records undisturbed first, then with everything going wrong that the plan holds, and compares:
+ * words, labels and chunks of every session, and what every viewer was shown.
+ */
+export async function runChaos(stage: ChaosStage, options: ChaosOptions): Promise<ChaosResult> {
+  const { say, seed, faults, kills, audioSeconds } = options;
+  const crew = await Crew.gather(stage.api, stage.admin, audioSeconds);
+  const direct = await signIn(stage.directApi, stage.admin);
+  const calm = await recordCalmly(crew, direct);
+  say(`undisturbed: ${calm.map(({ segments }) => segments.length).join(", ")} segments`);
+  const plan = planMishaps(new SeededRandom(seed), faults, kills);
+  const over = new AbortController();
+  const recording = crew.recordUntil(over.signal, 1);
+  const problems = await carryOut(stage, plan, say);
+  over.abort();
+  say("the faults are over");
+  await recording;
+  say("the devices are done");
+  problems.push(...crew.failures, ...unbitten(stage, plan));
+  const examiner = await Examiner.open(stage, direct);
+  try {
+    for (const each of crew.recordings) {
+      const found = await examiner.examine(each, calm[each.lane] as Outcome);
+      for (const problem of found) say(problem);
+      problems.push(...found);
+    }
+    say("every session is looked at");
+    problems.push(...(await examiner.queues()));
+  } finally {
+    await examiner.close();
+  }
+  return { problems, ...figures(crew) };
+}
+
+async function recordCalmly(crew: Crew, direct: Crew["user"]): Promise<Outcome[]> {
+  const recordings = await crew.recordOnce(4);
+  const outcomes = recordings.map(async ({ sessionId }) => {
+    await completed(direct, sessionId);
+    return readOutcome(direct, sessionId);
+  });
+  return Promise.all(outcomes);
+}
+
+function figures(crew: Crew): Omit<ChaosResult, "problems"> {
+  const followers = crew.recordings.flatMap((each) => each.followers);
+  return {
+    sessions: crew.recordings.length,
+    chunks: crew.recordings.reduce((sum, { chunks }) => sum + chunks.length, 0),
+    viewers: followers.length,
+    events: followers.reduce((sum, { seqs }) => sum + seqs.length, 0),
+    reconnects: followers.reduce((sum, { reconnects }) => sum + reconnects, 0),
+    retries: crew.retries,
+  };
+}
+
+/** One after the other begins, a few last at once. Returns what could not be done. */
+async function carryOut(
+  stage: ChaosStage,
+  plan: readonly Mishap[],
+  say: (line: string) => void,
+): Promise<string[]> {
+  const problems: string[] = [];
+  const busy = new Map<string, Promise<void>>();
+  for (const [n, mishap] of plan.entries()) {
+    await new Promise((wake) => setTimeout(wake, mishap.gapMs));
+    const place = mishap.kind === "fault" ? mishap.pair : mishap.part;
+    await busy.get(place);
+    while (busy.size >= AT_ONCE) await Promise.race(busy.values());
+    const work = carryOutOne(stage, mishap)
+      .then((told) => say(`${n + 1}/${plan.length} ${told}`))
+      .catch((error: unknown) => {
+        problems.push(`${place} ${mishap.kind}: ${String(error)}`);
+      })
+      .finally(() => busy.delete(place));
+    busy.set(place, work);
+  }
+  await Promise.all(busy.values());
+  return problems;
+}
+
+async function carryOutOne(stage: ChaosStage, mishap: Mishap): Promise<string> {
+  const startedAt = performance.now();
+  const took = () => `${((performance.now() - startedAt) / 1_000).toFixed(2)} s`;
+  if (mishap.kind === "kill") {
+    await stage.killAndRestart(mishap.part);
+    return `${mishap.part} killed, back after ${took()}`;
+  }
+  const { pair, fault } = mishap;
+  const bite = await stage.proxies[pair].inflict(fault, Math.max(fault.ms, LONGEST_MS));
+  const what = hasBitten(fault.kind, bite) ? "bit" : "missed";
+  return `${pair} ${fault.kind} ${what}: ${bite.connections} connections, ${bite.bytes} bytes, ${took()}`;
+}
+
+/** Every kind and pair of the plan that did nothing all along. */
+function unbitten(stage: ChaosStage, plan: readonly Mishap[]): string[] {
+  const planned = new Set<string>();
+  for (const each of plan) {
+    if (each.kind === "fault") planned.add(`${each.fault.kind} on ${each.pair}`);
+  }
+  return PAIRS.flatMap((pair) =>
+    FAULT_KINDS.filter((kind) => planned.has(`${kind} on ${pair}`))
+      .filter((kind) => !hasBitten(kind, stage.proxies[pair].told(kind)))
+      .map((kind) => `${kind} on ${pair} never bit`),
+  );
+}
+
+/** What each kind of fault did on each pair, for people. */
+export function tableOfBites(stage: ChaosStage): string[] {
+  const cell = (pair: Pair, kind: FaultKind): string => {
+    const { times, connections, bytes } = stage.proxies[pair].told(kind);
+    return `${times}×/${kind === "cut" || kind === "refuse" ? connections : bytes}`.padStart(12);
+  };
+  const width = Math.max(...PAIRS.map((pair) => pair.length));
+  const head = " ".repeat(width) + FAULT_KINDS.map((kind) => kind.padStart(12)).join("");
+  const rows = PAIRS.map(
+    (pair) => pair.padEnd(width) + FAULT_KINDS.map((kind) => cell(pair, kind)).join(""),
+  );
+  return [head, ...rows, `${LANES.length} devices`];
+}

@@ -1,0 +1,64 @@
+import type { AudioChunk } from "../../src/cli/audio-chunks.ts";
+import { reasonOf } from "../../src/cli/command-failure.ts";
+import { LiveViewer } from "../../src/cli/live-viewer.ts";
+import { Transcript } from "../../src/cli/transcript.ts";
+import type { UserSession } from "../../src/cli/user-session.ts";
+import type { ServerFrame } from "../../src/wire/live-frames.ts";
+
+/** One viewer of one session and all that it was shown. */
+export class Follower {
+  /** Whether it began with all that had been, or with a snapshot. */
+  readonly fromStart: boolean;
+  /** `seq` of each durable frame, as they came. */
+  readonly seqs: number[] = [];
+  /** What the frames say was said. */
+  readonly transcript = new Transcript();
+  /** Text was re-derived: a client would fetch it again. */
+  isStale = false;
+  snapshotSeq = 0;
+  reconnects = 0;
+  gaveUp: string | undefined;
+  readonly #over = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(user: UserSession, sessionId: string, fromStart: boolean) {
+    this.fromStart = fromStart;
+    const viewer = new LiveViewer(user, {
+      sessionId,
+      signal: this.#over.signal,
+      ...(fromStart ? { fromSeq: 0 } : {}),
+      onFrame: (frame) => this.#see(frame),
+      onReconnect: () => {
+        this.reconnects += 1;
+      },
+    });
+    this.#running = viewer.run().catch((error: unknown) => {
+      this.gaveUp = reasonOf(error);
+    });
+  }
+
+  get seen(): number {
+    return this.seqs.at(-1) ?? this.snapshotSeq;
+  }
+
+  async stop(): Promise<void> {
+    this.#over.abort();
+    await this.#running;
+  }
+
+  #see(frame: ServerFrame): boolean {
+    if (frame.type === "Snapshot") this.snapshotSeq = frame.seq;
+    else if ("at" in frame && frame.seq !== undefined) this.seqs.push(frame.seq);
+    if (this.transcript.apply(frame).stale) this.isStale = true;
+    return false;
+  }
+}
+
+/** A session as one device recorded it, and those who watched. */
+export interface Recording {
+  readonly sessionId: string;
+  /** Which of the devices, and so how its audio was cut. */
+  readonly lane: number;
+  readonly chunks: readonly AudioChunk[];
+  readonly followers: readonly Follower[];
+}

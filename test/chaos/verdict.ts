@@ -1,0 +1,157 @@
+import { connect } from "nats";
+import { Client } from "pg";
+import type { UserSession } from "../../src/cli/user-session.ts";
+import { COMMAND_STREAM } from "../../src/wire/subjects.ts";
+import type { ChaosStage } from "../support/chaos-stage.ts";
+import { until } from "../support/until.ts";
+import type { Follower, Recording } from "./recording.ts";
+
+const SETTLE_MS = 240_000;
+const QUEUES_MS = 60_000;
+
+/** What must be the same however often the line went dead. */
+export interface Outcome {
+  /** Label, times and words of each segment. */
+  segments: string[];
+  /** Sequence, status and words of each chunk. */
+  chunks: string[];
+}
+
+export async function readOutcome(user: UserSession, sessionId: string): Promise<Outcome> {
+  const path = { session_id: sessionId };
+  const segments = await user.call((client) =>
+    client.GET("/sessions/{session_id}/segments", { params: { path, query: { limit: 100 } } }),
+  );
+  const { chunks } = await user.call((client) =>
+    client.GET("/sessions/{session_id}/chunks", { params: { path } }),
+  );
+  return {
+    segments: segments.items.map(
+      ({ speaker_label, start_ms, end_ms, text }) =>
+        `${speaker_label} ${start_ms}-${end_ms}: ${text}`,
+    ),
+    chunks: chunks.map(
+      ({ chunk_sequence, transcription_status, transcription_text }) =>
+        `${chunk_sequence} ${transcription_status}: ${transcription_text}`,
+    ),
+  };
+}
+
+export async function completed(user: UserSession, sessionId: string): Promise<void> {
+  const params = { path: { session_id: sessionId } };
+  await until(
+    async () => {
+      const session = await user.call((client) => client.GET("/sessions/{session_id}", { params }));
+      return session.status === "completed";
+    },
+    `session ${sessionId} to complete`,
+    SETTLE_MS,
+  );
+}
+
+/** Looks past the proxies at what there is when all is over. */
+export class Examiner {
+  readonly #stage: ChaosStage;
+  readonly #user: UserSession;
+  readonly #database: Client;
+
+  private constructor(stage: ChaosStage, user: UserSession, database: Client) {
+    this.#stage = stage;
+    this.#user = user;
+    this.#database = database;
+  }
+
+  static async open(stage: ChaosStage, user: UserSession): Promise<Examiner> {
+    const database = new Client({ connectionString: stage.databaseUrl });
+    await database.connect();
+    return new Examiner(stage, user, database);
+  }
+
+  close(): Promise<void> {
+    return this.#database.end();
+  }
+
+  /** Every way in which the recording differs from an undisturbed one of its lane. */
+  async examine(recording: Recording, calm: Outcome): Promise<string[]> {
+    const { sessionId, followers, lane } = recording;
+    await completed(this.#user, sessionId);
+    const found = await readOutcome(this.#user, sessionId);
+    const problems = [
+      ...differences("segments", found.segments, calm.segments),
+      ...differences("chunks", found.chunks, calm.chunks),
+    ];
+    const stored = await this.#storedSeqs(sessionId);
+    const newest = stored.at(-1) ?? 0;
+    for (const follower of followers) {
+      await until(
+        () => follower.seen >= newest || follower.gaveUp !== undefined,
+        "a viewer",
+        90_000,
+      ).catch(() => undefined);
+      await follower.stop();
+      problems.push(...judgeFollower(follower, stored, found));
+    }
+    return problems.map((problem) => `session ${sessionId} (lane ${lane}): ${problem}`);
+  }
+
+  /** What is still waiting somewhere, after time to drain. */
+  async queues(): Promise<string[]> {
+    let left: string[] = [];
+    const areEmpty = async (): Promise<boolean> => {
+      left = await this.#waiting();
+      return left.length === 0;
+    };
+    await until(areEmpty, "the queues", QUEUES_MS).catch(() => undefined);
+    return left;
+  }
+
+  async #waiting(): Promise<string[]> {
+    const { rows } = await this.#database.query<{ outbox: number; jobs: number; late: number }>(
+      `select (select count(*)::int from outbox) as outbox,
+              (select count(*)::int from jobs where status in ('queued', 'running')) as jobs,
+              (select count(*)::int from chunks where status in ('pending', 'processing')) as late`,
+    );
+    const { url, token } = this.#stage.nats;
+    const bus = await connect({ servers: url, token });
+    try {
+      const manager = await bus.jetstreamManager();
+      const { state } = await manager.streams.info(COMMAND_STREAM);
+      const figures = { ...rows[0], messages: state.messages };
+      return Object.entries(figures)
+        .filter(([, count]) => count !== 0)
+        .map(([name, count]) => `${count} left in ${name}`);
+    } finally {
+      await bus.close();
+    }
+  }
+
+  async #storedSeqs(sessionId: string): Promise<number[]> {
+    const { rows } = await this.#database.query<{ seq: number }>(
+      "select seq::int as seq from events where session_id = $1 order by seq",
+      [sessionId],
+    );
+    return rows.map(({ seq }) => seq);
+  }
+}
+
+function judgeFollower(follower: Follower, stored: readonly number[], found: Outcome): string[] {
+  const { fromStart, seqs, snapshotSeq, gaveUp, transcript, isStale } = follower;
+  const who = `viewer ${fromStart ? "from the start" : `from ${snapshotSeq}`}`;
+  if (gaveUp !== undefined) return [`${who} gave up at ${follower.seen}: ${gaveUp}`];
+  const expected = fromStart ? stored : stored.filter((seq) => seq > snapshotSeq);
+  const problems = differences(`${who}: events`, seqs.map(String), expected.map(String));
+  if (isStale) return problems;
+  const heard = transcript.finals.map(({ speaker, text }) => `${speaker}: ${text}`);
+  const said = found.segments.map((line) => line.replace(/ \d+-\d+:/, ":"));
+  return [...problems, ...differences(`${who}: words`, heard, said)];
+}
+
+function differences(what: string, found: readonly string[], wanted: readonly string[]): string[] {
+  if (found.length === wanted.length && found.every((each, n) => each === wanted[n])) return [];
+  const at = wanted.findIndex((each, n) => each !== found[n]);
+  const place = at < 0 ? wanted.length : at;
+  return [
+    `${what}: ${found.length} for ${wanted.length}, at ${place} ` +
+      `"${found[place] ?? "nothing"}" for "${wanted[place] ?? "nothing"}"`,
+  ];
+}
