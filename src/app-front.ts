@@ -4,6 +4,7 @@ import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import { recheckSession, requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { type Access, createAccess, createIdentityPorts } from "./app-access.ts";
+import { createHeartbeats } from "./app-devices.ts";
 import { createErasure } from "./app-erasure.ts";
 import { createGraphPorts } from "./app-graph.ts";
 import { createGroupPorts } from "./app-groups.ts";
@@ -178,7 +179,15 @@ function createAccountPorts(
       revocations,
       cursorKey,
     },
-    devices: { devices, workspaces, pairing, authenticator, clock, cursorKey },
+    devices: {
+      devices,
+      heartbeats: createHeartbeats(context),
+      workspaces,
+      pairing,
+      authenticator,
+      clock,
+      cursorKey,
+    },
   };
 }
 
