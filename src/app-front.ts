@@ -1,5 +1,6 @@
 import { DeviceStreams } from "./api/device-streams.ts";
 import type { HealthCheck } from "./api/health.ts";
+import type { Heartbeats } from "./api/heartbeats.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import { recheckSession, requireSession } from "./api/sessions-access.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
@@ -128,11 +129,19 @@ function createPorts(
   const segments = new PostgresSegments(shared.pool);
   const groups = createGroupPorts(context, { directory, notifier });
   const erasure = createErasure(context, access.revocations);
+  const heartbeats = createHeartbeats(context);
   return {
-    ...createAccountPorts(context, access, erasure.accounts, publicUrl),
+    ...createAccountPorts(context, access, { eraser: erasure.accounts, heartbeats }, publicUrl),
     ...groups,
     webhooks: createWebhookPorts(context, new WorkspaceStore(shared.pool)),
-    ...createConversationPorts(context, { directory, notifier, access, erasure, groups }),
+    ...createConversationPorts(context, {
+      directory,
+      notifier,
+      access,
+      erasure,
+      groups,
+      heartbeats,
+    }),
     ...createSessionPorts(context, {
       directory,
       notifier,
@@ -151,7 +160,7 @@ function createPorts(
 function createAccountPorts(
   context: AppContext,
   access: Access,
-  eraser: Erasure["accounts"],
+  { eraser, heartbeats }: { eraser: Erasure["accounts"]; heartbeats: Heartbeats },
   publicUrl: () => string,
 ): Pick<ApiPorts, "auth" | "serviceKeys" | "users" | "admin" | "workspaces" | "devices"> {
   const { clock, shared } = context;
@@ -181,7 +190,7 @@ function createAccountPorts(
     },
     devices: {
       devices,
-      heartbeats: createHeartbeats(context),
+      heartbeats,
       workspaces,
       pairing,
       authenticator,
@@ -197,12 +206,13 @@ interface SessionParts {
   access: Access;
   erasure: Erasure;
   groups: ReturnType<typeof createGroupPorts>;
+  heartbeats: Heartbeats;
 }
 
 /** Sessions, from their start to their deletion. */
 function createConversationPorts(
   { config, log, shared }: AppContext,
-  { directory, notifier, access, erasure, groups }: SessionParts,
+  { directory, notifier, access, erasure, groups, heartbeats }: SessionParts,
 ): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
   const { pool, blobs, commands: actors } = shared;
   const { cursorKey } = shared.keys;
@@ -231,7 +241,7 @@ function createConversationPorts(
       eraser: erasure.sessions,
       cursorKey,
     },
-    upload: { directory, chunks: new PostgresChunkStore(pool), blobs, notifier, log },
+    upload: { directory, chunks: new PostgresChunkStore(pool), blobs, notifier, log, heartbeats },
     jobs: {
       directory,
       jobs: new PostgresTranscriptionJobs(pool),

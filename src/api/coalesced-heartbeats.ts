@@ -42,7 +42,11 @@ export class CoalescedHeartbeats implements Heartbeats {
     }
     const now = clock.now();
     const { firmware } = telemetry;
-    this.#keep({ deviceId: device.id, at: now, telemetry: text, firmware });
+    if (!this.#keep({ deviceId: device.id, at: now, telemetry: text, firmware })) {
+      throw new AppError("overloaded", "Too many heartbeats wait to be written.", {
+        retryAfter: 5,
+      });
+    }
     const sessionId = await book.recording(device.id);
     const commands: HeartbeatAnswer["commands"] = [];
     if (device.expiresAt - now < RENEW_BEFORE) commands.push({ type: "renew_key" });
@@ -69,18 +73,15 @@ export class CoalescedHeartbeats implements Heartbeats {
     await withTimeout(this.flush(), STOP_MS, "Writing the last heartbeats").catch(() => {});
   }
 
-  /** Newer news replace older ones, member by member. */
-  #keep(beat: Beat): void {
+  /** Newer news replace older ones, member by member. False when too many wait. */
+  #keep(beat: Beat): boolean {
     const before = this.#waiting.get(beat.deviceId);
-    if (before === undefined && this.#waiting.size >= MAX_WAITING) {
-      throw new AppError("overloaded", "Too many heartbeats wait to be written.", {
-        retryAfter: 5,
-      });
-    }
+    if (before === undefined && this.#waiting.size >= MAX_WAITING) return false;
     const telemetry = beat.telemetry ?? before?.telemetry;
     const firmware = beat.firmware ?? before?.firmware;
     this.#waiting.set(beat.deviceId, { ...beat, telemetry, firmware });
     this.#arm();
+    return true;
   }
 
   #arm(): void {
