@@ -49,19 +49,11 @@ export async function startFront(context: AppContext): Promise<number> {
   const access = createAccess(context, publicUrl);
   const sessions = new PostgresSessions(shared.pool);
   const ports = createPorts(context, access, sessions, publicUrl);
-  const devices = new DeviceStore(shared.pool);
   const streams = new DeviceStreams({
     ...ports.deviceSessions,
     directory: sessions,
     streams: createAudioStreams(context, ports.deviceSessions.notifier),
-    heartbeats: {
-      async beat(device, telemetry) {
-        const firmware = typeof telemetry.firmware === "string" ? telemetry.firmware : undefined;
-        await devices.heartbeat(device.id, firmware, telemetry, clock.now());
-        return { commands: [] };
-      },
-      seen: () => {},
-    },
+    heartbeats: ports.devices.heartbeats,
   });
   const server = new FrontServer({
     streams,

@@ -58,6 +58,9 @@ export class CoalescedHeartbeats implements Heartbeats {
 
   seen(deviceId: string): void {
     const at = this.#parts.clock.now();
+    const known = this.#waiting.get(deviceId);
+    // Audio comes many times a second; once is enough until the next write.
+    if (known !== undefined && at - known.at < FLUSH_MS) return;
     this.#keep({ deviceId, at, telemetry: undefined, firmware: undefined });
   }
 

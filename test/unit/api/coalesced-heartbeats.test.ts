@@ -57,7 +57,7 @@ describe("heartbeats", () => {
     await heartbeats.beat(device("a"), { battery_percent: 3, firmware: "1" });
     await heartbeats.beat(device("b"), {});
     const failed = heartbeats.flush();
-    clock.advance(10);
+    clock.advance(1_000);
     heartbeats.seen("a");
     await expect(failed).rejects.toThrow("away");
     state.away = false;
@@ -65,7 +65,7 @@ describe("heartbeats", () => {
     const said = JSON.stringify({ battery_percent: 3, firmware: "1" });
     expect(written.flat()).toEqual([
       { deviceId: "a", at: clock.now(), telemetry: said, firmware: "1" },
-      { deviceId: "b", at: clock.now() - 10, telemetry: "{}", firmware: undefined },
+      { deviceId: "b", at: clock.now() - 1_000, telemetry: "{}", firmware: undefined },
     ]);
   });
 
