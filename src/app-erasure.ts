@@ -1,3 +1,4 @@
+import { autoStopChores } from "./app-devices.ts";
 import type { AppContext } from "./app-shared.ts";
 import { createNotifier, createSealer } from "./app-streams.ts";
 import type { RevocationFeed } from "./auth/revocation-feed.ts";
@@ -58,6 +59,7 @@ export function startHousekeeping(context: AppContext, revocations: RevocationFe
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
       { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },
       { name: "webhook deliveries", every: HOUR / 6, run: () => deliveries.clean(clock.now()) },
+      ...autoStopChores(context),
       { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
     ],
     log,

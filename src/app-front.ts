@@ -1,9 +1,11 @@
 import type { AudioStreams } from "./api/audio-streams.ts";
 import { DeviceStreams } from "./api/device-streams.ts";
 import type { HealthCheck } from "./api/health.ts";
+import type { Heartbeats } from "./api/heartbeats.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { type Access, createAccess, createIdentityPorts } from "./app-access.ts";
+import { createHeartbeats } from "./app-devices.ts";
 import { createErasure } from "./app-erasure.ts";
 import { createGraphPorts } from "./app-graph.ts";
 import { createGroupPorts } from "./app-groups.ts";
@@ -46,19 +48,11 @@ export async function startFront(context: AppContext, audioStreams: AudioStreams
   const access = createAccess(context, publicUrl);
   const sessions = new PostgresSessions(shared.pool);
   const ports = createPorts(context, access, sessions, publicUrl);
-  const devices = new DeviceStore(shared.pool);
   const streams = new DeviceStreams({
     ...ports.deviceSessions,
     directory: sessions,
     streams: audioStreams,
-    heartbeats: {
-      async beat(device, telemetry) {
-        const firmware = typeof telemetry.firmware === "string" ? telemetry.firmware : undefined;
-        await devices.heartbeat(device.id, firmware, telemetry, clock.now());
-        return { commands: [] };
-      },
-      seen: () => {},
-    },
+    heartbeats: ports.devices.heartbeats,
   });
   const server = new FrontServer({
     streams,
@@ -126,11 +120,19 @@ function createPorts(
   const segments = new PostgresSegments(shared.pool);
   const groups = createGroupPorts(context, { directory, notifier });
   const erasure = createErasure(context, access.revocations);
+  const heartbeats = createHeartbeats(context);
   return {
-    ...createAccountPorts(context, access, erasure.accounts, publicUrl),
+    ...createAccountPorts(context, access, { eraser: erasure.accounts, heartbeats }, publicUrl),
     ...groups,
     webhooks: createWebhookPorts(context, new WorkspaceStore(shared.pool)),
-    ...createConversationPorts(context, { directory, notifier, access, erasure, groups }),
+    ...createConversationPorts(context, {
+      directory,
+      notifier,
+      access,
+      erasure,
+      groups,
+      heartbeats,
+    }),
     ...createSessionPorts(context, {
       directory,
       notifier,
@@ -149,7 +151,7 @@ function createPorts(
 function createAccountPorts(
   context: AppContext,
   access: Access,
-  eraser: Erasure["accounts"],
+  { eraser, heartbeats }: { eraser: Erasure["accounts"]; heartbeats: Heartbeats },
   publicUrl: () => string,
 ): Pick<ApiPorts, "auth" | "serviceKeys" | "users" | "admin" | "workspaces" | "devices"> {
   const { clock, shared } = context;
@@ -177,7 +179,15 @@ function createAccountPorts(
       revocations,
       cursorKey,
     },
-    devices: { devices, workspaces, pairing, authenticator, clock, cursorKey },
+    devices: {
+      devices,
+      heartbeats,
+      workspaces,
+      pairing,
+      authenticator,
+      clock,
+      cursorKey,
+    },
   };
 }
 
@@ -187,12 +197,13 @@ interface SessionParts {
   access: Access;
   erasure: Erasure;
   groups: ReturnType<typeof createGroupPorts>;
+  heartbeats: Heartbeats;
 }
 
 /** Sessions, from their start to their deletion. */
 function createConversationPorts(
   { config, log, shared }: AppContext,
-  { directory, notifier, access, erasure, groups }: SessionParts,
+  { directory, notifier, access, erasure, groups, heartbeats }: SessionParts,
 ): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
   const { pool, blobs, commands: actors } = shared;
   const { cursorKey } = shared.keys;
@@ -221,7 +232,7 @@ function createConversationPorts(
       eraser: erasure.sessions,
       cursorKey,
     },
-    upload: { directory, chunks: new PostgresChunkStore(pool), blobs, notifier, log },
+    upload: { directory, chunks: new PostgresChunkStore(pool), blobs, notifier, log, heartbeats },
     jobs: {
       directory,
       jobs: new PostgresTranscriptionJobs(pool),

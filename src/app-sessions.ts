@@ -3,6 +3,7 @@ import type { CompanionContext } from "./actor/behaviour.ts";
 import { ActorHost } from "./actor/host.ts";
 import { PartitionOwner } from "./actor/partition-owner.ts";
 import { Sweeper } from "./actor/sweeper.ts";
+import { startPresence } from "./app-devices.ts";
 import { startJobs } from "./app-jobs.ts";
 import type { AppContext } from "./app-shared.ts";
 import { startWebhooks } from "./app-webhooks.ts";
@@ -27,6 +28,7 @@ import { renderFrames } from "./store/live-frames.ts";
 import { SessionAudio } from "./store/session-audio.ts";
 import { SessionBacklog } from "./store/session-backlog.ts";
 import { SessionJournal } from "./store/session-journal.ts";
+import type { DeviceFrame } from "./wire/live-frames.ts";
 
 type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCommand>;
 
@@ -43,8 +45,9 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   stack.push("audio sweep", () => sweep.stop());
   const client = new WorkerClient();
   stack.push("worker client", () => client.close());
-  const host = createHost(context, client);
+  const host: SessionHost = createHost(context, client, (id) => presence.of(id));
   host.start();
+  const presence = startPresence(context, () => host.owned);
   const deliver = (sessionId: string, command: Record<string, unknown>, id: string) =>
     deliverTo(host, log, sessionId, command, id);
   const inbox = new PartitionInbox(
@@ -111,7 +114,11 @@ function deliverTo(
   return Promise.reject(new AppError("bad_request", "This command is not known."));
 }
 
-function createHost(context: AppContext, client: WorkerClient): SessionHost {
+function createHost(
+  context: AppContext,
+  client: WorkerClient,
+  deviceOf: (sessionId: string) => DeviceFrame | undefined,
+): SessionHost {
   const { config, log, clock, shared } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
   const source = new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256));
@@ -130,6 +137,7 @@ function createHost(context: AppContext, client: WorkerClient): SessionHost {
       live,
       log: log.child({ session_id: id, epoch }),
       tell,
+      device: () => deviceOf(id),
       publish: (frame) => publisher.transient(id, frame),
       publishTurn: (turn) => publisher.turn(id, turn),
     });

@@ -29,6 +29,8 @@ export interface Config {
   rateLimitFactor: number;
   leaseMs: number;
   passivateMs: number;
+  /** Seconds after which a session whose device is silent is stopped; 0 for never. */
+  autoStopSilence: number;
   logLevel: string;
   /** Where mail goes; without it letters are written to `mailFolder`, and without that none are sent. */
   smtpUrl: string | undefined;
@@ -143,6 +145,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     rateLimitFactor: reader.number("RATE_LIMIT_FACTOR", 1, 0, 1_000_000),
     leaseMs: reader.number("LEASE_MS", 1_500, 300, 60_000),
     passivateMs: reader.number("PASSIVATE_MS", 120_000, 1_000, 86_400_000),
+    autoStopSilence: reader.number("AUTO_STOP_SILENCE", 900, 0, 604_800),
     logLevel: reader.text("LOG_LEVEL", "info"),
     smtpUrl: reader.url("SMTP_URL", ["smtp:", "smtps:"]),
     mailFrom: reader.text("MAIL_FROM", "Voice <no-reply@localhost>"),

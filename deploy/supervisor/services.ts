@@ -19,7 +19,10 @@ export function projectPrograms(project: string): Programs {
 }
 
 /** How every TypeScript file is run: on this very Node, types stripped. */
-export const NODE_ARGUMENTS: readonly string[] = ["--disable-warning=ExperimentalWarning"];
+export const NODE_ARGUMENTS: readonly string[] = [
+  "--disable-warning=ExperimentalWarning",
+  "--experimental-async-context-frame",
+];
 
 const STOP: readonly StopStep[] = [{ signal: "SIGTERM", waitMs: 5_200 }];
 

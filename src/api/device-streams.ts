@@ -4,24 +4,14 @@ import type { AudioStreamEvents } from "./audio-stream.ts";
 import type { StreamSettings } from "./audio-stream-store.ts";
 import type { AudioStreams, OpenedAudioStream } from "./audio-streams.ts";
 import { type DeviceSessionPorts, requireSelf, startRecording } from "./device-sessions.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 
 export interface DeviceStreamPorts extends DeviceSessionPorts {
   directory: SessionDirectory;
   streams: AudioStreams;
-  heartbeats: DeviceHeartbeats;
-}
-
-/** Port: signs of life, by whichever way they come. */
-export interface DeviceHeartbeats {
-  /** Keeps what the device says of itself, and tells what it should do. Throws `invalid_body`. */
-  beat(
-    device: DevicePrincipal,
-    telemetry: Record<string, unknown>,
-  ): Promise<{ commands: { type: string }[] }>;
-  /** Audio came from the device: it is there. */
-  seen(deviceId: string): void;
+  heartbeats: Pick<Heartbeats, "beat" | "seen">;
 }
 
 /** What a device wants to stream, and where to. */
@@ -66,7 +56,7 @@ export class DeviceStreams {
     return this.#ports.streams.open({ sessionId, settings, oldest: oldest ?? 0, events });
   }
 
-  get heartbeats(): DeviceHeartbeats {
+  get heartbeats(): Pick<Heartbeats, "beat" | "seen"> {
     return this.#ports.heartbeats;
   }
 

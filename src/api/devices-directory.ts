@@ -31,11 +31,4 @@ export interface DeviceDirectory {
   list(filter: DeviceFilter, page: PageRequest): Promise<Page<DeviceRecord>>;
   /** False, and nothing changed, when `expected` is given and no longer its name. */
   rename(id: string, name: string, expected?: string): Promise<boolean>;
-  /** Keeps what the heartbeat said; returns the id of the session that the device records now. */
-  heartbeat(
-    id: string,
-    firmware: string | undefined,
-    telemetry: Record<string, unknown>,
-    now: number,
-  ): Promise<string | undefined>;
 }

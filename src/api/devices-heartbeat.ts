@@ -1,19 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { mayDevice } from "../auth/policy.ts";
 import type { DevicePrincipal } from "../auth/principal.ts";
-import { type Clock, toTimestamp } from "../base/clock.ts";
+import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { requireDevice } from "./callers.ts";
 import type { DeviceDirectory } from "./devices-directory.ts";
 import { requireKnownDevice } from "./devices-schema.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 import { defineRoute, type Route } from "./route.ts";
 
-const TELEMETRY_BYTES = 8_192;
-const RENEW_BEFORE = 7 * 24 * 3_600_000;
-
 export interface HeartbeatPorts {
-  devices: Pick<DeviceDirectory, "find" | "heartbeat">;
-  clock: Clock;
+  devices: Pick<DeviceDirectory, "find">;
+  heartbeats: Heartbeats;
 }
 
 const commandSchema = Type.Object({
@@ -21,7 +19,7 @@ const commandSchema = Type.Object({
 });
 
 /** POST /devices/{device_id}/heartbeat. */
-export function heartbeatRoutes({ devices, clock }: HeartbeatPorts): Route[] {
+export function heartbeatRoutes({ devices, heartbeats }: HeartbeatPorts): Route[] {
   const heartbeat = defineRoute({
     method: "post",
     path: "/devices/{device_id}/heartbeat",
@@ -29,7 +27,8 @@ export function heartbeatRoutes({ devices, clock }: HeartbeatPorts): Route[] {
     tag: "Device",
     summary: "A device says that it is there, and how it does",
     description:
-      "All members are optional; unknown ones are kept as telemetry. `commands` tells the device what to do: `renew_key` when its key runs out within 7 days, `stop_recording` when it says it records and no session is open.",
+      "All members are optional; unknown ones are kept as telemetry. `commands` tells the device what to do: `renew_key` when its key runs out within 7 days, `stop_recording` when it says it records and no session is open. After three heartbeats that did not come the device is offline: they are due every 30 s, or every `period_seconds`.",
+    frequent: true,
     auth: ["device_key"],
     params: Type.Object({ device_id: Type.String() }),
     body: {
@@ -41,6 +40,13 @@ export function heartbeatRoutes({ devices, clock }: HeartbeatPorts): Route[] {
         recording: Type.Optional(Type.Boolean()),
         buffered_chunks: Type.Optional(Type.Integer({ minimum: 0 })),
         firmware: Type.Optional(Type.String({ maxLength: 200 })),
+        period_seconds: Type.Optional(
+          Type.Number({
+            minimum: 0.5,
+            maximum: 3_600,
+            description: "Time until the next heartbeat",
+          }),
+        ),
       }),
     },
     responses: {
@@ -59,30 +65,24 @@ export function heartbeatRoutes({ devices, clock }: HeartbeatPorts): Route[] {
     errors: ["invalid_body", "unauthorized", "invalid_api_key", "forbidden", "not_found"],
     async resolve({ principal, params }): Promise<DevicePrincipal> {
       const caller = requireDevice(principal);
-      const device = await requireKnownDevice(devices, params.device_id);
-      const { id, ownerId } = device;
+      // Whoever has the key of a device is known to be one: only another is looked up.
+      const { id, ownerId } =
+        caller.id === params.device_id
+          ? caller
+          : await requireKnownDevice(devices, params.device_id);
       const facts = { kind: "device", id, ownerId, workspaceRole: undefined } as const;
       if (mayDevice(caller, "device.operate", facts) === "allow") return caller;
       throw new AppError("forbidden", "This key belongs to another device.");
     },
     async handle({ body = {} }, device: DevicePrincipal) {
-      if (Buffer.byteLength(JSON.stringify(body)) > TELEMETRY_BYTES) {
-        throw new AppError("invalid_body", `A heartbeat may have ${TELEMETRY_BYTES} bytes.`);
-      }
-      const now = clock.now();
-      const sessionId = await devices.heartbeat(device.id, body.firmware, body, now);
-      const renew = device.expiresAt - now < RENEW_BEFORE;
-      const stop = body.recording === true && sessionId === undefined;
+      const { serverTime, sessionId, commands } = await heartbeats.beat(device, body);
       return {
         status: 200,
         body: {
           success: true,
-          server_time: toTimestamp(now),
+          server_time: toTimestamp(serverTime),
           session_id: sessionId,
-          commands: [
-            ...(renew ? [{ type: "renew_key" }] : []),
-            ...(stop ? [{ type: "stop_recording" }] : []),
-          ],
+          commands,
         },
       };
     },

@@ -2,10 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
+import { presenceOf } from "../session/presence.ts";
 import type { DeviceDirectory, DeviceRecord } from "./devices-directory.ts";
-
-/** A device that was not heard of for this long is offline. */
-const PRESENCE_MILLISECONDS = 90_000;
 
 export const deviceStatusSchema = Type.Union([
   Type.Literal("pairing"),
@@ -20,7 +18,9 @@ export const deviceSchema = Type.Object({
   model: Type.String(),
   firmware: Type.String(),
   status: deviceStatusSchema,
-  presence: Type.Union([Type.Literal("online"), Type.Literal("offline")]),
+  presence: Type.Union([Type.Literal("online"), Type.Literal("offline")], {
+    description: "`offline` after three missed heartbeats",
+  }),
   workspace_id: Type.Optional(Type.String()),
   owner_id: Type.Optional(Type.String({ description: "The user who paired it" })),
   last_seen_at: Type.Optional(Type.String()),
@@ -33,10 +33,6 @@ export const deviceSchema = Type.Object({
 
 export function presentDevice(device: DeviceRecord, now: number): Static<typeof deviceSchema> {
   const { lastSeenAt } = device;
-  const online =
-    device.status === "paired" &&
-    lastSeenAt !== undefined &&
-    now - lastSeenAt < PRESENCE_MILLISECONDS;
   return {
     id: device.id,
     device_serial: device.serial,
@@ -44,7 +40,8 @@ export function presentDevice(device: DeviceRecord, now: number): Static<typeof 
     model: device.model,
     firmware: device.firmware,
     status: device.status,
-    presence: online ? "online" : "offline",
+    presence:
+      device.status === "paired" ? presenceOf(lastSeenAt, device.telemetry, now) : "offline",
     workspace_id: device.workspaceId,
     owner_id: device.ownerId,
     last_seen_at: lastSeenAt === undefined ? undefined : toTimestamp(lastSeenAt),

@@ -15,6 +15,7 @@ import {
   presentDevice,
   requireKnownDevice,
 } from "./devices-schema.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { presentKey } from "./pairing.ts";
 import { expectedOf, staleEdit } from "./representations.ts";
@@ -25,6 +26,7 @@ import type { WorkspaceDirectory } from "./workspaces-directory.ts";
 
 export interface DevicePorts {
   devices: DeviceDirectory;
+  heartbeats: Pick<Heartbeats, "flush">;
   workspaces: Pick<WorkspaceDirectory, "find" | "role">;
   pairing: Pick<Pairing, "addVirtual" | "unpair">;
   clock: Clock;
@@ -60,7 +62,7 @@ async function requireDeviceFor(
   throw new AppError("forbidden", "You have no right to this device.");
 }
 
-function listDevices({ devices, clock, cursorKey }: DevicePorts): Route {
+function listDevices({ devices, heartbeats, clock, cursorKey }: DevicePorts): Route {
   return defineRoute({
     method: "get",
     path: "/devices",
@@ -78,10 +80,12 @@ function listDevices({ devices, clock, cursorKey }: DevicePorts): Route {
     errors: ["invalid_parameter", "unauthorized", "invalid_token", "forbidden"],
     async handle({ principal, query }) {
       const caller = requireUser(principal);
+      const filter = filterId("workspace_id", query.workspace_id);
+      await heartbeats.flush();
       const found = await devices.list(
         {
           visibleTo: caller.role === "admin" ? undefined : caller.id,
-          workspaceId: filterId("workspace_id", query.workspace_id),
+          workspaceId: filter,
           status: query.status,
         },
         toPageRequest(cursorKey, "devices", query),
@@ -139,7 +143,7 @@ function createVirtualDevice({ devices, workspaces, pairing, clock }: DevicePort
   });
 }
 
-function getDevice({ devices, clock }: DevicePorts): Route {
+function getDevice({ devices, heartbeats, clock }: DevicePorts): Route {
   return defineRoute({
     method: "get",
     path: "/devices/{device_id}",
@@ -152,8 +156,10 @@ function getDevice({ devices, clock }: DevicePorts): Route {
     volatile: ["presence", "last_seen_at", "telemetry"],
     responses: { 200: { description: "The device", schema: deviceSchema } },
     errors: ["unauthorized", "invalid_token", "forbidden", "not_found"],
-    resolve: ({ principal, params }) =>
-      requireDeviceFor(devices, principal, params.device_id, "device.read"),
+    async resolve({ principal, params }) {
+      await heartbeats.flush();
+      return requireDeviceFor(devices, principal, params.device_id, "device.read");
+    },
     async handle(_request, device: DeviceRecord) {
       return { status: 200, body: presentDevice(device, clock.now()) };
     },

@@ -35,6 +35,8 @@ export interface Route {
    * on the edits of the same path? By default when its path ends in a parameter.
    */
   etag?: boolean;
+  /** Called so often by so many that each call that went well is no line of the log. */
+  frequent?: true;
   /** Members of that thing which change by themselves: an edit is not stale for them. */
   volatile?: readonly string[];
   resolve?(request: Request): Promise<unknown>;

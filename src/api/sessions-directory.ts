@@ -1,6 +1,6 @@
 import type { SessionFacts } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { ClaimSource, SessionPhase } from "../session/status.ts";
+import type { ClaimSource, SessionPhase, StopReason } from "../session/status.ts";
 import type { Page, PageRequest } from "./page.ts";
 
 /** What is known of a session besides its words. Times are Unix milliseconds. */
@@ -18,6 +18,8 @@ export interface SessionRecord {
   workshopId?: string;
   startedAt: number;
   stoppedAt?: number;
+  /** Set when the service stopped it by itself. */
+  stopReason?: StopReason;
   completedAt?: number;
   createdAt: number;
 }

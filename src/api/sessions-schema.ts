@@ -32,6 +32,11 @@ export const sessionSchema = Type.Object({
   workshop_id: Type.Optional(Type.String()),
   started_at: timestamp,
   stopped_at: Type.Optional(timestamp),
+  stop_reason: Type.Optional(
+    Type.Literal("device_silent", {
+      description: "Set when the service stopped it because nothing came from its device",
+    }),
+  ),
   completed_at: Type.Optional(timestamp),
   created_at: timestamp,
 });
@@ -80,6 +85,7 @@ export function presentSession(session: SessionRecord): Static<typeof sessionSch
     workshop_id: session.workshopId,
     started_at: toTimestamp(session.startedAt),
     stopped_at: optionalTime(session.stoppedAt),
+    stop_reason: session.stopReason,
     completed_at: optionalTime(session.completedAt),
     created_at: toTimestamp(session.createdAt),
   };

@@ -4,6 +4,7 @@ import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { MAX_SEQUENCE } from "../session/limits.ts";
 import { chunkStatus } from "./chunks.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 import { defineRoute, type Reply, type Route, type Upload } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
@@ -19,6 +20,8 @@ export interface UploadAudioPorts {
   blobs: BlobStore;
   notifier: CommandNotifier;
   log: Log;
+  /** Audio is a sign of life of its device. */
+  heartbeats?: Pick<Heartbeats, "seen">;
   /** Longest decoded audio of one chunk in seconds; 900 unless told. */
   maxSeconds?: number;
 }
@@ -149,7 +152,7 @@ export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
     ],
     resolve: ({ principal, params }) =>
       requireSession(ports.directory, principal, params.session_id, "session.upload"),
-    async handle({ params, upload: file, headers }) {
+    async handle({ principal, params, upload: file, headers }) {
       if (file === undefined) {
         throw new AppError(
           "invalid_body",
@@ -160,7 +163,9 @@ export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
       const recordedAt = readStartedAt(file.fields.started_at);
       const maxSeconds = ports.maxSeconds ?? MAX_SECONDS;
       const chunk = await describe(file, params.session_id, sequence, maxSeconds);
-      return save(ports, { ...chunk, recordedAt }, file.path);
+      const reply = await save(ports, { ...chunk, recordedAt }, file.path);
+      if (principal?.kind === "device") ports.heartbeats?.seen(principal.id);
+      return reply;
     },
   });
   return [upload];

@@ -23,6 +23,9 @@ import type { Tokens } from "./tokens.ts";
 /** A right that ended elsewhere, its news lost, is refused after this time. */
 const CACHE_MILLISECONDS = 2_000;
 const CACHE_CAPACITY = 10_000;
+/** Devices show their keys every few seconds, for as long as they live. */
+const DEVICE_CACHE_MILLISECONDS = 4_000;
+const DEVICE_CACHE_CAPACITY = 50_000;
 
 export interface AuthenticatorParts {
   tokens: Tokens;
@@ -40,6 +43,8 @@ export class CredentialAuthenticator implements Authenticator {
   readonly #logins: ShortCache<LoginStanding | undefined>;
   readonly #guests: ShortCache<GuestStanding | undefined>;
   readonly #keys: ShortCache<DeviceKeyStanding | undefined>;
+  /** By id, of sockets that are looked at again and again. */
+  readonly #openKeys: ShortCache<DeviceKeyStanding | undefined>;
   readonly #services: ShortCache<ServiceKeyStanding | undefined>;
   readonly #unsubscribe: () => void;
 
@@ -47,13 +52,15 @@ export class CredentialAuthenticator implements Authenticator {
     this.#parts = parts;
     this.#logins = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
     this.#guests = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
-    this.#keys = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
+    this.#keys = new ShortCache(parts.clock, DEVICE_CACHE_MILLISECONDS, DEVICE_CACHE_CAPACITY);
+    this.#openKeys = new ShortCache(parts.clock, CACHE_MILLISECONDS, DEVICE_CACHE_CAPACITY);
     this.#services = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
     // Revocations are rare and look-ups cheap: forgetting all is the simplest that is right.
     this.#unsubscribe = parts.revocations.subscribe(() => {
       this.#logins.clear();
       this.#guests.clear();
       this.#keys.clear();
+      this.#openKeys.clear();
       this.#services.clear();
     });
   }
@@ -85,7 +92,7 @@ export class CredentialAuthenticator implements Authenticator {
     }
     const { keyId } = principal;
     return this.#device(
-      await this.#keys.get(keyId, () => this.#parts.deviceKeys.standingByKey(keyId)),
+      await this.#openKeys.get(keyId, () => this.#parts.deviceKeys.standingByKey(keyId)),
     );
   }
 

@@ -18,14 +18,22 @@ export function createDeferred<T>(): Deferred<T> {
 
 /** Settles as `promise` does, or rejects with `timeout` after `ms`. The work itself goes on. */
 export function withTimeout<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
       () => reject(new AppError("timeout", `${what} took longer than ${ms} ms.`)),
       ms,
     );
+    promise.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 /** Waits `ms`, or less when `signal` aborts; never rejects. */

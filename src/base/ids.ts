@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomFillSync } from "node:crypto";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -7,9 +7,24 @@ function format(bytes: Uint8Array): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
+const ID_BYTES = 16;
+/** Asking the system for each id alone would cost more than the id. */
+const pool = Buffer.alloc(256 * ID_BYTES);
+let used = pool.length;
+
+function takeRandom(): Buffer {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const from = used;
+  used += ID_BYTES;
+  return pool.subarray(from, used);
+}
+
 /** A new UUIDv7 (RFC 9562 §5.7) in lower case: sorts by creation time. */
 export function newId(now = Date.now()): string {
-  const bytes = randomBytes(16);
+  const bytes = takeRandom();
   bytes.writeUIntBE(now, 0, 6);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

@@ -36,6 +36,7 @@ export const DEVICE_FRAME_SCHEMAS = {
     recording: Type.Optional(Type.Boolean()),
     buffered_chunks: Type.Optional(Type.Integer({ minimum: 0 })),
     firmware: Type.Optional(Type.String({ maxLength: 200 })),
+    period_seconds: Type.Optional(Type.Number({ minimum: 0.5, maximum: 3_600 })),
   }),
   Finalize: Type.Object({ type: Type.Literal("Finalize") }),
   KeepAlive: Type.Object({ type: Type.Literal("KeepAlive") }),

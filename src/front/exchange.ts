@@ -22,6 +22,8 @@ const DROP_BYTES = 1024 * 1024;
  */
 const RENEW_MS = 3000;
 /** Statuses whose answers have no body, and no Content-Length that would speak of one. */
+/** A body up to this size is kept as it comes: most are in the same packet as their head. */
+const EARLY_BYTES = 16 * 1024;
 const LINGER_MS = 500;
 const LINGER_BYTES = 16 * 1024 * 1024;
 
@@ -40,7 +42,8 @@ export interface StreamLimits {
  */
 export class Exchange {
   readonly #res: HttpResponse;
-  readonly #abort = new AbortController();
+  /** Made when somebody asks for its signal. */
+  #abort: AbortController | undefined;
   #state: "open" | "streaming" | "lingering" | "ended" | "aborted" = "open";
   #writer: BodyWriter | undefined;
   #consumer: BodyConsumer | undefined;
@@ -61,6 +64,8 @@ export class Exchange {
 
   /** Aborted when the caller goes away before its answer. */
   get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#state === "aborted") this.#abort.abort();
     return this.#abort.signal;
   }
 
@@ -75,7 +80,7 @@ export class Exchange {
     this.#last = false;
     this.#held = true;
     this.#res.onData((chunk, last) => this.#data(chunk, last));
-    this.pause();
+    if (length > EARLY_BYTES) this.pause();
   }
 
   /** Starts the flow of a held body. */
@@ -264,7 +269,7 @@ export class Exchange {
     const waiting = this.#state === "open" || this.#state === "streaming";
     this.#state = "aborted";
     if (!waiting) return;
-    this.#abort.abort();
+    this.#abort?.abort();
     this.#writer?.gone();
     const consumer = this.#consumer;
     this.#forget();

@@ -66,7 +66,8 @@ interface Serving {
   exchange: Exchange;
   incoming: Incoming;
   extra: Record<string, string>;
-  routeId: string;
+  /** Once it is known. */
+  route: Route | undefined;
 }
 
 /** Serves routes: the only place where a route meets a socket. */
@@ -111,7 +112,7 @@ export class HttpFront {
       "X-Request-Id": incoming.id,
       ...this.#options.origins.headers(incoming.headers),
     };
-    void this.#run({ exchange, incoming, extra, routeId: "none" });
+    void this.#run({ exchange, incoming, extra, route: undefined });
   }
 
   async #run(serving: Serving): Promise<void> {
@@ -163,15 +164,17 @@ export class HttpFront {
   }
 
   #report(serving: Serving, status: number, ms: number, failure: unknown): void {
-    const { incoming, routeId } = serving;
+    const { incoming, route } = serving;
     const fields = {
       method: incoming.method,
-      route: routeId,
+      route: route?.id ?? "none",
       status,
       ms: Math.round(ms * 10) / 10,
       request_id: incoming.id,
     };
-    if (status < 400) return this.#options.log.info(fields, "request");
+    if (status < 400 && route?.frequent !== true) {
+      return this.#options.log.info(fields, "request");
+    }
     if (status < 500) return this.#options.log.debug(fields, "request");
     this.#options.log.error({ ...fields, ...causeOf(failure) }, "request failed");
   }
@@ -193,7 +196,7 @@ export class HttpFront {
     }
     if (incoming.method === "OPTIONS") return this.#answerOptions(serving, match);
     if (match.kind === "wrong_method") return wrongMethod(incoming, match.allow);
-    serving.routeId = match.route.id;
+    serving.route = match.route;
     return this.#serveRoute(serving, match.route, match.params);
   }
 
@@ -246,7 +249,9 @@ export class HttpFront {
     const resource = await withTimeout(Promise.resolve(route.resolve?.(request)), ms, "The lookup");
     request.query = prepared.query(request.query);
     request.body = prepared.body(json);
-    await withTimeout(this.#preconditions.check(route, request), ms, "Checking If-Match");
+    if (request.headers["if-match"] !== undefined) {
+      await withTimeout(this.#preconditions.check(route, request), ms, "Checking If-Match");
+    }
     if (route.body?.kind !== "upload") {
       const { path, query } = serving.incoming;
       const work = this.#idempotency.run(route, request, `${path}?${query}`, () =>
@@ -295,7 +300,9 @@ function buildRequest(
     body: undefined,
     principal,
     address: incoming.address,
-    signal: exchange.signal,
+    get signal() {
+      return exchange.signal;
+    },
   };
 }
 

@@ -39,6 +39,8 @@ export function bodyLate(ms: number): AppError {
   return new AppError("timeout", `The request body did not arrive within ${ms / 1000} s.`);
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 /** Deeper than anything that is meant; parsing costs much more with depth than with length. */
 const MAX_DEPTH = 64;
 const QUOTE = 0x22;
@@ -67,7 +69,7 @@ export function parseJson(bytes: Buffer): unknown {
   }
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    text = utf8.decode(bytes);
   } catch {
     throw new AppError("invalid_json", "The request body is not valid UTF-8.");
   }

@@ -87,6 +87,7 @@ function find(node: Node, segments: string[], at: number, values: string[]): Nod
 }
 
 function tryDecode(segment: string): string | undefined {
+  if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -9,7 +9,7 @@ import { knownLabel } from "../session/speakers.ts";
 import type { SessionState } from "../session/state.ts";
 import type { SessionWrite } from "../session/write.ts";
 import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
-import type { InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
+import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
 import type { AudioSource } from "./audio-source.ts";
 import { type LiveAudioFeed, LiveTail } from "./live-tail.ts";
 import { Reading } from "./reading.ts";
@@ -280,6 +280,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     const { gaps } = state.timeline;
     const position = Math.max(state.timeline.position, this.#reading?.fedTo ?? 0);
     const finalised = Math.min(position, this.#finalisedTo);
+    const device = this.#parts.device?.();
     this.#publish({
       type: "Heartbeat",
       session_id: state.sessionId,
@@ -288,6 +289,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       audio_finalised: toSeconds(finalised),
       lag_ms: Math.max(0, Math.round((position - (this.#reading?.processedTo ?? 0)) / 16)),
       gaps: gaps.length,
+      ...(device && { device }),
     });
   }
 }
@@ -307,6 +309,8 @@ export interface CompanionParts {
   log: Log;
   /** Queues a command to the session itself; false when it is full or gone. */
   tell(command: SessionCommand): boolean;
+  /** How the recording device does, if it is known. */
+  device?(): DeviceFrame | undefined;
   publish(frame: TransientFrame): void;
   publishTurn(turn: DurableTurn<SessionState, SessionEvent, SessionWrite>): void;
 }

@@ -1,4 +1,4 @@
-import type { ClaimSource } from "./status.ts";
+import type { ClaimSource, StopReason } from "./status.ts";
 import type { Word } from "./write.ts";
 
 /** What may be asked of a session. The first group comes from outside, the rest from its own effects. */
@@ -50,6 +50,8 @@ export interface StopCommand {
   type: "Stop";
   /** Highest sequence that belongs to the session, -1 when there is none. */
   lastSequence: number;
+  /** Set when the service stops it by itself. */
+  reason?: StopReason;
 }
 
 /** Answered with `{label, source, claimedUserId}`. */

@@ -34,7 +34,9 @@ export function decideStop(turn: Turn, command: StopCommand): void {
   if (turn.state.phase !== "recording") return;
   const { timeline } = turn.state;
   const highest = Math.max(timeline.next - 1, ...timeline.waiting.map((c) => c.sequence));
-  turn.emit({ type: "SessionStopped", lastSequence: Math.max(highest, command.lastSequence) });
+  const lastSequence = Math.max(highest, command.lastSequence);
+  const { reason } = command;
+  turn.emit({ type: "SessionStopped", lastSequence, ...(reason === undefined ? {} : { reason }) });
   if (timeline.position === 0 && turn.state.stop?.lastSequence === -1) complete(turn);
 }
 

@@ -1,4 +1,4 @@
-import type { ClaimSource } from "./status.ts";
+import type { ClaimSource, StopReason } from "./status.ts";
 
 /**
  * What happened in a session. Events carry ids, times and labels only; words
@@ -128,6 +128,8 @@ export interface SessionStopped {
   type: "SessionStopped";
   /** Highest sequence that belongs to the session; -1 when there is none. */
   lastSequence: number;
+  /** Absent when somebody stopped it. */
+  reason?: StopReason;
 }
 
 export interface SessionCompleted {

@@ -1,20 +1,45 @@
 import { AppError } from "../base/errors.ts";
 import type { SessionState } from "./state.ts";
 
-/** Version of SessionState as it is stored. A change of shape raises it and adds an upgrade. */
-export const SNAPSHOT_VERSION = 1;
+/** Lifts a stored state of one version to the next. Pure: may change what it is given. */
+export type SnapshotUpgrade = (stored: unknown) => unknown;
 
-/** From the version that is its index + 1 to the next. */
-const UPGRADES: ((state: unknown) => unknown)[] = [];
+/**
+ * The first lifts version 1 to 2, and so on. A change of SessionState's shape
+ * that older snapshots do not fit adds one here, and a golden file of the new
+ * version to test/unit/session/golden.
+ */
+const UPGRADES: readonly SnapshotUpgrade[] = [withRedactions];
+
+/** The first release knew no redactions and no second attempts. */
+function withRedactions(stored: unknown): unknown {
+  const state = stored as { attempt: number };
+  return { attempts: state.attempt, redactions: [], ...state };
+}
+
+/** Version of SessionState as it is stored. */
+export const SNAPSHOT_VERSION = UPGRADES.length + 1;
 
 /** Lifts a stored state to the running version. Throws `internal` for a newer one. */
 export function upgradeSnapshot(version: number, stored: unknown): SessionState {
-  if (version > SNAPSHOT_VERSION) {
+  return upgradeThrough(UPGRADES, version, stored) as SessionState;
+}
+
+/** Throws `internal` when `version` is not one that `upgrades` leads from or to. */
+export function upgradeThrough(
+  upgrades: readonly SnapshotUpgrade[],
+  version: number,
+  stored: unknown,
+): unknown {
+  const current = upgrades.length + 1;
+  if (!Number.isInteger(version) || version < 1) {
+    throw new AppError("internal", `There is no snapshot version ${version}.`);
+  }
+  if (version > current) {
     throw new AppError(
       "internal",
-      `A snapshot of version ${version} was written by a newer release than this one.`,
+      `A snapshot of version ${version} was written by a newer release than this one, which knows ${current}.`,
     );
   }
-  const upgrades = UPGRADES.slice(version - 1);
-  return upgrades.reduce((state, upgrade) => upgrade(state), stored) as SessionState;
+  return upgrades.slice(version - 1).reduce((state, upgrade) => upgrade(state), stored);
 }

@@ -1,4 +1,6 @@
 export type SessionPhase = "recording" | "processing" | "completed" | "failed" | "deleted";
 export type ChunkStatus = "pending" | "processing" | "completed" | "failed";
 export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancelled";
+/** Why a session stopped that nobody stopped. */
+export type StopReason = "device_silent";
 export type ClaimSource = "self_claim" | "moderator_assignment";

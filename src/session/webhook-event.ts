@@ -51,7 +51,10 @@ export function toWebhookEvent(
     case "SessionStarted":
       return { type: "session.started", data: { status: "recording", job_id: event.jobId } };
     case "SessionStopped":
-      return { type: "session.stopped", data: { status: "processing" } };
+      return {
+        type: "session.stopped",
+        data: { status: "processing", ...(event.reason && { reason: event.reason }) },
+      };
     case "SessionCompleted":
       return { type: "session.completed", data: { status: "completed" } };
     case "ChunkFailed":

@@ -21,6 +21,7 @@ const chunkRow = z.object({
 const sessionRow = z.object({
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
   closed: z.boolean(),
+  silent: z.boolean(),
   lastSequence: z.number(),
 });
 
@@ -28,6 +29,8 @@ interface Intake {
   status: SessionPhase;
   /** Stopped longer ago than late chunks are waited for. */
   closed: boolean;
+  /** Stopped by the service, because nothing came from its device. */
+  silent: boolean;
   /** Highest sequence that belongs to the session; -1 when there is none. */
   lastSequence: number;
 }
@@ -109,6 +112,12 @@ function assertTaken(intake: Intake, sequence: number): void {
     );
   }
   if (intake.status === "recording") return;
+  if (sequence > intake.lastSequence && intake.silent) {
+    throw new AppError(
+      "session_ended",
+      "The session was stopped because nothing came from its device for too long. Start a new one.",
+    );
+  }
   if (sequence > intake.lastSequence) {
     throw new AppError(
       "session_ended",
@@ -148,6 +157,7 @@ async function readIntake(
     select
       status,
       coalesce(stopped_at < now() - interval '24 hours', false) as closed,
+      stop_reason is not distinct from 'device_silent' as silent,
       coalesce(last_chunk_sequence, -1) as "lastSequence"
     from sessions
     where id = ${sessionId}

@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { DeviceDirectory, DeviceFilter, DeviceRecord } from "../api/devices-directory.ts";
 import type { Page, PageRequest } from "../api/page.ts";
 import type { WorkspaceRole } from "../api/workspaces-directory.ts";
-import { toInstant } from "./instant.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { guarded } from "./store-error.ts";
 
@@ -97,27 +96,6 @@ export class DeviceStore implements DeviceDirectory {
         where id = ${id} and name = coalesce(${expected ?? null}::text, name)
         returning id`);
       return row !== null;
-    });
-  }
-
-  heartbeat(
-    id: string,
-    firmware: string | undefined,
-    telemetry: Record<string, unknown>,
-    now: number,
-  ): Promise<string | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(
-        z.object({ session_id: z.string().nullable() }),
-      )`
-        update devices set last_seen_at = ${toInstant(now)},
-          telemetry = ${JSON.stringify(telemetry)}::jsonb,
-          firmware = coalesce(${firmware ?? null}::text, firmware)
-        where id = ${id}
-        returning (
-          select sessions.id from sessions
-          where device_id = devices.id and sessions.status = 'recording') as session_id`);
-      return row?.session_id ?? undefined;
     });
   }
 }

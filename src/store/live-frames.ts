@@ -173,7 +173,11 @@ function renderEvent(event: SessionEvent, sources: FrameSources): FrameBody {
     case "SessionStarted":
       return { type: "SessionStatus", status: "recording" };
     case "SessionStopped":
-      return { type: "SessionStatus", status: "processing" };
+      return {
+        type: "SessionStatus",
+        status: "processing",
+        ...(event.reason && { reason: event.reason }),
+      };
     case "SessionCompleted":
       return { type: "SessionStatus", status: "completed" };
     case "JobStarted":

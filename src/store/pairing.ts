@@ -11,6 +11,7 @@ import type {
   PairingBook,
   PairingStanding,
 } from "../auth/pairing-book.ts";
+import { BatchedLookup } from "../base/batched-lookup.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { toInstant } from "./instant.ts";
 import { guarded } from "./store-error.ts";
@@ -40,6 +41,7 @@ const standingRow = z.object({
 
 const keyRow = z.object({
   id: z.string(),
+  key_hash: z.string(),
   device_id: z.string(),
   workspace_id: z.string(),
   owner_id: z.string(),
@@ -54,9 +56,11 @@ function bytes(value: Uint8Array): ReturnType<typeof sql.binary> {
 
 export class PairingStore implements PairingBook, DeviceKeyBook {
   readonly #pool: DatabasePool;
+  readonly #keys: BatchedLookup<DeviceKeyStanding>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
+    this.#keys = new BatchedLookup((hashes) => this.#byHash(hashes));
   }
 
   publish(device: NewDevice, code: NewPairingCode, now: number): Promise<boolean> {
@@ -192,11 +196,25 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
   }
 
   standingByHash(keyHash: Uint8Array): Promise<DeviceKeyStanding | undefined> {
-    return this.#key(sql.fragment`key_hash = ${bytes(keyHash)}`);
+    return this.#keys.get(Buffer.from(keyHash).toString("hex"));
   }
 
-  standingByKey(keyId: string): Promise<DeviceKeyStanding | undefined> {
-    return this.#key(sql.fragment`device_keys.id = ${keyId}`);
+  async standingByKey(keyId: string): Promise<DeviceKeyStanding | undefined> {
+    const found = await this.#readKeys(
+      sql.fragment`(select ${keyId}::uuid as id) as wanted`,
+      sql.fragment`device_keys.id = wanted.id`,
+    );
+    return found.values().next().value;
+  }
+
+  /** Many devices at a time: each of them shows its key with all that it sends. */
+  #byHash(hashes: readonly string[]): Promise<ReadonlyMap<string, DeviceKeyStanding>> {
+    return this.#readKeys(
+      sql.fragment`(
+      select decode(hash, 'hex') as hash from unnest(${sql.array([...hashes], "text")}) as hash
+    ) as wanted`,
+      sql.fragment`key_hash = wanted.hash`,
+    );
   }
 
   #standing(which: Fragment): Promise<PairingStanding | undefined> {
@@ -218,23 +236,31 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
     });
   }
 
-  #key(which: Fragment): Promise<DeviceKeyStanding | undefined> {
+  /** Those that are good, by their hash in hex; each is looked up by its index, however many. */
+  #readKeys(wanted: Fragment, match: Fragment): Promise<ReadonlyMap<string, DeviceKeyStanding>> {
     return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(keyRow)`
-        select device_keys.id, device_id, workspace_id, owner_id, expires_at
-        from device_keys join devices on devices.id = device_id join users on users.id = owner_id
-        where ${which} and revoked_at is null and status = 'paired'
-          and workspace_id is not null and disabled_at is null`);
-      if (row === null) return undefined;
-      return {
-        keyId: row.id,
-        deviceId: row.device_id,
-        workspaceId: row.workspace_id,
-        ownerId: row.owner_id,
-        expiresAt: row.expires_at,
-      };
+      const rows = await this.#pool.any(sql.type(keyRow)`
+        select found.* from ${wanted} cross join lateral (
+          select device_keys.id, encode(key_hash, 'hex') as key_hash, device_id, workspace_id,
+            owner_id, expires_at
+          from device_keys join devices on devices.id = device_id
+            join users on users.id = owner_id
+          where ${match} and revoked_at is null and status = 'paired'
+            and workspace_id is not null and disabled_at is null
+          limit 1) as found`);
+      return new Map(rows.map((row) => [row.key_hash, toStanding(row)]));
     });
   }
+}
+
+function toStanding(row: z.infer<typeof keyRow>): DeviceKeyStanding {
+  return {
+    keyId: row.id,
+    deviceId: row.device_id,
+    workspaceId: row.workspace_id,
+    ownerId: row.owner_id,
+    expiresAt: row.expires_at,
+  };
 }
 
 async function insertDevice(

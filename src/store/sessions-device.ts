@@ -10,7 +10,7 @@ import type { OutboxRow } from "../api/sessions-outbox.ts";
 import { AppError } from "../base/errors.ts";
 import { partitionOf } from "../base/partition.ts";
 import { MAX_MISSING } from "../session/limits.ts";
-import type { SessionPhase } from "../session/status.ts";
+import type { SessionPhase, StopReason } from "../session/status.ts";
 import { highestSequence } from "./audio-streams.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
@@ -174,10 +174,12 @@ function assertSameEnd(recorded: number | undefined, wanted: number | undefined)
   );
 }
 
-async function markStopped(
+/** Of a session whose row is locked. Throws `conflict` when `wanted` is beyond all reason. */
+export async function markStopped(
   tx: CommonQueryMethods,
   sessionId: string,
   wanted: number | undefined,
+  reason?: StopReason,
 ): Promise<OutboxRow> {
   const highest = await highestSequence(tx, sessionId);
   if (wanted !== undefined && wanted > highest + MAX_MISSING) {
@@ -191,9 +193,11 @@ async function markStopped(
     set status = 'processing',
         stopped_at = now(),
         last_chunk_sequence = ${wanted ?? null},
+        stop_reason = ${reason ?? null},
         updated_at = now()
     where id = ${sessionId}
   `);
   // What was acknowledged belongs to the session, even beyond what the device now says.
-  return outboxRow(sessionId, { type: "Stop", lastSequence: Math.max(wanted ?? -1, highest) });
+  const lastSequence = Math.max(wanted ?? -1, highest);
+  return outboxRow(sessionId, { type: "Stop", lastSequence, ...(reason && { reason }) });
 }

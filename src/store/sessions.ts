@@ -33,6 +33,7 @@ const sessionRow = z.object({
   workshopId: optionalColumn(z.string()),
   startedAt: z.number(),
   stoppedAt: optionalColumn(z.number()),
+  stopReason: optionalColumn(z.literal("device_silent")),
   completedAt: optionalColumn(z.number()),
   createdAt: z.number(),
 });
@@ -51,6 +52,7 @@ const SESSION_COLUMNS = sql.fragment`
   s.workshop_id as "workshopId",
   s.started_at as "startedAt",
   s.stopped_at as "stoppedAt",
+  s.stop_reason as "stopReason",
   s.completed_at as "completedAt",
   s.created_at as "createdAt"
 `;

@@ -40,6 +40,8 @@ export interface DeviceHeartbeatFrame {
   recording?: boolean;
   buffered_chunks?: number;
   firmware?: string;
+  /** Seconds until the next one. */
+  period_seconds?: number;
 }
 
 /** What a device sends. */

@@ -83,6 +83,8 @@ export type SessionStatus = "recording" | "processing" | "completed" | "failed" 
 export interface SessionStatusFrame extends Durable {
   type: "SessionStatus";
   status: SessionStatus;
+  /** Set when the service stopped it by itself. */
+  reason?: "device_silent";
 }
 
 export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancelled";
@@ -166,6 +168,17 @@ export interface HeartbeatFrame {
   audio_finalised: number;
   lag_ms: number;
   gaps: number;
+  /** Of a recording session, once its device was heard of. */
+  device?: DeviceFrame;
+}
+
+/** How the recording device does, as its newest heartbeat said. */
+export interface DeviceFrame {
+  presence: "online" | "offline";
+  last_seen_at: string;
+  battery_percent?: number;
+  /** Recorded, and not sent yet. */
+  buffered_chunks?: number;
 }
 
 export interface WarningFrame {

@@ -128,6 +128,19 @@ const chunkStatus = event("ChunkStatus", {
   message: Type.Optional(Type.String()),
 });
 
+const device = Type.Object(
+  {
+    presence: oneOf<Frames.DeviceFrame["presence"]>("online", "offline"),
+    last_seen_at: Type.String({ description: "RFC 3339, UTC, milliseconds" }),
+    battery_percent: Type.Optional(Type.Number()),
+    buffered_chunks: Type.Optional(Type.Integer({ description: "Recorded, and not sent yet" })),
+  },
+  {
+    description:
+      "How the recording device does; the Warnings device_offline and device_online tell of a change",
+  },
+);
+
 /** All that the service sends on the live channel, by message name, with what it says. */
 export const SERVER_FRAMES = {
   Snapshot: { summary: "The session as it stands; then come its events.", payload: snapshot },
@@ -176,7 +189,14 @@ export const SERVER_FRAMES = {
   ChunkStatus: { summary: "A chunk's status changed.", payload: chunkStatus },
   SessionStatus: {
     summary: "The session's status changed.",
-    payload: event("SessionStatus", { status }),
+    payload: event("SessionStatus", {
+      status,
+      reason: Type.Optional(
+        Type.Literal("device_silent", {
+          description: "Set when the service stopped it because nothing came from its device",
+        }),
+      ),
+    }),
   },
   JobStatus: { summary: "A job's status changed.", payload: event("JobStatus", job) },
   JobProgress: { summary: "A job went on; not durable.", payload: transient("JobStatus", job) },
@@ -209,6 +229,7 @@ export const SERVER_FRAMES = {
       audio_finalised: seconds("Audio"),
       lag_ms: Type.Number(),
       gaps: Type.Integer(),
+      device: Type.Optional(device),
     }),
   },
   Warning: {

@@ -9,6 +9,7 @@ import { magicLinkRoutes } from "../../src/api/auth-magic-link.ts";
 import { oauthRoutes } from "../../src/api/auth-oauth.ts";
 import { passwordRoutes } from "../../src/api/auth-password.ts";
 import { chunkRoutes } from "../../src/api/chunks.ts";
+import { CoalescedHeartbeats } from "../../src/api/coalesced-heartbeats.ts";
 import { deviceRoutes } from "../../src/api/devices.ts";
 import { heartbeatRoutes } from "../../src/api/devices-heartbeat.ts";
 import { pairingRoutes } from "../../src/api/pairing.ts";
@@ -48,6 +49,7 @@ import { PostgresAudit } from "../../src/store/audit.ts";
 import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
 import { DeviceStore } from "../../src/store/devices.ts";
 import { GuestStore } from "../../src/store/guests.ts";
+import { PostgresHeartbeats } from "../../src/store/heartbeats.ts";
 import { LoginStore } from "../../src/store/logins.ts";
 import { MagicLinkStore } from "../../src/store/magic-links.ts";
 import { OAuthStore } from "../../src/store/oauth.ts";
@@ -108,6 +110,7 @@ export class AccountHouse {
   readonly serviceKeyBook: ServiceKeyStore;
   readonly routes: readonly Route[];
   readonly folder: string;
+  readonly heartbeats: CoalescedHeartbeats;
   readonly #database: TestDatabase;
 
   private constructor(
@@ -185,6 +188,11 @@ export class AccountHouse {
       clock,
     });
     this.liveTickets = new LiveTickets(new TicketStore(pool), this.authenticator, clock);
+    this.heartbeats = new CoalescedHeartbeats({
+      book: new PostgresHeartbeats(pool),
+      clock,
+      log: silentLog,
+    });
     this.routes = this.#buildRoutes();
   }
 
@@ -199,6 +207,7 @@ export class AccountHouse {
 
   async close(): Promise<void> {
     await this.background.stop();
+    await this.heartbeats.stop();
     this.authenticator.stop();
     await this.pool.end();
     await this.#database.drop();
@@ -273,7 +282,8 @@ export class AccountHouse {
   }
 
   #buildRoutes(): Route[] {
-    const { authenticator, clock, devices, pairing, passwords, revocations, users } = this;
+    const { authenticator, clock, devices, heartbeats, pairing, passwords } = this;
+    const { revocations, users } = this;
     const { guestEntry, liveTickets, serviceKeyBook, serviceKeys, signIn, workspaces } = this;
     const { cursorKey, ring } = this.keys;
     return [
@@ -305,8 +315,8 @@ export class AccountHouse {
         revocations,
       }),
       ...pairingRoutes({ pairing, devices, workspaces, authenticator, clock }),
-      ...deviceRoutes({ devices, workspaces, pairing, clock, cursorKey }),
-      ...heartbeatRoutes({ devices, clock }),
+      ...deviceRoutes({ devices, heartbeats, workspaces, pairing, clock, cursorKey }),
+      ...heartbeatRoutes({ devices, heartbeats }),
       ...this.#sessionRoutes(),
     ];
   }

@@ -1,0 +1,124 @@
+import type { DevicePrincipal } from "../auth/principal.ts";
+import type { Clock } from "../base/clock.ts";
+import { withTimeout } from "../base/deferred.ts";
+import { AppError, errorMessage } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Beat, HeartbeatAnswer, HeartbeatBook, Heartbeats, Telemetry } from "./heartbeats.ts";
+
+const TELEMETRY_BYTES = 8_192;
+const RENEW_BEFORE = 7 * 24 * 3_600_000;
+const FLUSH_MS = 1_000;
+const STOP_MS = 2_000;
+/** Devices whose news wait to be written; only a database that is away lets so many gather. */
+const MAX_WAITING = 100_000;
+
+export interface CoalescedHeartbeatParts {
+  book: HeartbeatBook;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Keeps the newest news of each device in memory and writes all of them
+ * together about once a second. Between two writes nothing but the session of
+ * a device is read, many devices at a time.
+ */
+export class CoalescedHeartbeats implements Heartbeats {
+  readonly #parts: CoalescedHeartbeatParts;
+  #waiting = new Map<string, Beat>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(parts: CoalescedHeartbeatParts) {
+    this.#parts = parts;
+  }
+
+  async beat(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatAnswer> {
+    const { book, clock } = this.#parts;
+    const text = JSON.stringify(telemetry);
+    if (Buffer.byteLength(text) > TELEMETRY_BYTES) {
+      throw new AppError("invalid_body", `A heartbeat may have ${TELEMETRY_BYTES} bytes.`);
+    }
+    const now = clock.now();
+    const { firmware } = telemetry;
+    if (!this.#keep({ deviceId: device.id, at: now, telemetry: text, firmware })) {
+      throw new AppError("overloaded", "Too many heartbeats wait to be written.", {
+        retryAfter: 5,
+      });
+    }
+    const sessionId = await book.recording(device.id);
+    const commands: HeartbeatAnswer["commands"] = [];
+    if (device.expiresAt - now < RENEW_BEFORE) commands.push({ type: "renew_key" });
+    if (telemetry.recording === true && sessionId === undefined) {
+      commands.push({ type: "stop_recording" });
+    }
+    return { serverTime: now, sessionId, commands };
+  }
+
+  seen(deviceId: string): void {
+    const at = this.#parts.clock.now();
+    const known = this.#waiting.get(deviceId);
+    // Audio comes many times a second; once is enough until the next write.
+    if (known !== undefined && at - known.at < FLUSH_MS) return;
+    this.#keep({ deviceId, at, telemetry: undefined, firmware: undefined });
+  }
+
+  flush(): Promise<void> {
+    this.#writing = this.#writing.catch(() => {}).then(() => this.#write());
+    return this.#writing;
+  }
+
+  /** Writes what is left, if the database lets it. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await withTimeout(this.flush(), STOP_MS, "Writing the last heartbeats").catch(() => {});
+  }
+
+  /** Newer news replace older ones, member by member. False when too many wait. */
+  #keep(beat: Beat): boolean {
+    const before = this.#waiting.get(beat.deviceId);
+    if (before === undefined && this.#waiting.size >= MAX_WAITING) return false;
+    const telemetry = beat.telemetry ?? before?.telemetry;
+    const firmware = beat.firmware ?? before?.firmware;
+    this.#waiting.set(beat.deviceId, { ...beat, telemetry, firmware });
+    this.#arm();
+    return true;
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined || this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.flush().catch((error: unknown) => {
+        this.#parts.log.warn(
+          { error: errorMessage(error) },
+          "heartbeats not written, trying again",
+        );
+      });
+    }, FLUSH_MS);
+  }
+
+  async #write(): Promise<void> {
+    if (this.#waiting.size === 0) return;
+    const beats = this.#waiting;
+    this.#waiting = new Map();
+    try {
+      await this.#parts.book.record([...beats.values()]);
+    } catch (error) {
+      // What came meanwhile is newer and stays.
+      for (const [id, beat] of this.#waiting) {
+        const { telemetry, firmware } = beats.get(id) ?? beat;
+        beats.set(id, {
+          ...beat,
+          telemetry: beat.telemetry ?? telemetry,
+          firmware: beat.firmware ?? firmware,
+        });
+      }
+      this.#waiting = beats;
+      this.#arm();
+      throw error;
+    }
+  }
+}

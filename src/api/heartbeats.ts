@@ -1,0 +1,53 @@
+import type { DevicePrincipal } from "../auth/principal.ts";
+
+/** What a device says of itself. Unknown members are kept as they are. */
+export interface Telemetry {
+  battery_percent?: number;
+  rssi_dbm?: number;
+  recording?: boolean;
+  buffered_chunks?: number;
+  firmware?: string;
+  /** Seconds until the next heartbeat. */
+  period_seconds?: number;
+}
+
+export interface HeartbeatAnswer {
+  /** Unix milliseconds. */
+  serverTime: number;
+  /** The session that the device records now, as the record knew it after the heartbeat came. */
+  sessionId: string | undefined;
+  commands: { type: "renew_key" | "stop_recording" }[];
+}
+
+/** Port: devices say that they are there; over REST and over their WebSocket alike. */
+export interface Heartbeats {
+  /**
+   * Takes a heartbeat. What it says is written within about a second, together
+   * with what others say, and is lost when the process dies before: the next
+   * heartbeat says it again. Throws `invalid_body` when the telemetry is too
+   * large, `unavailable` when storage is away.
+   */
+  beat(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatAnswer>;
+  /** Something else came from the device, for example audio: it is there. */
+  seen(deviceId: string): void;
+  /** Writes at once what was heard; for whoever reads devices next. */
+  flush(): Promise<void>;
+}
+
+/** What one device said last, as it is written. */
+export interface Beat {
+  deviceId: string;
+  /** Unix milliseconds. */
+  at: number;
+  /** JSON; undefined when it only was seen. */
+  telemetry: string | undefined;
+  firmware: string | undefined;
+}
+
+/** Port: where heartbeats are kept. */
+export interface HeartbeatBook {
+  /** Id of the session that the device records. */
+  recording(deviceId: string): Promise<string | undefined>;
+  /** All or none; what was heard before what is there already changes nothing. */
+  record(beats: readonly Beat[]): Promise<void>;
+}

@@ -1,0 +1,53 @@
+import { CoalescedHeartbeats } from "./api/coalesced-heartbeats.ts";
+import type { AppContext } from "./app-shared.ts";
+import { AutoStop } from "./jobs/auto-stop.ts";
+import type { Chore } from "./jobs/housekeeping.ts";
+import { PresenceWatch } from "./jobs/presence-watch.ts";
+import { PostgresHeartbeats } from "./store/heartbeats.ts";
+import { PostgresRecordingDevices } from "./store/recording-devices.ts";
+import { PostgresSilentSessions } from "./store/silent-sessions.ts";
+
+/** What devices say of themselves, heard by this process; written before it goes. */
+export function createHeartbeats({ clock, log, stack, shared }: AppContext): CoalescedHeartbeats {
+  const book = new PostgresHeartbeats(shared.pool);
+  const heartbeats = new CoalescedHeartbeats({ book, clock, log });
+  stack.push("heartbeats", () => heartbeats.stop());
+  return heartbeats;
+}
+
+/** Stops sessions of silent devices, unless that is switched off. */
+export function autoStopChores({ config, clock, log, shared }: AppContext): Chore[] {
+  if (config.autoStopSilence === 0) return [];
+  const autoStop = new AutoStop({
+    sessions: new PostgresSilentSessions(shared.pool),
+    notify: async (rows) => {
+      await Promise.all(
+        rows.map(({ id, sessionId, command }) => shared.commands.send(sessionId, command, id)),
+      );
+    },
+    silence: config.autoStopSilence * 1_000,
+    clock,
+    log,
+  });
+  return [{ name: "sessions of silent devices", every: autoStop.every, run: () => autoStop.run() }];
+}
+
+const LOOK_MS = 2_000;
+
+/** Follows the devices of this host's sessions. */
+export function startPresence(
+  { clock, log, stack, shared }: AppContext,
+  owned: () => readonly number[],
+): PresenceWatch {
+  const watch = new PresenceWatch({
+    devices: new PostgresRecordingDevices(shared.pool),
+    owned,
+    publish: (sessionId, frame) => shared.fanout.publish(sessionId, [frame]),
+    clock,
+    log,
+    every: LOOK_MS,
+  });
+  watch.start();
+  stack.push("presence of devices", () => watch.stop());
+  return watch;
+}

@@ -1,0 +1,68 @@
+import type { OutboxRow } from "../api/sessions-outbox.ts";
+import type { Clock } from "../base/clock.ts";
+import { errorMessage } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+
+const PAGE = 100;
+/** A longer pause between two looks that worked means that nobody could hear devices either. */
+const DEAF_MS = 60_000;
+
+/** Port: sessions that record while nothing comes from their device. */
+export interface SilentSessions {
+  /**
+   * Stops at most `limit` sessions whose device has given no sign of life since
+   * `since` (Unix milliseconds): no audio and no heartbeat. Each once, however
+   * many processes are at it; returns the commands to their actors.
+   */
+  stop(since: number, limit: number): Promise<OutboxRow[]>;
+}
+
+export interface AutoStopParts {
+  sessions: SilentSessions;
+  notify(rows: readonly OutboxRow[]): Promise<void>;
+  /** Milliseconds. */
+  silence: number;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Stops sessions whose device went silent. Time in which this process did not
+ * look, or could not, is not held against devices: nobody may have heard them.
+ */
+export class AutoStop {
+  readonly #parts: AutoStopParts;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #listeningSince = 0;
+
+  constructor(parts: AutoStopParts) {
+    this.#parts = parts;
+  }
+
+  /** Milliseconds between two looks. */
+  get every(): number {
+    return Math.min(10_000, Math.max(500, this.#parts.silence / 4));
+  }
+
+  /** Returns how many were stopped. */
+  async run(): Promise<number> {
+    const { clock, sessions, silence } = this.#parts;
+    const now = clock.now();
+    if (now - this.#lookedAt > DEAF_MS) this.#listeningSince = now;
+    if (now - this.#listeningSince < silence) {
+      this.#lookedAt = now;
+      return 0;
+    }
+    const rows = await sessions.stop(now - silence, PAGE);
+    this.#lookedAt = now;
+    if (rows.length > 0) await this.#notify(rows);
+    return rows.length;
+  }
+
+  /** The commands are committed: what is not told now is found by the actors' sweep. */
+  async #notify(rows: readonly OutboxRow[]): Promise<void> {
+    await this.#parts.notify(rows).catch((error: unknown) => {
+      this.#parts.log.warn({ error: errorMessage(error) }, "stops were not published at once");
+    });
+  }
+}

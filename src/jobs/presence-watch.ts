@@ -1,0 +1,106 @@
+import { type Clock, toTimestamp } from "../base/clock.ts";
+import { delay } from "../base/deferred.ts";
+import { errorMessage } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { type Presence, presenceOf } from "../session/presence.ts";
+import type { DeviceFrame, WarningFrame } from "../wire/live-frames.ts";
+
+/** What the device of a recording session said last. */
+export interface RecordingDevice {
+  sessionId: string;
+  /** Unix milliseconds. */
+  lastSeenAt: number;
+  telemetry: Readonly<Record<string, unknown>>;
+}
+
+/** Port: devices that record. */
+export interface RecordingDevices {
+  /** Those that were ever heard of, with a recording session in these partitions. */
+  read(partitions: readonly number[]): Promise<RecordingDevice[]>;
+}
+
+export interface PresenceWatchParts {
+  devices: RecordingDevices;
+  /** Partitions of this host: each session is watched by the one that holds it. */
+  owned(): readonly number[];
+  publish(sessionId: string, frame: WarningFrame): void;
+  clock: Clock;
+  log: Log;
+  /** Milliseconds between two looks. */
+  every: number;
+}
+
+/** Looks how the devices of this host's sessions do, and tells viewers who goes and comes back. */
+export class PresenceWatch {
+  readonly #parts: PresenceWatchParts;
+  readonly #stop = new AbortController();
+  #known = new Map<string, DeviceFrame>();
+  #loop: Promise<void> | undefined;
+
+  constructor(parts: PresenceWatchParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+  }
+
+  /** How the device of a session does; undefined when it is not known, or the session over. */
+  of(sessionId: string): DeviceFrame | undefined {
+    return this.#known.get(sessionId);
+  }
+
+  /** One look; rejects when the devices cannot be read. */
+  async look(): Promise<void> {
+    const { devices, owned, clock } = this.#parts;
+    const partitions = owned();
+    const found = partitions.length === 0 ? [] : await devices.read(partitions);
+    const now = clock.now();
+    const known = new Map<string, DeviceFrame>();
+    for (const device of found) {
+      const { sessionId } = device;
+      const frame = toFrame(device, now);
+      known.set(sessionId, frame);
+      const before = this.#known.get(sessionId)?.presence;
+      if (before !== undefined && before !== frame.presence) this.#tell(sessionId, frame.presence);
+    }
+    this.#known = known;
+  }
+
+  #tell(sessionId: string, presence: Presence): void {
+    this.#parts.publish(sessionId, {
+      type: "Warning",
+      session_id: sessionId,
+      code: `device_${presence}`,
+      message:
+        presence === "offline"
+          ? "Nothing is heard of the recording device; what it keeps meanwhile may come later."
+          : "The recording device is back.",
+      retryable: true,
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await this.look().catch((error: unknown) => {
+        this.#parts.log.warn({ error: errorMessage(error) }, "devices not readable");
+      });
+      await delay(this.#parts.every, this.#stop.signal);
+    }
+  }
+}
+
+function toFrame({ lastSeenAt, telemetry }: RecordingDevice, now: number): DeviceFrame {
+  const { battery_percent: battery, buffered_chunks: buffered } = telemetry;
+  return {
+    presence: presenceOf(lastSeenAt, telemetry, now),
+    last_seen_at: toTimestamp(lastSeenAt),
+    ...(typeof battery === "number" && { battery_percent: battery }),
+    ...(typeof buffered === "number" && { buffered_chunks: buffered }),
+  };
+}

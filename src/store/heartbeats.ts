@@ -1,0 +1,67 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { Beat, HeartbeatBook } from "../api/heartbeats.ts";
+import { BatchedLookup } from "../base/batched-lookup.ts";
+import { guarded } from "./store-error.ts";
+
+const ROWS = 2_000;
+const recordingRow = z.object({ device_id: z.string(), id: z.string() });
+
+/** What devices say of themselves, in their rows; read and written for many devices at a time. */
+export class PostgresHeartbeats implements HeartbeatBook {
+  readonly #pool: DatabasePool;
+  readonly #recording: BatchedLookup<string>;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+    this.#recording = new BatchedLookup((ids) => this.#readRecording(ids));
+  }
+
+  recording(deviceId: string): Promise<string | undefined> {
+    return this.#recording.get(deviceId);
+  }
+
+  record(beats: readonly Beat[]): Promise<void> {
+    // The same order everywhere, so that two processes never wait for each other.
+    const sorted = [...beats].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
+    return guarded(() =>
+      this.#pool.transaction(async (tx) => {
+        for (let from = 0; from < sorted.length; from += ROWS) {
+          await writeBeats(tx, sorted.slice(from, from + ROWS));
+        }
+      }),
+    );
+  }
+
+  #readRecording(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return guarded(async () => {
+      const rows = await this.#pool.any(sql.type(recordingRow)`
+        select device_id, id from sessions
+        where status = 'recording' and device_id = any(${sql.array([...ids], "uuid")})`);
+      return new Map(rows.map((row) => [row.device_id, row.id]));
+    });
+  }
+}
+
+async function writeBeats(tx: CommonQueryMethods, beats: readonly Beat[]): Promise<void> {
+  const ids = sql.array(
+    beats.map(({ deviceId }) => deviceId),
+    "uuid",
+  );
+  await tx.query(sql.unsafe`
+    select id from devices where id = any(${ids}) order by id for no key update`);
+  const rows = beats.map(({ deviceId, at, telemetry = null, firmware = null }) => [
+    deviceId,
+    at / 1_000,
+    telemetry,
+    firmware,
+  ]);
+  await tx.query(sql.unsafe`
+    update devices set last_seen_at = to_timestamp(heard.at),
+      telemetry = coalesce(heard.telemetry::jsonb, devices.telemetry),
+      firmware = coalesce(heard.firmware, devices.firmware)
+    from ${sql.unnest(rows, ["uuid", "float8", "text", "text"])}
+      as heard (id, at, telemetry, firmware)
+    where devices.id = heard.id
+      and (devices.last_seen_at is null or devices.last_seen_at <= to_timestamp(heard.at))`);
+}

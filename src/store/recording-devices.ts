@@ -1,0 +1,29 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { RecordingDevice, RecordingDevices } from "../jobs/presence-watch.ts";
+import { guarded } from "./store-error.ts";
+
+const deviceRow = z.object({
+  sessionId: z.string(),
+  lastSeenAt: z.number(),
+  telemetry: z.record(z.unknown()),
+});
+
+export class PostgresRecordingDevices implements RecordingDevices {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  read(partitions: readonly number[]): Promise<RecordingDevice[]> {
+    return guarded(async () => {
+      const rows = await this.#pool.any(sql.type(deviceRow)`
+        select s.id as "sessionId", d.last_seen_at as "lastSeenAt", d.telemetry
+        from sessions s join devices d on d.id = s.device_id
+        where s.status = 'recording' and s.partition = any(${sql.array([...partitions], "int2")})
+          and d.last_seen_at is not null`);
+      return [...rows];
+    });
+  }
+}

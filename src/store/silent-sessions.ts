@@ -1,0 +1,55 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { OutboxRow } from "../api/sessions-outbox.ts";
+import type { SilentSessions } from "../jobs/auto-stop.ts";
+import { toInstant } from "./instant.ts";
+import { writeOutbox } from "./outbox-writer.ts";
+import { markStopped } from "./sessions-device.ts";
+import { guarded } from "./store-error.ts";
+
+const idRow = z.object({ id: z.string() });
+
+export class PostgresSilentSessions implements SilentSessions {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  stop(since: number, limit: number): Promise<OutboxRow[]> {
+    return guarded(() =>
+      this.#pool.transaction(async (tx) => {
+        const locked = await tx.any(sql.type(idRow)`
+          select s.id from sessions s join devices d on d.id = s.device_id
+          where s.status = 'recording' and ${isSilent(since)}
+          order by s.started_at limit ${limit}
+          for update of s skip locked`);
+        const rows: OutboxRow[] = [];
+        for (const { id } of locked) {
+          if (!(await isStillSilent(tx, id, since))) continue;
+          const row = await markStopped(tx, id, undefined, "device_silent");
+          await writeOutbox(tx, row);
+          rows.push(row);
+        }
+        return rows;
+      }),
+    );
+  }
+}
+
+function isSilent(since: number): ReturnType<typeof sql.fragment> {
+  const instant = toInstant(since);
+  return sql.fragment`s.started_at < ${instant}
+    and (d.last_seen_at is null or d.last_seen_at < ${instant})
+    and not exists (
+      select 1 from chunks c where c.session_id = s.id and c.uploaded_at >= ${instant})
+    and not exists (
+      select 1 from audio_streams a where a.session_id = s.id and a.touched_at >= ${instant})`;
+}
+
+/** A statement of its own, after the lock: it sees what was committed before the lock came. */
+function isStillSilent(tx: CommonQueryMethods, id: string, since: number): Promise<boolean> {
+  return tx.exists(sql.type(z.object({}).strict())`
+    select 1 from sessions s join devices d on d.id = s.device_id
+    where s.id = ${id} and s.status = 'recording' and ${isSilent(since)}`);
+}

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CoalescedHeartbeats } from "../../src/api/coalesced-heartbeats.ts";
+import type { OutboxRow } from "../../src/api/sessions-outbox.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { AutoStop, type SilentSessions } from "../../src/jobs/auto-stop.ts";
+import { PostgresHeartbeats } from "../../src/store/heartbeats.ts";
+import { PostgresSilentSessions } from "../../src/store/silent-sessions.ts";
+import { makeWav } from "../support/make-wav.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { codeOf } from "../support/route-call.ts";
+import { SessionHouse } from "../support/session-house.ts";
+
+const SILENCE = 60_000;
+
+describe("auto-stop", () => {
+  let house: SessionHouse;
+
+  beforeAll(async () => {
+    house = await SessionHouse.open();
+  });
+  afterAll(() => house.close());
+
+  /** A process that has listened for longer than the silence. */
+  async function process(clock: ManualClock, sessions?: SilentSessions) {
+    const told: OutboxRow[] = [];
+    const autoStop = new AutoStop({
+      sessions: sessions ?? new PostgresSilentSessions(house.pool),
+      notify: async (rows) => void told.push(...rows),
+      silence: SILENCE,
+      clock,
+      log: silentLog,
+    });
+    await autoStop.run();
+    return { autoStop, told };
+  }
+
+  /** Goes on by steps that count as listening. */
+  async function listen(clock: ManualClock, processes: { autoStop: AutoStop }[], ms: number) {
+    for (let left = ms; left > 0; left -= 10_000) {
+      clock.advance(Math.min(left, 10_000));
+      for (const { autoStop } of processes) await autoStop.run();
+    }
+  }
+
+  async function statusOf(id: string) {
+    const [row] = await house.sql("select status, stop_reason from sessions where id = $1", [id]);
+    return row;
+  }
+
+  it("auto-stop: of two processes at once, each session is stopped once", async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      const { device } = await house.ownDevice();
+      const id = await house.start(device);
+      await house.upload(device, id, n, makeWav({ frames: 16_000 }));
+      ids.push(id);
+    }
+    const clock = new ManualClock(Date.now());
+    const two = [await process(clock), await process(clock)];
+    await listen(clock, two, SILENCE - 5_000);
+    expect(two.flatMap(({ told }) => told)).toEqual([]);
+    clock.advance(10_000);
+    const counts = await Promise.all(two.map(({ autoStop }) => autoStop.run()));
+    expect(counts.reduce((sum, each) => sum + each, 0)).toBe(12);
+    const told = two.flatMap((each) => each.told);
+    expect(told.map(({ sessionId }) => sessionId).sort()).toEqual([...ids].sort());
+    for (const [n, id] of ids.entries()) {
+      expect(await statusOf(id)).toEqual({ status: "processing", stop_reason: "device_silent" });
+      const stops = await house.sql<{ command: object }>(
+        "select command from outbox where session_id = $1 and command ->> 'type' = 'Stop'",
+        [id],
+      );
+      expect(stops).toEqual([
+        { command: { type: "Stop", lastSequence: n, reason: "device_silent" } },
+      ]);
+    }
+    expect(await two[0]?.autoStop.run()).toBe(0);
+  });
+
+  it("auto-stop: heartbeats, and audio, are signs of life", async () => {
+    const clock = new ManualClock(Date.now());
+    const [beating, sending, silent] = [
+      await house.ownDevice(),
+      await house.ownDevice(),
+      await house.ownDevice(),
+    ];
+    const heartbeats = new CoalescedHeartbeats({
+      book: new PostgresHeartbeats(house.pool),
+      clock,
+      log: silentLog,
+    });
+    const ids = [];
+    for (const { device } of [beating, sending, silent]) ids.push(await house.start(device));
+    const one = await process(clock);
+    await listen(clock, [one], SILENCE - 1_000);
+    const beat = await heartbeats.beat(beating.device, { recording: true });
+    expect(beat.sessionId).toBe(ids[0]);
+    await heartbeats.stop();
+    await house.upload(sending.device, ids[1] ?? "", 0, makeWav({ frames: 16_000 }));
+    await house.sql("update chunks set uploaded_at = to_timestamp($2) where session_id = $1", [
+      ids[1],
+      clock.now() / 1_000,
+    ]);
+    await listen(clock, [one], 10_000);
+    expect(one.told.map(({ sessionId }) => sessionId)).toEqual([ids[2]]);
+    expect(await statusOf(ids[0] ?? "")).toEqual({ status: "recording", stop_reason: null });
+    await listen(clock, [one], SILENCE);
+    expect(one.told.map(({ sessionId }) => sessionId).sort()).toEqual([...ids].sort());
+  });
+
+  it("auto-stop: time in which nobody listened is not held against devices", async () => {
+    const clock = new ManualClock(Date.now());
+    const { device } = await house.ownDevice();
+    const id = await house.start(device);
+    const one = await process(clock);
+    clock.advance(20 * SILENCE);
+    expect(await one.autoStop.run()).toBe(0);
+    await listen(clock, [one], SILENCE - 10_000);
+    expect(one.told).toEqual([]);
+    await listen(clock, [one], 10_000);
+    expect(one.told.map(({ sessionId }) => sessionId)).toEqual([id]);
+  });
+
+  it("auto-stop: a device that comes back is told so, and may start again", async () => {
+    const clock = new ManualClock(Date.now());
+    const { device } = await house.ownDevice();
+    const id = await house.start(device);
+    await house.upload(device, id, 1, makeWav({ frames: 16_000 }));
+    const one = await process(clock);
+    await listen(clock, [one], SILENCE + 10_000);
+    const late = house.upload(device, id, 2, makeWav({ frames: 16_000 }));
+    await expect(late).rejects.toThrow(/nothing came from its device/);
+    expect(await codeOf(late)).toBe("session_ended");
+    // What was missing before the end is still taken.
+    expect((await house.upload(device, id, 0, makeWav({ frames: 16_000 }))).status).toBe(201);
+    expect(await house.stop(device)).toMatchObject({ session_id: id, status: "processing" });
+    expect(await house.start(device)).not.toBe(id);
+  });
+});

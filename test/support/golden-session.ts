@@ -1,0 +1,101 @@
+import { GAP_WAIT } from "../../src/session/decide-audio.ts";
+import type { SessionEvent } from "../../src/session/event.ts";
+import { SECOND, SessionBench, segment } from "./session-bench.ts";
+
+export interface GoldenEvent {
+  seq: number;
+  at: number;
+  event: SessionEvent;
+}
+
+export interface GoldenSession {
+  bench: SessionBench;
+  events: GoldenEvent[];
+}
+
+/** A session in which everything happens that can; ends before its deletion. */
+export function playGoldenSession(): GoldenSession {
+  const bench = new SessionBench();
+  const events: GoldenEvent[] = [];
+  const step = (work: () => void): void => {
+    bench.now += 1_000;
+    work();
+    for (const event of bench.events.slice(events.length)) {
+      events.push({ seq: events.length + 1, at: bench.now, event });
+    }
+  };
+  bench.now = 1_700_000_000_000;
+  record(bench, step);
+  edit(bench, step);
+  return { bench, events };
+}
+
+function record(bench: SessionBench, step: (work: () => void) => void): void {
+  step(() => bench.start());
+  step(() => {
+    const opened = {
+      engine: "pocketsphinx",
+      diarisationModelVersion: "d1",
+      detectedLanguage: "en",
+    };
+    bench.run({ type: "RecognitionOpened", ...opened });
+  });
+  step(() => bench.chunk(0));
+  step(() => bench.chunk(1, 2, 8_000));
+  step(() => bench.chunk(3));
+  step(() => bench.utterance([segment(0, SECOND, 0), segment(SECOND, 2 * SECOND, 1)], 2 * SECOND));
+  const byUserId = "u";
+  const claim = { type: "Claim", claimedUserId: "u", byUserId, byOwner: true } as const;
+  step(() => bench.run({ ...claim, label: "S1", source: "self_claim" }));
+  step(() => bench.run({ ...claim, label: "S2", source: "moderator_assignment" }));
+  step(() => bench.run({ type: "Unclaim", label: "S1", byUserId, byOwner: false }));
+  bench.now += GAP_WAIT;
+  step(() => bench.run({ type: "GapTimeout", sequence: 2 }));
+  step(() => bench.run({ type: "ChunkFailed", sequence: 1, code: "not_audio", message: "broken" }));
+}
+
+function edit(bench: SessionBench, step: (work: () => void) => void): void {
+  const byUserId = "u";
+  step(() =>
+    bench.run({
+      type: "Redact",
+      redactionId: "r1",
+      from: 7 * SECOND,
+      to: 9 * SECOND,
+      label: "S2",
+      byUserId,
+    }),
+  );
+  step(() => bench.utterance([segment(6 * SECOND, 8 * SECOND, 2)], 8 * SECOND));
+  step(() => bench.chunk(2));
+  step(() => bench.run({ type: "Stop", lastSequence: 3, reason: "device_silent" }));
+  step(() => reread(bench, 2));
+  step(() =>
+    bench.run({
+      type: "RecognitionDone",
+      attempt: 1,
+      speakers: { segments: [{ start: SECOND, cluster: 0 }], merges: [{ from: 2, into: 1 }] },
+    }),
+  );
+  const [first] = bench.state.segments;
+  const change = { type: "EditSegment", segmentId: first?.id ?? "", byUserId } as const;
+  step(() => bench.run({ ...change, editId: "e1", label: "" }));
+  step(() => bench.run({ ...change, editId: "", label: "S2" }));
+  step(() => bench.run({ type: "SummaryStored", jobId: "j2", summaryType: "brief" }));
+  step(() => bench.run({ type: "ConcernStored", concernId: "c1" }));
+  step(() => bench.run({ type: "Redo", byUserId }));
+  step(() => bench.run({ type: "CancelRedo", byUserId }));
+  step(() => bench.run({ type: "Redo", byUserId }));
+}
+
+/** The late chunk, read from its gap. */
+function reread(bench: SessionBench, sequence: number): void {
+  const gap = bench.state.timeline.gaps.find((each) => each.sequence === sequence);
+  if (gap === undefined) throw new Error("there is no gap");
+  const attempt = bench.state.attempts + 1;
+  const { start, length } = gap;
+  const segments = [segment(start, start + SECOND, 0)];
+  const from = start;
+  const to = start + length;
+  bench.run({ type: "Reread", attempt, whole: false, from, to, sequences: [sequence], segments });
+}
