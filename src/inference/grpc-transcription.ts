@@ -6,7 +6,7 @@ import {
 } from "@grpc/grpc-js";
 import { AppError } from "../base/errors.ts";
 import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
-import { fromGrpcFailure } from "../wire/grpc-status.ts";
+import { fromGrpcFailure, isToldByPeer } from "../wire/grpc-status.ts";
 import type {
   TranscribeMessage,
   TranscribeResult,
@@ -36,6 +36,7 @@ export class GrpcTranscription implements TranscriptionStream {
   #onEnd: (error: AppError | undefined) => void = () => {};
   #status: StatusObject | undefined;
   #opening: NodeJS.Timeout | undefined;
+  #isOpened = false;
   #isDone = false;
   #isReadOut = false;
   #isClosed = false;
@@ -97,7 +98,10 @@ export class GrpcTranscription implements TranscriptionStream {
 
   #take(response: TranscribeResponse): void {
     if (this.#isClosed || response.message === undefined) return;
-    if (response.message.$case === "opened") clearTimeout(this.#opening);
+    if (response.message.$case === "opened") {
+      clearTimeout(this.#opening);
+      this.#isOpened = true;
+    }
     if (response.message.$case === "done") this.#isDone = true;
     this.#follow(response.message);
     this.#onMessage(response.message);
@@ -140,9 +144,16 @@ export class GrpcTranscription implements TranscriptionStream {
   /** The status may overtake messages that wait to be read: both must be there. */
   #settle(): void {
     if (this.#status === undefined || !this.#isReadOut || !this.#close()) return;
-    if (this.#status.code !== status.OK) this.#onEnd(fromGrpcFailure(this.#status));
+    if (this.#status.code !== status.OK) this.#onEnd(this.#failureOf(this.#status));
     else if (this.#isDone) this.#onEnd(undefined);
     else this.#onEnd(new AppError("unavailable", "The worker ended the stream before its end."));
+  }
+
+  /** A worker that leaves says so; one that had taken the session and is gone has broken. */
+  #failureOf(told: StatusObject): AppError {
+    const failure = fromGrpcFailure(told);
+    if (!this.#isOpened || isToldByPeer(told) || failure.code !== "unavailable") return failure;
+    return new AppError("worker_broken", `The worker was lost: ${failure.message}`);
   }
 
   /** False when it was closed already. */
