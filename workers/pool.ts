@@ -6,6 +6,8 @@ import type { TextWork } from "./text-lane.ts";
 import { ThreadSlot } from "./thread-slot.ts";
 
 const MEMORY_CHECK_MS = 10_000;
+/** A thread is not replaced for the sake of the process's memory before it is this old. */
+const MATURE_MS = 600_000;
 
 export interface ThreadPoolOptions {
   threads: number;
@@ -18,6 +20,8 @@ export interface ThreadPoolOptions {
   readyMs?: number;
   silenceMs?: number;
   maxHeapBytes?: number;
+  /** How long a thread that has grown may keep its sessions, in milliseconds. */
+  moveAfterMs?: number;
   /** Resident memory of the process beyond which threads are replaced as they become idle. */
   maxResidentBytes?: number;
   /** Called at every change of load or capacity. */
@@ -44,6 +48,7 @@ export class ThreadPool {
           settings: { nativeRoot: options.nativeRoot, sessions: options.sessionsPerThread },
           readyMs: options.readyMs ?? 60_000,
           maxHeapBytes: options.maxHeapBytes ?? 1024 * 1024 * 1024,
+          moveAfterMs: options.moveAfterMs ?? 120_000,
           onChange: () => options.onLoad?.(),
         }),
       );
@@ -126,6 +131,7 @@ export class ThreadPool {
     if (resident <= limit) return;
     const [slot] = this.#slots
       .filter((candidate) => candidate.isReady && !candidate.isGrown)
+      .filter((candidate) => candidate.age > MATURE_MS)
       .sort((a, b) => a.sessions - b.sessions);
     this.#options.log.warn({ resident, limit }, "worker memory is above its limit");
     slot?.retire();

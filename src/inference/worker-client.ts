@@ -9,8 +9,9 @@ import type { TranscriptionStream } from "./transcription-stream.ts";
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 
 const CHANNEL_OPTIONS = {
-  "grpc.keepalive_time_ms": 10_000,
-  "grpc.keepalive_timeout_ms": 5_000,
+  // A worker that hangs as a whole is noticed within 8 s; its own watch notices threads that do.
+  "grpc.keepalive_time_ms": 4_000,
+  "grpc.keepalive_timeout_ms": 4_000,
   "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
   "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
   "grpc.initial_reconnect_backoff_ms": 200,
@@ -24,6 +25,8 @@ const CHANNEL_OPTIONS = {
 export interface WorkerClientOptions {
   /** Time for a worker to answer Open, in milliseconds. */
   openMs?: number;
+  /** Time without a sign of a worker that has audio to read, in milliseconds. */
+  stallMs?: number;
   /** Time after which a channel without streams is closed, in milliseconds. */
   idleMs?: number;
 }
@@ -58,11 +61,13 @@ export class WorkerClient {
   readonly #channels = new Map<string, Channel>();
   readonly #open = new Set<Pick<TranscriptionStream, "cancel">>();
   readonly #openMs: number;
+  readonly #stallMs: number;
   readonly #idleMs: number;
   #isClosed = false;
 
   constructor(options: WorkerClientOptions = {}) {
     this.#openMs = options.openMs ?? 40_000;
+    this.#stallMs = options.stallMs ?? 120_000;
     this.#idleMs = options.idleMs ?? 60_000;
   }
 
@@ -72,6 +77,7 @@ export class WorkerClient {
     const stream: GrpcTranscription = new GrpcTranscription({
       call: channel.client.transcribe(toMetadata(settings)),
       openMs: this.#openMs,
+      stallMs: this.#stallMs,
       onClosed: () => {
         this.#open.delete(stream);
         this.#release(address, channel);

@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import type { Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
 import type {
   Reader,
@@ -11,8 +11,11 @@ import type {
 const BLOCK = 1_600;
 const SECOND = 16_000;
 const MARK = "POISON";
+/** Bytes by which "grow" makes its thread larger. */
+export const GROWTH = 512 * 1024 * 1024;
+const grown: Buffer[] = [];
 
-export type Mishap = "exit" | "kill" | "hang" | "throw";
+export type Mishap = "exit" | "kill" | "hang" | "throw" | "stop" | "grow";
 
 /** Audio at which the reader below meets with a mishap, having noted the try in `file`. */
 export function poisoned(mishap: Mishap, file: string, bytes: number): Buffer {
@@ -105,6 +108,12 @@ function meet(data: Buffer): void {
   if (mishap === "exit") process.exit(7);
   if (mishap === "kill") process.kill(process.pid, "SIGKILL");
   if (mishap === "hang") for (;;);
+  if (mishap === "grow") return void grown.push(Buffer.alloc(GROWTH));
+  if (mishap === "stop") {
+    // The whole process stands still, the first time.
+    if (readFileSync(file, "utf8").length === 1) process.kill(process.pid, "SIGSTOP");
+    return;
+  }
   throw new TypeError("The reader does not understand this audio.");
 }
 

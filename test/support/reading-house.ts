@@ -212,14 +212,31 @@ export class ReadingHouse {
     return () => clearInterval(timer);
   }
 
+  async begin(): Promise<{ device: DevicePrincipal; sessionId: string }> {
+    const { device } = await this.house.ownDevice();
+    return { device, sessionId: await this.house.start(device, {}) };
+  }
+
+  async upload(
+    device: DevicePrincipal,
+    sessionId: string,
+    sequence: number,
+    pcm: Buffer,
+  ): Promise<void> {
+    await this.house.upload(device, sessionId, sequence, pcm, { mediaType: PCM });
+  }
+
+  async stop(device: DevicePrincipal, lastSequence: number): Promise<void> {
+    await this.house.stop(device, { last_chunk_sequence: lastSequence });
+  }
+
   /** A session whose device has sent these chunks and stopped. */
   async record(chunks: readonly Buffer[]): Promise<{ device: DevicePrincipal; sessionId: string }> {
-    const { device } = await this.house.ownDevice();
-    const sessionId = await this.house.start(device, {});
+    const { device, sessionId } = await this.begin();
     for (const [sequence, pcm] of chunks.entries()) {
-      await this.house.upload(device, sessionId, sequence, pcm, { mediaType: PCM });
+      await this.upload(device, sessionId, sequence, pcm);
     }
-    await this.house.stop(device, { last_chunk_sequence: chunks.length - 1 });
+    await this.stop(device, chunks.length - 1);
     return { device, sessionId };
   }
 
