@@ -273,9 +273,14 @@ async function runChecks({ pool, bus, placement }: Shared): Promise<Record<strin
       message: "NATS does not answer; audio is stored and will be transcribed later.",
     }),
   );
-  const workers: HealthCheck =
-    placement.status().length > 0
-      ? { status: "ok" }
-      : { status: "degraded", message: "No worker is running; audio is stored and waits." };
-  return { database, nats, workers };
+  return { database, nats, workers: checkWorkers(placement) };
+}
+
+function checkWorkers(placement: Shared["placement"]): HealthCheck {
+  const states = placement.status().map(({ state }) => state);
+  if (states.includes("available")) return { status: "ok" };
+  const message = states.includes("full")
+    ? "All workers are busy; audio is stored and waits for its turn."
+    : "No worker is running; audio is stored and waits.";
+  return { status: "degraded", message };
 }

@@ -118,11 +118,8 @@ export class Reading {
     stream.onMessage((message) => {
       if (this.#closed) return;
       if (message.$case === "opened") this.#opened = true;
-      if (message.$case === "progress") {
-        this.#processedTo = Math.max(this.#processedTo, message.value.processedTo);
-        this.#parts.suspicion.read(this.#processedTo);
-        this.feed();
-      }
+      if (message.$case === "progress") this.#readTo(message.value.processedTo);
+      else if (message.$case === "utterance") this.#readTo(message.value.end);
       this.#parts.onMessage(message);
     });
     stream.onDrain(() => {
@@ -130,6 +127,12 @@ export class Reading {
       this.feed();
     });
     stream.onEnd((error) => this.#end(error));
+  }
+
+  #readTo(position: number): void {
+    this.#processedTo = Math.max(this.#processedTo, position);
+    this.#parts.suspicion.read(this.#processedTo);
+    this.feed();
   }
 
   #end(error: AppError | undefined): void {

@@ -219,6 +219,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 
   #hearUtterance(state: Readonly<SessionState>, utterance: Utterance): void {
     this.#interim = undefined;
+    this.#processedTo = Math.max(this.#processedTo, utterance.end);
     const { checkpoint } = utterance;
     if (checkpoint === undefined) return;
     this.#finalisedTo = Math.max(this.#finalisedTo, checkpoint.position);

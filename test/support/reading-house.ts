@@ -19,6 +19,7 @@ import type { SessionEvent } from "../../src/session/event.ts";
 import { tryOutsideCommand } from "../../src/session/outside-command.ts";
 import type { SessionState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
+import { PostgresAudioInventories } from "../../src/store/audio-inventories.ts";
 import { SessionAudio } from "../../src/store/session-audio.ts";
 import { SessionJournal } from "../../src/store/session-journal.ts";
 import type { TransientFrame } from "../../src/wire/live-frames.ts";
@@ -261,6 +262,12 @@ export class ReadingHouse {
       [sessionId],
     );
     return rows.map(({ status }) => status);
+  }
+
+  /** As the session's completeness tells it, in milliseconds. */
+  async lag(sessionId: string): Promise<number> {
+    const inventory = await new PostgresAudioInventories(this.house.pool).of(sessionId);
+    return Math.round(inventory.waitingSeconds * 1_000);
   }
 
   async words(sessionId: string): Promise<string[]> {
