@@ -4,7 +4,7 @@ import type { Gap, Timeline } from "../session/timeline.ts";
 import { positionOf, SAMPLE_RATE } from "../session/timeline.ts";
 import type { AudioSource, PlacedChunk } from "./audio-source.ts";
 import type { LiveTail } from "./live-tail.ts";
-import { mayBeTheAudio, type Suspicion } from "./suspicion.ts";
+import { type Fed, mayBeTheAudio, type Suspicion } from "./suspicion.ts";
 import type { Transcribers } from "./transcribers.ts";
 import type { TranscribeResult, TranscriptionStream } from "./transcription-stream.ts";
 
@@ -162,7 +162,7 @@ export class Reading {
       const gap = timeline.gaps.find((g) => g.sequence === this.#sequence);
       if (gap !== undefined && !(this.#parts.readFilled && gap.chunkId !== undefined)) {
         this.#feedGap(stream, gap.start, gap.length);
-        suspicion.fed(gap.sequence, this.#fedTo, false);
+        this.#noteFed(gap.sequence, "gap");
       } else if (!(await this.#feedChunk(stream, gap))) {
         return;
       }
@@ -178,10 +178,12 @@ export class Reading {
   async #feedChunk(stream: TranscriptionStream, gap: Gap | undefined): Promise<boolean> {
     const chunk = await this.#fetch();
     if (chunk === undefined) return false;
-    const { source, sessionId, suspicion } = this.#parts;
+    const { source, sessionId, suspicion, onSuspects } = this.#parts;
     if (suspicion.isUnreadable(chunk.sequence)) {
       this.#feedGap(stream, chunk.start, chunk.length);
-      suspicion.fed(chunk.sequence, this.#fedTo, false);
+      this.#noteFed(chunk.sequence, "gap");
+      // One that was given up while it was being streamed had no place to be failed at.
+      onSuspects(suspicion.suspects);
       return true;
     }
     const data = await source.bytes(sessionId, chunk.sha256);
@@ -207,8 +209,14 @@ export class Reading {
     // A late chunk that is shorter than the span that was kept for it.
     const rest = gap === undefined ? 0 : gap.start + gap.length - end;
     if (rest > 0) this.#feedGap(stream, end, rest);
-    suspicion.fed(sequence, this.#fedTo, true);
+    this.#noteFed(sequence, "chunk");
     return true;
+  }
+
+  #noteFed(sequence: number, kind: Fed["kind"]): void {
+    const { suspicion } = this.#parts;
+    suspicion.fed({ sequence, end: this.#fedTo, kind });
+    suspicion.read(this.#processedTo);
   }
 
   #fedPieces(): number {
@@ -217,9 +225,9 @@ export class Reading {
 
   /** Feeds the next piece of a chunk that has no place yet; false when there is none. */
   async #feedPiece(stream: TranscriptionStream): Promise<boolean> {
-    const { tail, timeline } = this.#parts;
+    const { tail, timeline, suspicion } = this.#parts;
     const sequence = this.#sequence;
-    if (tail === undefined) return false;
+    if (tail === undefined || suspicion.isUnreadable(sequence)) return false;
     const piece = await tail.next(sequence, this.#fedPieces());
     // Sealed and placed meanwhile: what is left of it comes with the chunk.
     if (this.#closed || timeline().next !== sequence) return !this.#closed;
@@ -244,6 +252,7 @@ export class Reading {
       end,
     };
     this.#fedTo = Math.max(this.#fedTo, end);
+    this.#noteFed(sequence, "piece");
     return true;
   }
 

@@ -20,11 +20,12 @@ export function mayBeTheAudio(error: AppError | undefined): boolean {
   return error !== undefined && !NOBODYS_FAULT.has(error.code);
 }
 
-interface Fed {
+/** A chunk, a gap, or a piece of a chunk that is still being streamed. */
+export interface Fed {
   sequence: number;
   /** End of what was fed, in samples. */
   end: number;
-  isAudio: boolean;
+  kind: "chunk" | "piece" | "gap";
 }
 
 /**
@@ -73,18 +74,24 @@ export class Suspicion {
     return (this.#suspects.get(sequence)?.breaks ?? 0) >= MAX_TRIES;
   }
 
-  fed(sequence: number, end: number, isAudio: boolean): void {
-    this.#fed.push({ sequence, end, isAudio });
-    if (isAudio) this.#lastAudio = sequence;
+  fed(fed: Fed): void {
+    this.#fed.push(fed);
+    if (fed.kind !== "gap") this.#lastAudio = fed.sequence;
   }
 
   /** Everything before `position` was read. */
   read(position: number): void {
     const unread = this.#fed.findIndex(({ end }) => end > position);
     const passed = this.#fed.splice(0, unread < 0 ? this.#fed.length : unread);
-    for (const { sequence } of passed) {
-      if (!this.isUnreadable(sequence)) this.#suspects.delete(sequence);
+    for (const { sequence, kind } of passed) {
+      // What breaks readings may lie in a later piece of the same chunk.
+      if (kind !== "piece" && !this.isUnreadable(sequence)) this.#suspects.delete(sequence);
     }
+  }
+
+  /** Everything that is held against chunks of this attempt. */
+  get suspects(): Suspect[] {
+    return [...this.#suspects.values()];
   }
 
   /** A reading broke, having come to `position`. All suspects now, or undefined when no audio was in work. */
@@ -93,14 +100,14 @@ export class Suspicion {
     const blamed = this.#blamed();
     if (blamed.length === 0) return undefined;
     for (const sequence of blamed) this.#blame(sequence, position);
-    return [...this.#suspects.values()];
+    return this.suspects;
   }
 
   #blamed(): number[] {
     const newest = this.#fed.at(-1);
     if (newest === undefined) return [];
-    const audio = this.#fed.filter(({ isAudio }) => isAudio).map(({ sequence }) => sequence);
-    if (!this.isCareful && audio.length > 0) return audio.slice(0, MAX_BLAMED);
+    const audio = this.#fed.filter(({ kind }) => kind !== "gap").map(({ sequence }) => sequence);
+    if (!this.isCareful && audio.length > 0) return [...new Set(audio)].slice(0, MAX_BLAMED);
     // A gap by itself breaks nothing: it ends the utterance that the audio before it began.
     return this.#lastAudio === undefined ? [] : [this.#lastAudio];
   }
@@ -116,6 +123,6 @@ export class Suspicion {
   }
 
   #pending(): Suspect[] {
-    return [...this.#suspects.values()].filter(({ breaks }) => breaks < MAX_TRIES);
+    return this.suspects.filter(({ breaks }) => breaks < MAX_TRIES);
   }
 }

@@ -104,6 +104,7 @@ export class ReadingHouse {
         sessionId: id,
         source,
         transcribers,
+        live: { follow: () => () => {} },
         log: silentLog,
         tell,
         publish: (frame) => this.frames.push(frame),

@@ -15,7 +15,7 @@ async function create(...known: Suspect[]): Promise<Suspicion> {
 /** Chunks of two seconds each. */
 function feed(suspicion: Suspicion, from: number, to: number): void {
   for (let sequence = from; sequence < to; sequence += 1) {
-    suspicion.fed(sequence, (sequence + 1) * 2 * SECOND, true);
+    suspicion.fed({ sequence, end: (sequence + 1) * 2 * SECOND, kind: "chunk" });
   }
 }
 
@@ -61,7 +61,7 @@ describe("suspicion", () => {
     expect(suspicion.isCareful).toBe(false);
     const next = await create(...(suspects ?? []));
     expect(next.isUnreadable(0)).toBe(true);
-    next.fed(0, 2 * SECOND, false);
+    next.fed({ sequence: 0, end: 2 * SECOND, kind: "gap" });
     next.read(2 * SECOND);
     expect(next.isUnreadable(0)).toBe(true);
   });
@@ -80,9 +80,21 @@ describe("suspicion", () => {
     const suspicion = await create();
     for (let minute = 1; minute < 10; minute += 1) {
       suspicion.begin(0);
-      suspicion.fed(0, 900 * SECOND, true);
+      suspicion.fed({ sequence: 0, end: 900 * SECOND, kind: "chunk" });
       expect(blamed(suspicion.broke(minute * 60 * SECOND))).toEqual([[0, 1]]);
     }
+  });
+
+  it("suspicion: a chunk that is still streamed is trusted when all of it was read", async () => {
+    const suspicion = await create();
+    for (let times = 1; times <= 3; times += 1) {
+      suspicion.begin(0);
+      suspicion.fed({ sequence: 0, end: SECOND, kind: "piece" });
+      suspicion.read(SECOND);
+      suspicion.fed({ sequence: 0, end: 2 * SECOND, kind: "piece" });
+      expect(blamed(suspicion.broke(SECOND))).toEqual([[0, times]]);
+    }
+    expect(suspicion.isUnreadable(0)).toBe(true);
   });
 
   it("suspicion: nobody is blamed when nothing was in work", async () => {
@@ -95,7 +107,7 @@ describe("suspicion", () => {
   it("suspicion: a gap is never to blame, the audio before it is", async () => {
     const suspicion = await create();
     feed(suspicion, 0, 1);
-    suspicion.fed(1, 4 * SECOND, false);
+    suspicion.fed({ sequence: 1, end: 4 * SECOND, kind: "gap" });
     expect(blamed(suspicion.broke(2 * SECOND))).toEqual([[0, 1]]);
   });
 
