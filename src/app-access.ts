@@ -37,7 +37,7 @@ export type Access = ReturnType<typeof createAccess>;
 
 /** Who callers are, and what they may begin with. */
 export function createAccess(context: AppContext, publicUrl: () => string) {
-  const { clock, stack, shared } = context;
+  const { clock, stack, shared, queues } = context;
   const { pool, keys, revocations } = shared;
   const audit = new PostgresAudit(pool);
   const tokens = new Tokens(keys.ring, clock);
@@ -46,6 +46,7 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
   const users = new UserStore(pool);
   const attempts = new AttemptStore(pool, clock);
   const passwords = new PasswordHasher();
+  queues.add(passwords);
   const pairingStore = new PairingStore(pool);
   const serviceKeyBook = new ServiceKeyStore(pool);
   const signIn = new SignIn({
@@ -109,11 +110,12 @@ export function createIdentityPorts(
 }
 
 function createMagicLinks(
-  { config, clock, log, stack, shared }: AppContext,
+  { config, clock, log, stack, shared, queues }: AppContext,
   parts: { users: UserStore; attempts: AttemptStore; signIn: SignIn },
   publicUrl: () => string,
 ): MagicLinks {
   const background = new Background({ concurrency: 4, waiting: 200, timeoutMs: 30_000, log });
+  queues.add(background);
   const mail = openMail(config, log);
   stack.push("mail", async () => {
     await background.stop();

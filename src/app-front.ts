@@ -15,6 +15,7 @@ import { createAudioStreams, createNotifier } from "./app-streams.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
 import type { CredentialAuthenticator } from "./auth/credential-authenticator.ts";
 import { asyncApiDocument } from "./front/async-api.ts";
+import type { FrontObserver } from "./front/front-observer.ts";
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
@@ -27,6 +28,7 @@ import { DeviceStore } from "./store/devices.ts";
 import { PostgresElevations } from "./store/elevations.ts";
 import { PostgresIdempotencyBook } from "./store/idempotency.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
+import { OutboxBacklog } from "./store/outbox-backlog.ts";
 import { pingDatabase } from "./store/ping.ts";
 import { PostgresRedoSettings } from "./store/redo-settings.ts";
 import { PostgresSegmentEdits } from "./store/segment-edits.ts";
@@ -39,9 +41,12 @@ import { WorkspaceStore } from "./store/workspaces.ts";
 import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
 
+/** Commands that actors have yet to carry out, beyond which devices are told to wait. */
+const MAX_OUTBOX = 50_000;
+
 /** The role that serves REST and the live channel. Returns its port. */
-export async function startFront(context: AppContext): Promise<number> {
-  const { config, log, clock, stack, shared } = context;
+export async function startFront(context: AppContext, observer: FrontObserver): Promise<number> {
+  const { config, log, clock, stack, shared, queues } = context;
   let listening = config.port;
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
   const access = createAccess(context, publicUrl);
@@ -85,11 +90,13 @@ export async function startFront(context: AppContext): Promise<number> {
     allowedOrigins: config.allowedOrigins,
     uploadFolder: shared.blobs.temporaryFolder,
     trustProxy: config.trustProxy,
+    observer,
     host: config.host,
     port: config.port,
     log,
     clock,
   });
+  queues.add(server);
   const { port } = await server.start();
   listening = port;
   stack.push("front", async () => {
@@ -97,6 +104,15 @@ export async function startFront(context: AppContext): Promise<number> {
     await server.stop();
   });
   return port;
+}
+
+/** Looks at the outbox for as long as the front runs. */
+function startBacklog({ shared, log, stack, queues }: AppContext): OutboxBacklog {
+  const backlog = new OutboxBacklog(shared.pool, log, MAX_OUTBOX);
+  backlog.start();
+  stack.push("outbox watch", () => backlog.stop());
+  queues.add(backlog);
+  return backlog;
 }
 
 /** A host that one can connect to. */
@@ -192,9 +208,10 @@ interface SessionParts {
 
 /** Sessions, from their start to their deletion. */
 function createConversationPorts(
-  { config, log, shared }: AppContext,
+  context: AppContext,
   { directory, notifier, access, erasure, groups }: SessionParts,
 ): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
+  const { config, log, shared } = context;
   const { pool, blobs, commands: actors } = shared;
   const { cursorKey } = shared.keys;
   const segments = new PostgresSegments(pool);
@@ -222,7 +239,14 @@ function createConversationPorts(
       eraser: erasure.sessions,
       cursorKey,
     },
-    upload: { directory, chunks: new PostgresChunkStore(pool), blobs, notifier, log },
+    upload: {
+      directory,
+      chunks: new PostgresChunkStore(pool),
+      blobs,
+      notifier,
+      backlog: startBacklog(context),
+      log,
+    },
     jobs: {
       directory,
       jobs: new PostgresTranscriptionJobs(pool),

@@ -37,7 +37,7 @@ export interface SessionsRole {
 
 /** The role that hosts session actors. */
 export async function startSessions(context: AppContext): Promise<SessionsRole> {
-  const { config, log, clock, stack, shared } = context;
+  const { config, log, clock, stack, shared, queues } = context;
   const sweep = new BlobSweep(shared.blobs, shared.pool, log);
   sweep.start();
   stack.push("audio sweep", () => sweep.stop());
@@ -45,6 +45,8 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   stack.push("worker client", () => client.close());
   const host = createHost(context, client);
   host.start();
+  queues.add(host);
+  queues.add(client);
   const deliver = (sessionId: string, command: Record<string, unknown>, id: string) =>
     deliverTo(host, log, sessionId, command, id);
   const inbox = new PartitionInbox(
@@ -53,6 +55,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     log,
   );
   stack.push("command inbox", () => inbox.stop());
+  queues.add(inbox);
   const sweeper = new Sweeper({
     backlog: new SessionBacklog(shared.pool),
     owned: () => host.owned,
@@ -112,7 +115,7 @@ function deliverTo(
 }
 
 function createHost(context: AppContext, client: WorkerClient): SessionHost {
-  const { config, log, clock, shared } = context;
+  const { config, log, clock, shared, queues } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
   const source = new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256));
   const live = new BusAudio(shared.bus);
@@ -122,6 +125,7 @@ function createHost(context: AppContext, client: WorkerClient): SessionHost {
     render: renderFrames,
     lookUp: (sessionId, events) => shared.liveLog.render(sessionId, events),
   });
+  queues.add(publisher);
   const createCompanion = ({ id, epoch, tell }: CompanionContext<SessionCommand>) =>
     new SessionCompanion({
       sessionId: id,

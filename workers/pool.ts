@@ -1,8 +1,10 @@
 import type { Clock } from "../src/base/clock.ts";
 import { AppError } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../src/base/queue-metrics.ts";
 import type { PoolSession, SessionSink } from "./pool-session.ts";
 import type { TextWork } from "./text-lane.ts";
+import { MAX_TEXTS } from "./thread-protocol.ts";
 import { ThreadSlot } from "./thread-slot.ts";
 
 const MEMORY_CHECK_MS = 10_000;
@@ -29,10 +31,11 @@ export interface ThreadPoolOptions {
 }
 
 /** Worker threads that hold sessions; a session goes to the thread that holds the fewest. */
-export class ThreadPool {
+export class ThreadPool implements QueueOwner {
   readonly #options: ThreadPoolOptions;
   readonly #slots: ThreadSlot[] = [];
   #memoryWatch: NodeJS.Timeout | undefined;
+  #refused = 0;
 
   constructor(options: ThreadPoolOptions) {
     this.#options = options;
@@ -85,6 +88,14 @@ export class ThreadPool {
     return this.#slots.filter((slot) => slot.isReady).length * this.#options.sessionsPerThread;
   }
 
+  get queues(): readonly QueueFigures[] {
+    const texts = longest(this.#slots.map((slot) => slot.texts));
+    return [
+      { queue: "sessions", length: this.sessions, limit: this.capacity, refused: this.#refused },
+      { queue: "texts", length: texts, limit: MAX_TEXTS, refused: 0 },
+    ];
+  }
+
   get engines(): readonly string[] {
     return [...new Set(this.#slots.flatMap((slot) => slot.engines))];
   }
@@ -99,6 +110,7 @@ export class ThreadPool {
       .filter((candidate) => candidate.sessions < this.#options.sessionsPerThread)
       .sort((a, b) => Number(a.isGrown) - Number(b.isGrown) || a.sessions - b.sessions);
     if (slot === undefined) {
+      this.#refused += 1;
       throw new AppError("overloaded", `All ${this.capacity} sessions of this worker are in use.`);
     }
     return slot.open(request, sink);

@@ -12,12 +12,15 @@ import type { CommandNotifier } from "./sessions-outbox.ts";
 import { sessionParams } from "./sessions-schema.ts";
 import { inspectAudio } from "./upload-audio-container.ts";
 import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./upload-audio-store.ts";
+import type { UploadBacklog } from "./upload-backlog.ts";
 
 export interface UploadAudioPorts {
   directory: SessionDirectory;
   chunks: ChunkStore;
   blobs: BlobStore;
   notifier: CommandNotifier;
+  /** Asked before an upload is taken. */
+  backlog: UploadBacklog;
   log: Log;
   /** Longest decoded audio of one chunk in seconds; 900 unless told. */
   maxSeconds?: number;
@@ -147,8 +150,10 @@ export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
       "not_audio",
       "storage_full",
     ],
-    resolve: ({ principal, params }) =>
-      requireSession(ports.directory, principal, params.session_id, "session.upload"),
+    async resolve({ principal, params }) {
+      await requireSession(ports.directory, principal, params.session_id, "session.upload");
+      ports.backlog.check();
+    },
     async handle({ params, upload: file, headers }) {
       if (file === undefined) {
         throw new AppError(

@@ -16,7 +16,7 @@ import type {
 /** Progress is told for each second; what is left of one says nothing. */
 const TOLD_SAMPLES = 2 * 16_000;
 /** Audio on its way or waiting at the worker before `send` says full: 90 s. */
-const MAX_AHEAD_SAMPLES = 90 * 16_000;
+export const MAX_AHEAD_SAMPLES = 90 * 16_000;
 
 type Call = ClientDuplexStream<TranscribeRequest, TranscribeResponse>;
 
@@ -68,6 +68,11 @@ export class GrpcTranscription implements TranscriptionStream {
       this.#isReadOut = true;
       this.#settle();
     });
+  }
+
+  /** Audio that was sent and is not read yet, in samples. */
+  get ahead(): number {
+    return Math.max(0, this.#sentTo - this.#readTo);
   }
 
   send(message: TranscribeMessage): boolean {

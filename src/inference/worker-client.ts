@@ -1,8 +1,9 @@
 import { type ClientReadableStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { AppError } from "../base/errors.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import { type DescribeResponse, WorkerServiceClient } from "../wire/gen/voice/v1/worker.ts";
 import { fromGrpcFailure } from "../wire/grpc-status.ts";
-import { GrpcTranscription } from "./grpc-transcription.ts";
+import { GrpcTranscription, MAX_AHEAD_SAMPLES } from "./grpc-transcription.ts";
 import type { TranscriptionStream } from "./transcription-stream.ts";
 
 /** A chunk of 64 MiB and what surrounds it. */
@@ -57,9 +58,10 @@ interface Channel {
 }
 
 /** gRPC to the workers: one channel per address, closed when unused. */
-export class WorkerClient {
+export class WorkerClient implements QueueOwner {
   readonly #channels = new Map<string, Channel>();
   readonly #open = new Set<Pick<TranscriptionStream, "cancel">>();
+  readonly #transcriptions = new Set<GrpcTranscription>();
   readonly #openMs: number;
   readonly #stallMs: number;
   readonly #idleMs: number;
@@ -71,6 +73,12 @@ export class WorkerClient {
     this.#idleMs = options.idleMs ?? 60_000;
   }
 
+  /** One chunk may reach beyond the limit, which is where no more is sent. */
+  get queues(): readonly QueueFigures[] {
+    const length = longest([...this.#transcriptions].map(({ ahead }) => ahead));
+    return [{ queue: "audio_ahead_samples", length, limit: MAX_AHEAD_SAMPLES, refused: 0 }];
+  }
+
   /** Never throws for a worker that is away: the stream's `onEnd` tells. */
   openTranscription(address: string, settings: CallSettings = {}): TranscriptionStream {
     const channel = this.#hold(address);
@@ -80,10 +88,12 @@ export class WorkerClient {
       stallMs: this.#stallMs,
       onClosed: () => {
         this.#open.delete(stream);
+        this.#transcriptions.delete(stream);
         this.#release(address, channel);
       },
     });
     this.#open.add(stream);
+    this.#transcriptions.add(stream);
     return stream;
   }
 

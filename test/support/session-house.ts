@@ -165,6 +165,7 @@ export class SessionHouse {
         chunks: new PostgresChunkStore(this.pool),
         blobs: this.blobs,
         notifier,
+        backlog: { check: () => {} },
         log: silentLog,
       }),
     ];
