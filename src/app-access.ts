@@ -37,7 +37,7 @@ export type Access = ReturnType<typeof createAccess>;
 
 /** Who callers are, and what they may begin with. */
 export function createAccess(context: AppContext, publicUrl: () => string) {
-  const { clock, shared } = context;
+  const { clock, shared, queues } = context;
   const { pool, keys, revocations } = shared;
   const audit = new PostgresAudit(pool);
   const tokens = new Tokens(keys.ring, clock);
@@ -46,6 +46,7 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
   const users = new UserStore(pool);
   const attempts = new AttemptStore(pool, clock);
   const passwords = new PasswordHasher();
+  queues.add(passwords);
   const pairingStore = new PairingStore(pool);
   const authenticator = createAuthenticator(context);
   const serviceKeyBook = new ServiceKeyStore(pool);
@@ -116,11 +117,12 @@ export function createIdentityPorts(
 }
 
 function createMagicLinks(
-  { config, clock, log, stack, shared }: AppContext,
+  { config, clock, log, stack, shared, queues }: AppContext,
   parts: { users: UserStore; attempts: AttemptStore; signIn: SignIn },
   publicUrl: () => string,
 ): MagicLinks {
   const background = new Background({ concurrency: 4, waiting: 200, timeoutMs: 30_000, log });
+  queues.add(background);
   const mail = openMail(config, log);
   stack.push("mail", async () => {
     await background.stop();

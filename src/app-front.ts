@@ -17,6 +17,7 @@ import type { AppContext, Shared } from "./app-shared.ts";
 import { createNotifier } from "./app-streams.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
 import { asyncApiDocument } from "./front/async-api.ts";
+import type { FrontObserver } from "./front/front-observer.ts";
 import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
@@ -28,6 +29,7 @@ import { DeviceStore } from "./store/devices.ts";
 import { PostgresElevations } from "./store/elevations.ts";
 import { PostgresIdempotencyBook } from "./store/idempotency.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
+import { OutboxBacklog } from "./store/outbox-backlog.ts";
 import { pingDatabase } from "./store/ping.ts";
 import { PostgresRedoSettings } from "./store/redo-settings.ts";
 import { PostgresSegmentEdits } from "./store/segment-edits.ts";
@@ -40,9 +42,16 @@ import { WorkspaceStore } from "./store/workspaces.ts";
 import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
 
+/** Commands that actors have yet to carry out, beyond which devices are told to wait. */
+const MAX_OUTBOX = 50_000;
+
 /** The role that serves REST and the live channel. Returns its port. */
-export async function startFront(context: AppContext, audioStreams: AudioStreams): Promise<number> {
-  const { config, log, clock, stack, shared } = context;
+export async function startFront(
+  context: AppContext,
+  audioStreams: AudioStreams,
+  observer: FrontObserver,
+): Promise<number> {
+  const { config, log, clock, stack, shared, queues } = context;
   let listening = config.port;
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
   const access = createAccess(context, publicUrl);
@@ -78,11 +87,13 @@ export async function startFront(context: AppContext, audioStreams: AudioStreams
     allowedOrigins: config.allowedOrigins,
     uploadFolder: shared.blobs.temporaryFolder,
     trustProxy: config.trustProxy,
+    observer,
     host: config.host,
     port: config.port,
     log,
     clock,
   });
+  queues.add(server);
   const { port } = await server.start();
   listening = port;
   stack.push("front", async () => {
@@ -90,6 +101,15 @@ export async function startFront(context: AppContext, audioStreams: AudioStreams
     await server.stop();
   });
   return port;
+}
+
+/** Looks at the outbox for as long as the front runs. */
+function startBacklog({ shared, log, stack, queues }: AppContext): OutboxBacklog {
+  const backlog = new OutboxBacklog(shared.pool, log, MAX_OUTBOX);
+  backlog.start();
+  stack.push("outbox watch", () => backlog.stop());
+  queues.add(backlog);
+  return backlog;
 }
 
 /** A host that one can connect to. */
@@ -202,9 +222,10 @@ interface SessionParts {
 
 /** Sessions, from their start to their deletion. */
 function createConversationPorts(
-  { config, log, shared }: AppContext,
+  context: AppContext,
   { directory, notifier, access, erasure, groups, heartbeats }: SessionParts,
 ): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
+  const { config, log, shared } = context;
   const { pool, blobs, commands: actors } = shared;
   const { cursorKey } = shared.keys;
   const segments = new PostgresSegments(pool);
@@ -232,7 +253,15 @@ function createConversationPorts(
       eraser: erasure.sessions,
       cursorKey,
     },
-    upload: { directory, chunks: new PostgresChunkStore(pool), blobs, notifier, log, heartbeats },
+    upload: {
+      directory,
+      chunks: new PostgresChunkStore(pool),
+      blobs,
+      notifier,
+      backlog: startBacklog(context),
+      log,
+      heartbeats,
+    },
     jobs: {
       directory,
       jobs: new PostgresTranscriptionJobs(pool),
@@ -260,9 +289,14 @@ async function runChecks({ pool, bus, placement }: Shared): Promise<Record<strin
       message: "NATS does not answer; audio is stored and will be transcribed later.",
     }),
   );
-  const workers: HealthCheck =
-    placement.status().length > 0
-      ? { status: "ok" }
-      : { status: "degraded", message: "No worker is running; audio is stored and waits." };
-  return { database, nats, workers };
+  return { database, nats, workers: checkWorkers(placement) };
+}
+
+function checkWorkers(placement: Shared["placement"]): HealthCheck {
+  const states = placement.status().map(({ state }) => state);
+  if (states.includes("available")) return { status: "ok" };
+  const message = states.includes("full")
+    ? "All workers are busy; audio is stored and waits for its turn."
+    : "No worker is running; audio is stored and waits.";
+  return { status: "degraded", message };
 }

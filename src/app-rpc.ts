@@ -3,7 +3,7 @@ import { createAuthenticator } from "./app-access.ts";
 import { createLiveSource, createViewerPolicy } from "./app-live.ts";
 import { createQueryPorts } from "./app-queries.ts";
 import type { AppContext } from "./app-shared.ts";
-import type { Figure } from "./ops-server.ts";
+import type { Figure } from "./ops-metrics.ts";
 import { serverCredentials } from "./rpc/credentials.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "./rpc/rpc-limits.ts";
 import { RpcServer } from "./rpc/server.ts";

@@ -39,7 +39,7 @@ export interface SessionsRole {
 
 /** The role that hosts session actors. */
 export async function startSessions(context: AppContext): Promise<SessionsRole> {
-  const { config, log, clock, stack, shared } = context;
+  const { config, log, clock, stack, shared, queues } = context;
   const sweep = new BlobSweep(shared.blobs, shared.pool, log);
   sweep.start();
   stack.push("audio sweep", () => sweep.stop());
@@ -48,6 +48,8 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   const host: SessionHost = createHost(context, client, (id) => presence.of(id));
   host.start();
   const presence = startPresence(context, () => host.owned);
+  queues.add(host);
+  queues.add(client);
   const deliver = (sessionId: string, command: Record<string, unknown>, id: string) =>
     deliverTo(host, log, sessionId, command, id);
   const inbox = new PartitionInbox(
@@ -56,6 +58,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     log,
   );
   stack.push("command inbox", () => inbox.stop());
+  queues.add(inbox);
   const sweeper = new Sweeper({
     backlog: new SessionBacklog(shared.pool),
     owned: () => host.owned,
@@ -119,7 +122,7 @@ function createHost(
   client: WorkerClient,
   deviceOf: (sessionId: string) => DeviceFrame | undefined,
 ): SessionHost {
-  const { config, log, clock, shared } = context;
+  const { config, log, clock, shared, queues } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
   const source = new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256));
   const live = new BusAudio(shared.bus);
@@ -129,6 +132,7 @@ function createHost(
     render: renderFrames,
     lookUp: (sessionId, events) => shared.liveLog.render(sessionId, events),
   });
+  queues.add(publisher);
   const createCompanion = ({ id, epoch, tell }: CompanionContext<SessionCommand>) =>
     new SessionCompanion({
       sessionId: id,

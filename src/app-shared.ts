@@ -5,6 +5,7 @@ import { SigningKeyWatch } from "./auth/signing-key-watch.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { derivedId } from "./base/ids.ts";
 import type { Log } from "./base/log.ts";
+import type { QueueMetrics } from "./base/queue-metrics.ts";
 import type { Stack } from "./base/stack.ts";
 import { BusRevocations } from "./bus/bus-revocations.ts";
 import { CommandSender } from "./bus/command-sender.ts";
@@ -21,6 +22,7 @@ import { createPool } from "./store/pool.ts";
 /** What every role uses. */
 export interface Shared {
   pool: Awaited<ReturnType<typeof createPool>>;
+  poolSize: number;
   bus: Awaited<ReturnType<typeof connectBus>>;
   keys: KeyMaterial;
   blobs: FolderBlobs;
@@ -38,6 +40,8 @@ export interface AppContext {
   clock: Clock;
   stack: Stack;
   shared: Shared;
+  /** Where owners of queues are made known. */
+  queues: QueueMetrics;
 }
 
 /** Connects to what the process depends on. */
@@ -82,7 +86,8 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
   });
   const fanout = new LiveFanout(bus);
-  return { pool, bus, keys, blobs, commands, fanout, placement, liveLog, revocations };
+  const poolSize = config.databasePoolSize;
+  return { pool, poolSize, bus, keys, blobs, commands, fanout, placement, liveLog, revocations };
 }
 
 /** Every process sees the new key; the log gets one entry. */

@@ -25,9 +25,11 @@ export function createSealer({ log, shared }: AppContext, notifier: CommandNotif
 
 /** Streams of audio into sessions, whoever sends them. */
 export function createAudioStreams(context: AppContext, notifier: CommandNotifier): AudioStreams {
-  const { log, shared, stack } = context;
+  const { log, shared, stack, queues } = context;
+  const store = new PostgresAudioStreams(shared.pool);
+  queues.add(store);
   const streams = new AudioStreams({
-    store: new PostgresAudioStreams(shared.pool),
+    store,
     sealer: createSealer(context, notifier),
     live: new BusAudio(shared.bus),
     notices: new BusStreamNotices(shared.bus),

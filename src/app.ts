@@ -1,11 +1,13 @@
 import { startHousekeeping } from "./app-erasure.ts";
 import { startFront } from "./app-front.ts";
+import { createMetrics } from "./app-metrics.ts";
 import { startRpc } from "./app-rpc.ts";
 import { type SessionsRole, startSessions } from "./app-sessions.ts";
 import { type AppContext, openShared } from "./app-shared.ts";
 import { createAudioStreams, createNotifier } from "./app-streams.ts";
 import { systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
+import { QueueMetrics } from "./base/queue-metrics.ts";
 import { Stack } from "./base/stack.ts";
 import type { Config } from "./config.ts";
 import { OpsServer } from "./ops-server.ts";
@@ -51,7 +53,8 @@ async function startParts(
   stack: Stack,
 ): Promise<RunningApp> {
   const shared = await openShared(config, log, stack);
-  const context = { config, version, log, clock: systemClock, stack, shared };
+  const queues = new QueueMetrics();
+  const context = { config, version, log, clock: systemClock, stack, shared, queues };
   let sessions: SessionsRole | undefined;
   if (config.roles.has("sessions")) {
     sessions = await startSessions(context);
@@ -61,39 +64,8 @@ async function startParts(
   // One for both ways in: a session takes audio from one connection at a time.
   const streams = createAudioStreams(context, createNotifier(shared));
   const rpc = await startRpc(context, streams);
-  const ops = new OpsServer([
-    ...rpc.figures,
-    {
-      name: "voice_sessions_active",
-      help: "Sessions in memory on this host",
-      read: () => sessions?.host.size ?? 0,
-    },
-    {
-      name: "voice_partitions_owned",
-      help: "Partitions whose lease this host holds",
-      read: () => sessions?.host.owned.length ?? 0,
-    },
-    {
-      name: "voice_webhooks_under_way",
-      help: "Webhook messages that this host is sending",
-      read: () => sessions?.webhooks.figures.underWay ?? 0,
-    },
-    {
-      name: "voice_webhooks_succeeded",
-      help: "Webhook messages that arrived, since the start",
-      read: () => sessions?.webhooks.figures.succeeded ?? 0,
-    },
-    {
-      name: "voice_webhooks_failed",
-      help: "Attempts to send a webhook message that failed, since the start",
-      read: () => sessions?.webhooks.figures.failed ?? 0,
-    },
-    {
-      name: "voice_workers_known",
-      help: "Workers heard lately",
-      read: () => shared.placement.status().length,
-    },
-  ]);
+  const metrics = createMetrics(context, sessions, rpc.figures);
+  const ops = new OpsServer(metrics);
   const opsPort = await ops.start(config.host, config.opsPort);
   stack.push("operations port", () => ops.stop());
   const addresses: RunningApp["addresses"] = {
@@ -101,7 +73,7 @@ async function startParts(
     grpc_sessions: `${config.host}:${rpc.port}`,
   };
   if (config.roles.has("front")) {
-    const port = await startFront(context, streams);
+    const port = await startFront(context, streams, metrics.observeFront());
     addresses.base_url = config.publicUrl ?? `http://${config.host}:${port}`;
     addresses.live_url = `${addresses.base_url.replace(/^http/, "ws")}/api/live`;
   }

@@ -1,36 +1,16 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
-
-/** A figure that is read when somebody asks. */
-export interface Figure {
-  name: string;
-  help: string;
-  read(): number;
-}
+import type { OpsMetrics } from "./ops-metrics.ts";
 
 /** The operations port: `GET /metrics` in Prometheus text, `GET /health/live`. Not for the public. */
 export class OpsServer {
-  readonly #registry = new Registry();
   readonly #server: Server;
 
-  constructor(figures: readonly Figure[]) {
-    collectDefaultMetrics({ register: this.#registry });
-    for (const { name, help, read } of figures) {
-      new Gauge({
-        name,
-        help,
-        registers: [this.#registry],
-        collect() {
-          this.set(read());
-        },
-      });
-    }
+  constructor(metrics: Pick<OpsMetrics, "text" | "contentType">) {
     this.#server = createServer((request, response) => {
       if (request.url === "/metrics") {
-        this.#registry.metrics().then(
-          (text) =>
-            response.writeHead(200, { "content-type": this.#registry.contentType }).end(text),
+        metrics.text().then(
+          (text) => response.writeHead(200, { "content-type": metrics.contentType }).end(text),
           () => response.writeHead(500).end(),
         );
       } else if (request.url === "/health/live") {

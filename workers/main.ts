@@ -37,7 +37,12 @@ const worker = await startWorker({ settings, entry, version: readVersion(), log 
   die(error, "the worker could not start"),
 );
 log.info(
-  { event: "ready", grpc_worker: worker.address, worker_id: settings.workerId },
+  {
+    event: "ready",
+    grpc_worker: worker.address,
+    worker_id: settings.workerId,
+    ...(worker.opsUrl === undefined ? {} : { ops_url: worker.opsUrl }),
+  },
   "worker is ready",
 );
 

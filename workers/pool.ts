@@ -1,11 +1,15 @@
 import type { Clock } from "../src/base/clock.ts";
 import { AppError } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../src/base/queue-metrics.ts";
 import type { PoolSession, SessionSink } from "./pool-session.ts";
 import type { TextWork } from "./text-lane.ts";
+import { MAX_TEXTS } from "./thread-protocol.ts";
 import { ThreadSlot } from "./thread-slot.ts";
 
 const MEMORY_CHECK_MS = 10_000;
+/** A thread is not replaced for the sake of the process's memory before it is this old. */
+const MATURE_MS = 600_000;
 
 export interface ThreadPoolOptions {
   threads: number;
@@ -18,6 +22,8 @@ export interface ThreadPoolOptions {
   readyMs?: number;
   silenceMs?: number;
   maxHeapBytes?: number;
+  /** How long a thread that has grown may keep its sessions, in milliseconds. */
+  moveAfterMs?: number;
   /** Resident memory of the process beyond which threads are replaced as they become idle. */
   maxResidentBytes?: number;
   /** Called at every change of load or capacity. */
@@ -25,10 +31,11 @@ export interface ThreadPoolOptions {
 }
 
 /** Worker threads that hold sessions; a session goes to the thread that holds the fewest. */
-export class ThreadPool {
+export class ThreadPool implements QueueOwner {
   readonly #options: ThreadPoolOptions;
   readonly #slots: ThreadSlot[] = [];
   #memoryWatch: NodeJS.Timeout | undefined;
+  #refused = 0;
 
   constructor(options: ThreadPoolOptions) {
     this.#options = options;
@@ -44,6 +51,7 @@ export class ThreadPool {
           settings: { nativeRoot: options.nativeRoot, sessions: options.sessionsPerThread },
           readyMs: options.readyMs ?? 60_000,
           maxHeapBytes: options.maxHeapBytes ?? 1024 * 1024 * 1024,
+          moveAfterMs: options.moveAfterMs ?? 120_000,
           onChange: () => options.onLoad?.(),
         }),
       );
@@ -80,6 +88,14 @@ export class ThreadPool {
     return this.#slots.filter((slot) => slot.isReady).length * this.#options.sessionsPerThread;
   }
 
+  get queues(): readonly QueueFigures[] {
+    const texts = longest(this.#slots.map((slot) => slot.texts));
+    return [
+      { queue: "sessions", length: this.sessions, limit: this.capacity, refused: this.#refused },
+      { queue: "texts", length: texts, limit: MAX_TEXTS, refused: 0 },
+    ];
+  }
+
   get engines(): readonly string[] {
     return [...new Set(this.#slots.flatMap((slot) => slot.engines))];
   }
@@ -94,6 +110,7 @@ export class ThreadPool {
       .filter((candidate) => candidate.sessions < this.#options.sessionsPerThread)
       .sort((a, b) => Number(a.isGrown) - Number(b.isGrown) || a.sessions - b.sessions);
     if (slot === undefined) {
+      this.#refused += 1;
       throw new AppError("overloaded", `All ${this.capacity} sessions of this worker are in use.`);
     }
     return slot.open(request, sink);
@@ -126,6 +143,7 @@ export class ThreadPool {
     if (resident <= limit) return;
     const [slot] = this.#slots
       .filter((candidate) => candidate.isReady && !candidate.isGrown)
+      .filter((candidate) => candidate.age > MATURE_MS)
       .sort((a, b) => a.sessions - b.sessions);
     this.#options.log.warn({ resident, limit }, "worker memory is above its limit");
     slot?.retire();

@@ -5,7 +5,12 @@ export interface ResultWriterOptions {
   call: EncodedCall;
   /** Told when the stream is full and when it has room again; results stop in between. */
   onCongestion: (congested: boolean) => void;
+  /** Told when more than MAX_WAITING results wait. */
+  onOverflow: () => void;
 }
+
+/** Results that may wait for a client that does not read. */
+export const MAX_WAITING = 4_096;
 
 /**
  * Writes results at the pace the client takes them. What comes in spite of congestion (the steps
@@ -14,6 +19,7 @@ export interface ResultWriterOptions {
 export class ResultWriter {
   readonly #call: EncodedCall;
   readonly #onCongestion: (congested: boolean) => void;
+  readonly #onOverflow: () => void;
   #waiting: EncodedResult[] = [];
   #congested = false;
   #isHeld = false;
@@ -22,7 +28,12 @@ export class ResultWriter {
   constructor(options: ResultWriterOptions) {
     this.#call = options.call;
     this.#onCongestion = options.onCongestion;
+    this.#onOverflow = options.onOverflow;
     this.#call.on("drain", () => this.#drain());
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
   }
 
   write(result: EncodedResult): void {
@@ -50,6 +61,7 @@ export class ResultWriter {
       this.#waiting = this.#waiting.filter((waiting) => waiting.kind !== result.kind);
     }
     this.#waiting.push(result);
+    if (this.#waiting.length > MAX_WAITING) this.#onOverflow();
   }
 
   #drain(): void {

@@ -6,13 +6,15 @@ import { HealthImplementation } from "grpc-health-check";
 import { createDeferred, withTimeout } from "../src/base/deferred.ts";
 import { AppError, toAppError } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../src/base/queue-metrics.ts";
 import type { DescribeRequest, DescribeResponse } from "../src/wire/gen/voice/v1/worker.ts";
 import { toGrpcFailure } from "../src/wire/grpc-status.ts";
 import type { ThreadPool } from "./pool.ts";
+import { MAX_WAITING } from "./result-writer.ts";
 import { checkServiceKey } from "./service-key.ts";
 import type { TextTaskName } from "./text/text-task.ts";
 import { type EncodedTextCall, TextCall } from "./text-call.ts";
-import { TranscribeCall } from "./transcribe-call.ts";
+import { MAX_QUEUED_SAMPLES, TranscribeCall } from "./transcribe-call.ts";
 import {
   type EncodedCall,
   retrievalService,
@@ -56,9 +58,10 @@ interface OpenCall {
 }
 
 /** The worker's gRPC side: Transcribe, Describe, work on text, health and reflection. */
-export class WorkerServer {
+export class WorkerServer implements QueueOwner {
   readonly #options: WorkerServerOptions;
   readonly #calls = new Set<OpenCall>();
+  readonly #transcriptions = new Set<TranscribeCall>();
   readonly #names: readonly string[];
   readonly #health: HealthImplementation;
   readonly #server: Server;
@@ -116,6 +119,25 @@ export class WorkerServer {
     return actual;
   }
 
+  /** Of audio one message may reach beyond the limit, which is where no more is read. */
+  get queues(): readonly QueueFigures[] {
+    const waiting = [...this.#transcriptions].map((call) => call.waiting);
+    return [
+      {
+        queue: "audio_samples",
+        length: longest(waiting.map(({ samples }) => samples)),
+        limit: MAX_QUEUED_SAMPLES,
+        refused: 0,
+      },
+      {
+        queue: "results",
+        length: longest(waiting.map(({ results }) => results)),
+        limit: MAX_WAITING,
+        refused: 0,
+      },
+    ];
+  }
+
   get isDraining(): boolean {
     return this.#isDraining;
   }
@@ -154,8 +176,12 @@ export class WorkerServer {
       pool,
       log,
       idleMs,
-      onClosed: () => this.#onClosed(transcription),
+      onClosed: () => {
+        this.#transcriptions.delete(transcription);
+        this.#onClosed(transcription);
+      },
     });
+    this.#transcriptions.add(transcription);
     this.#begin(call, transcription);
   }
 

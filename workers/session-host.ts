@@ -23,6 +23,8 @@ interface Entry {
   held: boolean;
   active: boolean;
   finishing: boolean;
+  /** Says when all that it was given is read. */
+  readonly tellsWhenRead: boolean;
   /** End of the audio taken so far, in samples. */
   end: number;
 }
@@ -57,6 +59,7 @@ export class SessionHost {
       held: false,
       active: false,
       finishing: false,
+      tellsWhenRead: message.value.tellWhenRead === true,
       end: message.value.checkpoint?.position ?? 0,
     };
     this.#entries.set(session, entry);
@@ -151,6 +154,10 @@ export class SessionHost {
       }
       const { messages, idle, done } = reader.step();
       entry.active = !idle && !done;
+      if (idle && !done && entry.tellsWhenRead) {
+        // How far it is final is told with the next progress of its own.
+        messages.push({ $case: "progress", value: { processedTo: entry.end, finalisedTo: 0 } });
+      }
       const queuedSamples = reader.queuedSamples();
       if (done) this.close(entry.session);
       return { session: entry.session, results: messages.map(toResult), queuedSamples, done };

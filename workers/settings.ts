@@ -12,6 +12,8 @@ export interface WorkerSettings {
   natsUrl: string | undefined;
   natsToken: string | undefined;
   key: string | undefined;
+  /** Where metrics are told; nowhere when absent. 0 picks a free one. */
+  opsPort: number | undefined;
   nativeRoot: string | undefined;
   logLevel: string;
 }
@@ -42,6 +44,10 @@ export function parseWorkerSettings(
     natsUrl: text(env, "NATS_URL"),
     natsToken: text(env, "NATS_TOKEN"),
     key: text(env, "WORKER_KEY"),
+    opsPort:
+      text(env, "WORKER_OPS_PORT") === undefined
+        ? undefined
+        : whole(env, "WORKER_OPS_PORT", 0, [0, 65_535], problems),
     nativeRoot: text(env, "VOICE_NATIVE_ROOT"),
     logLevel: text(env, "LOG_LEVEL") ?? "info",
   };

@@ -1,11 +1,8 @@
 import { AppError } from "../src/base/errors.ts";
 import { loadTextTask, type TextTask, type TextTaskName } from "./text/text-task.ts";
-import { type ThreadEvent, toFault } from "./thread-protocol.ts";
+import { MAX_TEXTS, type ThreadEvent, toFault } from "./thread-protocol.ts";
 
 type Steps = ReturnType<TextTask>;
-
-/** Pieces of work that one thread has at hand at most. */
-const CAPACITY = 4;
 
 /** The work on text of one thread, in small steps so that no session waits for it. */
 export class TextDesk {
@@ -19,7 +16,7 @@ export class TextDesk {
 
   /** Begins; what comes of it is told by events. Throws `overloaded` when there is too much. */
   async start(work: number, task: TextTaskName, request: Uint8Array): Promise<void> {
-    if (this.#works.size >= CAPACITY) {
+    if (this.#works.size >= MAX_TEXTS) {
       throw new AppError("overloaded", "This thread works on several texts already.");
     }
     this.#works.set(work, undefined);

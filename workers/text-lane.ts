@@ -1,6 +1,6 @@
 import { transfer } from "comlink";
 import { createDeferred, type Deferred, withTimeout } from "../src/base/deferred.ts";
-import { AppError } from "../src/base/errors.ts";
+import { AppError, isAppError } from "../src/base/errors.ts";
 import { toOwned } from "./pool-session.ts";
 import type { TextTaskName } from "./text/text-task.ts";
 import type { Thread } from "./thread.ts";
@@ -59,6 +59,8 @@ export class TextLane {
     } catch (error) {
       // Best effort: a thread that is gone works on nothing.
       thread.call("Giving up text", START_MS, (remote) => remote.cancelText(id)).catch(() => {});
+      // Unlike audio, text is nothing that could have broken it.
+      if (isAppError(error, "worker_broken")) throw new AppError("unavailable", error.message);
       throw error;
     } finally {
       signal.removeEventListener("abort", abort);

@@ -3,6 +3,9 @@ import { AppError, type ErrorCode, errorMessage } from "../src/base/errors.ts";
 import type { ReaderSettings, ResponseMessage } from "./reader.ts";
 import type { TextTaskName } from "./text/text-task.ts";
 
+/** Pieces of work on text that one thread has at hand at most. */
+export const MAX_TEXTS = 4;
+
 /** An error as it crosses between threads; comlink alone would lose the code. */
 export interface ThreadFault {
   code: ErrorCode;

@@ -23,6 +23,8 @@ export interface ThreadSlotOptions {
   silenceMs?: number | undefined;
   /** V8 memory of the thread beyond which it is replaced when idle. */
   maxHeapBytes: number;
+  /** How long a thread that has grown may keep its sessions, in milliseconds. */
+  moveAfterMs: number;
   /** Called when readiness or the number of sessions changed. */
   onChange: () => void;
 }
@@ -40,6 +42,8 @@ export class ThreadSlot {
   #nextId = 1;
   #grown = false;
   #recycling = false;
+  #startedAt = 0;
+  #move: NodeJS.Timeout | undefined;
 
   constructor(options: ThreadSlotOptions) {
     this.#options = options;
@@ -64,6 +68,11 @@ export class ThreadSlot {
     return this.#grown;
   }
 
+  /** How long its thread has been running, in milliseconds. */
+  get age(): number {
+    return this.#thread === undefined ? 0 : this.#options.clock.monotonic() - this.#startedAt;
+  }
+
   get sessions(): number {
     return this.#sinks.size;
   }
@@ -81,9 +90,13 @@ export class ThreadSlot {
     return this.#thread?.engines ?? [];
   }
 
-  /** Replaces the thread as soon as it holds no session. */
+  /**
+   * Replaces the thread as soon as it holds no session; those that it still holds
+   * after `moveAfterMs` have to read on elsewhere.
+   */
   retire(): void {
     this.#grown = true;
+    this.#move ??= setTimeout(() => this.#moveSessions(), this.#options.moveAfterMs);
     this.#recycleWhenIdle();
   }
 
@@ -149,6 +162,7 @@ export class ThreadSlot {
     const onEvent = (event: ThreadEvent): void => this.#onEvent(event);
     const thread = await Thread.start({ entry, settings, clock, readyMs, silenceMs, onEvent });
     this.#grown = false;
+    this.#startedAt = clock.monotonic();
     if (this.#stopping.signal.aborted) {
       thread.end(new AppError("unavailable", "The worker is stopping."));
       return;
@@ -158,15 +172,15 @@ export class ThreadSlot {
     this.#options.onChange();
     const reason = await thread.ended;
     this.#thread = undefined;
+    clearTimeout(this.#move);
+    this.#move = undefined;
     if (!this.#stopping.signal.aborted && !this.#recycling) {
       this.#log.error(
         { error: reason.message, sessions: this.sessions },
         "recognition thread lost",
       );
     }
-    const sinks = [...this.#sinks.values()];
-    this.#sinks.clear();
-    for (const sink of sinks) sink.onFailed(reason);
+    this.#failSessions(reason);
     this.#texts.fail(reason);
     this.#options.onChange();
   }
@@ -186,6 +200,25 @@ export class ThreadSlot {
 
   #release(id: number): void {
     if (!this.#sinks.delete(id)) return;
+    this.#options.onChange();
+    this.#recycleWhenIdle();
+  }
+
+  #failSessions(reason: AppError): void {
+    const sinks = [...this.#sinks.values()];
+    this.#sinks.clear();
+    for (const sink of sinks) sink.onFailed(reason);
+  }
+
+  #moveSessions(): void {
+    const { sessions } = this;
+    if (sessions > 0) this.#log.info({ sessions }, "moving sessions off a thread that has grown");
+    this.#failSessions(
+      new AppError(
+        "unavailable",
+        "The thread is being replaced. Read on from the last checkpoint.",
+      ),
+    );
     this.#options.onChange();
     this.#recycleWhenIdle();
   }

@@ -94,7 +94,7 @@ export class Thread {
 
   /**
    * Calls into the thread. Rejects with the thread's own error, `timeout` after `ms`, or
-   * `unavailable` when the thread ends first.
+   * `worker_broken` when the thread ends first.
    */
   async call<T>(
     what: string,
@@ -159,7 +159,7 @@ export class Thread {
 
 function endOf(cause: string): AppError {
   return new AppError(
-    "unavailable",
+    "worker_broken",
     `A recognition thread ended (${cause}). Read on from the last checkpoint.`,
   );
 }

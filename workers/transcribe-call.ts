@@ -8,7 +8,7 @@ import type { SessionBatch } from "./thread-protocol.ts";
 import type { EncodedCall } from "./worker-service.ts";
 
 /** Audio a session may have waiting before its stream is read no further: 60 s. */
-const MAX_QUEUED_SAMPLES = 60 * 16_000;
+export const MAX_QUEUED_SAMPLES = 60 * 16_000;
 /** Requests on their way to the thread, not yet counted in its queue. */
 const MAX_IN_FLIGHT = 4;
 
@@ -51,7 +51,14 @@ export class TranscribeCall {
     this.#idleMs = options.idleMs;
     this.#onClosed = options.onClosed;
     const onCongestion = (congested: boolean): void => this.#session?.hold(congested);
-    this.#writer = new ResultWriter({ call: options.call, onCongestion });
+    const onOverflow = (): void =>
+      this.fail(new AppError("timeout", "The client does not read its results."));
+    this.#writer = new ResultWriter({ call: options.call, onCongestion, onOverflow });
+  }
+
+  /** Samples that wait for their thread, and results that wait for their client. */
+  get waiting(): { samples: number; results: number } {
+    return { samples: this.#queuedSamples, results: this.#writer.waiting };
   }
 
   start(): void {

@@ -1,9 +1,11 @@
 import { totalmem } from "node:os";
 import { systemClock } from "../src/base/clock.ts";
 import type { Log } from "../src/base/log.ts";
+import { QueueMetrics, type QueueOwner } from "../src/base/queue-metrics.ts";
 import { Stack } from "../src/base/stack.ts";
 import { Announcer } from "./announce.ts";
 import { graphService } from "./graph-service.ts";
+import { startOps } from "./ops-server.ts";
 import { ThreadPool } from "./pool.ts";
 import { WorkerServer } from "./server.ts";
 import type { WorkerSettings } from "./settings.ts";
@@ -25,6 +27,8 @@ export interface WorkerOptions {
 export interface RunningWorker {
   /** Where others reach it. */
   readonly address: string;
+  /** Where it tells its metrics, when it does. */
+  readonly opsUrl?: string;
   /** Ends open streams with UNAVAILABLE after a short grace. */
   stop(): Promise<void>;
 }
@@ -64,10 +68,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const bound = await server.start();
     parts.push("grpc", () => server.stop(GRACE_MS));
     const address = settings.advertise ?? `${host.includes(":") ? `[${host}]` : host}:${bound}`;
+    const opsPort = await startMetrics(settings, parts, [pool, server, thread]);
     announcer = createAnnouncer({ settings, version, log, address, pool, server });
     announcer?.start();
     return {
       address,
+      ...(opsPort === undefined ? {} : { opsUrl: `http://${host}:${opsPort}` }),
       async stop() {
         server.drain();
         await announcer?.stop();
@@ -78,6 +84,20 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     await parts.stop(STOP_PART_MS);
     throw error;
   }
+}
+
+/** The port of its metrics; undefined when none is wanted. */
+async function startMetrics(
+  { host, opsPort }: WorkerSettings,
+  parts: Stack,
+  owners: readonly QueueOwner[],
+): Promise<number | undefined> {
+  if (opsPort === undefined) return undefined;
+  const queues = new QueueMetrics();
+  for (const owner of owners) queues.add(owner);
+  const ops = await startOps(host, opsPort, queues);
+  parts.push("operations port", () => ops.stop());
+  return ops.port;
 }
 
 function createAnnouncer(options: {

@@ -48,6 +48,11 @@ export class Activation<S, E, W, C> {
     return this.#epoch;
   }
 
+  /** What waits in each lane of its mailbox. */
+  get waiting(): { control: number; requests: number } {
+    return this.#mailbox.lengths;
+  }
+
   /** Milliseconds without anything to do; 0 while effects or timers are open. */
   idleFor(): number {
     if (this.#phase !== "active" || this.#pumping !== undefined || this.#mailbox.size > 0) return 0;
@@ -92,6 +97,7 @@ export class Activation<S, E, W, C> {
       if (this.#phase === "draining" || this.#phase === "stopped") {
         reject(new AppError("lease_lost", "This session is moving to another host."));
       } else if (!this.#mailbox.offer(message, false)) {
+        this.#parts.onRefused("requests");
         reject(new AppError("overloaded", "This session has too much to do just now."));
       } else {
         this.#pump();
@@ -104,6 +110,7 @@ export class Activation<S, E, W, C> {
     if (this.#phase === "stopped") return false;
     const queued = this.#mailbox.offer({ command }, true);
     if (queued) this.#pump();
+    else this.#parts.onRefused("control");
     return queued;
   }
 
@@ -259,6 +266,8 @@ export interface ActivationParts<S, E, W, C> {
   snapshotEvery: number;
   appendAttempts: number;
   onFailed(id: string, error: AppError): void;
+  /** A lane of the mailbox was full. */
+  onRefused(lane: "control" | "requests"): void;
 }
 
 interface Message<C> {

@@ -1,5 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import { partitionOf } from "../base/partition.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import { Activation, type ActivationParts } from "./activation.ts";
 
 /**
@@ -7,11 +8,12 @@ import { Activation, type ActivationParts } from "./activation.ts";
  * for it, as long as its partition is owned; a failed activation is forgotten,
  * and the next command makes a new one from the record.
  */
-export class ActorHost<S, E, W, C> {
+export class ActorHost<S, E, W, C> implements QueueOwner {
   readonly #parts: HostParts<S, E, W, C>;
   readonly #activations = new Map<string, Entry<S, E, W, C>>();
   readonly #owned = new Set<number>();
   #sweeper: NodeJS.Timeout | undefined;
+  readonly #refused = { activations: 0, control: 0, requests: 0 };
 
   constructor(parts: HostParts<S, E, W, C>) {
     this.#parts = parts;
@@ -23,6 +25,23 @@ export class ActorHost<S, E, W, C> {
 
   get size(): number {
     return this.#activations.size;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const { maxActivations, activation } = this.#parts;
+    const waiting = [...this.#activations.values()].map((entry) => entry.activation.waiting);
+    const lane = (name: "control" | "requests"): QueueFigures => ({
+      queue: `mailbox_${name}`,
+      length: longest(waiting.map((lengths) => lengths[name])),
+      limit: activation.mailboxCapacity,
+      refused: this.#refused[name],
+    });
+    const { activations: refused } = this.#refused;
+    return [
+      { queue: "activations", length: this.size, limit: maxActivations, refused },
+      lane("control"),
+      lane("requests"),
+    ];
   }
 
   /** Partitions owned by this host. */
@@ -61,6 +80,7 @@ export class ActorHost<S, E, W, C> {
     let entry = this.#activations.get(id);
     if (entry === undefined) {
       if (this.#activations.size >= this.#parts.maxActivations) {
+        this.#refused.activations += 1;
         throw new AppError("overloaded", "This host has as many sessions as it can take.");
       }
       entry = this.#create(id);
@@ -73,6 +93,9 @@ export class ActorHost<S, E, W, C> {
     const activation = new Activation<S, E, W, C>(id, {
       ...this.#parts.activation,
       onFailed: () => this.#forget(id, activation),
+      onRefused: (lane) => {
+        this.#refused[lane] += 1;
+      },
     });
     const started = activation.start().then(
       (found) => {
@@ -125,7 +148,7 @@ export class ActorHost<S, E, W, C> {
 }
 
 export interface HostParts<S, E, W, C> {
-  activation: Omit<ActivationParts<S, E, W, C>, "onFailed">;
+  activation: Omit<ActivationParts<S, E, W, C>, "onFailed" | "onRefused">;
   maxActivations: number;
   /** Idle milliseconds after which an activation is put away. */
   passivateAfter: number;

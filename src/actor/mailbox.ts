@@ -14,6 +14,11 @@ export class Mailbox<T> {
     return this.#control.size + this.#requests.size;
   }
 
+  /** What waits in each lane. */
+  get lengths(): { control: number; requests: number } {
+    return { control: this.#control.size, requests: this.#requests.size };
+  }
+
   /** False when the lane is full. */
   offer(message: T, control: boolean): boolean {
     return (control ? this.#control : this.#requests).offer(message);

@@ -10,6 +10,8 @@ import type { GapReader, GapRecord } from "./transcript.ts";
 export interface AudioInventory {
   /** Length of all stored chunks together, seconds. */
   seconds: number;
+  /** Length of those that are neither in the text yet nor given up, seconds. */
+  waitingSeconds: number;
   /** Last sequence that belongs to it, as said at its stop. */
   expectedLast?: number;
   /** Nothing is recorded any more. */
@@ -57,6 +59,9 @@ const missingSchema = Type.Object({
 const completenessSchema = Type.Object(
   {
     received_ms: Type.Integer({ description: "Length of all chunks that were stored" }),
+    lag_ms: Type.Integer({
+      description: "Length of what was stored and is not in the text yet: how far it lags behind",
+    }),
     complete: Type.Boolean({
       description: "The session has ended and every chunk of it came and was read",
     }),
@@ -69,6 +74,7 @@ const completenessSchema = Type.Object(
     examples: [
       {
         received_ms: 58_000,
+        lag_ms: 0,
         complete: false,
         expected_last_sequence: 29,
         missing: [{ start_ms: 10_000, end_ms: 12_000, reason: "missing", chunk_sequences: [5] }],
@@ -150,6 +156,7 @@ export function completenessRoutes(ports: CompletenessPorts): Route[] {
       const missing = missingSpans(inventory, gaps);
       const body: Static<typeof completenessSchema> = {
         received_ms: Math.round(inventory.seconds * 1_000),
+        lag_ms: Math.round(inventory.waitingSeconds * 1_000),
         complete: inventory.ended && inventory.settled && missing.length === 0,
         missing,
       };

@@ -13,12 +13,15 @@ import type { CommandNotifier } from "./sessions-outbox.ts";
 import { sessionParams } from "./sessions-schema.ts";
 import { inspectAudio } from "./upload-audio-container.ts";
 import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./upload-audio-store.ts";
+import type { UploadBacklog } from "./upload-backlog.ts";
 
 export interface UploadAudioPorts {
   directory: SessionDirectory;
   chunks: ChunkStore;
   blobs: BlobStore;
   notifier: CommandNotifier;
+  /** Asked before an upload is taken. */
+  backlog: UploadBacklog;
   log: Log;
   /** Audio is a sign of life of its device. */
   heartbeats?: Pick<Heartbeats, "seen">;
@@ -150,8 +153,10 @@ export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
       "not_audio",
       "storage_full",
     ],
-    resolve: ({ principal, params }) =>
-      requireSession(ports.directory, principal, params.session_id, "session.upload"),
+    async resolve({ principal, params }) {
+      await requireSession(ports.directory, principal, params.session_id, "session.upload");
+      ports.backlog.check();
+    },
     async handle({ principal, params, upload: file, headers }) {
       if (file === undefined) {
         throw new AppError(

@@ -2,6 +2,7 @@ import { hash, verify } from "@node-rs/argon2";
 import { BoundedQueue } from "../base/bounded-queue.ts";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { randomText } from "./secret.ts";
 
 /** argon2id, as OWASP ASVS 5.0 appendix C approves: 46 MiB, one pass, one lane; about 30 ms. */
@@ -19,7 +20,7 @@ export interface PasswordHasherOptions {
 }
 
 /** Hashes and checks passwords, a bounded number at once. */
-export class PasswordHasher {
+export class PasswordHasher implements QueueOwner {
   readonly #concurrency: number;
   readonly #waiting: BoundedQueue<Deferred<void>>;
   #running = 0;
@@ -28,6 +29,11 @@ export class PasswordHasher {
   constructor(options: PasswordHasherOptions = {}) {
     this.#concurrency = options.concurrency ?? 2;
     this.#waiting = new BoundedQueue(options.queue ?? 50);
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const { size, capacity, refused } = this.#waiting;
+    return [{ queue: "passwords", length: size, limit: capacity, refused }];
   }
 
   hash(password: string): Promise<string> {

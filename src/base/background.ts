@@ -2,6 +2,7 @@ import { BoundedQueue } from "./bounded-queue.ts";
 import { withTimeout } from "./deferred.ts";
 import { AppError, errorMessage } from "./errors.ts";
 import type { Log } from "./log.ts";
+import type { QueueFigures, QueueOwner } from "./queue-metrics.ts";
 
 export interface BackgroundOptions {
   /** Pieces of work at once. */
@@ -19,7 +20,7 @@ interface Piece {
 }
 
 /** Work that goes on after its caller was answered: bounded, reported when it fails. */
-export class Background {
+export class Background implements QueueOwner {
   readonly #options: BackgroundOptions;
   readonly #waiting: BoundedQueue<Piece>;
   readonly #running = new Set<Promise<void>>();
@@ -28,6 +29,11 @@ export class Background {
   constructor(options: BackgroundOptions) {
     this.#options = options;
     this.#waiting = new BoundedQueue(options.waiting);
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const { size, capacity, refused } = this.#waiting;
+    return [{ queue: "background", length: size, limit: capacity, refused }];
   }
 
   /** Throws `overloaded` when too much waits already. */

@@ -3,6 +3,7 @@ export class BoundedQueue<T> {
   readonly capacity: number;
   #items: (T | undefined)[] = [];
   #head = 0;
+  #refused = 0;
 
   constructor(capacity: number) {
     this.capacity = capacity;
@@ -12,9 +13,17 @@ export class BoundedQueue<T> {
     return this.#items.length - this.#head;
   }
 
+  /** How often it was full. */
+  get refused(): number {
+    return this.#refused;
+  }
+
   /** False when full; the item was then not taken. */
   offer(item: T): boolean {
-    if (this.size >= this.capacity) return false;
+    if (this.size >= this.capacity) {
+      this.#refused += 1;
+      return false;
+    }
     this.#items.push(item);
     return true;
   }

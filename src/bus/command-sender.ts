@@ -4,6 +4,7 @@ import { createDeferred, type Deferred, withTimeout } from "../base/deferred.ts"
 import { AppError, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { partitionOf } from "../base/partition.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import {
   type CommandEnvelope,
   type CommandReply,
@@ -21,16 +22,22 @@ const PUBLISH_TIMEOUT = 3_000;
  * Sends commands to actors over JetStream. A published command is only under
  * way; what must not be lost is in the outbox table as well.
  */
-export class CommandSender implements ActorRef {
+export class CommandSender implements ActorRef, QueueOwner {
   readonly #connection: NatsConnection;
   readonly #jetstream: JetStreamClient;
   readonly #replySubject = `voice.replies.${newId()}`;
   readonly #pending = new Map<string, Deferred<unknown>>();
   #subscription: Subscription | undefined;
+  #refused = 0;
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
     this.#jetstream = connection.jetstream({ timeout: PUBLISH_TIMEOUT });
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const { size: length } = this.#pending;
+    return [{ queue: "answers_awaited", length, limit: MAX_PENDING, refused: this.#refused }];
   }
 
   start(): void {
@@ -54,6 +61,7 @@ export class CommandSender implements ActorRef {
 
   async ask(sessionId: string, command: ActorCommand, commandId: string): Promise<unknown> {
     if (this.#pending.size >= MAX_PENDING) {
+      this.#refused += 1;
       throw new AppError("overloaded", "Too many requests are waiting. Please try again.");
     }
     const waiting = createDeferred<unknown>();

@@ -13,6 +13,9 @@ import { COMMAND_STREAM, COMMAND_SUBJECTS, commandSubject } from "../wire/subjec
 /** Bytes that undelivered commands may take; PostgreSQL has them all anyway. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
+/** Commands of one partition that are under way at once; the server holds the others back. */
+export const MAX_UNDER_WAY = 256;
+
 /** Milliseconds after which an unacknowledged command comes again. */
 export const ACK_WAIT = 30_000;
 
@@ -58,7 +61,7 @@ export async function resetConsumer(manager: JetStreamManager, partition: number
     ack_policy: AckPolicy.Explicit,
     deliver_policy: DeliverPolicy.All,
     ack_wait: nanos(ACK_WAIT),
-    max_ack_pending: 256,
+    max_ack_pending: MAX_UNDER_WAY,
   });
 }
 

@@ -2,6 +2,7 @@ import type { ConsumerMessages, JetStreamManager, JsMsg, NatsConnection } from "
 import { delay } from "../base/deferred.ts";
 import { type AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import {
   type CommandEnvelope,
   type CommandReply,
@@ -9,7 +10,16 @@ import {
   encodeJson,
 } from "../wire/envelope.ts";
 import { COMMAND_STREAM } from "../wire/subjects.ts";
-import { consumerName, ensureCommandStream, resetConsumer } from "./command-stream.ts";
+import {
+  consumerName,
+  ensureCommandStream,
+  MAX_UNDER_WAY,
+  resetConsumer,
+} from "./command-stream.ts";
+
+/** Milliseconds until a command that could not be carried out comes again. */
+const AGAIN_MS = 500;
+const OVERLOADED_MS = 2_000;
 
 /** Carries a command out; settles after its events are durable. */
 export type Deliver = (envelope: CommandEnvelope) => Promise<unknown>;
@@ -18,16 +28,24 @@ export type Deliver = (envelope: CommandEnvelope) => Promise<unknown>;
  * Reads the commands of owned partitions and acknowledges each after its events
  * are durable. When the stream or a consumer vanishes it is made again.
  */
-export class PartitionInbox {
+export class PartitionInbox implements QueueOwner {
   readonly #connection: NatsConnection;
   readonly #deliver: Deliver;
   readonly #log: Log;
   readonly #readers = new Map<number, AbortController>();
+  /** Commands of each partition that are being carried out. */
+  readonly #inHand = new Map<number, number>();
+  #overloaded = 0;
 
   constructor(connection: NatsConnection, deliver: Deliver, log: Log) {
     this.#connection = connection;
     this.#deliver = deliver;
     this.#log = log;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const length = longest(this.#inHand.values());
+    return [{ queue: "commands", length, limit: MAX_UNDER_WAY, refused: this.#overloaded }];
   }
 
   open(partition: number): void {
@@ -76,7 +94,7 @@ export class PartitionInbox {
     signal.addEventListener("abort", stop, { once: true });
     void this.#watch(messages);
     try {
-      for await (const message of messages) void this.#handle(message);
+      for await (const message of messages) void this.#count(partition, message);
     } finally {
       signal.removeEventListener("abort", stop);
       messages.stop();
@@ -90,6 +108,14 @@ export class PartitionInbox {
       if (gone.includes(status.type)) messages.stop();
       if (status.type === "heartbeats_missed" && Number(status.data) >= 3) messages.stop();
     }
+  }
+
+  async #count(partition: number, message: JsMsg): Promise<void> {
+    this.#inHand.set(partition, (this.#inHand.get(partition) ?? 0) + 1);
+    await this.#handle(message);
+    const left = (this.#inHand.get(partition) ?? 1) - 1;
+    if (left > 0) this.#inHand.set(partition, left);
+    else this.#inHand.delete(partition);
   }
 
   async #handle(message: JsMsg): Promise<void> {
@@ -110,7 +136,10 @@ export class PartitionInbox {
 
   #refuse(message: JsMsg, envelope: CommandEnvelope, error: AppError): void {
     if (error.retryable) {
-      message.nak(500);
+      const isFull = error.code === "overloaded";
+      if (isFull) this.#overloaded += 1;
+      // An actor that cannot keep up gets it again when it may have worked some of it off.
+      message.nak(isFull ? OVERLOADED_MS : AGAIN_MS);
       return;
     }
     message.ack();

@@ -1,6 +1,7 @@
 import type { DurableTurn } from "../actor/behaviour.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import type { SessionEvent } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/placeholders.ts";
 import type { SessionState } from "../session/state.ts";
@@ -31,6 +32,9 @@ export interface TurnPublisherParts {
   lookUp(sessionId: string, events: Turn["events"]): Promise<DurableFrame[]>;
 }
 
+/** Turns and frames of a session that may wait for one before them; fronts notice what is dropped. */
+const MAX_WAITING = 1_000;
+
 /** Their frames hold names or texts that no turn carries. */
 const NEEDS_LOOK_UP: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["type"]>([
   "SpeakerClaimed",
@@ -41,12 +45,18 @@ const NEEDS_LOOK_UP: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["t
  * Shows viewers what became durable, in order. A name that must be looked up
  * first holds back what comes after it in the same session.
  */
-export class TurnPublisher {
+export class TurnPublisher implements QueueOwner {
   readonly #parts: TurnPublisherParts;
-  readonly #chains = new Map<string, Promise<void>>();
+  readonly #chains = new Map<string, { last: Promise<void>; waiting: number }>();
+  #dropped = 0;
 
   constructor(parts: TurnPublisherParts) {
     this.#parts = parts;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const length = longest([...this.#chains.values()].map(({ waiting }) => waiting));
+    return [{ queue: "frames_in_order", length, limit: MAX_WAITING, refused: this.#dropped }];
   }
 
   transient(sessionId: string, frame: TransientFrame): void {
@@ -69,16 +79,23 @@ export class TurnPublisher {
 
   /** Runs at once unless something of the session still waits. */
   #inOrder(sessionId: string, work: () => Promise<void>, waits: boolean): void {
-    const before = this.#chains.get(sessionId);
-    if (before === undefined && !waits) {
+    const chain = this.#chains.get(sessionId) ?? { last: Promise.resolve(), waiting: 0 };
+    if (chain.waiting === 0 && !waits) {
       void this.#guarded(sessionId, work);
       return;
     }
-    const chain = (before ?? Promise.resolve()).then(() => this.#guarded(sessionId, work));
+    if (chain.waiting >= MAX_WAITING) {
+      this.#dropped += 1;
+      return;
+    }
+    chain.waiting += 1;
     this.#chains.set(sessionId, chain);
-    void chain.then(() => {
-      if (this.#chains.get(sessionId) === chain) this.#chains.delete(sessionId);
-    });
+    chain.last = chain.last
+      .then(() => this.#guarded(sessionId, work))
+      .then(() => {
+        chain.waiting -= 1;
+        if (chain.waiting === 0) this.#chains.delete(sessionId);
+      });
   }
 
   /** A frame that could not be sent shows as a gap, and fronts read the journal. */

@@ -5,10 +5,12 @@ import type { Principal } from "../auth/principal.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Answer } from "./answer.ts";
 import { bodyLength, checkBodyHead } from "./body-head.ts";
 import { authenticateRoute, checkRole } from "./caller.ts";
 import { Exchange } from "./exchange.ts";
+import type { FrontObserver } from "./front-observer.ts";
 import { Gate } from "./gate.ts";
 import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
 import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
@@ -27,6 +29,8 @@ export interface HttpLimits {
   jsonTimeoutMs: number;
   uploadTimeoutMs: number;
   handlerTimeoutMs: number;
+  /** Requests served at the same time; more are told to come back. */
+  concurrentRequests: number;
   /** Uploads received at the same time; more are told to come back. */
   concurrentUploads: number;
   /** Bodies streamed to callers at the same time. */
@@ -41,6 +45,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   jsonTimeoutMs: 30_000,
   uploadTimeoutMs: 900_000,
   handlerTimeoutMs: 30_000,
+  concurrentRequests: 4_096,
   concurrentUploads: 512,
   concurrentDownloads: 256,
   downloadStallMs: 20_000,
@@ -56,6 +61,7 @@ export interface HttpOptions {
   uploadFolder: string;
   /** Believe X-Forwarded-For; only behind a proxy that sets it. */
   trustProxy: boolean;
+  observer?: FrontObserver | undefined;
   log: Log;
 }
 
@@ -71,7 +77,7 @@ interface Serving {
 }
 
 /** Serves routes: the only place where a route meets a socket. */
-export class HttpFront {
+export class HttpFront implements QueueOwner {
   readonly #options: HttpOptions;
   readonly #table: RouteTable;
   readonly #prepared: ReadonlyMap<Route, PreparedRoute>;
@@ -80,6 +86,7 @@ export class HttpFront {
   readonly #idempotency: Idempotency;
   readonly #preconditions: Preconditions;
   readonly #downloads: Gate;
+  readonly #requests: Gate;
   #inFlight = 0;
   #draining = false;
 
@@ -91,6 +98,11 @@ export class HttpFront {
     this.#idempotency = new Idempotency(options.idempotency, options.log);
     this.#preconditions = new Preconditions(options.routes);
     this.#downloads = new Gate(options.limits.concurrentDownloads, "downloads");
+    this.#requests = new Gate(options.limits.concurrentRequests, "requests");
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [this.#requests, this.#uploads, this.#downloads].flatMap((gate) => gate.queues);
   }
 
   /** From now on every request is answered 503; resolves when none is in flight. */
@@ -119,10 +131,12 @@ export class HttpFront {
     const started = performance.now();
     this.#inFlight += 1;
     let failure: unknown;
-    const answer = await this.#serve(serving).catch((error: unknown) => {
-      failure = error;
-      return problemAnswer(error);
-    });
+    const answer = await this.#requests
+      .run(() => this.#serve(serving))
+      .catch((error: unknown) => {
+        failure = error;
+        return problemAnswer(error);
+      });
     const status = await this.#send(serving, answer).catch((error: unknown) => {
       failure = error;
       return 500;
@@ -165,8 +179,11 @@ export class HttpFront {
 
   #report(serving: Serving, status: number, ms: number, failure: unknown): void {
     const { incoming, route } = serving;
+    const { method } = incoming;
+    const path = route?.path ?? "none";
+    this.#options.observer?.served({ method, route: path, status, seconds: ms / 1_000 });
     const fields = {
-      method: incoming.method,
+      method,
       route: route?.id ?? "none",
       status,
       ms: Math.round(ms * 10) / 10,

@@ -13,9 +13,11 @@ import { withTimeout } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 import { Gcra } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import { FeedRegistry } from "../live/feed-registry.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import { CLOSE } from "../wire/live-frames.ts";
+import type { FrontObserver } from "./front-observer.ts";
 import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import { LiveSocket } from "./live-socket.ts";
@@ -39,6 +41,7 @@ export interface LiveChannelOptions extends LiveOptions {
   rates: RateLimits;
   origins: Origins;
   trustProxy: boolean;
+  observer?: FrontObserver | undefined;
   clock: Clock;
   log: Log;
 }
@@ -55,17 +58,29 @@ interface SocketData {
 }
 
 /** `GET /api/live`: viewers' WebSockets. */
-export class LiveChannel {
+export class LiveChannel implements QueueOwner {
   readonly #options: LiveChannelOptions;
   readonly #feeds: FeedRegistry;
   readonly #watch: SocketWatch<LiveSocket>;
   readonly #messages: Gcra;
   #stopRevocations: (() => void) | undefined;
   #draining = false;
+  #refused = 0;
+  #tooSlow = 0;
+  readonly #observer: FrontObserver;
 
   constructor(options: LiveChannelOptions) {
     const { source, clock, log, limits } = options;
     this.#options = options;
+    const { observer } = options;
+    this.#observer = {
+      served: (request) => observer?.served(request),
+      sent: (frames) => observer?.sent(frames),
+      closed: (code) => {
+        if (code === CLOSE.tooSlow) this.#tooSlow += 1;
+        observer?.closed(code);
+      },
+    };
     this.#feeds = new FeedRegistry({
       source,
       clock,
@@ -76,6 +91,20 @@ export class LiveChannel {
     });
     this.#watch = new SocketWatch<LiveSocket>(limits, clock);
     this.#messages = new Gcra(limits.messages, clock, limits.sockets * 2);
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const { sockets: limit, bufferedBytes } = this.#options.limits;
+    return [
+      { queue: "live_sockets", length: this.#watch.size, limit, refused: this.#refused },
+      {
+        queue: "live_socket_bytes",
+        length: longest(this.#watch.sockets.map(({ buffered }) => buffered)),
+        limit: bufferedBytes,
+        refused: this.#tooSlow,
+      },
+      ...this.#feeds.queues,
+    ];
   }
 
   mount(app: TemplatedApp): void {
@@ -134,6 +163,7 @@ export class LiveChannel {
       throw new AppError("forbidden", "Pages of this origin may not open a live connection.");
     }
     if (this.#watch.size >= limits.sockets) {
+      this.#refused += 1;
       throw new AppError("overloaded", "Too many live connections.", { retryAfter: 5 });
     }
     const principal = await withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");
@@ -161,6 +191,7 @@ export class LiveChannel {
       policy,
       feeds: this.#feeds,
       limits,
+      observer: this.#observer,
       log,
     });
     data.open = this.#watch.add(socket, connection);

@@ -9,6 +9,7 @@ import type { Feeds } from "../live/feed-registry.ts";
 import type { ViewerPolicy } from "../live/live-source.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import { CLOSE, type CloseCode, type ViewerFrame } from "../wire/live-frames.ts";
+import type { FrontObserver } from "./front-observer.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import { closeCodeOf } from "./problem.ts";
 import { parseViewerFrame } from "./viewer-frame.ts";
@@ -28,6 +29,7 @@ export interface LiveSocketOptions {
   policy: ViewerPolicy;
   feeds: Feeds;
   limits: LiveLimits;
+  observer?: FrontObserver | undefined;
   log: Log;
 }
 
@@ -58,6 +60,11 @@ export class LiveSocket implements FrameSink {
 
   get principal(): Principal {
     return this.#principal;
+  }
+
+  /** Bytes that its viewer has yet to take. */
+  get buffered(): number {
+    return this.#open ? this.#options.connection.bufferedBytes() : 0;
   }
 
   follows(sessionId: string): boolean {
@@ -194,9 +201,12 @@ export class LiveSocket implements FrameSink {
 
   send(frames: readonly EncodedFrame[]): boolean {
     if (!this.#open) return false;
-    const { connection, limits } = this.#options;
+    const { connection, limits, observer } = this.#options;
     const hasRoom = connection.bufferedBytes() <= limits.bufferedBytes;
-    if (hasRoom && connection.send(frames.map(({ bytes }) => bytes))) return true;
+    if (hasRoom && connection.send(frames.map(({ bytes }) => bytes))) {
+      observer?.sent(frames.length);
+      return true;
+    }
     this.close(CLOSE.tooSlow, "You cannot keep up; resume with from_seq.");
     return false;
   }
@@ -227,6 +237,7 @@ export class LiveSocket implements FrameSink {
   close(code: CloseCode, reason: string): void {
     if (!this.#open) return;
     this.closed();
+    this.#options.observer?.closed(code);
     this.#options.connection.close(code, reason);
   }
 

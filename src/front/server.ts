@@ -13,7 +13,9 @@ import type { Route } from "../api/route.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { DeviceChannel } from "./device-channel.ts";
+import type { FrontObserver } from "./front-observer.ts";
 import { HttpFront, type HttpLimits } from "./http.ts";
 import type { IdempotencyOptions } from "./idempotency.ts";
 import { LiveChannel, type LiveOptions } from "./live-channel.ts";
@@ -35,6 +37,7 @@ export interface FrontOptions {
   /** Folder for uploads on their way; emptied of leftovers at start. */
   uploadFolder: string;
   trustProxy: boolean;
+  observer?: FrontObserver;
   host: string;
   /** 0 takes a free one. */
   port: number;
@@ -46,7 +49,7 @@ export interface FrontOptions {
 const LEFTOVER_MS = 60 * 60 * 1000;
 
 /** The HTTP and WebSocket server: `start`, then `drain`, then `stop`. */
-export class FrontServer {
+export class FrontServer implements QueueOwner {
   readonly #options: FrontOptions;
   readonly #http: HttpFront;
   readonly #live: LiveChannel;
@@ -63,6 +66,7 @@ export class FrontServer {
       rates: new RateLimits(options.rates, clock),
       origins: new Origins(options.allowedOrigins),
       trustProxy: options.trustProxy,
+      observer: options.observer,
       log: options.log,
     };
     this.#http = new HttpFront({
@@ -75,6 +79,10 @@ export class FrontServer {
     this.#live = new LiveChannel({ ...shared, ...options.live, clock });
     const { streams } = options;
     this.#devices = streams && new DeviceChannel({ ...shared, ...options.live, streams, clock });
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [...this.#http.queues, ...this.#live.queues];
   }
 
   /** Live sockets that are open. */

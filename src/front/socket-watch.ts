@@ -50,6 +50,10 @@ export class SocketWatch<S extends WatchedSocket> {
     clearInterval(this.#timer);
   }
 
+  get sockets(): readonly S[] {
+    return [...this.#sockets].map(({ socket }) => socket);
+  }
+
   get size(): number {
     return this.#sockets.size;
   }

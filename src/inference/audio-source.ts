@@ -1,4 +1,5 @@
 import type { LivePiece } from "../api/stream-pieces.ts";
+import type { Suspect } from "../session/suspect.ts";
 
 /** Port: stored audio and the state to resume from, as a reading needs them. */
 export interface AudioSource {
@@ -18,6 +19,8 @@ export interface AudioSource {
     attempt: number,
     position: number,
   ): Promise<StoredCheckpoint | undefined>;
+  /** Chunks at which readings of the attempt broke so far. */
+  suspects(sessionId: string, attempt: number): Promise<Suspect[]>;
 }
 
 export interface PlacedChunk {

@@ -6,15 +6,17 @@ import {
 } from "@grpc/grpc-js";
 import { AppError } from "../base/errors.ts";
 import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
-import { fromGrpcFailure } from "../wire/grpc-status.ts";
+import { fromGrpcFailure, isToldByPeer } from "../wire/grpc-status.ts";
 import type {
   TranscribeMessage,
   TranscribeResult,
   TranscriptionStream,
 } from "./transcription-stream.ts";
 
+/** Progress is told for each second; what is left of one says nothing. */
+const TOLD_SAMPLES = 2 * 16_000;
 /** Audio on its way or waiting at the worker before `send` says full: 90 s. */
-const MAX_AHEAD_SAMPLES = 90 * 16_000;
+export const MAX_AHEAD_SAMPLES = 90 * 16_000;
 
 type Call = ClientDuplexStream<TranscribeRequest, TranscribeResponse>;
 
@@ -22,6 +24,11 @@ export interface GrpcTranscriptionOptions {
   call: Call;
   /** Time from the first message sent to Opened, in milliseconds. */
   openMs: number;
+  /**
+   * Time without a message while audio is to be read, in milliseconds; it must
+   * cover the loading and the final passes of other sessions in the same thread.
+   */
+  stallMs: number;
   /** Once, when the call is over, however it came. */
   onClosed: () => void;
 }
@@ -30,12 +37,15 @@ export interface GrpcTranscriptionOptions {
 export class GrpcTranscription implements TranscriptionStream {
   readonly #call: Call;
   readonly #openMs: number;
+  readonly #stallMs: number;
   readonly #onClosed: () => void;
   #onMessage: (message: TranscribeResult) => void = () => {};
   #onDrain: () => void = () => {};
   #onEnd: (error: AppError | undefined) => void = () => {};
   #status: StatusObject | undefined;
   #opening: NodeJS.Timeout | undefined;
+  #stalling: NodeJS.Timeout | undefined;
+  #isOpened = false;
   #isDone = false;
   #isReadOut = false;
   #isClosed = false;
@@ -48,6 +58,7 @@ export class GrpcTranscription implements TranscriptionStream {
   constructor(options: GrpcTranscriptionOptions) {
     this.#call = options.call;
     this.#openMs = options.openMs;
+    this.#stallMs = options.stallMs;
     this.#onClosed = options.onClosed;
     this.#call.on("data", (response: TranscribeResponse) => this.#take(response));
     this.#call.on("drain", () => this.#drain());
@@ -59,12 +70,18 @@ export class GrpcTranscription implements TranscriptionStream {
     });
   }
 
+  /** Audio that was sent and is not read yet, in samples. */
+  get ahead(): number {
+    return Math.max(0, this.#sentTo - this.#readTo);
+  }
+
   send(message: TranscribeMessage): boolean {
     if (this.#isClosed || this.#isHalfClosed || this.#status !== undefined) return true;
     if (message.$case === "open") {
       this.#expectOpened();
       this.#readTo = message.value.checkpoint?.position ?? 0;
     } else if (message.$case === "chunk" || message.$case === "gap") {
+      if (!this.#hasUnread()) this.#stalling?.refresh();
       this.#sentTo = Math.max(this.#sentTo, message.value.start + message.value.length);
     }
     // A chunk may hold half an hour: the streams' own limits count messages, this one audio.
@@ -97,8 +114,13 @@ export class GrpcTranscription implements TranscriptionStream {
 
   #take(response: TranscribeResponse): void {
     if (this.#isClosed || response.message === undefined) return;
-    if (response.message.$case === "opened") clearTimeout(this.#opening);
+    if (response.message.$case === "opened") {
+      clearTimeout(this.#opening);
+      this.#isOpened = true;
+      this.#stalling = setInterval(() => this.#checkStall(), this.#stallMs);
+    }
     if (response.message.$case === "done") this.#isDone = true;
+    this.#stalling?.refresh();
     this.#follow(response.message);
     this.#onMessage(response.message);
     this.#drain();
@@ -110,6 +132,22 @@ export class GrpcTranscription implements TranscriptionStream {
     } else if (message.$case === "utterance") {
       this.#readTo = Math.max(this.#readTo, message.value.end);
     }
+  }
+
+  #hasUnread(): boolean {
+    return this.#sentTo - this.#readTo > TOLD_SAMPLES;
+  }
+
+  /** The final pass may take its time: from Finish on the worker's own watch decides. */
+  #checkStall(): void {
+    if (this.#isHalfClosed || !this.#hasUnread()) return;
+    this.#giveUp(new AppError("worker_broken", `No sign of the worker for ${this.#stallMs} ms.`));
+  }
+
+  #giveUp(error: AppError): void {
+    if (!this.#close()) return;
+    this.#call.cancel();
+    this.#onEnd(error);
   }
 
   #isFarAhead(): boolean {
@@ -125,10 +163,7 @@ export class GrpcTranscription implements TranscriptionStream {
 
   #expectOpened(): void {
     this.#opening = setTimeout(() => {
-      const late = new AppError("timeout", `The worker did not answer in ${this.#openMs} ms.`);
-      if (!this.#close()) return;
-      this.#call.cancel();
-      this.#onEnd(late);
+      this.#giveUp(new AppError("timeout", `The worker did not answer in ${this.#openMs} ms.`));
     }, this.#openMs);
   }
 
@@ -140,9 +175,16 @@ export class GrpcTranscription implements TranscriptionStream {
   /** The status may overtake messages that wait to be read: both must be there. */
   #settle(): void {
     if (this.#status === undefined || !this.#isReadOut || !this.#close()) return;
-    if (this.#status.code !== status.OK) this.#onEnd(fromGrpcFailure(this.#status));
+    if (this.#status.code !== status.OK) this.#onEnd(this.#failureOf(this.#status));
     else if (this.#isDone) this.#onEnd(undefined);
     else this.#onEnd(new AppError("unavailable", "The worker ended the stream before its end."));
+  }
+
+  /** A worker that leaves says so; one that had taken the session and is gone has broken. */
+  #failureOf(told: StatusObject): AppError {
+    const failure = fromGrpcFailure(told);
+    if (!this.#isOpened || isToldByPeer(told) || failure.code !== "unavailable") return failure;
+    return new AppError("worker_broken", `The worker was lost: ${failure.message}`);
   }
 
   /** False when it was closed already. */
@@ -150,6 +192,7 @@ export class GrpcTranscription implements TranscriptionStream {
     if (this.#isClosed) return false;
     this.#isClosed = true;
     clearTimeout(this.#opening);
+    clearInterval(this.#stalling);
     this.#onClosed();
     return true;
   }

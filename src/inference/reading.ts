@@ -1,8 +1,10 @@
 import { type AppError, toAppError } from "../base/errors.ts";
+import type { Suspect } from "../session/suspect.ts";
 import type { Gap, Timeline } from "../session/timeline.ts";
 import { positionOf, SAMPLE_RATE } from "../session/timeline.ts";
 import type { AudioSource, PlacedChunk } from "./audio-source.ts";
 import type { LiveTail } from "./live-tail.ts";
+import { type Fed, mayBeTheAudio, type Suspicion } from "./suspicion.ts";
 import type { Transcribers } from "./transcribers.ts";
 import type { TranscribeResult, TranscriptionStream } from "./transcription-stream.ts";
 
@@ -24,6 +26,7 @@ export class Reading {
   #feeding = false;
   #again = false;
   #full = false;
+  #opened = false;
   #finished = false;
   #closed = false;
   #fetched: PlacedChunk[] = [];
@@ -46,8 +49,9 @@ export class Reading {
 
   /** Opens the stream at the newest checkpoint that is not after `position`. */
   async start(position: number): Promise<void> {
-    const { source, sessionId } = this.#parts;
+    const { source, sessionId, suspicion } = this.#parts;
     try {
+      await suspicion.load(() => source.suspects(sessionId, this.#parts.attempt));
       const checkpoint = await source.checkpoint(
         sessionId,
         this.#parts.checkpointAttempt,
@@ -64,6 +68,7 @@ export class Reading {
       this.#sequence = Math.max(0, sequence - 1);
       this.#fedTo = from;
       this.#processedTo = from;
+      suspicion.begin(this.#sequence);
       this.#listen(stream);
       const { attempt, language, interim } = this.#parts;
       stream.send({
@@ -75,6 +80,7 @@ export class Reading {
           vocabulary,
           checkpoint,
           interimResults: interim,
+          tellWhenRead: suspicion.isCareful,
         },
       });
       this.feed();
@@ -111,10 +117,9 @@ export class Reading {
   #listen(stream: TranscriptionStream): void {
     stream.onMessage((message) => {
       if (this.#closed) return;
-      if (message.$case === "progress") {
-        this.#processedTo = message.value.processedTo;
-        this.feed();
-      }
+      if (message.$case === "opened") this.#opened = true;
+      if (message.$case === "progress") this.#readTo(message.value.processedTo);
+      else if (message.$case === "utterance") this.#readTo(message.value.end);
       this.#parts.onMessage(message);
     });
     stream.onDrain(() => {
@@ -124,14 +129,26 @@ export class Reading {
     stream.onEnd((error) => this.#end(error));
   }
 
+  #readTo(position: number): void {
+    this.#processedTo = Math.max(this.#processedTo, position);
+    this.#parts.suspicion.read(this.#processedTo);
+    this.feed();
+  }
+
   #end(error: AppError | undefined): void {
     if (this.#closed) return;
     this.close();
-    this.#parts.onEnd(error);
+    const { suspicion, onSuspects, onEnd } = this.#parts;
+    if (this.#opened && mayBeTheAudio(error)) {
+      const suspects = suspicion.broke(this.#processedTo);
+      if (suspects !== undefined) onSuspects(suspects);
+    }
+    onEnd(error);
   }
 
   async #feedAll(stream: TranscriptionStream): Promise<void> {
-    while (!this.#closed && !this.#full) {
+    const { suspicion } = this.#parts;
+    while (!this.#closed && !this.#full && suspicion.mayFeed) {
       if (this.#fedTo - this.#processedTo >= MAX_AHEAD) return;
       const timeline = this.#parts.timeline();
       if (this.#parts.tail?.takeFinalize(this.#sequence, this.#fedPieces())) {
@@ -145,6 +162,7 @@ export class Reading {
       const gap = timeline.gaps.find((g) => g.sequence === this.#sequence);
       if (gap !== undefined && !(this.#parts.readFilled && gap.chunkId !== undefined)) {
         this.#feedGap(stream, gap.start, gap.length);
+        this.#noteFed(gap.sequence, "gap");
       } else if (!(await this.#feedChunk(stream, gap))) {
         return;
       }
@@ -160,7 +178,14 @@ export class Reading {
   async #feedChunk(stream: TranscriptionStream, gap: Gap | undefined): Promise<boolean> {
     const chunk = await this.#fetch();
     if (chunk === undefined) return false;
-    const { source, sessionId } = this.#parts;
+    const { source, sessionId, suspicion, onSuspects } = this.#parts;
+    if (suspicion.isUnreadable(chunk.sequence)) {
+      this.#feedGap(stream, chunk.start, chunk.length);
+      this.#noteFed(chunk.sequence, "gap");
+      // One that was given up while it was being streamed had no place to be failed at.
+      onSuspects(suspicion.suspects);
+      return true;
+    }
     const data = await source.bytes(sessionId, chunk.sha256);
     if (this.#closed) return false;
     const { sequence, mediaType } = chunk;
@@ -184,7 +209,14 @@ export class Reading {
     // A late chunk that is shorter than the span that was kept for it.
     const rest = gap === undefined ? 0 : gap.start + gap.length - end;
     if (rest > 0) this.#feedGap(stream, end, rest);
+    this.#noteFed(sequence, "chunk");
     return true;
+  }
+
+  #noteFed(sequence: number, kind: Fed["kind"]): void {
+    const { suspicion } = this.#parts;
+    suspicion.fed({ sequence, end: this.#fedTo, kind });
+    suspicion.read(this.#processedTo);
   }
 
   #fedPieces(): number {
@@ -193,9 +225,9 @@ export class Reading {
 
   /** Feeds the next piece of a chunk that has no place yet; false when there is none. */
   async #feedPiece(stream: TranscriptionStream): Promise<boolean> {
-    const { tail, timeline } = this.#parts;
+    const { tail, timeline, suspicion } = this.#parts;
     const sequence = this.#sequence;
-    if (tail === undefined) return false;
+    if (tail === undefined || suspicion.isUnreadable(sequence)) return false;
     const piece = await tail.next(sequence, this.#fedPieces());
     // Sealed and placed meanwhile: what is left of it comes with the chunk.
     if (this.#closed || timeline().next !== sequence) return !this.#closed;
@@ -220,6 +252,7 @@ export class Reading {
       end,
     };
     this.#fedTo = Math.max(this.#fedTo, end);
+    this.#noteFed(sequence, "piece");
     return true;
   }
 
@@ -261,10 +294,14 @@ export interface ReadingParts {
   transcribers: Transcribers;
   /** What is streamed and no chunk yet; absent when only chunks are read. */
   tail?: LiveTail;
+  /** What is known of chunks that readings of this attempt broke at. */
+  suspicion: Suspicion;
   timeline(): Readonly<Timeline>;
   /** True when everything that belongs to the session is placed. */
   complete(): boolean;
   onMessage(message: TranscribeResult): void;
+  /** The reading broke at one of these; comes before `onEnd`. */
+  onSuspects(suspects: Suspect[]): void;
   /** Once, unless closed before. Undefined after Done. */
   onEnd(error: AppError | undefined): void;
 }

@@ -2,11 +2,13 @@ import type { AppError } from "../base/errors.ts";
 import type { RecognisedSegment, RereadCommand } from "../session/command.ts";
 import { segmentAt } from "../session/segments.ts";
 import type { SessionState } from "../session/state.ts";
+import type { Suspect } from "../session/suspect.ts";
 import type { Gap } from "../session/timeline.ts";
 import type { Opened, SpeakerUpdate, Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { AudioSource } from "./audio-source.ts";
 import { Reading } from "./reading.ts";
 import { toSegment } from "./recognised.ts";
+import type { Suspicion } from "./suspicion.ts";
 import type { Transcribers } from "./transcribers.ts";
 import type { TranscribeResult } from "./transcription-stream.ts";
 
@@ -45,9 +47,11 @@ export class Rereading {
       readFilled: true,
       source: parts.source,
       transcribers: parts.transcribers,
+      suspicion: parts.suspicionOf(this.#attempt),
       timeline: () => state.timeline,
       complete: () => parts.complete(),
       onMessage: (message) => this.#hear(state, message),
+      onSuspects: (suspects) => parts.onSuspects(this.#attempt, suspects),
       onEnd: (error) => parts.onFailed(error),
     });
   }
@@ -124,7 +128,9 @@ export class Rereading {
 export interface RereadingParts {
   source: AudioSource;
   transcribers: Transcribers;
+  suspicionOf(attempt: number): Suspicion;
   complete(): boolean;
+  onSuspects(attempt: number, suspects: Suspect[]): void;
   onOpened(opened: Opened): void;
   /** Samples read so far. */
   onProgress(attempt: number, processedTo: number): void;

@@ -7,20 +7,25 @@ import { isWithheld } from "../session/redaction.ts";
 import { segmentId } from "../session/segment-id.ts";
 import { knownLabel } from "../session/speakers.ts";
 import type { SessionState } from "../session/state.ts";
+import type { Suspect } from "../session/suspect.ts";
 import type { SessionWrite } from "../session/write.ts";
 import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
 import type { AudioSource } from "./audio-source.ts";
+import { Interruptions } from "./interruptions.ts";
 import { type LiveAudioFeed, LiveTail } from "./live-tail.ts";
 import { Reading } from "./reading.ts";
 import { interimFrame, toProposal, toSeconds, toSegment } from "./recognised.ts";
 import { Rereading } from "./rereading.ts";
+import { mayBeTheAudio, Suspicion } from "./suspicion.ts";
 import type { Transcribers } from "./transcribers.ts";
 import type { TranscribeResult } from "./transcription-stream.ts";
 
 const HEARTBEAT = 5_000;
 const FIRST_RETRY = 200;
 const LAST_RETRY = 5_000;
+/** Sessions that a worker's death hit together come back apart, so that the one at fault shows. */
+const SPREAD = 2_000;
 
 /**
  * The effects of one session: keeps a reading going as long as there is audio
@@ -38,6 +43,10 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #finalisedTo = 0;
   #retryAt: NodeJS.Timeout | undefined;
   #retries = 0;
+  /** How far the session was ever read. */
+  #processedTo = 0;
+  readonly #suspicions = new Map<number, Suspicion>();
+  readonly #interruptions: Interruptions;
   #heartbeat: NodeJS.Timeout | undefined;
   #interim: InterimResultsFrame | undefined;
   #stopped = false;
@@ -47,11 +56,14 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   constructor(parts: CompanionParts) {
     this.#parts = parts;
     this.#tail = new LiveTail(parts.sessionId, parts.live, parts.source);
+    this.#interruptions = new Interruptions(parts.sessionId);
   }
 
   start(state: Readonly<SessionState>, seq: number): void {
     this.#state = state;
     this.#seq = seq;
+    this.#processedTo = state.checkpoint;
+    this.#finalisedTo = state.checkpoint;
     this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT);
     if (state.phase !== "completed" && state.phase !== "deleted") this.#followTail(state);
     this.#sync(state);
@@ -126,9 +138,11 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       source,
       transcribers,
       tail: this.#tail,
+      suspicion: this.#suspicionOf(state.attempt),
       timeline: () => state.timeline,
       complete: () => isAllPlaced(state),
       onMessage: (message) => this.#hear(state, message),
+      onSuspects: (suspects) => this.#suspect(state.attempt, suspects),
       onEnd: (error) => this.#broken(error),
     });
     void this.#reading.start(Number.MAX_SAFE_INTEGER);
@@ -140,8 +154,11 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#rereading = new Rereading(state, {
       source,
       transcribers,
+      suspicionOf: (attempt) => this.#suspicionOf(attempt),
       complete: () => isAllPlaced(state),
+      onSuspects: (attempt, suspects) => this.#suspect(attempt, suspects),
       onOpened: (opened) => {
+        this.#goesOn();
         if (state.redo?.started === false) this.#tell({ type: "RecognitionOpened", ...opened });
       },
       onProgress: (attempt, processedTo) => {
@@ -167,7 +184,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     const sessionId = state.sessionId;
     switch (message.$case) {
       case "opened":
-        this.#retries = 0;
+        this.#goesOn();
         if (!state.jobStarted) this.#tell({ type: "RecognitionOpened", ...message.value });
         return;
       case "speechStarted": {
@@ -186,6 +203,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       case "utterance":
         return this.#hearUtterance(state, message.value);
       case "progress":
+        this.#processedTo = Math.max(this.#processedTo, message.value.processedTo);
         return this.#hearProgress(state, message.value.finalisedTo);
       case "chunkFailed":
         return this.#tell({ type: "ChunkFailed", ...message.value });
@@ -201,6 +219,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 
   #hearUtterance(state: Readonly<SessionState>, utterance: Utterance): void {
     this.#interim = undefined;
+    this.#processedTo = Math.max(this.#processedTo, utterance.end);
     const { checkpoint } = utterance;
     if (checkpoint === undefined) return;
     this.#finalisedTo = Math.max(this.#finalisedTo, checkpoint.position);
@@ -232,6 +251,24 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#tell({ type: "Progress", attempt: state.attempt, finalisedTo });
   }
 
+  #goesOn(): void {
+    this.#retries = 0;
+    const frame = this.#interruptions.ended();
+    if (frame !== undefined) this.#publish(frame);
+  }
+
+  #suspicionOf(attempt: number): Suspicion {
+    const suspicion = this.#suspicions.get(attempt) ?? new Suspicion();
+    this.#suspicions.set(attempt, suspicion);
+    return suspicion;
+  }
+
+  #suspect(attempt: number, suspects: Suspect[]): void {
+    const sequences = suspects.map(({ sequence }) => sequence);
+    this.#parts.log.warn({ attempt, sequences }, "a reading broke at these chunks");
+    this.#tell({ type: "Suspected", attempt, suspects });
+  }
+
   #broken(error: AppError | undefined): void {
     this.#reading = undefined;
     this.#interim = undefined;
@@ -241,18 +278,14 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 
   #retry(error: AppError | undefined): void {
     if (this.#stopped) return;
-    const wait = Math.min(LAST_RETRY, FIRST_RETRY * 2 ** this.#retries);
+    const spread = mayBeTheAudio(error) ? Math.random() * SPREAD : 0;
+    const wait = Math.min(LAST_RETRY, FIRST_RETRY * 2 ** this.#retries) + spread;
     this.#retries = Math.min(this.#retries + 1, 10);
     const message = error?.message ?? "The reading ended before all audio was read.";
     const code = error?.code ?? "unavailable";
     this.#parts.log.warn({ code, reason: message, retry_in_ms: wait }, "reading interrupted");
-    this.#publish({
-      type: "Warning",
-      session_id: this.#parts.sessionId,
-      code,
-      message: "Transcription is interrupted and will catch up; nothing is lost.",
-      retryable: true,
-    });
+    const frame = this.#interruptions.began(error);
+    if (frame !== undefined) this.#publish(frame);
     clearTimeout(this.#retryAt);
     this.#retryAt = setTimeout(() => {
       this.#retryAt = undefined;
@@ -287,7 +320,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       seq: this.#seq,
       audio_received: toSeconds(position),
       audio_finalised: toSeconds(finalised),
-      lag_ms: Math.max(0, Math.round((position - (this.#reading?.processedTo ?? 0)) / 16)),
+      lag_ms: Math.max(0, Math.round((position - this.#processedTo) / 16)),
       gaps: gaps.length,
       ...(device && { device }),
     });

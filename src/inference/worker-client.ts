@@ -1,16 +1,18 @@
 import { type ClientReadableStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { AppError } from "../base/errors.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import { type DescribeResponse, WorkerServiceClient } from "../wire/gen/voice/v1/worker.ts";
 import { fromGrpcFailure } from "../wire/grpc-status.ts";
-import { GrpcTranscription } from "./grpc-transcription.ts";
+import { GrpcTranscription, MAX_AHEAD_SAMPLES } from "./grpc-transcription.ts";
 import type { TranscriptionStream } from "./transcription-stream.ts";
 
 /** A chunk of 64 MiB and what surrounds it. */
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 
 const CHANNEL_OPTIONS = {
-  "grpc.keepalive_time_ms": 10_000,
-  "grpc.keepalive_timeout_ms": 5_000,
+  // A worker that hangs as a whole is noticed within 8 s; its own watch notices threads that do.
+  "grpc.keepalive_time_ms": 4_000,
+  "grpc.keepalive_timeout_ms": 4_000,
   "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
   "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
   "grpc.initial_reconnect_backoff_ms": 200,
@@ -24,6 +26,8 @@ const CHANNEL_OPTIONS = {
 export interface WorkerClientOptions {
   /** Time for a worker to answer Open, in milliseconds. */
   openMs?: number;
+  /** Time without a sign of a worker that has audio to read, in milliseconds. */
+  stallMs?: number;
   /** Time after which a channel without streams is closed, in milliseconds. */
   idleMs?: number;
 }
@@ -54,16 +58,25 @@ interface Channel {
 }
 
 /** gRPC to the workers: one channel per address, closed when unused. */
-export class WorkerClient {
+export class WorkerClient implements QueueOwner {
   readonly #channels = new Map<string, Channel>();
   readonly #open = new Set<Pick<TranscriptionStream, "cancel">>();
+  readonly #transcriptions = new Set<GrpcTranscription>();
   readonly #openMs: number;
+  readonly #stallMs: number;
   readonly #idleMs: number;
   #isClosed = false;
 
   constructor(options: WorkerClientOptions = {}) {
     this.#openMs = options.openMs ?? 40_000;
+    this.#stallMs = options.stallMs ?? 120_000;
     this.#idleMs = options.idleMs ?? 60_000;
+  }
+
+  /** One chunk may reach beyond the limit, which is where no more is sent. */
+  get queues(): readonly QueueFigures[] {
+    const length = longest([...this.#transcriptions].map(({ ahead }) => ahead));
+    return [{ queue: "audio_ahead_samples", length, limit: MAX_AHEAD_SAMPLES, refused: 0 }];
   }
 
   /** Never throws for a worker that is away: the stream's `onEnd` tells. */
@@ -72,12 +85,15 @@ export class WorkerClient {
     const stream: GrpcTranscription = new GrpcTranscription({
       call: channel.client.transcribe(toMetadata(settings)),
       openMs: this.#openMs,
+      stallMs: this.#stallMs,
       onClosed: () => {
         this.#open.delete(stream);
+        this.#transcriptions.delete(stream);
         this.#release(address, channel);
       },
     });
     this.#open.add(stream);
+    this.#transcriptions.add(stream);
     return stream;
   }
 

@@ -1,4 +1,5 @@
-import { type FeedOptions, SessionFeed } from "./session-feed.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
+import { type FeedOptions, MAX_HELD, SessionFeed } from "./session-feed.ts";
 
 /** The feeds of this process. */
 export interface Feeds {
@@ -8,7 +9,7 @@ export interface Feeds {
 }
 
 /** One feed per followed session, for as long as somebody here follows it. */
-export class FeedRegistry implements Feeds {
+export class FeedRegistry implements Feeds, QueueOwner {
   readonly #options: Omit<FeedOptions, "sessionId">;
   readonly #feeds = new Map<string, { feed: SessionFeed; users: number }>();
 
@@ -18,6 +19,11 @@ export class FeedRegistry implements Feeds {
 
   get size(): number {
     return this.#feeds.size;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const length = longest([...this.#feeds.values()].map(({ feed }) => feed.held));
+    return [{ queue: "live_frames_held", length, limit: MAX_HELD, refused: 0 }];
   }
 
   acquire(sessionId: string): SessionFeed {

@@ -34,7 +34,7 @@ export interface FeedListener {
 }
 
 const PAGE = 200;
-const MAX_HELD = 1024;
+export const MAX_HELD = 1024;
 const MAX_REFETCH_FAILURES = 5;
 const SNAPSHOT_AGE_MS = 2000;
 
@@ -78,6 +78,11 @@ export class SessionFeed {
     clearTimeout(this.#tick);
     this.#closing.abort();
     this.#listeners.clear();
+  }
+
+  /** Frames after a gap that wait for those in it. */
+  get held(): number {
+    return this.#held.size;
   }
 
   get unused(): boolean {

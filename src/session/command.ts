@@ -1,4 +1,5 @@
 import type { ClaimSource, StopReason } from "./status.ts";
+import type { Suspect } from "./suspect.ts";
 import type { Word } from "./write.ts";
 
 /** What may be asked of a session. The first group comes from outside, the rest from its own effects. */
@@ -14,6 +15,7 @@ export type SessionCommand =
   | UtteranceCommand
   | ProgressCommand
   | ChunkFailedCommand
+  | SuspectedCommand
   | RecognitionDoneCommand
   | RereadCommand
   | RedoCommand
@@ -120,6 +122,13 @@ export interface ChunkFailedCommand {
   sequence: number;
   code: string;
   message: string;
+}
+
+/** A reading broke: all chunks of the attempt at which readings broke so far. */
+export interface SuspectedCommand {
+  type: "Suspected";
+  attempt: number;
+  suspects: Suspect[];
 }
 
 /** All audio was read and the final speaker pass is through. */

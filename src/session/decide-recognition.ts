@@ -4,6 +4,7 @@ import type {
   RecognisedSegment,
   RecognitionDoneCommand,
   RecognitionOpenedCommand,
+  SuspectedCommand,
   UtteranceCommand,
 } from "./command.ts";
 import { complete } from "./complete.ts";
@@ -11,6 +12,7 @@ import { isRedacted } from "./redaction.ts";
 import { revise } from "./revise.ts";
 import { segmentId } from "./segment-id.ts";
 import { labelForCluster } from "./speakers.ts";
+import { AUDIO_UNREADABLE, MAX_TRIES } from "./suspect.ts";
 import type { Turn } from "./turn.ts";
 
 export function decideOpened(turn: Turn, command: RecognitionOpenedCommand): void {
@@ -102,6 +104,20 @@ export function decideChunkFailed(turn: Turn, command: ChunkFailedCommand): void
   const { sequence, code, message } = command;
   const chunkId = [...open, ...gaps].find((entry) => entry.sequence === sequence)?.chunkId;
   if (chunkId !== undefined) turn.emit({ type: "ChunkFailed", chunkId, sequence, code, message });
+}
+
+/** Keeps the count, and gives up on what was tried often enough. */
+export function decideSuspected(turn: Turn, { attempt, suspects }: SuspectedCommand): void {
+  turn.write({ type: "Suspects", attempt, suspects });
+  for (const { sequence, breaks } of suspects) {
+    if (breaks < MAX_TRIES) continue;
+    decideChunkFailed(turn, {
+      type: "ChunkFailed",
+      sequence,
+      code: AUDIO_UNREADABLE,
+      message: `Reading this audio failed ${MAX_TRIES} times; it is left out of the text.`,
+    });
+  }
 }
 
 export function decideDone(turn: Turn, command: RecognitionDoneCommand): void {

@@ -19,6 +19,7 @@ import {
   decideDone,
   decideOpened,
   decideProgress,
+  decideSuspected,
   decideUtterance,
 } from "./decide-recognition.ts";
 import { decideCancelRedo, decideRedo, decideRedoProgress, decideReread } from "./decide-reread.ts";
@@ -64,6 +65,8 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideProgress(turn, command);
     case "ChunkFailed":
       return decideChunkFailed(turn, command);
+    case "Suspected":
+      return decideSuspected(turn, command);
     case "RecognitionDone":
       return decideDone(turn, command);
     case "Reread":

@@ -1,8 +1,10 @@
+import type { Suspect } from "./suspect.ts";
+
 /**
  * What goes with events into erasable tables, in the same transaction: words,
  * and the state from which a reading resumes.
  */
-export type SessionWrite = SegmentText | CheckpointWrite | ProgressWrite;
+export type SessionWrite = SegmentText | CheckpointWrite | ProgressWrite | SuspectsWrite;
 
 export interface Word {
   text: string;
@@ -41,4 +43,11 @@ export interface ProgressWrite {
   type: "Progress";
   jobId: string;
   progress: number;
+}
+
+/** All chunks of an attempt that readings broke at, in place of those stored before. */
+export interface SuspectsWrite {
+  type: "Suspects";
+  attempt: number;
+  suspects: Suspect[];
 }

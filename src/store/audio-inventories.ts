@@ -11,6 +11,7 @@ const figuresRow = z.object({
   ended: z.boolean(),
   expectedLast: optionalColumn(z.number()),
   seconds: z.number(),
+  waitingSeconds: z.number(),
   settled: z.boolean(),
   end: z.number(),
   nominal: z.number(),
@@ -45,6 +46,8 @@ export class PostgresAudioInventories implements AudioInventories {
         s.status <> 'recording' as ended,
         s.last_chunk_sequence as "expectedLast",
         coalesce(sum(c.duration_seconds), 0)::float8 as seconds,
+        coalesce(sum(c.duration_seconds)
+          filter (where c.status in ('pending', 'processing')), 0)::float8 as "waitingSeconds",
         coalesce(bool_and(c.status in ('completed', 'failed')), true) as settled,
         coalesce(max(c.start_sample + c.length_samples), 0) as "end",
         coalesce(

@@ -10,6 +10,7 @@ import type {
 } from "../api/audio-stream-store.ts";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import { AppError } from "../base/errors.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { MAX_SEQUENCE } from "../session/limits.ts";
 import type { SessionPhase } from "../session/status.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -54,13 +55,17 @@ interface Addition {
 const MAX_GROUP = 256;
 
 /** Streams and their pieces. Pieces that come at one moment share one commit. */
-export class PostgresAudioStreams implements AudioStreamStore {
+export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   readonly #pool: DatabasePool;
   readonly #group: GroupCommit<Addition>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
     this.#group = new GroupCommit((additions) => this.#appendAll(additions), MAX_GROUP);
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [this.#group.figures("audio_pieces")];
   }
 
   take(sessionId: string, settings?: StreamSettings): Promise<TakenStream> {

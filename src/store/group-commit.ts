@@ -1,5 +1,6 @@
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
+import type { QueueFigures } from "../base/queue-metrics.ts";
 
 /** Writes that may wait: far above what one transaction takes. */
 const MAX_WAITING = 20_000;
@@ -19,6 +20,7 @@ export class GroupCommit<T> {
   readonly #limit: number;
   #waiting: Waiting<T>[] = [];
   #running = false;
+  #refused = 0;
 
   /** @param write one transaction; its results in the order of its items, or a rejection for all */
   constructor(
@@ -29,9 +31,14 @@ export class GroupCommit<T> {
     this.#limit = limit;
   }
 
+  figures(queue: string): QueueFigures {
+    return { queue, length: this.#waiting.length, limit: MAX_WAITING, refused: this.#refused };
+  }
+
   /** Settles when the item is durable. Rejects `overloaded` when too many wait. */
   add(item: T): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING) {
+      this.#refused += 1;
       return Promise.reject(new AppError("overloaded", "Too much audio waits to be stored."));
     }
     const done = createDeferred<void>();

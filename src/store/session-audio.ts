@@ -2,6 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { LivePiece } from "../api/stream-pieces.ts";
 import type { AudioSource, PlacedChunk, StoredCheckpoint } from "../inference/audio-source.ts";
+import type { Suspect } from "../session/suspect.ts";
 import { guarded } from "./store-error.ts";
 import { activeCharacterNames } from "./workshop-characters.ts";
 
@@ -22,6 +23,7 @@ const pieceRow = z.object({
   startByte: z.number(),
   data: z.instanceof(Buffer),
 });
+const suspectRow = z.object({ sequence: z.number(), breaks: z.number(), position: z.number() });
 
 const checkpointRow = z.object({
   position: z.number(),
@@ -112,6 +114,16 @@ export class SessionAudio implements AudioSource {
         where session_id = ${sessionId} and attempt = ${attempt} and position <= ${position}
         order by position desc limit 1`);
       return row ?? undefined;
+    });
+  }
+
+  suspects(sessionId: string, attempt: number): Promise<Suspect[]> {
+    return guarded(async () => {
+      const rows = await this.#pool.any(sql.type(suspectRow)`
+        select sequence, breaks, position from suspects
+        where session_id = ${sessionId} and attempt = ${attempt}
+        order by sequence`);
+      return [...rows];
     });
   }
 }

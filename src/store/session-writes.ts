@@ -1,6 +1,11 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { REDACTED_SPAN } from "../session/placeholders.ts";
-import type { CheckpointWrite, SegmentText, SessionWrite } from "../session/write.ts";
+import type {
+  CheckpointWrite,
+  SegmentText,
+  SessionWrite,
+  SuspectsWrite,
+} from "../session/write.ts";
 import { coverSegments } from "./redaction-projection.ts";
 
 /** Stores what goes with events: words, checkpoints, progress. */
@@ -14,6 +19,8 @@ export async function storeWrites(
   // Only the newest checkpoint and progress of a batch matter.
   const checkpoint = writes.findLast((write) => write.type === "Checkpoint");
   if (checkpoint !== undefined) await storeCheckpoint(tx, sessionId, checkpoint);
+  const suspects = writes.findLast((write) => write.type === "Suspects");
+  if (suspects !== undefined) await storeSuspects(tx, sessionId, suspects);
   const progress = writes.findLast((write) => write.type === "Progress");
   if (progress === undefined) return;
   await tx.query(sql.unsafe`
@@ -66,4 +73,18 @@ async function storeCheckpoint(
     delete from checkpoints
     where session_id = ${sessionId} and attempt = ${attempt} and position <> ${position}
       and position <> all(${sql.array(keep, "int8")})`);
+}
+
+async function storeSuspects(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  { attempt, suspects }: SuspectsWrite,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    delete from suspects where session_id = ${sessionId} and attempt = ${attempt}`);
+  const rows = suspects.map(({ sequence, breaks, position }) => [sequence, breaks, position]);
+  await tx.query(sql.unsafe`
+    insert into suspects (session_id, attempt, sequence, breaks, position)
+    select ${sessionId}, ${attempt}, s.*
+    from ${sql.unnest(rows, ["int4", "int4", "int8"])} as s (sequence, breaks, position)`);
 }

@@ -52,6 +52,11 @@ export function toGrpcFailure(error: AppError): GrpcFailure {
   return { code: statusOf(error), details: error.message, metadata };
 }
 
+/** True for an error of the peer itself; false when the connection made it. */
+export function isToldByPeer(failure: { metadata?: Metadata }): boolean {
+  return failure.metadata?.get(CODE_KEY)[0] !== undefined;
+}
+
 /** The error a peer meant: by the code in its trailers, else by its status. */
 export function fromGrpcFailure(
   failure: Pick<ServiceError, "code" | "details"> & { metadata?: Metadata },

@@ -146,6 +146,7 @@ async function wake(id: string, journal: Record): Promise<SessionActor> {
     mailboxCapacity: 1_024,
     batchSize: 64,
     snapshotEvery: Number.POSITIVE_INFINITY,
+    onRefused: () => {},
     appendAttempts: 1,
     onFailed: (_id, error) => {
       throw error;

@@ -37,8 +37,18 @@ export async function measureLatency(scale: BenchScale): Promise<BenchRow[]> {
     const cores = ((cpuSeconds(pids) - before) * 1000) / (performance.now() - start);
     const detail = `${streams} device streams of ${audio.byteLength / BYTES_PER_SECOND} s in frames of ${FRAME_MS} ms, in real time; all of the service used ${cores.toFixed(2)} cores`;
     return [
-      ...describe("interim", "first sight of a word", delays.flatMap(({ interim }) => interim), detail),
-      ...describe("final", "final after the last voice", delays.flatMap(({ final }) => final), detail),
+      ...describe(
+        "interim",
+        "first sight of a word",
+        delays.flatMap(({ interim }) => interim),
+        detail,
+      ),
+      ...describe(
+        "final",
+        "final after the last voice",
+        delays.flatMap(({ final }) => final),
+        detail,
+      ),
     ];
   } finally {
     await service.stop();
@@ -72,7 +82,9 @@ function cpuSeconds(pids: readonly number[]): number {
 
 function cpuTicks(pid: number): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
     return Number(fields[11]) + Number(fields[12]);
   } catch {
     return 0;

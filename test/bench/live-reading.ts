@@ -53,7 +53,11 @@ export class LiveReading {
   /** Streams the audio in real time, in frames of `frameMs`. */
   async measure(audio: Buffer, frameMs: number): Promise<LiveDelays> {
     const wish = { workspace_id: this.#workspaceId, name: "Bench" };
-    const { device_id, api_key: key = "" } = await post(`${this.#base}/devices`, this.#headers, wish);
+    const { device_id, api_key: key = "" } = await post(
+      `${this.#base}/devices`,
+      this.#headers,
+      wish,
+    );
     const start = `${this.#base}/devices/${device_id}/session/start`;
     const { session_id: session = "" } = await post(start, { "x-api-key": key }, {});
     const ws = this.#base.replace(/^http/, "ws");

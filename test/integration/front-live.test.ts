@@ -86,6 +86,23 @@ describe("front live: upgrade", () => {
   });
 });
 
+describe("front live: bounds", () => {
+  it("refuses more sockets than a caller may have with 429, than all may have with 503", async () => {
+    const front = await start({ liveLimits: { socketsPerCaller: 2, sockets: 3 } });
+    const bob = () => view(front, { authorization: "Bearer user-bob" });
+    for (const viewer of [bob(), bob()]) await viewer.opened();
+    const third = bob();
+    await until(() => third.refused !== undefined, "the refusal");
+    expect(third.refused?.status).toBe(429);
+    await view(front, { authorization: "Bearer user-eve" }).opened();
+    const fourth = view(front, { authorization: "Bearer user-ann" });
+    await until(() => fourth.refused !== undefined, "the refusal");
+    expect(fourth.refused?.status).toBe(503);
+    const sockets = front.server.queues.find(({ queue }) => queue === "live_sockets");
+    expect(sockets).toEqual({ queue: "live_sockets", length: 3, limit: 3, refused: 1 });
+  });
+});
+
 describe("front live: following", () => {
   it("sends a snapshot, then what comes after it", async () => {
     const front = await start();
@@ -180,6 +197,52 @@ describe("front live: following", () => {
     await viewer.reached(2);
     const interims = viewer.frames.filter(({ is_final }) => is_final === false);
     expect(interims.map(({ transcript }) => transcript)).toEqual(["r3"]);
+  });
+
+  it("carries many sessions over one socket, each from its own seq, up to a bound", async () => {
+    const front = await start({ liveLimits: { subscriptionsPerSocket: 5 } });
+    const ids = Array.from({ length: 5 }, () => sessionId());
+    for (const [at, id] of ids.entries()) {
+      for (let event = 0; event < 20 + at; event += 1) front.source.append(id);
+    }
+    const viewer = await view(front).opened();
+    for (const [at, id] of ids.entries()) {
+      viewer.send({ type: "Subscribe", session_id: id, from_seq: at * 3 });
+    }
+    const one = sessionId();
+    viewer.send({ type: "Subscribe", session_id: one });
+    expect((await viewer.received("Error")).code).toBe("bad_request");
+    for (let event = 0; event < 30; event += 1) for (const id of ids) front.source.publish(id);
+    const seqsOf = (id: string) =>
+      viewer.frames.filter((frame) => frame.session_id === id).flatMap(({ seq }) => seq ?? []);
+    for (const [at, id] of ids.entries()) {
+      const newest = 50 + at;
+      await until(() => (seqsOf(id).at(-1) ?? 0) >= newest, "the newest event");
+      expect(seqsOf(id)).toEqual(upTo(at * 3, newest));
+    }
+    expect(front.source.followers(one)).toBe(0);
+    // One given up makes room for another, and says no more.
+    const [first = ""] = ids;
+    viewer.send({ type: "Unsubscribe", session_id: first });
+    viewer.send({ type: "Subscribe", session_id: one });
+    await viewer.received("Snapshot");
+    const before = seqsOf(first).length;
+    front.source.publish(first);
+    front.source.publish(one);
+    await until(() => seqsOf(one).length > 1, "the event of the other");
+    expect(seqsOf(first)).toHaveLength(before);
+  });
+
+  it("tells a lag as its actor does", async () => {
+    const front = await start();
+    const id = sessionId();
+    const viewer = await view(front).opened();
+    viewer.send({ type: "Subscribe", session_id: id });
+    await viewer.received("Snapshot");
+    const rest = { audio_received: 90, audio_finalised: 12, lag_ms: 78_000, gaps: 2 };
+    front.source.fanOut(id, [{ type: "Heartbeat", session_id: id, seq: 0, ...rest }]);
+    expect(await viewer.received("Heartbeat")).toMatchObject(rest);
+    expect(viewer.problems).toEqual([]);
   });
 
   it("lets go of a session that nobody follows any more", async () => {

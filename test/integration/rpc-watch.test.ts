@@ -176,6 +176,7 @@ describe("gRPC: watching a transcript", () => {
       confidence: 0.5,
       speaker: "UU",
       words: [],
+      stable_words: 0,
     };
     // What is of the moment goes by those who are still catching up.
     const heard = () => {

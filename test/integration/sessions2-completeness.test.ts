@@ -50,6 +50,7 @@ describe("session completeness", () => {
     // Noticed, and without a place of their own yet.
     expect(await read(sessionId)).toEqual({
       received_ms: 3_000,
+      lag_ms: 3_000,
       complete: false,
       missing: [{ start_ms: 1_000, end_ms: 3_000, reason: "missing", chunk_sequences: [1, 2] }],
     });
@@ -80,6 +81,7 @@ describe("session completeness", () => {
     const last = { start_ms: 5_000, end_ms: 6_000, reason: "missing", chunk_sequences: [5] };
     expect(await read(sessionId)).toEqual({
       received_ms: 3_000,
+      lag_ms: 0,
       complete: false,
       expected_last_sequence: 5,
       missing: [
@@ -113,12 +115,18 @@ describe("session completeness", () => {
         length: SECOND,
       })),
     );
-    expect(await read(sessionId)).toEqual({ received_ms: 2_000, complete: false, missing: [] });
+    expect(await read(sessionId)).toEqual({
+      received_ms: 2_000,
+      lag_ms: 2_000,
+      complete: false,
+      missing: [],
+    });
     await house.stop(device, { session_id: sessionId, last_chunk_sequence: 1 });
     expect((await read(sessionId)).complete).toBe(false);
     await story.tell(chunks.map((chunk) => ({ type: "ChunkTranscribed" as const, ...chunk })));
     expect(await read(sessionId)).toEqual({
       received_ms: 2_000,
+      lag_ms: 0,
       complete: true,
       expected_last_sequence: 1,
       missing: [],
@@ -127,7 +135,12 @@ describe("session completeness", () => {
 
   it("session completeness: a session without audio is complete once it ended", async () => {
     const sessionId = await house.start(device);
-    expect(await read(sessionId)).toEqual({ received_ms: 0, complete: false, missing: [] });
+    expect(await read(sessionId)).toEqual({
+      received_ms: 0,
+      lag_ms: 0,
+      complete: false,
+      missing: [],
+    });
     await house.stop(device, { session_id: sessionId, last_chunk_sequence: -1 });
     expect(await read(sessionId)).toMatchObject({ complete: true, missing: [] });
     const stranger = await house.user();

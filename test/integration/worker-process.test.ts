@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { withTimeout } from "../../src/base/deferred.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { findSpeechRoot } from "../support/native-packages.ts";
+import { scrapeQueues } from "../support/scraped-metrics.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
 
 const MAIN = fileURLToPath(new URL("../../workers/main.ts", import.meta.url));
@@ -32,7 +33,9 @@ async function readErrors(child: ChildProcess): Promise<string> {
   return text;
 }
 
-async function readReady(child: ChildProcess): Promise<{ grpc_worker: string; worker_id: string }> {
+async function readReady(
+  child: ChildProcess,
+): Promise<{ grpc_worker: string; worker_id: string; ops_url: string }> {
   if (child.stdout === null) throw new Error("The worker has no stdout.");
   for await (const line of createInterface({ input: child.stdout })) {
     const entry = JSON.parse(line);
@@ -51,7 +54,12 @@ describe("worker process", () => {
   });
 
   it("says ready, serves, ends open streams on SIGTERM and exits with 0", async () => {
-    const env = { WORKER_ID: "w-7", WORKER_THREADS: "1", VOICE_NATIVE_ROOT: findSpeechRoot() };
+    const env = {
+      WORKER_ID: "w-7",
+      WORKER_THREADS: "1",
+      WORKER_OPS_PORT: "0",
+      VOICE_NATIVE_ROOT: findSpeechRoot(),
+    };
     const child = start(env);
     const ready = await withTimeout(readReady(child), 40_000, "The start of the worker");
     expect(ready).toMatchObject({
@@ -62,6 +70,16 @@ describe("worker process", () => {
     const probe = new TranscribeProbe(client.openTranscription(ready.grpc_worker));
     probe.open();
     await probe.until("opened");
+    const { queues, text } = await scrapeQueues(ready.ops_url);
+    expect([...queues.keys()].sort()).toEqual([
+      "audio_samples",
+      "graphs",
+      "results",
+      "sessions",
+      "texts",
+    ]);
+    expect(queues.get("sessions")).toEqual({ length: 1, limit: 4 });
+    expect(text).toMatch(/^process_resident_memory_bytes \d/m);
     const exit = once(child, "exit");
     child.kill("SIGTERM");
     expect((await probe.end())?.code).toBe("unavailable");

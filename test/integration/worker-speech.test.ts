@@ -88,7 +88,7 @@ describe("worker: speech", () => {
       send(hit, 0, middle);
       await hit.until("utterance", 2, LIMIT_MS);
       hit.chunk(middle, middle * CHUNK, CHUNK, "test/crash");
-      expect((await hit.end(LIMIT_MS))?.code).toBe("unavailable");
+      expect((await hit.end(LIMIT_MS))?.code).toBe("worker_broken");
 
       const checkpoint = hit.checkpoints().at(-1);
       if (checkpoint === undefined) throw new Error("No checkpoint came before the crash.");

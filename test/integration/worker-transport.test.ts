@@ -208,7 +208,7 @@ describe("worker: what goes wrong", () => {
       other.open();
       await other.until("opened");
       hit.chunk(0, 0, SECOND, mishap);
-      expect((await hit.end())?.code).toBe("unavailable");
+      expect((await hit.end())?.code).toBe("worker_broken");
       other.chunk(0, 0, 2 * SECOND, "test/audio");
       other.finish();
       expect(await other.end()).toBeUndefined();

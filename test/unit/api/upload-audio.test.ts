@@ -89,6 +89,7 @@ describe("upload-audio", () => {
       chunks,
       blobs,
       notifier: { notify: unused },
+      backlog: { check: () => {} },
       log: silentLog,
     });
     const params = { session_id: sessionId };

@@ -90,3 +90,30 @@ describe("session feed: order", () => {
     expect(sink.seqs).toEqual([1, 2]);
   });
 });
+
+describe("session feed: sharing", () => {
+  it("builds a frame once for all viewers, and hands on what came in a tick together", async () => {
+    const source = new MemoryLiveSource();
+    const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+    const feed = new SessionFeed({ ...options, tickMs: 20, recent: 64, readTimeoutMs: 5000 });
+    feed.start();
+    feed.establish(0);
+    const deliveries: EncodedFrame[][][] = [[], [], []];
+    for (const delivered of deliveries) {
+      feed.add({ deliver: (frames) => void delivered.push([...frames]) });
+    }
+    // In one turn of the event loop: no tick can end in between.
+    for (let event = 0; event < 10; event += 1) source.publish(SESSION);
+    await until(() => deliveries.every((delivered) => delivered.length > 0), "the tick");
+    feed.close();
+    const [first] = deliveries;
+    expect(first?.map((frames) => frames.map(({ seq }) => seq))).toEqual([
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    ]);
+    for (const delivered of deliveries) {
+      const shared = delivered.flat();
+      expect(shared).toHaveLength(10);
+      for (const [at, frame] of shared.entries()) expect(frame).toBe(first?.[0]?.[at]);
+    }
+  });
+});

@@ -206,3 +206,25 @@ describe("claims", () => {
     }
   });
 });
+
+describe("suspects", () => {
+  it("suspects: kept as told; the third break at a chunk fails it, once", () => {
+    const bench = new SessionBench().start();
+    for (let sequence = 0; sequence < 3; sequence += 1) bench.chunk(sequence);
+    const suspects = [
+      { sequence: 1, breaks: 2, position: 0 },
+      { sequence: 2, breaks: 1, position: 0 },
+    ];
+    bench.run({ type: "Suspected", attempt: 1, suspects });
+    expect(bench.writes.at(-1)).toEqual({ type: "Suspects", attempt: 1, suspects });
+    expect(bench.of("ChunkFailed")).toEqual([]);
+    const again = [{ sequence: 1, breaks: 3, position: 0 }];
+    bench.run({ type: "Suspected", attempt: 1, suspects: again });
+    bench.run({ type: "Suspected", attempt: 1, suspects: again });
+    expect(bench.of("ChunkFailed")).toMatchObject([
+      { chunkId: "c1", sequence: 1, code: "audio_unreadable" },
+    ]);
+    bench.utterance([], 6 * SECOND);
+    expect(bench.of("ChunkTranscribed").map((event) => event.sequence)).toEqual([0, 2]);
+  });
+});

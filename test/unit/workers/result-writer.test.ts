@@ -1,6 +1,6 @@
 import { Duplex } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { ResultWriter } from "../../../workers/result-writer.ts";
+import { MAX_WAITING, ResultWriter } from "../../../workers/result-writer.ts";
 import type { EncodedResult } from "../../../workers/thread-protocol.ts";
 import type { EncodedCall } from "../../../workers/worker-service.ts";
 
@@ -37,11 +37,13 @@ function result(kind: EncodedResult["kind"], text: string): EncodedResult {
 function create() {
   const call = new SlowCall();
   const congestion: boolean[] = [];
-  const writer = new ResultWriter({
+  const overflows: number[] = [];
+  const writer: ResultWriter = new ResultWriter({
     call: call as unknown as EncodedCall,
     onCongestion: (congested) => congestion.push(congested),
+    onOverflow: () => overflows.push(writer.waiting),
   });
-  return { call, writer, congestion };
+  return { call, writer, congestion, overflows };
 }
 
 describe("result writer: a slow client", () => {
@@ -65,5 +67,14 @@ describe("result writer: a slow client", () => {
     await call.takeAll();
     expect(call.taken).toEqual(["1", "2", "3", "4"]);
     expect(call.writableEnded).toBe(true);
+  });
+
+  it("says when more waits than may", async () => {
+    const { writer, overflows } = create();
+    // Two are with the stream; the others wait.
+    for (let n = 0; n < MAX_WAITING + 2; n += 1) writer.write(result("utterance", `${n}`));
+    expect(overflows).toEqual([]);
+    writer.write(result("utterance", "one too many"));
+    expect(overflows).toEqual([MAX_WAITING + 1]);
   });
 });

@@ -12,9 +12,9 @@ function encode(message: RequestMessage): Uint8Array {
   return TranscribeRequest.encode({ message }).finish();
 }
 
-function open(): Uint8Array {
-  const value = { sessionId: "s", attempt: 1, language: "", vocabulary: [], interimResults: true };
-  return encode({ $case: "open", value });
+function open(tellWhenRead = false): Uint8Array {
+  const base = { sessionId: "s", attempt: 1, language: "", vocabulary: [], interimResults: true };
+  return encode({ $case: "open", value: { ...base, tellWhenRead } });
 }
 
 function chunk(sequence: number, seconds: number): Uint8Array {
@@ -63,6 +63,28 @@ describe("session host: turns", () => {
         PATIENT,
       )
       .toHaveLength(2);
+    host.closeAll();
+  });
+
+  it("tells when all was read, to who asked for it", async () => {
+    const { host, batches } = create();
+    await host.open(1, open(true));
+    await host.open(2, open());
+    const told = () => batches().flatMap(({ results }) => results.map(({ kind }) => kind));
+    for (const [sequence, end] of [24_000, 40_000].entries()) {
+      const length = end / SECOND;
+      host.feed(2, chunk(sequence, length));
+      host.feed(1, chunk(sequence, length));
+      const want = sequence + 1;
+      await expect
+        .poll(() => told().filter((kind) => kind === "progress").length, PATIENT)
+        .toBe(want);
+      const all = batches().flatMap(({ results }) => results);
+      const newest = all.findLast(({ kind }) => kind === "progress")?.bytes ?? new Uint8Array();
+      expect(TranscribeResponse.decode(newest).message).toMatchObject({
+        value: { processedTo: end },
+      });
+    }
     host.closeAll();
   });
 

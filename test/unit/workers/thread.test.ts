@@ -53,7 +53,7 @@ describe("thread: start", () => {
   });
 
   it("rejects when the file is missing, or the time is over", async () => {
-    await expect(start(MISSING)).rejects.toMatchObject({ code: "unavailable" });
+    await expect(start(MISSING)).rejects.toMatchObject({ code: "worker_broken" });
     await expect(start(SCRIPTED, { readyMs: 1 })).rejects.toMatchObject({ code: "timeout" });
   });
 });
@@ -77,10 +77,10 @@ describe("thread: calls", () => {
       const thread = await start(SCRIPTED, { silenceMs: 800 });
       await openSession(thread);
       const call = thread.call("feed", 20_000, (remote) => remote.feed(1, request(mishap)));
-      await expect(call).rejects.toMatchObject({ code: "unavailable" });
-      expect((await thread.ended).code).toBe("unavailable");
+      await expect(call).rejects.toMatchObject({ code: "worker_broken" });
+      expect((await thread.ended).code).toBe("worker_broken");
       expect(thread.isAlive).toBe(false);
-      await expect(openSession(thread)).rejects.toMatchObject({ code: "unavailable" });
+      await expect(openSession(thread)).rejects.toMatchObject({ code: "worker_broken" });
     });
   }
 

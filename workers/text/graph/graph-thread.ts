@@ -3,6 +3,7 @@ import { type Remote, transfer, wrap } from "comlink";
 import { createDeferred, withTimeout } from "../../../src/base/deferred.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import type { Log } from "../../../src/base/log.ts";
+import type { QueueFigures, QueueOwner } from "../../../src/base/queue-metrics.ts";
 import { toEndpoint } from "../../thread-endpoint.ts";
 import { fromFault } from "../../thread-protocol.ts";
 import type { GraphThreadCalls } from "./graph-thread-protocol.ts";
@@ -34,7 +35,7 @@ interface Running {
  * threads that hear: it may be busy for seconds and must delay nobody's words.
  * Started by the first request and ended when there are none.
  */
-export class GraphThread {
+export class GraphThread implements QueueOwner {
   readonly #log: Log;
   readonly #entry: URL;
   readonly #maxWaiting: number;
@@ -45,6 +46,7 @@ export class GraphThread {
   #running: Running | undefined;
   #idle: NodeJS.Timeout | undefined;
   #isStopped = false;
+  #refused = 0;
 
   constructor(options: GraphThreadOptions) {
     this.#log = options.log;
@@ -54,12 +56,19 @@ export class GraphThread {
     this.#idleMs = options.idleMs ?? 60_000;
   }
 
+  get queues(): readonly QueueFigures[] {
+    // One is worked on, the others wait.
+    const limit = this.#maxWaiting + 1;
+    return [{ queue: "graphs", length: this.#waiting, limit, refused: this.#refused }];
+  }
+
   /**
    * `request` and the answer are encoded. Rejects with `overloaded` when too many
    * wait, `timeout`, or `unavailable` when the thread ends or nobody waits any more.
    */
   async extract(request: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
     if (this.#waiting > this.#maxWaiting) {
+      this.#refused += 1;
       throw new AppError("overloaded", "Too many graphs are being made. Please try again.");
     }
     this.#waiting += 1;

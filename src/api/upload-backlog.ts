@@ -1,0 +1,8 @@
+/**
+ * Port: whether the service keeps up with what it is sent. Answers at once, by
+ * what it knows; never rejects for lack of knowledge.
+ */
+export interface UploadBacklog {
+  /** Throws `overloaded` with `Retry-After` while too much waits to be worked off. */
+  check(): void;
+}

@@ -1,0 +1,70 @@
+import type { SessionsRole } from "./app-sessions.ts";
+import type { AppContext, Shared } from "./app-shared.ts";
+import type { QueueOwner } from "./base/queue-metrics.ts";
+import { type Figure, OpsMetrics } from "./ops-metrics.ts";
+
+/** What the operations port of this process tells. */
+export function createMetrics(
+  { queues, shared }: AppContext,
+  sessions: SessionsRole | undefined,
+  more: readonly Figure[],
+): OpsMetrics {
+  queues.add(connectionsOf(shared));
+  queues.add(shared.commands);
+  return new OpsMetrics([...createFigures(shared, sessions), ...more], queues);
+}
+
+/** Who waits for a connection is told in a figure of its own: the pool gives up after 5 s. */
+function connectionsOf({ pool, poolSize }: Shared): QueueOwner {
+  return {
+    get queues() {
+      const { acquiredConnections: length } = pool.state();
+      return [{ queue: "database_connections", length, limit: poolSize, refused: 0 }];
+    },
+  };
+}
+
+function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figure[] {
+  return [
+    {
+      name: "voice_sessions_active",
+      help: "Sessions in memory on this host",
+      read: () => sessions?.host.size ?? 0,
+    },
+    {
+      name: "voice_partitions_owned",
+      help: "Partitions whose lease this host holds",
+      read: () => sessions?.host.owned.length ?? 0,
+    },
+    {
+      name: "voice_webhooks_under_way",
+      help: "Webhook messages that this host is sending",
+      read: () => sessions?.webhooks.figures.underWay ?? 0,
+    },
+    {
+      name: "voice_webhooks_succeeded",
+      help: "Webhook messages that arrived, since the start",
+      read: () => sessions?.webhooks.figures.succeeded ?? 0,
+    },
+    {
+      name: "voice_webhooks_failed",
+      help: "Attempts to send a webhook message that failed, since the start",
+      read: () => sessions?.webhooks.figures.failed ?? 0,
+    },
+    {
+      name: "voice_workers_known",
+      help: "Workers heard lately",
+      read: () => shared.placement.status().length,
+    },
+    {
+      name: "voice_workers_available",
+      help: "Workers that would take another session",
+      read: () => shared.placement.status().filter(({ state }) => state === "available").length,
+    },
+    {
+      name: "voice_database_waiting",
+      help: "Queries that wait for a connection",
+      read: () => shared.pool.state().waitingClients,
+    },
+  ];
+}

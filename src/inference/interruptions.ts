@@ -1,0 +1,39 @@
+import type { AppError, ErrorCode } from "../base/errors.ts";
+import type { WarningFrame } from "../wire/live-frames.ts";
+
+const MESSAGES: Partial<Record<ErrorCode, string>> = {
+  overloaded: "All workers are busy; the audio is safe and its text comes later.",
+};
+const MESSAGE = "Transcription is interrupted and will catch up; nothing is lost.";
+
+/**
+ * What viewers are told when a session's reading stands still: once when it
+ * begins, or its reason changes, and once when it is over.
+ */
+export class Interruptions {
+  readonly #sessionId: string;
+  #told: ErrorCode | undefined;
+
+  constructor(sessionId: string) {
+    this.#sessionId = sessionId;
+  }
+
+  /** Undefined when this was told already. */
+  began(error: AppError | undefined): WarningFrame | undefined {
+    const code = error?.code ?? "unavailable";
+    if (this.#told === code) return undefined;
+    this.#told = code;
+    return this.#warning(code, MESSAGES[code] ?? MESSAGE, true);
+  }
+
+  /** Undefined when there was none. */
+  ended(): WarningFrame | undefined {
+    if (this.#told === undefined) return undefined;
+    this.#told = undefined;
+    return this.#warning("resumed", "Transcription goes on.", false);
+  }
+
+  #warning(code: string, message: string, retryable: boolean): WarningFrame {
+    return { type: "Warning", session_id: this.#sessionId, code, message, retryable };
+  }
+}

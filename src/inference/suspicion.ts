@@ -1,0 +1,128 @@
+import type { AppError, ErrorCode } from "../base/errors.ts";
+import { MAX_TRIES, type Suspect } from "../session/suspect.ts";
+import { SAMPLE_RATE } from "../session/timeline.ts";
+
+/** Chunks blamed for one break at most; what lies behind them is found out by a later one. */
+const MAX_BLAMED = 64;
+/** A reading that came this much further than the one before did not break at the same place. */
+const FURTHER = 3 * SAMPLE_RATE;
+
+/** The worker was not there, had no room or was leaving: no audio made it do so. */
+const NOBODYS_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "unavailable",
+  "overloaded",
+  "unauthorized",
+  "timeout",
+]);
+
+/** True when the audio in work may be what ended a reading. */
+export function mayBeTheAudio(error: AppError | undefined): boolean {
+  return error !== undefined && !NOBODYS_FAULT.has(error.code);
+}
+
+/** A chunk, a gap, or a piece of a chunk that is still being streamed. */
+export interface Fed {
+  sequence: number;
+  /** End of what was fed, in samples. */
+  end: number;
+  kind: "chunk" | "piece" | "gap";
+}
+
+/**
+ * Which chunks of one attempt readings break at.
+ *
+ * Whatever was under way when a reading broke is suspect. Suspects are then fed
+ * one at a time, each only after all before it was read, so that the next break
+ * has one culprit. What was read is suspect no longer; what breaks readings
+ * MAX_TRIES times is unreadable for good, and read as a gap.
+ */
+export class Suspicion {
+  readonly #suspects = new Map<number, Suspect>();
+  #fed: Fed[] = [];
+  #lastAudio: number | undefined;
+  #isLoaded = false;
+
+  /** Takes over what is known from earlier activations, once. */
+  async load(read: () => Promise<readonly Suspect[]>): Promise<void> {
+    if (this.#isLoaded) return;
+    const known = await read();
+    if (this.#isLoaded) return;
+    this.#isLoaded = true;
+    for (const suspect of known) this.#suspects.set(suspect.sequence, suspect);
+  }
+
+  /** A reading begins with this chunk; all before it were read. */
+  begin(sequence: number): void {
+    this.#fed = [];
+    this.#lastAudio = undefined;
+    for (const suspect of this.#pending()) {
+      if (suspect.sequence < sequence) this.#suspects.delete(suspect.sequence);
+    }
+  }
+
+  /** True while chunks are to be fed one at a time. */
+  get isCareful(): boolean {
+    return this.#pending().length > 0;
+  }
+
+  /** False when what was fed last must be read first. */
+  get mayFeed(): boolean {
+    return this.#fed.length === 0 || !this.isCareful;
+  }
+
+  isUnreadable(sequence: number): boolean {
+    return (this.#suspects.get(sequence)?.breaks ?? 0) >= MAX_TRIES;
+  }
+
+  fed(fed: Fed): void {
+    this.#fed.push(fed);
+    if (fed.kind !== "gap") this.#lastAudio = fed.sequence;
+  }
+
+  /** Everything before `position` was read. */
+  read(position: number): void {
+    const unread = this.#fed.findIndex(({ end }) => end > position);
+    const passed = this.#fed.splice(0, unread < 0 ? this.#fed.length : unread);
+    for (const { sequence, kind } of passed) {
+      // What breaks readings may lie in a later piece of the same chunk.
+      if (kind !== "piece" && !this.isUnreadable(sequence)) this.#suspects.delete(sequence);
+    }
+  }
+
+  /** Everything that is held against chunks of this attempt. */
+  get suspects(): Suspect[] {
+    return [...this.#suspects.values()];
+  }
+
+  /** A reading broke, having come to `position`. All suspects now, or undefined when no audio was in work. */
+  broke(position: number): Suspect[] | undefined {
+    this.read(position);
+    const blamed = this.#blamed();
+    if (blamed.length === 0) return undefined;
+    for (const sequence of blamed) this.#blame(sequence, position);
+    return this.suspects;
+  }
+
+  #blamed(): number[] {
+    const newest = this.#fed.at(-1);
+    if (newest === undefined) return [];
+    const audio = this.#fed.filter(({ kind }) => kind !== "gap").map(({ sequence }) => sequence);
+    if (!this.isCareful && audio.length > 0) return [...new Set(audio)].slice(0, MAX_BLAMED);
+    // A gap by itself breaks nothing: it ends the utterance that the audio before it began.
+    return this.#lastAudio === undefined ? [] : [this.#lastAudio];
+  }
+
+  #blame(sequence: number, position: number): void {
+    const before = this.#suspects.get(sequence);
+    const isSamePlace = before !== undefined && position <= before.position + FURTHER;
+    this.#suspects.set(sequence, {
+      sequence,
+      breaks: isSamePlace ? before.breaks + 1 : 1,
+      position: Math.max(position, before?.position ?? 0),
+    });
+  }
+
+  #pending(): Suspect[] {
+    return this.suspects.filter(({ breaks }) => breaks < MAX_TRIES);
+  }
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { scrapeQueues } from "../support/scraped-metrics.ts";
+import { until } from "../support/until.ts";
+import { Viewer } from "../support/viewer.ts";
+import { WholeService } from "../support/whole-service.ts";
+
+/** Every queue, buffer and set of slots of a process with both roles. */
+const QUEUES = [
+  "activations",
+  "answers_awaited",
+  "audio_ahead_samples",
+  "audio_pieces",
+  "background",
+  "commands",
+  "database_connections",
+  "downloads",
+  "frames_in_order",
+  "live_frames_held",
+  "live_socket_bytes",
+  "live_sockets",
+  "mailbox_control",
+  "mailbox_requests",
+  "outbox",
+  "passwords",
+  "requests",
+  "uploads",
+];
+
+describe("metrics", () => {
+  let service: WholeService;
+  beforeAll(async () => {
+    service = await WholeService.start();
+  });
+  afterAll(() => service?.stop());
+
+  it("metrics: every queue with its bound, requests by route, viewers and their frames", async () => {
+    const { email, password } = service.ready.admin;
+    const login = await fetch(`${service.api}/auth/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ email, password }),
+    });
+    const { token } = (await login.json()) as { token: string };
+    await fetch(`${service.api}/sessions/0/chunks`);
+    await fetch(`${service.api}/no/such/thing/${"x".repeat(50)}`);
+    const viewer = new Viewer(service.ready.live_url, { authorization: `Bearer ${token}` });
+    await viewer.opened();
+    viewer.send({ type: "Subscribe", session_id: "none" });
+    await viewer.received("Error");
+    await until(() => viewer.socket.readyState === 3, "the close");
+
+    const { text, queues } = await scrapeQueues(service.ready.ops_url);
+    expect([...queues.keys()].sort()).toEqual(QUEUES);
+    for (const [name, { length, limit }] of queues) {
+      expect(length, name).toBeGreaterThanOrEqual(0);
+      expect(limit, name).toBeGreaterThan(0);
+      expect(length, name).toBeLessThanOrEqual(limit);
+    }
+    const count = (labels: string): RegExp =>
+      new RegExp(`^voice_http_request_seconds_count\\{${labels}\\} [1-9]`, "m");
+    expect(text).toMatch(count('method="POST",route="/auth/login",status="200"'));
+    expect(text).toMatch(
+      count('method="GET",route="/sessions/\\{session_id\\}/chunks",status="401"'),
+    );
+    expect(text).toMatch(count('method="GET",route="none",status="404"'));
+    expect(text).toMatch(/^voice_live_frames_sent_total [1-9]/m);
+    expect(text).toMatch(/^voice_live_closes_total\{code="4404"\} 1$/m);
+    expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
+  });
+});

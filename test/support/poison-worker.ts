@@ -1,0 +1,25 @@
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { ThreadPool } from "../../workers/pool.ts";
+import { WorkerServer } from "../../workers/server.ts";
+
+/** A worker process of its own, for tests in which a whole process dies. Says its address on stdout. */
+const pool = new ThreadPool({
+  threads: 1,
+  sessionsPerThread: 8,
+  entry: new URL("./poison-thread-entry.ts", import.meta.url),
+  nativeRoot: undefined,
+  clock: systemClock,
+  log: silentLog,
+});
+await pool.start();
+const server = new WorkerServer({
+  workerId: `poison-${process.pid}`,
+  version: "0.0.0",
+  host: "127.0.0.1",
+  port: 0,
+  key: undefined,
+  pool,
+  log: silentLog,
+});
+process.stdout.write(`${await server.start()}\n`);
