@@ -51,6 +51,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     shared.bus,
     ({ sessionId, command, id }) => deliver(sessionId, command, id),
     log,
+    config.natsReplicas,
   );
   stack.push("command inbox", () => inbox.stop());
   const sweeper = new Sweeper({
@@ -66,7 +67,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   });
   sweeper.start();
   stack.push("sweeper", () => sweeper.stop());
-  const table = new KvLeaseTable(shared.bus);
+  const table = new KvLeaseTable(shared.bus, config.natsReplicas);
   stack.push("lease table", () => table.stop());
   const owner = new PartitionOwner({
     host: `${config.nodeName}-${process.pid}-${randomBytes(3).toString("hex")}`.replace(

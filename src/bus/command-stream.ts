@@ -20,7 +20,10 @@ export const ACK_WAIT = 30_000;
  * The one stream that carries commands. It is a transport: it may be deleted at
  * any time and is then simply made again.
  */
-export async function ensureCommandStream(manager: JetStreamManager): Promise<void> {
+export async function ensureCommandStream(
+  manager: JetStreamManager,
+  replicas: number,
+): Promise<void> {
   try {
     await manager.streams.info(COMMAND_STREAM);
   } catch (error) {
@@ -30,6 +33,7 @@ export async function ensureCommandStream(manager: JetStreamManager): Promise<vo
       subjects: [COMMAND_SUBJECTS],
       retention: RetentionPolicy.Workqueue,
       storage: StorageType.File,
+      num_replicas: replicas,
       discard: DiscardPolicy.Old,
       max_bytes: MAX_BYTES,
       max_age: nanos(3_600_000),

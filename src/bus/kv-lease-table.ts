@@ -12,14 +12,17 @@ import { LEASE_BUCKET } from "../wire/subjects.ts";
  */
 export class KvLeaseTable implements LeaseTable {
   readonly #connection: NatsConnection;
+  readonly #replicas: number;
   #bucket: KV | undefined;
   #watch: QueuedIterator<KvEntry> | undefined;
   /** Kept up to date by the watch; whoever writes by it is checked by revision. */
   readonly #entries = new Map<string, KvEntry>();
   #revisions = new Map<string, number>();
 
-  constructor(connection: NatsConnection) {
+  /** `replicas`: copies that a NATS cluster keeps of the leases. */
+  constructor(connection: NatsConnection, replicas = 1) {
     this.#connection = connection;
+    this.#replicas = replicas;
   }
 
   async read(): Promise<LeaseView> {
@@ -103,7 +106,7 @@ export class KvLeaseTable implements LeaseTable {
   async #open(): Promise<KV> {
     const bucket = await this.#connection
       .jetstream({ timeout: 2_000 })
-      .views.kv(LEASE_BUCKET, { ttl: 3_600_000, history: 1 });
+      .views.kv(LEASE_BUCKET, { ttl: 3_600_000, history: 1, replicas: this.#replicas });
     this.#watch?.stop();
     this.#entries.clear();
     const initialised = createDeferred<void>();

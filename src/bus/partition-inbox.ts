@@ -22,12 +22,15 @@ export class PartitionInbox {
   readonly #connection: NatsConnection;
   readonly #deliver: Deliver;
   readonly #log: Log;
+  readonly #replicas: number;
   readonly #readers = new Map<number, AbortController>();
 
-  constructor(connection: NatsConnection, deliver: Deliver, log: Log) {
+  /** `replicas`: copies that a NATS cluster keeps of the commands. */
+  constructor(connection: NatsConnection, deliver: Deliver, log: Log, replicas: number) {
     this.#connection = connection;
     this.#deliver = deliver;
     this.#log = log;
+    this.#replicas = replicas;
   }
 
   open(partition: number): void {
@@ -63,7 +66,7 @@ export class PartitionInbox {
   }
 
   async #consume(manager: JetStreamManager, partition: number, signal: AbortSignal): Promise<void> {
-    await ensureCommandStream(manager);
+    await ensureCommandStream(manager, this.#replicas);
     await resetConsumer(manager, partition);
     const consumer = await manager
       .jetstream()
