@@ -149,7 +149,7 @@ describe("nodes in the lease bucket", () => {
     await expect(register.nodes()).rejects.toMatchObject({ code: "unavailable" });
     const table = new KvLeaseTable(bus);
     const before = Date.now();
-    for (const host of ["b", "a"]) await table.beat(host, 1);
+    for (const host of ["b", "a"]) await table.beat(host, { counter: 1, leaving: false });
     for (const partition of [7, 3]) await table.take(partition, "b", 0);
     await table.take(5, "gone", 0);
     const nodes = await register.nodes();

@@ -80,11 +80,7 @@ export class WholeService {
 
   /** Resolves when the supervisor has put another process in the place of `pid`. */
   async replaced(part: PartName, pid: number): Promise<void> {
-    const back = until(
-      () => ![pid, null].includes(this.ready.pids[part]),
-      `${part} to come back`,
-      60_000,
-    );
+    const back = until(() => this.#isAnother(part, pid), `${part} to come back`, 60_000);
     await back.catch((error: unknown) => {
       throw new Error(`The supervisor said:\n${this.output}`, { cause: error });
     });
