@@ -39,6 +39,9 @@ import { WorkspaceStore } from "./store/workspaces.ts";
 import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
 
+/** For the requests and uploads in hand when the process is told to stop. */
+const UPLOADS_IN_HAND_MS = 6_000;
+
 /** The role that serves REST and the live channel. Returns its port. */
 export async function startFront(context: AppContext): Promise<number> {
   const { config, log, clock, stack, shared } = context;
@@ -92,10 +95,11 @@ export async function startFront(context: AppContext): Promise<number> {
   });
   const { port } = await server.start();
   listening = port;
-  stack.push("front", async () => {
-    await server.drain();
+  const drain = async (): Promise<void> => {
+    await server.drain(config.drainMs);
     await server.stop();
-  });
+  };
+  stack.push("front", drain, config.drainMs + UPLOADS_IN_HAND_MS);
   return port;
 }
 
@@ -142,7 +146,12 @@ function createPorts(
     docs: { asyncApi: asyncApiDocument },
     graph: createGraphPorts(context, { directory, workspaces: new WorkspaceStore(shared.pool) }),
     queries: createQueryPorts(context, directory),
-    health: { checks: { run: () => runChecks(shared) }, version, clock },
+    health: {
+      checks: { run: () => runChecks(shared) },
+      version,
+      clock,
+      stopping: () => context.stack.stopping,
+    },
   };
 }
 

@@ -32,8 +32,13 @@ type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCo
 
 export interface SessionsRole {
   host: SessionHost;
+  /** Writes that the journal refused, as another activation had taken over. */
+  fenced(): number;
   webhooks: WebhookSender;
 }
+
+/** For putting the sessions away, with a snapshot of each, when the process is told to stop. */
+const HAND_OVER_MS = 10_000;
 
 /** The role that hosts session actors. */
 export async function startSessions(context: AppContext): Promise<SessionsRole> {
@@ -43,7 +48,10 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   stack.push("audio sweep", () => sweep.stop());
   const client = new WorkerClient();
   stack.push("worker client", () => client.close());
-  const host = createHost(context, client);
+  let fenced = 0;
+  const host = createHost(context, client, () => {
+    fenced += 1;
+  });
   host.start();
   const deliver = (sessionId: string, command: Record<string, unknown>, id: string) =>
     deliverTo(host, log, sessionId, command, id);
@@ -94,9 +102,9 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   });
   await owner.start();
   stack.push("actor host", () => host.drain());
-  stack.push("partitions", () => owner.stop());
+  stack.push("partitions", () => owner.stop(), HAND_OVER_MS);
   startJobs(context, client);
-  return { host, webhooks: startWebhooks(context) };
+  return { host, fenced: () => fenced, webhooks: startWebhooks(context) };
 }
 
 function deliverTo(
@@ -112,7 +120,7 @@ function deliverTo(
   return Promise.reject(new AppError("bad_request", "This command is not known."));
 }
 
-function createHost(context: AppContext, client: WorkerClient): SessionHost {
+function createHost(context: AppContext, client: WorkerClient, onFenced: () => void): SessionHost {
   const { config, log, clock, shared } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
   const source = new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256));
@@ -137,7 +145,7 @@ function createHost(context: AppContext, client: WorkerClient): SessionHost {
   return new ActorHost({
     activation: {
       behaviour: sessionBehaviour,
-      journal: new SessionJournal(shared.pool),
+      journal: new SessionJournal(shared.pool, onFenced),
       createCompanion,
       clock,
       log,

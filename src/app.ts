@@ -6,7 +6,7 @@ import { systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import { Stack } from "./base/stack.ts";
 import type { Config } from "./config.ts";
-import { OpsServer } from "./ops-server.ts";
+import { type Figure, OpsServer } from "./ops-server.ts";
 import { RpcServer } from "./rpc/server.ts";
 import { PostgresAudit } from "./store/audit.ts";
 
@@ -57,7 +57,7 @@ async function startParts(
     startHousekeeping(context, shared.revocations);
   }
   await reportAuditProtection(context);
-  const ops = new OpsServer([
+  const figures: Figure[] = [
     {
       name: "voice_sessions_active",
       help: "Sessions in memory on this host",
@@ -67,6 +67,12 @@ async function startParts(
       name: "voice_partitions_owned",
       help: "Partitions whose lease this host holds",
       read: () => sessions?.host.owned.length ?? 0,
+    },
+    {
+      name: "actor_fenced_total",
+      help: "Writes of stale session actors that the journal refused, since the start",
+      kind: "counter",
+      read: () => sessions?.fenced() ?? 0,
     },
     {
       name: "voice_webhooks_under_way",
@@ -88,7 +94,8 @@ async function startParts(
       help: "Workers heard lately",
       read: () => shared.placement.status().length,
     },
-  ]);
+  ];
+  const ops = new OpsServer(figures, () => !stack.stopping);
   const opsPort = await ops.start(config.host, config.opsPort);
   stack.push("operations port", () => ops.stop());
   const rpc = new RpcServer();

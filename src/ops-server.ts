@@ -1,31 +1,25 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
 /** A figure that is read when somebody asks. */
 export interface Figure {
   name: string;
   help: string;
+  /** A counter only rises; a gauge is what it is now. */
+  kind?: "counter" | "gauge";
   read(): number;
 }
 
-/** The operations port: `GET /metrics` in Prometheus text, `GET /health/live`. Not for the public. */
+/** The operations port: `GET /metrics` in Prometheus text, `GET /health/live` and `/health/ready`. Not for the public. */
 export class OpsServer {
   readonly #registry = new Registry();
   readonly #server: Server;
 
-  constructor(figures: readonly Figure[]) {
+  /** `isReady`: false as soon as the process is stopping. */
+  constructor(figures: readonly Figure[], isReady: () => boolean) {
     collectDefaultMetrics({ register: this.#registry });
-    for (const { name, help, read } of figures) {
-      new Gauge({
-        name,
-        help,
-        registers: [this.#registry],
-        collect() {
-          this.set(read());
-        },
-      });
-    }
+    for (const figure of figures) register(this.#registry, figure);
     this.#server = createServer((request, response) => {
       if (request.url === "/metrics") {
         this.#registry.metrics().then(
@@ -36,7 +30,8 @@ export class OpsServer {
       } else if (request.url === "/health/live") {
         response.writeHead(200, { "content-type": "application/json" }).end('{"status":"ok"}');
       } else {
-        response.writeHead(404).end();
+        const ready = request.url === "/health/ready";
+        response.writeHead(ready ? (isReady() ? 200 : 503) : 404).end();
       }
     });
   }
@@ -57,4 +52,28 @@ export class OpsServer {
       this.#server.closeAllConnections();
     });
   }
+}
+
+function register(registry: Registry, { name, help, kind, read }: Figure): void {
+  const registers = [registry];
+  if (kind === "counter") {
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+    return;
+  }
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.set(read());
+    },
+  });
 }

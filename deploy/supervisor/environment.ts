@@ -81,7 +81,7 @@ export class Environments {
       ...this.#nats(at),
       DATABASE_URL: at.databaseUrl,
       // A stop of everything has ten seconds, and there is nobody to wait for.
-      DRAIN_MS: this.#base.DRAIN_MS ?? "1000",
+      DRAIN_MS: this.#base.DRAIN_MS ?? "500",
       VOICE_BLOB_DIR: this.#base.VOICE_BLOB_DIR ?? this.#data.file("blobs"),
       VOICE_MAIL_DIR: this.#base.VOICE_MAIL_DIR ?? this.#data.file("mail"),
       VOICE_KEY_DIR: this.#base.VOICE_KEY_DIR ?? this.#data.file("keys"),

@@ -80,6 +80,7 @@ export class HttpFront {
   readonly #preconditions: Preconditions;
   readonly #downloads: Gate;
   #inFlight = 0;
+  #leaving = false;
   #draining = false;
 
   constructor(options: HttpOptions) {
@@ -90,6 +91,11 @@ export class HttpFront {
     this.#idempotency = new Idempotency(options.idempotency, options.log);
     this.#preconditions = new Preconditions(options.routes);
     this.#downloads = new Gate(options.limits.concurrentDownloads, "downloads");
+  }
+
+  /** Serves on, but keeps no connection: callers come back elsewhere. */
+  leave(): void {
+    this.#leaving = true;
   }
 
   /** From now on every request is answered 503; resolves when none is in flight. */
@@ -110,6 +116,7 @@ export class HttpFront {
     const extra = {
       "X-Request-Id": incoming.id,
       ...this.#options.origins.headers(incoming.headers),
+      ...(this.#leaving && { Connection: "close" }),
     };
     void this.#run({ exchange, incoming, extra, routeId: "none" });
   }
