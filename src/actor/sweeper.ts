@@ -57,10 +57,16 @@ export class Sweeper {
     }
   }
 
-  /** Activates what was left unfinished; a failure leaves the partition for the next round. */
+  /**
+   * Of partitions just taken: delivers the commands that wait, however young, as somebody waits
+   * for them, and activates what was left unfinished. A failure leaves the partition for the next
+   * round.
+   */
   async #resume(): Promise<void> {
     const partitions = [...this.#fresh];
     if (partitions.length === 0) return;
+    const waitingCommands = await this.#parts.backlog.commands(partitions, 0, this.#parts.limit);
+    await Promise.all(waitingCommands.map((command) => this.#deliver(command)));
     const ids = await this.#parts.backlog.unfinished(partitions);
     for (const partition of partitions) this.#fresh.delete(partition);
     const waiting = [...ids];

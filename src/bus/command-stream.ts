@@ -48,14 +48,19 @@ export function consumerName(partition: number): string {
 }
 
 /**
- * A fresh consumer for a partition's new owner: what the earlier owner had in
- * hand comes again at once instead of after its acknowledgement wait.
+ * The consumer for a partition's new owner. What the earlier owner had in hand
+ * would come again only after its acknowledgement wait, so then it is made anew;
+ * else it serves on, as making one takes a cluster several rounds.
  */
 export async function resetConsumer(manager: JetStreamManager, partition: number): Promise<void> {
   const name = consumerName(partition);
-  await manager.consumers.delete(COMMAND_STREAM, name).catch((error: unknown) => {
+  try {
+    const info = await manager.consumers.info(COMMAND_STREAM, name);
+    if (info.num_ack_pending === 0) return;
+    await manager.consumers.delete(COMMAND_STREAM, name);
+  } catch (error) {
     if (!isNotFound(error)) throw error;
-  });
+  }
   await manager.consumers.add(COMMAND_STREAM, {
     durable_name: name,
     filter_subject: commandSubject(partition),

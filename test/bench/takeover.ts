@@ -82,7 +82,7 @@ async function killLeader(stage: ClusterStage): Promise<number> {
     maxReconnectAttempts: -1,
   });
   try {
-    const manager = await connection.jetstreamManager();
+    const manager = await connection.jetstreamManager({ timeout: 20_000 });
     await manager.streams.add({ name: PROBE, subjects: [PROBE_SUBJECT], num_replicas: 3 });
     const { cluster } = await manager.streams.info(PROBE);
     const victim = SERVERS.find((each) => each === cluster?.leader);
@@ -97,7 +97,7 @@ async function killLeader(stage: ClusterStage): Promise<number> {
     }
     const ms = performance.now() - killedAt;
     await stage.service.replaced(victim, pid);
-    await connection.jetstreamManager().then((again) => again.streams.delete(PROBE));
+    await manager.streams.delete(PROBE);
     return ms;
   } finally {
     await connection.close();
