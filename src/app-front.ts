@@ -44,6 +44,8 @@ import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
 
 /** Commands that actors have yet to carry out, beyond which devices are told to wait. */
 const MAX_OUTBOX = 50_000;
+/** For the requests and uploads in hand when the process is told to stop. */
+const UPLOADS_IN_HAND_MS = 6_000;
 
 /** The role that serves REST and the live channel. Returns its port. */
 export async function startFront(
@@ -96,10 +98,11 @@ export async function startFront(
   queues.add(server);
   const { port } = await server.start();
   listening = port;
-  stack.push("front", async () => {
-    await server.drain();
+  const drain = async (): Promise<void> => {
+    await server.drain(config.drainMs);
     await server.stop();
-  });
+  };
+  stack.push("front", drain, config.drainMs + UPLOADS_IN_HAND_MS);
   return port;
 }
 
@@ -163,7 +166,12 @@ function createPorts(
     docs: { asyncApi: asyncApiDocument },
     graph: createGraphPorts(context, { directory, workspaces: new WorkspaceStore(shared.pool) }),
     queries: createQueryPorts(context, directory),
-    health: { checks: { run: () => runChecks(shared) }, version, clock },
+    health: {
+      checks: { run: () => runChecks(shared) },
+      version,
+      clock,
+      stopping: () => context.stack.stopping,
+    },
   };
 }
 

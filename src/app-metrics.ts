@@ -37,6 +37,12 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
       read: () => sessions?.host.owned.length ?? 0,
     },
     {
+      name: "actor_fenced_total",
+      help: "Writes of stale session actors that the journal refused, since the start",
+      kind: "counter",
+      read: () => sessions?.fenced() ?? 0,
+    },
+    {
       name: "voice_webhooks_under_way",
       help: "Webhook messages that this host is sending",
       read: () => sessions?.webhooks.figures.underWay ?? 0,

@@ -34,18 +34,27 @@ type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCo
 
 export interface SessionsRole {
   host: SessionHost;
+  /** Writes that the journal refused, as another activation had taken over. */
+  fenced(): number;
   webhooks: WebhookSender;
 }
+
+/** For putting the sessions away, with a snapshot of each, when the process is told to stop. */
+const HAND_OVER_MS = 10_000;
 
 /** The role that hosts session actors. */
 export async function startSessions(context: AppContext): Promise<SessionsRole> {
   const { config, log, clock, stack, shared, queues } = context;
-  const sweep = new BlobSweep(shared.blobs, shared.pool, log);
-  sweep.start();
-  stack.push("audio sweep", () => sweep.stop());
+  startBlobSweep(context);
   const client = new WorkerClient();
   stack.push("worker client", () => client.close());
-  const host: SessionHost = createHost(context, client, (id) => presence.of(id));
+  let fenced = 0;
+  const host: SessionHost = createHost(context, client, {
+    deviceOf: (id) => presence.of(id),
+    onFenced: () => {
+      fenced += 1;
+    },
+  });
   host.start();
   const presence = startPresence(context, () => host.owned);
   queues.add(host);
@@ -56,6 +65,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     shared.bus,
     ({ sessionId, command, id }) => deliver(sessionId, command, id),
     log,
+    config.natsReplicas,
   );
   stack.push("command inbox", () => inbox.stop());
   queues.add(inbox);
@@ -72,13 +82,10 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   });
   sweeper.start();
   stack.push("sweeper", () => sweeper.stop());
-  const table = new KvLeaseTable(shared.bus);
+  const table = new KvLeaseTable(shared.bus, config.natsReplicas);
   stack.push("lease table", () => table.stop());
   const owner = new PartitionOwner({
-    host: `${config.nodeName}-${process.pid}-${randomBytes(3).toString("hex")}`.replace(
-      /[^\w-]/g,
-      "_",
-    ),
+    host: hostName(config.nodeName),
     table,
     clock,
     log,
@@ -99,9 +106,21 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   });
   await owner.start();
   stack.push("actor host", () => host.drain());
-  stack.push("partitions", () => owner.stop());
+  stack.push("partitions", () => owner.stop(), HAND_OVER_MS);
   startJobs(context, client);
-  return { host, webhooks: startWebhooks(context) };
+  return { host, fenced: () => fenced, webhooks: startWebhooks(context) };
+}
+
+function startBlobSweep({ log, shared, stack }: AppContext): void {
+  const sweep = new BlobSweep(shared.blobs, shared.pool, log);
+  sweep.start();
+  stack.push("audio sweep", () => sweep.stop());
+}
+
+/** Another one after every start, so that a host never takes over its own old lease. */
+function hostName(nodeName: string): string {
+  const name = `${nodeName}-${process.pid}-${randomBytes(3).toString("hex")}`;
+  return name.replace(/[^\w-]/g, "_");
 }
 
 function deliverTo(
@@ -117,10 +136,15 @@ function deliverTo(
   return Promise.reject(new AppError("bad_request", "This command is not known."));
 }
 
+interface HostHooks {
+  deviceOf(sessionId: string): DeviceFrame | undefined;
+  onFenced(): void;
+}
+
 function createHost(
   context: AppContext,
   client: WorkerClient,
-  deviceOf: (sessionId: string) => DeviceFrame | undefined,
+  { deviceOf, onFenced }: HostHooks,
 ): SessionHost {
   const { config, log, clock, shared, queues } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
@@ -148,7 +172,7 @@ function createHost(
   return new ActorHost({
     activation: {
       behaviour: sessionBehaviour,
-      journal: new SessionJournal(shared.pool),
+      journal: new SessionJournal(shared.pool, onFenced),
       createCompanion,
       clock,
       log,

@@ -65,7 +65,7 @@ async function startParts(
   const streams = createAudioStreams(context, createNotifier(shared));
   const rpc = await startRpc(context, streams);
   const metrics = createMetrics(context, sessions, rpc.figures);
-  const ops = new OpsServer(metrics);
+  const ops = new OpsServer(metrics, () => !stack.stopping);
   const opsPort = await ops.start(config.host, config.opsPort);
   stack.push("operations port", () => ops.stop());
   const addresses: RunningApp["addresses"] = {

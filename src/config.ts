@@ -14,6 +14,8 @@ export interface Config {
   databasePoolSize: number;
   natsUrl: string;
   natsToken: string | undefined;
+  /** Copies that a NATS cluster keeps of the commands and the leases. */
+  natsReplicas: number;
   workerKey: string | undefined;
   blobFolder: string;
   keyFolder: string;
@@ -31,6 +33,8 @@ export interface Config {
   passivateMs: number;
   /** Seconds after which a session whose device is silent is stopped; 0 for never. */
   autoStopSilence: number;
+  /** Over how long a stopping front tells its sockets to go elsewhere. */
+  drainMs: number;
   logLevel: string;
   /** Where mail goes; without it letters are written to `mailFolder`, and without that none are sent. */
   smtpUrl: string | undefined;
@@ -133,6 +137,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     databasePoolSize: reader.number("DATABASE_POOL_SIZE", 16, 2, 200),
     natsUrl: reader.text("NATS_URL"),
     natsToken: reader.optional("NATS_TOKEN"),
+    natsReplicas: reader.number("NATS_REPLICAS", 1, 1, 5),
     workerKey: reader.optional("WORKER_KEY"),
     blobFolder: reader.text("VOICE_BLOB_DIR"),
     keyFolder: reader.text("VOICE_KEY_DIR", env.VOICE_KEYS ? "unused" : undefined),
@@ -146,6 +151,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     leaseMs: reader.number("LEASE_MS", 1_500, 300, 60_000),
     passivateMs: reader.number("PASSIVATE_MS", 120_000, 1_000, 86_400_000),
     autoStopSilence: reader.number("AUTO_STOP_SILENCE", 900, 0, 604_800),
+    drainMs: reader.number("DRAIN_MS", 4_000, 0, 12_000),
     logLevel: reader.text("LOG_LEVEL", "info"),
     smtpUrl: reader.url("SMTP_URL", ["smtp:", "smtps:"]),
     mailFrom: reader.text("MAIL_FROM", "Voice <no-reply@localhost>"),

@@ -6,6 +6,8 @@ import type { FrontObserver } from "./front/front-observer.ts";
 export interface Figure {
   name: string;
   help: string;
+  /** A counter only rises; a gauge is what it is now. */
+  kind?: "counter" | "gauge";
   read(): number;
 }
 
@@ -19,16 +21,7 @@ export class OpsMetrics {
   constructor(figures: readonly Figure[], queues: QueueOwner) {
     this.#queues = queues;
     collectDefaultMetrics({ register: this.#registry });
-    for (const { name, help, read } of figures) {
-      new Gauge({
-        name,
-        help,
-        registers: [this.#registry],
-        collect() {
-          this.set(read());
-        },
-      });
-    }
+    for (const figure of figures) register(this.#registry, figure);
   }
 
   get contentType(): string {
@@ -76,4 +69,28 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
 /** A caller may invent methods: they make no series of their own. */
 function known(method: string): string {
   return METHODS.has(method) ? method : "other";
+}
+
+function register(registry: Registry, { name, help, kind, read }: Figure): void {
+  const registers = [registry];
+  if (kind === "counter") {
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+    return;
+  }
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.set(read());
+    },
+  });
 }

@@ -2,11 +2,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { OpsMetrics } from "./ops-metrics.ts";
 
-/** The operations port: `GET /metrics` in Prometheus text, `GET /health/live`. Not for the public. */
+/** The operations port: `GET /metrics` in Prometheus text, `GET /health/live` and `/health/ready`. Not for the public. */
 export class OpsServer {
   readonly #server: Server;
 
-  constructor(metrics: Pick<OpsMetrics, "text" | "contentType">) {
+  /** `isReady`: false as soon as the process is stopping. */
+  constructor(metrics: Pick<OpsMetrics, "text" | "contentType">, isReady: () => boolean) {
     this.#server = createServer((request, response) => {
       if (request.url === "/metrics") {
         metrics.text().then(
@@ -16,7 +17,8 @@ export class OpsServer {
       } else if (request.url === "/health/live") {
         response.writeHead(200, { "content-type": "application/json" }).end('{"status":"ok"}');
       } else {
-        response.writeHead(404).end();
+        const ready = request.url === "/health/ready";
+        response.writeHead(ready ? (isReady() ? 200 : 503) : 404).end();
       }
     });
   }

@@ -3,16 +3,22 @@ import type { DataFolder } from "./data-folder.ts";
 import { OWNER_VARIABLE } from "./leftovers.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** Where the servers are and where the parts listen. */
+/** Where the servers are. */
 export interface Addresses {
   readonly databaseUrl: string;
   readonly databaseOwnerUrl: string;
   readonly natsUrl: string;
   readonly natsToken: string | undefined;
+  /** Copies that NATS keeps of streams and leases; the default of the service when absent. */
+  readonly natsReplicas?: number;
+}
+
+/** Where one process listens. A worker has no more than its own port. */
+export interface Listening {
+  /** REST and WebSockets, or a worker's gRPC. */
   readonly port: number;
   readonly opsPort: number;
   readonly grpcSessionsPort: number;
-  readonly workerPort: number;
 }
 
 export interface AdminLogin {
@@ -49,37 +55,46 @@ export class Environments {
 
   setup(at: Addresses, admin: FirstLogin): NodeJS.ProcessEnv {
     return {
-      ...this.main(at),
+      ...this.#service(at),
       DATABASE_OWNER_URL: at.databaseOwnerUrl,
       ADMIN_EMAIL: admin.email,
       ADMIN_PASSWORD: admin.password,
     };
   }
 
-  main(at: Addresses): NodeJS.ProcessEnv {
+  /** Of a process of src/main.ts; `suffix` tells those of one machine apart. */
+  main(at: Addresses, listening: Listening, roles: string, suffix = ""): NodeJS.ProcessEnv {
+    return {
+      ...this.#service(at),
+      ROLES: roles,
+      NODE_NAME: `${this.#node}${suffix}`,
+      PORT: String(listening.port),
+      OPS_PORT: String(listening.opsPort),
+      GRPC_SESSIONS_PORT: String(listening.grpcSessionsPort),
+    };
+  }
+
+  #service(at: Addresses): NodeJS.ProcessEnv {
     return {
       ...this.#base,
       ...this.#accounts,
       ...this.#nats(at),
       DATABASE_URL: at.databaseUrl,
-      ROLES: "front,sessions",
-      NODE_NAME: this.#base.NODE_NAME ?? hostname(),
-      PORT: String(at.port),
-      OPS_PORT: String(at.opsPort),
-      GRPC_SESSIONS_PORT: String(at.grpcSessionsPort),
+      // A stop of everything has ten seconds, and there is nobody to wait for.
+      DRAIN_MS: this.#base.DRAIN_MS ?? "500",
       VOICE_BLOB_DIR: this.#base.VOICE_BLOB_DIR ?? this.#data.file("blobs"),
       VOICE_MAIL_DIR: this.#base.VOICE_MAIL_DIR ?? this.#data.file("mail"),
       VOICE_KEY_DIR: this.#base.VOICE_KEY_DIR ?? this.#data.file("keys"),
     };
   }
 
-  worker(at: Addresses): NodeJS.ProcessEnv {
+  worker(at: Addresses, port: number, name: string): NodeJS.ProcessEnv {
     return {
       ...this.#base,
       ...this.#nats(at),
-      NODE_NAME: this.#base.NODE_NAME ?? hostname(),
-      WORKER_PORT: String(at.workerPort),
-      WORKER_ID: this.#base.WORKER_ID ?? "worker-1",
+      NODE_NAME: this.#node,
+      WORKER_PORT: String(port),
+      WORKER_ID: name === "worker" ? (this.#base.WORKER_ID ?? "worker-1") : name,
       // With more, what a recycled thread's decoders held stays with the process.
       MALLOC_ARENA_MAX: this.#base.MALLOC_ARENA_MAX ?? "1",
     };
@@ -90,7 +105,15 @@ export class Environments {
   }
 
   #nats(at: Addresses): NodeJS.ProcessEnv {
-    return { NATS_URL: at.natsUrl, ...(at.natsToken ? { NATS_TOKEN: at.natsToken } : {}) };
+    return {
+      NATS_URL: at.natsUrl,
+      ...(at.natsToken ? { NATS_TOKEN: at.natsToken } : {}),
+      ...(at.natsReplicas ? { NATS_REPLICAS: String(at.natsReplicas) } : {}),
+    };
+  }
+
+  get #node(): string {
+    return this.#base.NODE_NAME ?? hostname();
   }
 }
 

@@ -32,7 +32,7 @@ export async function checkNats(url: string, token: string | undefined): Promise
 /** One question to JetStream on a connection of its own; rejects when it does not answer. */
 export async function askJetStream(url: string, token: string | undefined): Promise<void> {
   const connection = await connect({
-    servers: url,
+    servers: url.split(",").map((each) => each.trim()),
     token,
     timeout: CONNECT_TIMEOUT_MS,
     reconnect: false,
@@ -45,8 +45,9 @@ export async function askJetStream(url: string, token: string | undefined): Prom
   }
 }
 
-/** Host and path of an address, without its password. */
-function placeOf(url: string): string {
+/** Host and path of an address (or the first of several), without its password. */
+function placeOf(urls: string): string {
+  const [url = ""] = urls.split(",");
   try {
     const { host, pathname } = new URL(url);
     return `${host}${pathname}`;

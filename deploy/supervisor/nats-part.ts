@@ -7,7 +7,16 @@ import { writeAtomically } from "./write-atomically.ts";
 const GIBIBYTE = 1024 ** 3;
 const PROBE_TIMEOUT_MS = 1_000;
 
+/** The other servers, which this one joins. */
+export interface NatsCluster {
+  /** Where the others connect to this one. */
+  readonly port: number;
+  /** Where all of them listen for each other. */
+  readonly routes: readonly number[];
+}
+
 export interface NatsSettings {
+  readonly name?: string;
   readonly program: string;
   readonly port: number;
   readonly token: string;
@@ -15,6 +24,8 @@ export interface NatsSettings {
   readonly folder: string;
   readonly logFile: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Absent for a server alone. */
+  readonly cluster?: NatsCluster;
 }
 
 /**
@@ -22,10 +33,11 @@ export interface NatsSettings {
  * among them) can be read by every user of the machine.
  */
 export function natsPart(settings: NatsSettings): Part {
+  const { name = "nats" } = settings;
   const configFile = `${settings.folder}/nats.conf`;
   return {
-    name: "nats",
-    title: "NATS",
+    name,
+    title: settings.cluster === undefined ? "NATS" : `NATS server ${name}`,
     logFile: settings.logFile,
     launch: () => {
       mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
@@ -34,6 +46,8 @@ export function natsPart(settings: NatsSettings): Part {
     },
     probe: async () => ((await greets(settings.port)) ? { port: settings.port } : undefined),
     isHealthy: async () => {
+      // One of a cluster cannot answer for the others: to serve JetStream at all is its part.
+      if (settings.cluster !== undefined) return greets(settings.port);
       await askJetStream(`nats://127.0.0.1:${settings.port}`, settings.token);
       return true;
     },
@@ -52,7 +66,7 @@ export function natsConfiguration(settings: NatsSettings): string {
   return [
     `host: "127.0.0.1"`,
     `port: ${settings.port}`,
-    `server_name: "voice"`,
+    `server_name: ${JSON.stringify(settings.cluster === undefined ? "voice" : settings.name)}`,
     `authorization { token: ${JSON.stringify(settings.token)} }`,
     "max_payload: 1MB",
     "max_pending: 64MB",
@@ -63,8 +77,25 @@ export function natsConfiguration(settings: NatsSettings): string {
     `  max_file_store: ${store}`,
     `  max_memory_store: ${128 * 1024 * 1024}`,
     "}",
+    ...(settings.cluster === undefined ? [] : clusterLines(settings.cluster, settings.token)),
     "",
   ].join("\n");
+}
+
+function clusterLines({ port, routes }: NatsCluster, token: string): string[] {
+  const user = "voice";
+  const password = JSON.stringify(token);
+  return [
+    "cluster {",
+    `  name: "voice"`,
+    `  host: "127.0.0.1"`,
+    `  port: ${port}`,
+    `  authorization { user: ${user}, password: ${password}, timeout: 5 }`,
+    "  routes: [",
+    ...routes.map((route) => `    "nats-route://${user}:${token}@127.0.0.1:${route}"`),
+    "  ]",
+    "}",
+  ];
 }
 
 /** A nats-server says INFO to whoever connects, once it serves. */

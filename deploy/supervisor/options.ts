@@ -11,6 +11,8 @@ export interface Options {
   readonly speed: number;
   readonly fresh: boolean;
   readonly readyFile: string | undefined;
+  /** Two of each part and three nats-servers instead of one of each. */
+  readonly cluster: boolean;
 }
 
 const FLAGS = {
@@ -20,6 +22,7 @@ const FLAGS = {
   speed: { type: "string" },
   fresh: { type: "boolean" },
   "ready-file": { type: "string" },
+  cluster: { type: "boolean" },
 } as const;
 
 /** An option wins over the environment. Throws a StepError that names what is wrong. */
@@ -34,6 +37,7 @@ export function parseOptions(args: string[], env: NodeJS.ProcessEnv, project: st
     demo: !(given["no-demo"] ?? parseSwitch(env.VOICE_NO_DEMO)),
     speed: parseNumber(given.speed ?? env.VOICE_SPEED, 1, "speed", 0.1, 100, false),
     fresh: given.fresh ?? parseSwitch(env.VOICE_FRESH),
+    cluster: given.cluster ?? parseSwitch(env.VOICE_CLUSTER),
     readyFile: readyFile === undefined ? undefined : resolve(from, readyFile),
   };
 }

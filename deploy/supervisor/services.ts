@@ -1,5 +1,9 @@
 import { join } from "node:path";
+import type { DataFolder } from "./data-folder.ts";
+import type { Addresses, Environments } from "./environment.ts";
+import { portName, type ServiceSpec, servesRest } from "./layout.ts";
 import type { Part, StopStep } from "./part.ts";
+import { findFreePort, type PortBook } from "./ports.ts";
 
 /** The TypeScript files that the supervisor runs. Tests give it small ones of their own. */
 export interface Programs {
@@ -26,23 +30,81 @@ export const NODE_ARGUMENTS: readonly string[] = [
 
 const STOP: readonly StopStep[] = [{ signal: "SIGTERM", waitMs: 5_200 }];
 
+export interface ServicePlan {
+  readonly at: Addresses;
+  /** Of the first front; 0 takes any free one. */
+  readonly wantedPort: number;
+  readonly ports: PortBook;
+  readonly programs: Programs;
+  readonly environments: Environments;
+  readonly data: DataFolder;
+}
+
+/** The processes of the service as parts, each with ports of its own. */
+export async function planServices(
+  specs: readonly ServiceSpec[],
+  plan: ServicePlan,
+): Promise<Part[]> {
+  const first = specs.find(servesRest);
+  const parts: Part[] = [];
+  for (const spec of specs) {
+    const env =
+      spec.roles === "worker"
+        ? await workerEnvironment(spec, plan)
+        : await mainEnvironment(spec, spec === first, plan);
+    const program = spec.roles === "worker" ? plan.programs.worker : plan.programs.main;
+    parts.push(servicePart(spec, program, env, plan.data.file("logs", `${spec.name}.log`)));
+  }
+  return parts;
+}
+
+async function workerEnvironment(
+  { name }: ServiceSpec,
+  { at, ports, environments }: ServicePlan,
+): Promise<NodeJS.ProcessEnv> {
+  return environments.worker(at, await ports.take(portName(name, "worker")), name);
+}
+
+async function mainEnvironment(
+  spec: ServiceSpec,
+  isFirst: boolean,
+  { at, wantedPort, ports, environments }: ServicePlan,
+): Promise<NodeJS.ProcessEnv> {
+  const { name, roles } = spec;
+  const opsPort = await ports.take(portName(name, "ops"));
+  const grpcSessionsPort = await ports.take(portName(name, "grpc_sessions"));
+  const port = await restPort(spec, isFirst ? wantedPort : undefined, ports);
+  const alone = roles === "front,sessions";
+  return environments.main(
+    at,
+    { port, opsPort, grpcSessionsPort },
+    roles,
+    alone ? undefined : `-${name}`,
+  );
+}
+
+async function restPort(
+  spec: ServiceSpec,
+  wanted: number | undefined,
+  ports: PortBook,
+): Promise<number> {
+  if (!servesRest(spec)) return 0;
+  if (wanted === undefined) return ports.take(portName(spec.name, "rest"));
+  return wanted === 0 ? findFreePort() : wanted;
+}
+
 /** A Node process that prints a line of JSON whose `event` is "ready". */
-export function servicePart(options: {
-  name: "main" | "worker";
-  title: string;
-  program: string;
-  env: NodeJS.ProcessEnv;
-  logFile: string;
-}): Part {
+function servicePart(
+  { name, title }: ServiceSpec,
+  program: string,
+  env: NodeJS.ProcessEnv,
+  logFile: string,
+): Part {
   return {
-    name: options.name,
-    title: options.title,
-    logFile: options.logFile,
-    launch: () => ({
-      program: process.execPath,
-      args: [...NODE_ARGUMENTS, options.program],
-      env: options.env,
-    }),
+    name,
+    title,
+    logFile,
+    launch: () => ({ program: process.execPath, args: [...NODE_ARGUMENTS, program], env }),
     readyTimeoutMs: 60_000,
     stop: STOP,
   };

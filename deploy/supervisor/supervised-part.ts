@@ -8,6 +8,7 @@ import { RestartDelay } from "./restart-delay.ts";
 
 const PROBE_EVERY_MS = 100;
 const KILL_WAIT_MS = 500;
+const FIRST_STARTS = 4;
 
 /** Told to the supervisor. Nothing of it throws. */
 export interface PartEvents {
@@ -42,6 +43,8 @@ export class SupervisedPart {
   #brokenSince = 0;
   #watch: HealthWatch | undefined;
   #sick = false;
+  #endedBySignal = false;
+  #stopped = false;
 
   constructor(part: Part, events: PartEvents) {
     this.part = part;
@@ -57,18 +60,40 @@ export class SupervisedPart {
     return this.#stage === "ready" ? this.#child?.pid : undefined;
   }
 
-  /** The first start: fails with a StepError when the part ends or is not ready in time. */
+  /**
+   * The first start: fails with a StepError when the part ends or is not ready in time. One that
+   * a signal ended (it ran out of memory, say) is tried again a few times; one that ended by
+   * itself has said what is wrong.
+   */
   async start(): Promise<void> {
-    try {
-      await this.#launch();
-    } catch (error) {
-      await this.stop();
-      throw error;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#launch();
+      } catch (error) {
+        const retried = this.#endedBySignal && attempt < FIRST_STARTS;
+        if (retried && (await this.#waitForRetry(error))) continue;
+        await this.stop();
+        throw error;
+      }
     }
+  }
+
+  /** False when it is to stop instead. */
+  async #waitForRetry(error: unknown): Promise<boolean> {
+    if (this.#stopped) return false;
+    const delayMs = this.#delay.next();
+    this.#events.died(this.part, errorMessage(error), delayMs, this.#log.recent(3));
+    await new Promise((wake) => setTimeout(wake, delayMs));
+    return !this.#hasStopped();
+  }
+
+  #hasStopped(): boolean {
+    return this.#stopped;
   }
 
   /** Ends it for good, with SIGKILL at the end of the ladder. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#stage = "stopping";
     clearTimeout(this.#restartTimer);
     this.#watch?.stop();
@@ -85,6 +110,7 @@ export class SupervisedPart {
 
   /** Kills it at once; used when a second Ctrl-C asks for it. */
   killNow(): void {
+    this.#stopped = true;
     this.#stage = "stopping";
     this.#child?.kill("SIGKILL");
   }
@@ -125,12 +151,16 @@ export class SupervisedPart {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
+    this.#endedBySignal = false;
     if (child.pid !== undefined) this.#events.spawned(this.part.name, child.pid);
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => this.#log.write(chunk));
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => this.#log.write(chunk));
     this.#exited = new Promise((settle) => {
       child.once("error", (error) => settle(`cannot be started: ${error.message}`));
-      child.once("exit", (code, signal) => settle(describeExit(code, signal)));
+      child.once("exit", (code, signal) => {
+        this.#endedBySignal = signal !== null;
+        settle(describeExit(code, signal));
+      });
     });
     void this.#exited.then((how) => this.#onExit(how));
   }
@@ -190,7 +220,7 @@ export class SupervisedPart {
       if (this.#stage === "stopping") return;
       // one that hangs instead of dying has to go before its successor comes
       await this.#signal("SIGKILL", KILL_WAIT_MS);
-      this.#scheduleRestart(error instanceof Error ? error.message : String(error));
+      this.#scheduleRestart(errorMessage(error));
     }
   }
 
@@ -223,6 +253,10 @@ export class SupervisedPart {
       `its log is ${this.part.logFile}`,
     );
   }
+}
+
+function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function readReadyLine(line: string): ReadyFacts | undefined {

@@ -12,19 +12,20 @@ import {
   usableLogin,
 } from "./environment.ts";
 import { checkDatabase, checkNats } from "./existing-servers.ts";
+import { type Layout, layoutOf, servesRest } from "./layout.ts";
 import { findLeftovers, stopLeftovers } from "./leftovers.ts";
 import { LogFile } from "./log-file.ts";
-import { natsPart } from "./nats-part.ts";
+import { NatsServers } from "./nats-servers.ts";
 import type { Options } from "./options.ts";
-import type { Part, ReadyFacts } from "./part.ts";
+import type { Part } from "./part.ts";
 import { PartReporter } from "./part-reporter.ts";
-import { checkWantedPort, findFreePort, PortBook } from "./ports.ts";
+import { checkWantedPort, PortBook } from "./ports.ts";
 import { outsideFolder } from "./postgres/place.ts";
-import { ReadyFile } from "./ready-file.ts";
+import { ReadyFile, readyState } from "./ready-file.ts";
 import { runOnce } from "./run-once.ts";
 import { RunRecord } from "./run-record.ts";
 import { loadSecrets } from "./secrets.ts";
-import { type Programs, servicePart } from "./services.ts";
+import { type Programs, planServices } from "./services.ts";
 import { SupervisedPart } from "./supervised-part.ts";
 import { printWelcome } from "./welcome.ts";
 
@@ -52,6 +53,7 @@ export class Supervisor {
   readonly #data: DataFolder;
   readonly #record: RunRecord;
   readonly #environments: Environments;
+  readonly #layout: Layout;
   #admin: AdminLogin | undefined;
   #demo: Demo | undefined;
   #ready = false;
@@ -64,6 +66,7 @@ export class Supervisor {
     this.#data = data;
     this.#record = record;
     this.#environments = new Environments(settings.env, data);
+    this.#layout = layoutOf(settings.options.cluster);
   }
 
   /** Takes the data folder and ends what a killed supervisor left running on it. */
@@ -93,23 +96,17 @@ export class Supervisor {
     const wanted = adminLogin(env, secrets);
     const ports = new PortBook(this.#data.file("ports.json"));
     const database = await this.#startDatabase(await ports.take("postgres"), secrets);
-    const nats = await this.#startNats(await ports.take("nats"), secrets.natsToken);
-    const at: Addresses = {
-      ...database,
-      ...nats,
-      port: options.port === 0 ? await findFreePort() : options.port,
-      opsPort: await ports.take("ops"),
-      grpcSessionsPort: await ports.take("grpc_sessions"),
-      workerPort: await ports.take("worker"),
-    };
+    const nats = await this.#startNats(ports, secrets.natsToken);
+    const at: Addresses = { ...database, ...nats };
     const admin = await runStep(screen, "migrations, first admin, demo workspace", () =>
       this.#setUp(at, wanted),
     );
     this.#admin = admin;
-    await runStep(screen, "service and worker", () => this.#startServices(at));
+    const title = options.cluster ? "fronts, session hosts and workers" : "service and worker";
+    await runStep(screen, title, () => this.#startServices(at, ports));
     this.#ready = true;
     this.#writeReadyFile();
-    printWelcome(screen, { baseUrl: this.#fact("main", "base_url"), admin, data: this.#data.path });
+    printWelcome(screen, { baseUrl: this.#baseUrl, admin, data: this.#data.path });
   }
 
   /** Plays the demo conversation into the terminal; the service goes on when it ends. */
@@ -122,7 +119,7 @@ export class Supervisor {
       return this.#screen.line("No demo: it would need the password of the administrator.");
     }
     const env = this.#environments.demo({ email, password });
-    this.#demo = new Demo(programs.cli, this.#fact("main", "base_url"), options.speed, env);
+    this.#demo = new Demo(programs.cli, this.#baseUrl, options.speed, env);
     if (this.#demo.pid !== undefined) this.#record.started("demo", this.#demo.pid);
     const code = await this.#demo.ended;
     this.#demo = undefined;
@@ -139,8 +136,8 @@ export class Supervisor {
     this.#readyFile.remove();
     await this.#demo?.stop();
     for (const group of [
-      ["main", "worker"],
-      ["nats", "postgres"],
+      this.#layout.services.map(({ name }) => name),
+      [...this.#layout.nats, "postgres"],
     ]) {
       const parts = group.flatMap((name) => this.#parts.get(name) ?? []);
       await Promise.all(parts.map((part) => part.stop()));
@@ -186,7 +183,7 @@ export class Supervisor {
     return { databaseUrl: database.url, databaseOwnerUrl: database.ownerUrl };
   }
 
-  async #startNats(port: number, token: string) {
+  async #startNats(ports: PortBook, token: string) {
     const { env, screen } = this.#settings;
     if (env.NATS_URL) {
       const existing = { natsUrl: env.NATS_URL, natsToken: env.NATS_TOKEN || undefined };
@@ -195,18 +192,21 @@ export class Supervisor {
       );
       return existing;
     }
-    await runStep(screen, "NATS with JetStream", async () => {
-      const part = natsPart({
-        program: env.VOICE_NATS_SERVER ?? "nats-server",
-        port,
-        token,
-        folder: this.#data.file("nats"),
-        logFile: this.#data.file("logs", "nats.log"),
-        env: this.#environments.server(),
-      });
-      await this.#startPart(part);
+    const names = this.#layout.nats;
+    const servers = await NatsServers.prepare({
+      names,
+      ports,
+      data: this.#data,
+      program: env.VOICE_NATS_SERVER ?? "nats-server",
+      token,
+      env: this.#environments.server(),
     });
-    return { natsUrl: `nats://127.0.0.1:${port}`, natsToken: token };
+    const title = names.length > 1 ? `${names.length} NATS servers` : "NATS";
+    await runStep(screen, `${title} with JetStream`, async () => {
+      await Promise.all(servers.parts.map((part) => this.#startPart(part)));
+      await servers.ready(this.#abort.signal);
+    });
+    return { natsUrl: servers.url, natsToken: token, natsReplicas: servers.replicas };
   }
 
   async #setUp(at: Addresses, admin: Required<AdminLogin>): Promise<AdminLogin> {
@@ -225,23 +225,17 @@ export class Supervisor {
     }
   }
 
-  async #startServices(at: Addresses): Promise<void> {
-    const { programs } = this.#settings;
-    const main = servicePart({
-      name: "main",
-      title: "the main process",
-      program: programs.main,
-      env: this.#environments.main(at),
-      logFile: this.#data.file("logs", "main.log"),
+  async #startServices(at: Addresses, ports: PortBook): Promise<void> {
+    const { options, programs } = this.#settings;
+    const parts = await planServices(this.#layout.services, {
+      at,
+      wantedPort: options.port,
+      ports,
+      programs,
+      environments: this.#environments,
+      data: this.#data,
     });
-    const worker = servicePart({
-      name: "worker",
-      title: "the worker",
-      program: programs.worker,
-      env: this.#environments.worker(at),
-      logFile: this.#data.file("logs", "worker.log"),
-    });
-    await Promise.all([this.#startPart(main), this.#startPart(worker)]);
+    await Promise.all(parts.map((part) => this.#startPart(part)));
   }
 
   async #startPart(part: Part): Promise<void> {
@@ -264,27 +258,13 @@ export class Supervisor {
   #writeReadyFile(): void {
     const admin = this.#admin;
     if (!admin || this.#abort.signal.aborted) return;
-    const facts: ReadyFacts = { ...this.#parts.get("main")?.facts };
-    const pid = (name: string) => this.#parts.get(name)?.pid ?? null;
-    this.#readyFile.write({
-      base_url: facts.base_url,
-      live_url: facts.live_url,
-      grpc_worker: this.#parts.get("worker")?.facts.grpc_worker,
-      grpc_sessions: facts.grpc_sessions,
-      ops_url: facts.ops_url,
-      admin,
-      supervisor: process.pid,
-      pids: {
-        main: pid("main"),
-        worker: pid("worker"),
-        nats: pid("nats"),
-        postgres: pid("postgres"),
-      },
-    });
+    this.#readyFile.write(readyState(this.#layout, this.#parts, admin));
   }
 
-  #fact(part: string, name: string): string {
-    return String(this.#parts.get(part)?.facts[name] ?? "");
+  /** Of the first front. */
+  get #baseUrl(): string {
+    const front = this.#layout.services.find(servesRest);
+    return String(this.#parts.get(front?.name ?? "")?.facts.base_url ?? "");
   }
 }
 

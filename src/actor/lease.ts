@@ -9,8 +9,13 @@
 export interface LeaseTable {
   /** Everything known now. Throws `unavailable` when the store cannot be reached. */
   read(): Promise<LeaseView>;
-  /** Raises this host's counter. False when another process has taken the name over. */
-  beat(host: string, counter: number): Promise<boolean>;
+  /** Writes this host's lease. False when another process has taken the name over. */
+  beat(host: string, lease: HostLease): Promise<boolean>;
+  /**
+   * False when the host certainly has no connection to the store at this moment; true when it
+   * has, or when nobody can tell. Answers within a fraction of a second, never throws.
+   */
+  isConnected(host: string): Promise<boolean>;
   /** Takes a partition if its record still has `revision` (0: none). False when somebody was faster. */
   take(partition: number, host: string, revision: number): Promise<boolean>;
   /** Frees a partition if this host still holds it. */
@@ -19,9 +24,14 @@ export interface LeaseTable {
   leave(host: string): Promise<void>;
 }
 
+export interface HostLease {
+  counter: number;
+  /** It is putting its partitions away and takes no more. */
+  leaving: boolean;
+}
+
 export interface LeaseView {
-  /** Host → counter. */
-  hosts: Map<string, number>;
+  hosts: Map<string, HostLease>;
   /** Partition → holder (empty when freed) and revision. */
   partitions: Map<number, { holder: string; revision: number }>;
 }

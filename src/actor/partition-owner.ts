@@ -2,43 +2,54 @@ import type { Clock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { PARTITIONS } from "../base/partition.ts";
+import { HostWatch } from "./host-watch.ts";
 import type { LeaseTable, LeaseView } from "./lease.ts";
+
+/** Looks per lease time; each raises the own counter as well. */
+const LOOKS_PER_LEASE = 6;
+/** Partitions put away at the same time when the host leaves. */
+const LEAVING_TOGETHER = 8;
 
 /**
  * Keeps this host's lease and its fair share of the partitions.
  *
- * Each step raises the own counter, looks at everybody's, takes partitions of
- * hosts that were silent for the lease time, and gives surplus back. While the
- * lease store is away nothing changes: nobody else can take anything either,
- * and the journal's epoch guards each write.
+ * Each look raises the own counter, reads everybody's, takes partitions of
+ * hosts that are gone, and gives surplus back. While the lease store is away
+ * nothing changes: nobody else can take anything either, and the journal's
+ * epoch guards each write.
  */
 export class PartitionOwner {
   readonly #parts: PartitionOwnerParts;
-  readonly #seen = new Map<string, { counter: number; at: number }>();
+  readonly #watch: HostWatch;
   readonly #owned = new Set<number>();
   #counter = 1;
   #timer: NodeJS.Timeout | undefined;
-  #stepping: Promise<void> | undefined;
+  #looking: Promise<void> | undefined;
+  #leaving = false;
   #stopped = false;
 
   constructor(parts: PartitionOwnerParts) {
     this.#parts = parts;
+    const { host, table, clock, leaseTime } = parts;
+    this.#watch = new HostWatch({ host, table, clock, leaseTime });
   }
 
   get owned(): ReadonlySet<number> {
     return this.#owned;
   }
 
-  /** Takes the first step at once; when the lease store is not there yet, the next ones will. */
+  /** Looks for the first time at once; when the lease store is not there yet, the next ones will. */
   async start(): Promise<void> {
-    await this.#tryStep();
+    await this.look();
     this.#schedule();
   }
 
-  async #tryStep(): Promise<void> {
+  /** One look at the leases. Never rejects; the timer calls it. */
+  async look(): Promise<void> {
     try {
-      await this.#step();
+      await this.#look();
     } catch (error) {
+      this.#watch.blind();
       this.#parts.log.warn({ error: errorMessage(error) }, "lease store not reachable");
     }
   }
@@ -46,52 +57,51 @@ export class PartitionOwner {
   #schedule(): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
-      this.#stepping = this.#tryStep().finally(() => this.#schedule());
-    }, this.#parts.leaseTime / 4);
+      this.#looking = this.look().finally(() => this.#schedule());
+    }, this.#parts.leaseTime / LOOKS_PER_LEASE);
   }
 
-  /** Gives every partition back, drained, and leaves. */
+  /**
+   * Gives every partition back, drained, and leaves. The lease is kept up
+   * meanwhile: others take each partition when it is free, and none before.
+   */
   async stop(): Promise<void> {
+    this.#leaving = true;
+    await this.#looking;
+    const waiting = [...this.#owned];
+    const giveBackNext = async (): Promise<void> => {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        await this.#giveBack(next);
+      }
+    };
+    await Promise.all(Array.from({ length: LEAVING_TOGETHER }, giveBackNext));
     this.#stopped = true;
     clearTimeout(this.#timer);
-    await this.#stepping;
+    await this.#looking;
     const { table, host } = this.#parts;
-    await Promise.all([...this.#owned].map((partition) => this.#giveBack(partition)));
     await table.leave(host).catch(() => {});
   }
 
-  async #step(): Promise<void> {
+  async #look(): Promise<void> {
     const { table, host } = this.#parts;
     this.#counter += 1;
-    if (!(await table.beat(host, this.#counter))) return this.#loseAll("lease taken over");
+    const lease = { counter: this.#counter, leaving: this.#leaving };
+    if (!(await table.beat(host, lease))) return this.#loseAll("lease taken over");
     const view = await table.read();
-    const alive = this.#alive(view);
+    const alive = await this.#watch.alive(view);
     for (const partition of [...this.#owned]) {
       if (view.partitions.get(partition)?.holder !== host) await this.#lose(partition);
     }
-    const share = Math.ceil(PARTITIONS / Math.max(1, alive.size));
+    if (this.#leaving) return;
+    const staying = [...alive].filter((each) => !view.hosts.get(each)?.leaving);
+    const share = Math.ceil(PARTITIONS / Math.max(1, staying.length));
     await this.#takeUpTo(share, view, alive);
     const surplus = [...this.#owned].slice(share);
     await Promise.all(surplus.map((partition) => this.#giveBack(partition)));
   }
 
-  /** Hosts whose counter moved within the lease time, by this host's own clock. */
-  #alive(view: LeaseView): Set<string> {
-    const now = this.#parts.clock.monotonic();
-    const alive = new Set([this.#parts.host]);
-    for (const [host, counter] of view.hosts) {
-      const seen = this.#seen.get(host);
-      if (seen === undefined || seen.counter !== counter)
-        this.#seen.set(host, { counter, at: now });
-      const at = this.#seen.get(host)?.at ?? now;
-      if (now - at < this.#parts.leaseTime) alive.add(host);
-    }
-    for (const host of this.#seen.keys()) if (!view.hosts.has(host)) this.#seen.delete(host);
-    return alive;
-  }
-
   async #takeUpTo(share: number, view: LeaseView, alive: ReadonlySet<string>): Promise<void> {
-    const { table, host, onTaken } = this.#parts;
+    const { table, host } = this.#parts;
     // Each host begins elsewhere, so that two that start at once rarely race.
     const first = host.split("").reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % PARTITIONS, 7);
     const wanted: Promise<void>[] = [];
@@ -100,17 +110,19 @@ export class PartitionOwner {
       const record = view.partitions.get(partition);
       const mine = record?.holder === host;
       if (this.#owned.has(partition) || (!mine && alive.has(record?.holder ?? ""))) continue;
-      const taking = table.take(partition, host, record?.revision ?? 0).then((taken) => {
-        if (!taken || this.#stopped) return;
-        this.#owned.add(partition);
-        onTaken(partition);
-      });
-      wanted.push(taking);
+      const taking = table.take(partition, host, record?.revision ?? 0);
+      wanted.push(taking.then((taken) => this.#took(partition, taken)));
     }
     const before = this.#owned.size;
     await Promise.all(wanted);
     const taken = this.#owned.size - before;
     if (taken > 0) this.#parts.log.info({ taken, owned: this.#owned.size }, "partitions taken");
+  }
+
+  #took(partition: number, taken: boolean): void {
+    if (!taken || this.#stopped) return;
+    this.#owned.add(partition);
+    this.#parts.onTaken(partition);
   }
 
   async #giveBack(partition: number): Promise<void> {
@@ -139,7 +151,10 @@ export interface PartitionOwnerParts {
   table: LeaseTable;
   clock: Clock;
   log: Log;
-  /** Milliseconds without a new counter after which a host counts as gone. */
+  /**
+   * Milliseconds without a new counter after which a host counts as gone; half
+   * of it when its connection to the lease store is gone as well.
+   */
   leaseTime: number;
   onTaken(partition: number): void;
   /** Resolves when the partition's actors are put away. */

@@ -6,6 +6,8 @@ import type { Backlog, BacklogCommand } from "./backlog.ts";
 
 const FIRST_WAIT = 500;
 const LAST_WAIT = 60_000;
+/** Unfinished sessions loaded at the same time. */
+const ACTIVATED_TOGETHER = 8;
 
 /**
  * Finds work in the record that no message announced: unfinished sessions of a
@@ -19,6 +21,8 @@ export class Sweeper {
   /** Commands that failed, and when they are tried again (monotonic milliseconds). */
   readonly #failed = new Map<string, { times: number; at: number }>();
   #running: Promise<void> | undefined;
+  /** Ends the wait for the next round. */
+  #wake = new AbortController();
 
   constructor(parts: SweeperParts) {
     this.#parts = parts;
@@ -28,41 +32,54 @@ export class Sweeper {
     this.#running ??= this.#run();
   }
 
-  /** Looks for unfinished sessions of this partition soon. */
+  /** Looks for unfinished sessions of this partition at once. */
   taken(partition: number): void {
     this.#fresh.add(partition);
+    this.#wake.abort();
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#wake.abort();
     await this.#running;
   }
 
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
+      this.#wake = new AbortController();
       try {
         await this.#resume();
         await this.#redeliver();
       } catch (error) {
         this.#parts.log.warn({ error: errorMessage(error) }, "backlog not readable");
       }
-      await delay(this.#parts.every, this.#stop.signal);
+      await delay(this.#parts.every, this.#wake.signal);
     }
   }
 
-  /** Activates what was left unfinished; a failure leaves the partition for the next round. */
+  /**
+   * Of partitions just taken: delivers the commands that wait, however young, as somebody waits
+   * for them, and activates what was left unfinished. A failure leaves the partition for the next
+   * round.
+   */
   async #resume(): Promise<void> {
     const partitions = [...this.#fresh];
     if (partitions.length === 0) return;
+    const waitingCommands = await this.#parts.backlog.commands(partitions, 0, this.#parts.limit);
+    await Promise.all(waitingCommands.map((command) => this.#deliver(command)));
     const ids = await this.#parts.backlog.unfinished(partitions);
     for (const partition of partitions) this.#fresh.delete(partition);
-    for (const id of ids) {
-      if (this.#stop.signal.aborted) return;
-      await this.#parts.activate(id).catch((error: unknown) => {
-        if (isAppError(error, "lease_lost") || isAppError(error, "not_found")) return;
-        for (const partition of partitions) this.#fresh.add(partition);
-      });
-    }
+    const waiting = [...ids];
+    const activateNext = async (): Promise<void> => {
+      for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+        if (this.#stop.signal.aborted) return;
+        await this.#parts.activate(id).catch((error: unknown) => {
+          if (isAppError(error, "lease_lost") || isAppError(error, "not_found")) return;
+          for (const partition of partitions) this.#fresh.add(partition);
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: ACTIVATED_TOGETHER }, activateNext));
   }
 
   async #redeliver(): Promise<void> {

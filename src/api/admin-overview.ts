@@ -29,11 +29,14 @@ const count = Type.Integer({ minimum: 0 });
 
 const nodeSchema = Type.Object({
   name: Type.String(),
-  state: Type.Union([Type.Literal("alive"), Type.Literal("silent")]),
+  state: Type.Union([Type.Literal("alive"), Type.Literal("leaving"), Type.Literal("silent")], {
+    description: "`leaving`: puts its sessions away to stop",
+  }),
   last_seen_at: timestamp,
   partitions: Type.Array(Type.Integer(), {
     description: "Parts of the sessions whose actors it hosts",
   }),
+  sessions: Type.Integer({ minimum: 0, description: "Unfinished ones of these partitions" }),
 });
 
 const workerSchema = Type.Object({
@@ -70,7 +73,9 @@ const liveSchema = Type.Object({
   workspace_id: Type.String(),
   seq: count,
   started_at: timestamp,
+  node: Type.Optional(Type.String({ description: "Which node has its actor" })),
   pending_chunks: count,
+  lag_ms: Type.Integer({ minimum: 0, description: "Age of the oldest chunk without its words" }),
 });
 
 const overviewSchema = Type.Object({
@@ -106,8 +111,9 @@ export function overviewRoutes({ overview, register, workers, ...ports }: Overvi
     responses: { 200: { description: "The service as it is now", schema: overviewSchema } },
     errors: ["forbidden"],
     async handle() {
-      const [nodes, queues, statuses, live] = await Promise.all([
+      const [nodes, unfinished, queues, statuses, live] = await Promise.all([
         nodesOf(register),
+        overview.unfinishedByPartition(),
         overview.queues(),
         overview.sessionsByStatus(),
         overview.recording(NEWEST),
@@ -115,10 +121,15 @@ export function overviewRoutes({ overview, register, workers, ...ports }: Overvi
       const now = ports.clock.now();
       const body: Static<typeof overviewSchema> = {
         at: toTimestamp(now),
-        ...(nodes && { nodes: nodes.map((node) => presentNode(node, now, ports.leaseMs)) }),
+        ...(nodes && {
+          nodes: nodes.map((node) => presentNode(node, unfinished, now, ports.leaseMs)),
+        }),
         workers: workers().map(presentWorker),
         queues: presentQueues(queues, now),
-        sessions: { by_status: presentStatuses(statuses), live: live.map(presentLive) },
+        sessions: {
+          by_status: presentStatuses(statuses),
+          live: live.map((session) => presentLive(session, nodes ?? [], now)),
+        },
       };
       return { status: 200, body };
     },
@@ -137,12 +148,15 @@ async function nodesOf(register: NodeRegister): Promise<NodeRecord[] | undefined
 }
 
 function presentNode(
-  { name, lastSeenAt, partitions }: NodeRecord,
+  { name, lastSeenAt, leaving, partitions }: NodeRecord,
+  unfinished: ReadonlyMap<number, number>,
   now: number,
   leaseMs: number,
 ): Static<typeof nodeSchema> {
-  const state = now - lastSeenAt < leaseMs ? "alive" : "silent";
-  return { name, state, last_seen_at: toTimestamp(lastSeenAt), partitions };
+  const isSilent = now - lastSeenAt >= leaseMs;
+  const state = isSilent ? "silent" : leaving ? "leaving" : "alive";
+  const sessions = partitions.reduce((sum, each) => sum + (unfinished.get(each) ?? 0), 0);
+  return { name, state, last_seen_at: toTimestamp(lastSeenAt), partitions, sessions };
 }
 
 function presentWorker(worker: WorkerRecord): Static<typeof workerSchema> {
@@ -175,12 +189,20 @@ function presentStatuses(
   return { recording, processing, completed, failed, deleted };
 }
 
-function presentLive(session: LiveSessionRecord): Static<typeof liveSchema> {
+function presentLive(
+  session: LiveSessionRecord,
+  nodes: readonly NodeRecord[],
+  now: number,
+): Static<typeof liveSchema> {
+  const node = nodes.find(({ partitions }) => partitions.includes(session.partition))?.name;
+  const { oldestPendingAt = now } = session;
   return {
     id: session.id,
     workspace_id: session.workspaceId,
     seq: session.seq,
     started_at: toTimestamp(session.startedAt),
+    ...(node !== undefined && { node }),
     pending_chunks: session.pendingChunks,
+    lag_ms: Math.max(0, Math.round(now - oldestPendingAt)),
   };
 }

@@ -19,6 +19,8 @@ export interface HealthPorts {
   checks: HealthChecks;
   version: string;
   clock: Clock;
+  /** The process is on its way out: it serves on for a moment, but nobody new should come. */
+  stopping?(): boolean;
   /** Longest wait for the checks, milliseconds. */
   timeoutMs?: number;
 }
@@ -85,8 +87,9 @@ export function healthRoutes(ports: HealthPorts): Route[] {
       path: "/health/ready",
       id: "getReadiness",
       summary: "The process can serve requests",
+      description: "503 as soon as it is stopping, while it still serves what comes.",
       responses,
-      handle: report,
+      handle: async () => (ports.stopping?.() ? down("The service is stopping.", {}) : report()),
     }),
   ];
 }
@@ -94,20 +97,21 @@ export function healthRoutes(ports: HealthPorts): Route[] {
 async function health(ports: HealthPorts, startedAt: number): Promise<Reply> {
   const checks = await runChecks(ports);
   const states = Object.values(checks).map((check) => check.status);
-  const down = Object.keys(checks).filter((name) => checks[name]?.status === "down");
-  if (down.length > 0) {
-    const message = `Not available: ${down.join(", ")}.`;
-    return {
-      status: 503,
-      headers: { "X-Error-Code": "unavailable" },
-      body: { success: false, message, status: "down", checks },
-    };
-  }
+  const failing = Object.keys(checks).filter((name) => checks[name]?.status === "down");
+  if (failing.length > 0) return down(`Not available: ${failing.join(", ")}.`, checks);
   const uptime = Math.round(ports.clock.monotonic() - startedAt) / 1000;
   const status = states.includes("degraded") ? "degraded" : "ok";
   return {
     status: 200,
     body: { status, version: ports.version, uptime_seconds: uptime, checks },
+  };
+}
+
+function down(message: string, checks: Record<string, HealthCheck>): Reply {
+  return {
+    status: 503,
+    headers: { "X-Error-Code": "unavailable" },
+    body: { success: false, message, status: "down", checks },
   };
 }
 

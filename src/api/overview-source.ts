@@ -3,6 +3,8 @@ export interface NodeRecord {
   name: string;
   /** When its lease was last raised, Unix milliseconds. */
   lastSeenAt: number;
+  /** It is putting its sessions away to stop. */
+  leaving: boolean;
   /** Partitions of the sessions that it holds, ascending. */
   partitions: number[];
 }
@@ -34,7 +36,11 @@ export interface LiveSessionRecord {
   /** Of its newest event. */
   seq: number;
   startedAt: number;
+  /** Which node has its actor follows from it. */
+  partition: number;
   pendingChunks: number;
+  /** When the oldest of those came, Unix milliseconds. */
+  oldestPendingAt?: number | undefined;
 }
 
 /** Port: who hosts sessions now. Throws `unavailable` when the leases cannot be read. */
@@ -49,6 +55,8 @@ export interface NodeRegister {
 export interface OverviewSource {
   queues(): Promise<QueueRecord>;
   sessionsByStatus(): Promise<Record<string, number>>;
+  /** Unfinished sessions by partition; partitions without one are left out. */
+  unfinishedByPartition(): Promise<Map<number, number>>;
   /** Sessions that record, newest first. */
   recording(limit: number): Promise<LiveSessionRecord[]>;
 }

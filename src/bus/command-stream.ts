@@ -23,7 +23,10 @@ export const ACK_WAIT = 30_000;
  * The one stream that carries commands. It is a transport: it may be deleted at
  * any time and is then simply made again.
  */
-export async function ensureCommandStream(manager: JetStreamManager): Promise<void> {
+export async function ensureCommandStream(
+  manager: JetStreamManager,
+  replicas: number,
+): Promise<void> {
   try {
     await manager.streams.info(COMMAND_STREAM);
   } catch (error) {
@@ -33,6 +36,7 @@ export async function ensureCommandStream(manager: JetStreamManager): Promise<vo
       subjects: [COMMAND_SUBJECTS],
       retention: RetentionPolicy.Workqueue,
       storage: StorageType.File,
+      num_replicas: replicas,
       discard: DiscardPolicy.Old,
       max_bytes: MAX_BYTES,
       max_age: nanos(3_600_000),
@@ -47,14 +51,19 @@ export function consumerName(partition: number): string {
 }
 
 /**
- * A fresh consumer for a partition's new owner: what the earlier owner had in
- * hand comes again at once instead of after its acknowledgement wait.
+ * The consumer for a partition's new owner. What the earlier owner had in hand
+ * would come again only after its acknowledgement wait, so then it is made anew;
+ * else it serves on, as making one takes a cluster several rounds.
  */
 export async function resetConsumer(manager: JetStreamManager, partition: number): Promise<void> {
   const name = consumerName(partition);
-  await manager.consumers.delete(COMMAND_STREAM, name).catch((error: unknown) => {
+  try {
+    const info = await manager.consumers.info(COMMAND_STREAM, name);
+    if (info.num_ack_pending === 0) return;
+    await manager.consumers.delete(COMMAND_STREAM, name);
+  } catch (error) {
     if (!isNotFound(error)) throw error;
-  });
+  }
   await manager.consumers.add(COMMAND_STREAM, {
     durable_name: name,
     filter_subject: commandSubject(partition),

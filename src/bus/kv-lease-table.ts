@@ -1,25 +1,40 @@
-import { type KV, type KvEntry, type NatsConnection, NatsError, type QueuedIterator } from "nats";
-import type { LeaseTable, LeaseView } from "../actor/lease.ts";
+import {
+  Empty,
+  ErrorCode,
+  type KV,
+  type KvEntry,
+  type NatsConnection,
+  NatsError,
+  type QueuedIterator,
+  type Subscription,
+} from "nats";
+import type { HostLease, LeaseTable, LeaseView } from "../actor/lease.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
-import { LEASE_BUCKET } from "../wire/subjects.ts";
+import { hostSubject, LEASE_BUCKET } from "../wire/subjects.ts";
+
+const PRESENCE_MS = 150;
 
 /**
- * Leases in a NATS key-value bucket: `host.<name>` holds a counter,
+ * Leases in a NATS key-value bucket: `host.<name>` holds a host's lease,
  * `partition.<n>` its holder. Every write is a compare-and-set on the revision.
  * The bucket's own expiry only tidies up; liveness is the taker's clock.
  */
 export class KvLeaseTable implements LeaseTable {
   readonly #connection: NatsConnection;
+  readonly #replicas: number;
   #bucket: KV | undefined;
   #watch: QueuedIterator<KvEntry> | undefined;
   /** Kept up to date by the watch; whoever writes by it is checked by revision. */
   readonly #entries = new Map<string, KvEntry>();
-  #revisions = new Map<string, number>();
+  readonly #revisions = new Map<string, number>();
+  readonly #presence = new Map<string, Subscription>();
 
-  constructor(connection: NatsConnection) {
+  /** `replicas`: copies that a NATS cluster keeps of the leases. */
+  constructor(connection: NatsConnection, replicas = 1) {
     this.#connection = connection;
+    this.#replicas = replicas;
   }
 
   async read(): Promise<LeaseView> {
@@ -30,11 +45,12 @@ export class KvLeaseTable implements LeaseTable {
     });
   }
 
-  async beat(host: string, counter: number): Promise<boolean> {
+  async beat(host: string, lease: HostLease): Promise<boolean> {
+    this.#present(host);
     return this.#trying(async (bucket) => {
       const key = `host.${host}`;
       const revision = this.#revisions.get(key);
-      const value = encodeJson({ counter });
+      const value = encodeJson(lease);
       try {
         const next =
           revision === undefined
@@ -49,6 +65,16 @@ export class KvLeaseTable implements LeaseTable {
         return (await bucket.get(key)) === null;
       }
     });
+  }
+
+  /** The server says at once when nobody listens on the host's subject. */
+  async isConnected(host: string): Promise<boolean> {
+    try {
+      await this.#connection.request(hostSubject(host), Empty, { timeout: PRESENCE_MS });
+      return true;
+    } catch (error) {
+      return !(error instanceof NatsError && error.code === ErrorCode.NoResponders);
+    }
   }
 
   async take(partition: number, host: string, revision: number): Promise<boolean> {
@@ -87,6 +113,17 @@ export class KvLeaseTable implements LeaseTable {
   /** Ends the watch. */
   stop(): void {
     this.#watch?.stop();
+    for (const subscription of this.#presence.values()) subscription.unsubscribe();
+    this.#presence.clear();
+  }
+
+  /** A subscription ends with its connection, whatever ended that. */
+  #present(host: string): void {
+    if (this.#presence.has(host)) return;
+    const callback = (_error: unknown, message: { respond(): boolean }): void => {
+      message.respond();
+    };
+    this.#presence.set(host, this.#connection.subscribe(hostSubject(host), { callback }));
   }
 
   async #trying<T>(work: (bucket: KV) => Promise<T>): Promise<T> {
@@ -103,7 +140,7 @@ export class KvLeaseTable implements LeaseTable {
   async #open(): Promise<KV> {
     const bucket = await this.#connection
       .jetstream({ timeout: 2_000 })
-      .views.kv(LEASE_BUCKET, { ttl: 3_600_000, history: 1 });
+      .views.kv(LEASE_BUCKET, { ttl: 3_600_000, history: 1, replicas: this.#replicas });
     this.#watch?.stop();
     this.#entries.clear();
     const initialised = createDeferred<void>();
@@ -124,9 +161,16 @@ export class KvLeaseTable implements LeaseTable {
 
 function readEntry(view: LeaseView, entry: KvEntry): void {
   if (entry.operation !== "PUT") return;
-  const value = decodeJson(entry.value) as { counter?: number; holder?: string } | undefined;
+  const value = decodeJson(entry.value) as
+    | { counter?: number; leaving?: boolean; holder?: string }
+    | undefined;
   const [kind, name = ""] = entry.key.split(/\.(.*)/s);
-  if (kind === "host") view.hosts.set(name, Number(value?.counter ?? 0));
+  if (kind === "host") {
+    view.hosts.set(name, {
+      counter: Number(value?.counter ?? 0),
+      leaving: value?.leaving === true,
+    });
+  }
   if (kind === "partition") {
     view.partitions.set(Number(name), { holder: value?.holder ?? "", revision: entry.revision });
   }

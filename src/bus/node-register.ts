@@ -51,7 +51,8 @@ function toNodes(entries: readonly KvEntry[]): NodeRecord[] {
     if (operation !== "PUT") continue;
     const [kind, name = ""] = key.split(/\.(.*)/s);
     if (kind === "host") {
-      nodes.set(name, { name, lastSeenAt: created.getTime(), partitions: [] });
+      const { leaving = false } = (decodeJson(value) ?? {}) as { leaving?: boolean };
+      nodes.set(name, { name, lastSeenAt: created.getTime(), leaving, partitions: [] });
     } else {
       const { holder = "" } = (decodeJson(value) ?? {}) as { holder?: string };
       held.push({ holder, partition: Number(name) });

@@ -32,15 +32,18 @@ export class PartitionInbox implements QueueOwner {
   readonly #connection: NatsConnection;
   readonly #deliver: Deliver;
   readonly #log: Log;
+  readonly #replicas: number;
   readonly #readers = new Map<number, AbortController>();
   /** Commands of each partition that are being carried out. */
   readonly #inHand = new Map<number, number>();
   #overloaded = 0;
 
-  constructor(connection: NatsConnection, deliver: Deliver, log: Log) {
+  /** `replicas`: copies that a NATS cluster keeps of the commands. */
+  constructor(connection: NatsConnection, deliver: Deliver, log: Log, replicas: number) {
     this.#connection = connection;
     this.#deliver = deliver;
     this.#log = log;
+    this.#replicas = replicas;
   }
 
   get queues(): readonly QueueFigures[] {
@@ -81,7 +84,7 @@ export class PartitionInbox implements QueueOwner {
   }
 
   async #consume(manager: JetStreamManager, partition: number, signal: AbortSignal): Promise<void> {
-    await ensureCommandStream(manager);
+    await ensureCommandStream(manager, this.#replicas);
     await resetConsumer(manager, partition);
     const consumer = await manager
       .jetstream()

@@ -26,3 +26,12 @@ export function parseShare(text: string): number {
   if (share >= 0 && share <= MOST_LOSS) return share;
   throw new InvalidArgumentError("expected 0 to 0.9, for example 0.02 or 2%");
 }
+
+/** A number of seconds within these bounds. */
+export function parseSeconds(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const seconds = Number(text);
+    if (text.trim() !== "" && seconds >= least && seconds <= most) return seconds;
+    throw new InvalidArgumentError(`expected ${least} to ${most}`);
+  };
+}

@@ -8,6 +8,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLogin } from "./commands/login.ts";
 import { addTail } from "./commands/tail.ts";
+import { addTop } from "./commands/top.ts";
 
 /** The whole `voice` command; parse errors are thrown, not exited on. */
 export function buildProgram(context: CommandContext): Command {
@@ -25,6 +26,7 @@ export function buildProgram(context: CommandContext): Command {
   addDevice(program, context);
   addTail(program, context);
   addDemo(program, context);
+  addTop(program, context);
   addAudit(program, context);
   addDoctor(program, context);
   addKeys(program, context);

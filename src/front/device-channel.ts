@@ -92,14 +92,17 @@ export class DeviceChannel {
     );
   }
 
-  /** Sends every device elsewhere, where it goes on from its last acknowledgement. */
-  drain(): void {
+  /**
+   * Sends every device elsewhere, each at its own moment of the next `spreadMs`; there it goes on
+   * from its last acknowledgement. Resolves when all were told.
+   */
+  async drain(spreadMs: number): Promise<void> {
     this.#draining = true;
-    this.#watch.closeAll(CLOSE.goingAway, "The service is stopping; please reconnect.");
+    await this.#watch.sendAway(CLOSE.goingAway, "The service is stopping", spreadMs);
   }
 
   stop(): void {
-    this.drain();
+    void this.drain(0);
     this.#stopRevocations?.();
     this.#watch.stop();
   }
@@ -120,7 +123,8 @@ export class DeviceChannel {
 
   async #admit(incoming: Incoming, deviceId: string): Promise<DevicePrincipal> {
     const { rates, origins, limits, streams } = this.#options;
-    if (this.#draining) throw new AppError("unavailable", "The service is stopping.");
+    if (this.#draining)
+      throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
     enforce(rates.address(incoming.address));
     if (!origins.mayConnect(incoming.headers)) {
       throw new AppError("forbidden", "Pages of this origin may not open a stream.");

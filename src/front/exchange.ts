@@ -109,15 +109,20 @@ export class Exchange {
   send(answer: Answer, extra: Readonly<Record<string, string>>, head: boolean): boolean {
     if (this.#state !== "open") return false;
     if (!this.#last && this.#bytesLeft > DROP_BYTES) return this.#sendAndClose(answer, extra);
-    const { headers, payload } = renderAnswer(answer, extra);
+    // uWebSockets.js writes that header itself, and closes once everything is sent.
+    const { Connection: connection, ...others } = extra;
+    const close = connection === "close";
+    const { headers, payload } = renderAnswer(answer, others);
     this.resume();
     this.#state = "ended";
     this.#forget();
+    const length = payload === undefined ? 0 : Buffer.byteLength(payload);
     this.#res.cork(() => {
       writeHead(this.#res, answer.status, headers);
-      if (head) this.#res.endWithoutBody(payload === undefined ? 0 : Buffer.byteLength(payload));
-      else if (payload === undefined && isBodiless(answer.status)) this.#res.endWithoutBody();
-      else this.#res.end(payload ?? "");
+      if (head) this.#res.endWithoutBody(length, close);
+      else if (payload === undefined && isBodiless(answer.status)) {
+        this.#res.endWithoutBody(undefined, close);
+      } else this.#res.end(payload ?? "", close);
     });
     return true;
   }

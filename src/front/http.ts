@@ -88,6 +88,7 @@ export class HttpFront implements QueueOwner {
   readonly #downloads: Gate;
   readonly #requests: Gate;
   #inFlight = 0;
+  #leaving = false;
   #draining = false;
 
   constructor(options: HttpOptions) {
@@ -103,6 +104,11 @@ export class HttpFront implements QueueOwner {
 
   get queues(): readonly QueueFigures[] {
     return [this.#requests, this.#uploads, this.#downloads].flatMap((gate) => gate.queues);
+  }
+
+  /** Serves on, but keeps no connection: callers come back elsewhere. */
+  leave(): void {
+    this.#leaving = true;
   }
 
   /** From now on every request is answered 503; resolves when none is in flight. */
@@ -123,6 +129,7 @@ export class HttpFront implements QueueOwner {
     const extra = {
       "X-Request-Id": incoming.id,
       ...this.#options.origins.headers(incoming.headers),
+      ...(this.#leaving && { Connection: "close" }),
     };
     void this.#run({ exchange, incoming, extra, route: undefined });
   }

@@ -130,14 +130,17 @@ export class LiveChannel implements QueueOwner {
     );
   }
 
-  /** Tells every viewer to go elsewhere and takes no new ones. */
-  drain(): void {
+  /**
+   * Takes no new viewers and tells every one to go elsewhere, each at its own moment of the next
+   * `spreadMs`, so that they do not all come back at once. Resolves when all were told.
+   */
+  async drain(spreadMs: number): Promise<void> {
     this.#draining = true;
-    this.#watch.closeAll(CLOSE.goingAway, "The service is stopping; please reconnect.");
+    await this.#watch.sendAway(CLOSE.goingAway, "The service is stopping", spreadMs);
   }
 
   stop(): void {
-    this.drain();
+    void this.drain(0);
     this.#stopRevocations?.();
     this.#watch.stop();
   }
@@ -157,7 +160,8 @@ export class LiveChannel implements QueueOwner {
 
   async #admit(incoming: Incoming): Promise<Principal> {
     const { rates, origins, limits } = this.#options;
-    if (this.#draining) throw new AppError("unavailable", "The service is stopping.");
+    if (this.#draining)
+      throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
     enforce(rates.address(incoming.address));
     if (!origins.mayConnect(incoming.headers)) {
       throw new AppError("forbidden", "Pages of this origin may not open a live connection.");

@@ -109,12 +109,15 @@ export class FrontServer implements QueueOwner {
     return { port: us_socket_local_port(this.#listening) };
   }
 
-  /** Takes no new connections, sends viewers elsewhere and waits for requests in flight. */
-  async drain(): Promise<void> {
+  /**
+   * Sends viewers and devices elsewhere, spread over `spreadMs` in which requests are still served, then
+   * takes no new connections and waits for requests in flight.
+   */
+  async drain(spreadMs = 0): Promise<void> {
+    this.#http.leave();
+    await Promise.all([this.#live.drain(spreadMs), this.#devices?.drain(spreadMs)]);
     if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
     this.#listening = undefined;
-    this.#live.drain();
-    this.#devices?.drain();
     await this.#http.drain();
   }
 

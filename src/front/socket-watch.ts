@@ -1,9 +1,13 @@
 import type { Principal } from "../auth/principal.ts";
 import type { RevocationEvent } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
+import { delay } from "../base/deferred.ts";
 import { CLOSE, type CloseCode } from "../wire/live-frames.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { UwsConnection } from "./uws-connection.ts";
+
+/** The longest wait that a socket is asked for before it comes back, in milliseconds. */
+const RETURN_MS = 1_000;
 
 /** What the watch needs of a connection. */
 export type Pingable = Pick<UwsConnection<unknown>, "ping" | "gone">;
@@ -88,8 +92,18 @@ export class SocketWatch<S extends WatchedSocket> {
     if (open !== undefined) open.heardAt = this.#clock.monotonic();
   }
 
-  closeAll(code: CloseCode, reason: string): void {
-    for (const { socket } of [...this.#sockets]) socket.close(code, reason);
+  /**
+   * Closes every socket, each at a random moment of the next `spreadMs` and with a random wait
+   * before it should come back. Resolves when all are closed.
+   */
+  async sendAway(code: CloseCode, why: string, spreadMs: number): Promise<void> {
+    const away = [...this.#sockets].map(async ({ socket }) => {
+      const wait = Math.round(Math.random() * RETURN_MS);
+      if (spreadMs > 0) await delay(Math.random() * spreadMs);
+      socket.close(code, `${why}; please reconnect in ${wait} ms.`);
+    });
+    if (spreadMs > 0) await delay(spreadMs);
+    await Promise.all(away);
   }
 
   /** Whoever the event may concern is checked at once rather than at the next turn. */

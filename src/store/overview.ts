@@ -7,13 +7,16 @@ import { guarded } from "./store-error.ts";
 const outboxRow = z.object({ count: z.number(), oldestAt: optionalColumn(z.number()) });
 const jobsRow = z.object({ kind: z.string(), queued: z.number(), running: z.number() });
 const countRow = z.object({ count: z.number() });
+const partitionRow = z.object({ partition: z.number(), count: z.number() });
 const statusRow = z.object({ status: z.string(), count: z.number() });
 const liveRow = z.object({
   id: z.string(),
   workspaceId: z.string(),
   seq: z.number(),
   startedAt: z.number(),
+  partition: z.number(),
   pendingChunks: z.number(),
+  oldestPendingAt: optionalColumn(z.number()),
 });
 
 /** Numbers of what is under way, from the tables that the work itself goes by. */
@@ -53,15 +56,25 @@ export class PostgresOverview implements OverviewSource {
     });
   }
 
+  unfinishedByPartition(): Promise<Map<number, number>> {
+    return guarded(async () => {
+      const rows = await this.#pool.any(sql.type(partitionRow)`
+        select partition, count(*)::int as count from sessions
+        where status in ('recording', 'processing') group by partition`);
+      return new Map(rows.map(({ partition, count }) => [partition, count]));
+    });
+  }
+
   recording(limit: number): Promise<LiveSessionRecord[]> {
     return guarded(async () => [
       ...(await this.#pool.any(sql.type(liveRow)`
         select s.id, s.workspace_id as "workspaceId", s.seq, s.started_at as "startedAt",
-          (
-            select count(*)::int from chunks c
-            where c.session_id = s.id and c.status in ('pending', 'processing')
-          ) as "pendingChunks"
-        from sessions s where s.status = 'recording'
+          s.partition, waiting.count as "pendingChunks", waiting.oldest as "oldestPendingAt"
+        from sessions s cross join lateral (
+          select count(*)::int as count, min(c.uploaded_at) as oldest from chunks c
+          where c.session_id = s.id and c.status in ('pending', 'processing')
+        ) as waiting
+        where s.status = 'recording'
         order by s.id desc limit ${limit}`)),
     ]);
   }

@@ -1,7 +1,7 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import type { Batch, Journal, Loaded } from "../actor/journal.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, isAppError } from "../base/errors.ts";
 import type { SessionEvent } from "../session/event.ts";
 import type { SessionState } from "../session/state.ts";
 import type { SessionWrite } from "../session/write.ts";
@@ -24,17 +24,25 @@ const fenceRow = z.object({ status: z.string(), epoch: z.number(), seq: z.number
  */
 export class SessionJournal implements Journal<SessionState, SessionEvent, SessionWrite> {
   readonly #pool: DatabasePool;
+  readonly #onFenced: () => void;
 
-  constructor(pool: DatabasePool) {
+  /** `onFenced`: told of each append that came from a stale activation. */
+  constructor(pool: DatabasePool, onFenced: () => void = () => {}) {
     this.#pool = pool;
+    this.#onFenced = onFenced;
   }
 
   activate(id: string): Promise<Loaded<SessionState, SessionEvent> | undefined> {
     return guarded(() => this.#pool.transaction((tx) => load(tx, id)));
   }
 
-  append(batch: SessionBatch): Promise<void> {
-    return guarded(() => this.#pool.transaction((tx) => appendBatch(tx, batch), 0));
+  async append(batch: SessionBatch): Promise<void> {
+    try {
+      await guarded(() => this.#pool.transaction((tx) => appendBatch(tx, batch), 0));
+    } catch (error) {
+      if (isAppError(error, "stale_epoch")) this.#onFenced();
+      throw error;
+    }
   }
 }
 

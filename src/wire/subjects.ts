@@ -9,6 +9,11 @@ export function commandSubject(partition: number): string {
 
 export const COMMAND_SUBJECTS = "voice.commands.*";
 
+/** Answered by this session host as long as it is connected. */
+export function hostSubject(host: string): string {
+  return `voice.hosts.${host}`;
+}
+
 /** Live output of one session. */
 export function liveSubject(sessionId: string): string {
   return `voice.live.${sessionId}`;

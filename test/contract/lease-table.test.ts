@@ -23,9 +23,12 @@ function leaseContract(name: string, create: () => Promise<LeaseTable>): void {
       (await table.read()).partitions.get(partition)?.holder;
 
     it("lease: a beat is seen with its counter", async () => {
-      expect(await table.beat("a", 1)).toBe(true);
-      expect(await table.beat("a", 2)).toBe(true);
-      await until(async () => (await table.read()).hosts.get("a") === 2, "the counter");
+      expect(await table.beat("a", { counter: 1, leaving: false })).toBe(true);
+      expect(await table.beat("a", { counter: 2, leaving: true })).toBe(true);
+      const lease = async () => (await table.read()).hosts.get("a");
+      await until(async () => (await lease())?.counter === 2, "the counter");
+      expect(await lease()).toEqual({ counter: 2, leaving: true });
+      expect(await table.isConnected("a")).toBe(true);
       await table.leave("a");
       await until(async () => !(await table.read()).hosts.has("a"), "the host to be gone");
     });

@@ -5,6 +5,7 @@ import type { Route } from "../../src/api/route.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { PARTITIONS } from "../../src/base/partition.ts";
 import { connectBus } from "../../src/bus/connect.ts";
 import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
 import { KvNodeRegister } from "../../src/bus/node-register.ts";
@@ -92,6 +93,7 @@ describe("overview", () => {
             seq: 0,
             started_at: expect.any(String),
             pending_chunks: 1,
+            lag_ms: expect.any(Number),
           },
         ],
       },
@@ -101,10 +103,12 @@ describe("overview", () => {
 
   it("overview: workers as they were heard, and nodes, silent ones too", async () => {
     const now = house.clock.now();
+    const everyPartition = Array.from({ length: PARTITIONS }, (_, n) => n);
     register = {
       nodes: async () => [
-        { name: "one", lastSeenAt: now - 100, partitions: [1, 2] },
-        { name: "two", lastSeenAt: now - LEASE_MS, partitions: [] },
+        { name: "one", lastSeenAt: now - 100, leaving: false, partitions: everyPartition },
+        { name: "two", lastSeenAt: now - LEASE_MS, leaving: false, partitions: [] },
+        { name: "three", lastSeenAt: now, leaving: true, partitions: [] },
       ],
     };
     const worker = {
@@ -120,10 +124,12 @@ describe("overview", () => {
     workers.push({ ...worker, engines: [...worker.engines] });
     expect(await read()).toMatchObject({
       nodes: [
-        { name: "one", state: "alive", partitions: [1, 2] },
-        { name: "two", state: "silent", partitions: [] },
+        { name: "one", state: "alive", partitions: everyPartition, sessions: 2 },
+        { name: "two", state: "silent", partitions: [], sessions: 0 },
+        { name: "three", state: "leaving" },
       ],
       workers: [worker],
+      sessions: { live: [{ node: "one" }] },
     });
     register = { nodes: () => Promise.reject(new AppError("unavailable", "away")) };
     expect(await read()).not.toHaveProperty("nodes");
@@ -149,13 +155,13 @@ describe("nodes in the lease bucket", () => {
     await expect(register.nodes()).rejects.toMatchObject({ code: "unavailable" });
     const table = new KvLeaseTable(bus);
     const before = Date.now();
-    for (const host of ["b", "a"]) await table.beat(host, 1);
+    for (const host of ["b", "a"]) await table.beat(host, { counter: 1, leaving: false });
     for (const partition of [7, 3]) await table.take(partition, "b", 0);
     await table.take(5, "gone", 0);
     const nodes = await register.nodes();
     expect(nodes).toEqual([
-      { name: "a", lastSeenAt: expect.any(Number), partitions: [] },
-      { name: "b", lastSeenAt: expect.any(Number), partitions: [3, 7] },
+      { name: "a", lastSeenAt: expect.any(Number), leaving: false, partitions: [] },
+      { name: "b", lastSeenAt: expect.any(Number), leaving: false, partitions: [3, 7] },
     ]);
     expect(nodes[0]?.lastSeenAt).toBeGreaterThan(before - 5_000);
     await table.leave("a");

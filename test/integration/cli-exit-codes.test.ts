@@ -35,6 +35,7 @@ describe("cli: exit codes", () => {
     [["tail", "--help"]],
     [["demo", "--help"]],
     [["doctor", "--help"]],
+    [["top", "--help"]],
     [["--version"]],
   ])("%j gives 0", (args) => {
     const { status, stdout } = voice(...args);
@@ -46,6 +47,7 @@ describe("cli: exit codes", () => {
     [["frobnicate"]],
     [["tail"]],
     [["tail", "x", "--frobnicate"]],
+    [["top", "--every", "0"]],
     [["device", "simulate", "a.wav", "--chunk", "0"]],
     [["device", "simulate", "a.wav", "--codec", "mp3"]],
   ])("%j gives 2 and says why", (args) => {

@@ -295,6 +295,17 @@ describe("front http: life", () => {
     await drain;
   });
 
+  it("drains: serves on for a while, and keeps no connection", async () => {
+    const { front, url } = await start();
+    const drain = front.server.drain(1_000);
+    const caller = raw(front.port, "GET /api/things HTTP/1.1\r\nHost: x\r\n\r\n");
+    await until(() => caller.closed, "the close");
+    expect(caller.text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(caller.text.match(/connection: close/gi)).toHaveLength(1);
+    await drain;
+    await expect(fetch(`${url}/things`)).rejects.toThrow();
+  });
+
   it("survives callers that vanish at any moment", async () => {
     const { front, url } = await start();
     const request = Buffer.from(

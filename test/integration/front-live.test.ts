@@ -406,6 +406,19 @@ describe("front live: ends", () => {
     expect(viewer.seqs()).toEqual(upTo(0, 5000));
   });
 
+  it("drains: over a while, each viewer is told when to come back", async () => {
+    const front = await start();
+    const viewers = await Promise.all(Array.from({ length: 5 }, () => view(front).opened()));
+    const reasons: string[] = [];
+    for (const { socket } of viewers) {
+      socket.on("close", (_code, reason) => reasons.push(reason.toString()));
+    }
+    await front.server.drain(200);
+    for (const viewer of viewers) expect(await viewer.closed()).toBe(1001);
+    for (const reason of reasons) expect(reason).toMatch(/please reconnect in \d+ ms\.$/);
+    expect(new Set(reasons).size).toBeGreaterThan(1);
+  });
+
   it("drains: sends viewers elsewhere with 1001", async () => {
     const front = await start();
     const viewer = await view(front).opened();

@@ -95,6 +95,33 @@ describe("supervisor", () => {
     expect(starts()).toEqual(['{"event":"setup","starts":1}']);
   });
 
+  it("supervisor: a part that a signal ends during the first start is started again", async () => {
+    const run = start([], { FAKE_WORKER_DIES_ONCE: join(folder, "died") });
+    const { pids } = await run.ready();
+    expect(isAlive(pids.worker ?? 0)).toBe(true);
+    expect(run.output).toContain("the worker was ended by SIGKILL: restarting in 0.2 s");
+  });
+
+  it("supervisor: --cluster starts two of each and three nats-servers; each is restarted", async () => {
+    const run = start(["--cluster"]);
+    let state = await run.ready();
+    expect(Object.keys(state.pids).sort()).toEqual([
+      ...["front-1", "front-2", "nats-1", "nats-2", "nats-3", "postgres"],
+      ...["sessions-1", "sessions-2", "worker-1", "worker-2"],
+    ]);
+    const urls = state.fronts.map(({ base_url }) => base_url);
+    expect(new Set(urls).size).toBe(2);
+    for (const url of urls) expect(await (await fetch(url)).text()).toBe("fake main");
+    for (const part of ["front-2", "sessions-1", "worker-2", "nats-2"]) {
+      const before = state.pids[part] ?? 0;
+      process.kill(before, "SIGKILL");
+      state = await run.ready(({ pids }) => pids[part] !== null && pids[part] !== before);
+    }
+    const { pids } = state;
+    expect(await run.end("SIGTERM")).toBe(0);
+    expect(Object.values(pids).filter(isAlive)).toEqual([]);
+  });
+
   it("supervisor: a part that ignores SIGTERM is killed within the ten seconds", async () => {
     const run = start([], { FAKE_WORKER_STUBBORN: "1" });
     const { pids } = await run.ready();

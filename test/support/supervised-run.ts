@@ -14,7 +14,8 @@ const WAIT_MS = 60_000;
 export interface ReadyContent {
   readonly base_url: string;
   readonly supervisor: number;
-  readonly pids: Record<"main" | "worker" | "nats" | "postgres", number>;
+  readonly fronts: readonly { base_url: string }[];
+  readonly pids: Record<"main" | "worker" | "nats" | "postgres", number> & Record<string, number>;
 }
 
 /** The real supervisor over stand-ins for the service, in a process of its own. */

@@ -9,7 +9,8 @@ import { until } from "./until.ts";
 const PROJECT = resolve(import.meta.dirname, "../..");
 const START_MS = 120_000;
 
-export type PartName = "main" | "worker" | "nats" | "postgres";
+/** In a cluster front-1, sessions-1, worker-1, nats-1 and so on. */
+export type PartName = "main" | "worker" | "nats" | "postgres" | `${string}-${number}`;
 
 export interface ReadyFile {
   base_url: string;
@@ -19,6 +20,8 @@ export interface ReadyFile {
   ops_url: string;
   admin: { email: string; password: string };
   supervisor: number;
+  fronts: { base_url: string; live_url: string; ops_url: string }[];
+  hosts: { ops_url: string }[];
   pids: Record<PartName, number>;
 }
 
@@ -65,17 +68,28 @@ export class WholeService {
 
   /** Kills a part with SIGKILL and returns its process id. */
   kill(part: PartName): number {
+    return this.signal(part, "SIGKILL");
+  }
+
+  signal(part: PartName, signal: NodeJS.Signals): number {
     const pid = this.ready.pids[part];
-    process.kill(pid, "SIGKILL");
+    if (!pid) throw new Error(`${part} is not running`);
+    process.kill(pid, signal);
     return pid;
   }
 
   /** Resolves when the supervisor has put another process in the place of `pid`. */
   async replaced(part: PartName, pid: number): Promise<void> {
-    const back = until(() => this.ready.pids[part] !== pid, `${part} to come back`, 60_000);
+    const back = until(() => this.#isAnother(part, pid), `${part} to come back`, 60_000);
     await back.catch((error: unknown) => {
       throw new Error(`The supervisor said:\n${this.output}`, { cause: error });
     });
+  }
+
+  /** A part that is down has no process id. */
+  #isAnother(part: PartName, pid: number): boolean {
+    const now = this.ready.pids[part] ?? pid;
+    return now !== pid;
   }
 
   /** Lines of a part's log, parsed. */

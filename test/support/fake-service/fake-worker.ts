@@ -1,4 +1,12 @@
-// Stands in for workers/main.ts; with FAKE_WORKER_STUBBORN=1 it does not obey SIGTERM.
+// Stands in for workers/main.ts; with FAKE_WORKER_STUBBORN=1 it does not obey SIGTERM, with
+// FAKE_WORKER_DIES_ONCE=file it is killed at its first start.
+import { existsSync, writeFileSync } from "node:fs";
+
+const { FAKE_WORKER_DIES_ONCE: marker } = process.env;
+if (marker !== undefined && !existsSync(marker)) {
+  writeFileSync(marker, "");
+  process.kill(process.pid, "SIGKILL");
+}
 const facts = {
   level: 30,
   event: "ready",

@@ -1,8 +1,10 @@
-import type { LeaseTable, LeaseView } from "../../../src/actor/lease.ts";
+import type { HostLease, LeaseTable, LeaseView } from "../../../src/actor/lease.ts";
 
 /** Leases in memory, for hosts of one process. */
 export class MemoryLeaseTable implements LeaseTable {
-  readonly #hosts = new Map<string, number>();
+  readonly #hosts = new Map<string, HostLease>();
+  /** Hosts whose connection is gone. */
+  readonly cut = new Set<string>();
   readonly #partitions = new Map<number, { holder: string; revision: number }>();
   #revision = 0;
 
@@ -10,9 +12,13 @@ export class MemoryLeaseTable implements LeaseTable {
     return { hosts: new Map(this.#hosts), partitions: structuredClone(this.#partitions) };
   }
 
-  async beat(host: string, counter: number): Promise<boolean> {
-    this.#hosts.set(host, counter);
+  async beat(host: string, lease: HostLease): Promise<boolean> {
+    this.#hosts.set(host, lease);
     return true;
+  }
+
+  async isConnected(host: string): Promise<boolean> {
+    return !this.cut.has(host);
   }
 
   async take(partition: number, host: string, revision: number): Promise<boolean> {

@@ -11,6 +11,7 @@ describe("options of npm run up", () => {
       demo: true,
       speed: 1,
       fresh: false,
+      cluster: false,
       readyFile: undefined,
     });
   });

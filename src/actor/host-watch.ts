@@ -1,0 +1,72 @@
+import type { Clock } from "../base/clock.ts";
+import type { LeaseTable, LeaseView } from "./lease.ts";
+
+export interface HostWatchParts {
+  /** This host: always alive to itself. */
+  host: string;
+  table: Pick<LeaseTable, "isConnected">;
+  clock: Clock;
+  leaseTime: number;
+}
+
+interface Seen {
+  counter: number;
+  /** When its counter was last seen to move, monotonic milliseconds. */
+  at: number;
+  /** Looks in a row that found it without a connection. */
+  absent: number;
+}
+
+/**
+ * Tells which hosts are alive, by this host's own monotonic clock.
+ *
+ * A host is gone when its counter has stood still for the lease time; a host
+ * that has lost its connection to the lease store, as a killed one does at once,
+ * when it has stood still for half of it and two looks found no connection. Time
+ * in which this host could not look is nobody's silence: a slow moment of its
+ * own, or of the lease store, takes no partition away from others.
+ */
+export class HostWatch {
+  readonly #parts: HostWatchParts;
+  readonly #seen = new Map<string, Seen>();
+  #lookedAt: number | undefined;
+
+  constructor(parts: HostWatchParts) {
+    this.#parts = parts;
+  }
+
+  /** The lease store did not answer. */
+  blind(): void {
+    this.#lookedAt = undefined;
+  }
+
+  async alive(view: LeaseView): Promise<Set<string>> {
+    const { host, clock, leaseTime } = this.#parts;
+    const now = clock.monotonic();
+    const wasBlind = this.#lookedAt === undefined || now - this.#lookedAt >= leaseTime;
+    this.#lookedAt = now;
+    for (const [name, { counter }] of view.hosts) this.#note(name, counter, now, wasBlind);
+    for (const name of this.#seen.keys()) if (!view.hosts.has(name)) this.#seen.delete(name);
+    const alive = new Set([host]);
+    const checks = [...this.#seen].map(async ([name, seen]) => {
+      if (await this.#isAlive(name, seen, now)) alive.add(name);
+    });
+    await Promise.all(checks);
+    return alive;
+  }
+
+  #note(name: string, counter: number, now: number, wasBlind: boolean): void {
+    const seen = this.#seen.get(name);
+    if (seen?.counter === counter && !wasBlind) return;
+    this.#seen.set(name, { counter, at: now, absent: 0 });
+  }
+
+  async #isAlive(name: string, seen: Seen, now: number): Promise<boolean> {
+    const { leaseTime, table } = this.#parts;
+    const silence = now - seen.at;
+    if (silence >= leaseTime) return false;
+    if (silence < leaseTime / 4) return true;
+    seen.absent = (await table.isConnected(name)) ? 0 : seen.absent + 1;
+    return seen.absent < 2 || silence < leaseTime / 2;
+  }
+}

@@ -1,0 +1,75 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Command } from "commander";
+import { type CommandContext, wantsColour, writeJson } from "../command-context.ts";
+import { CommandFailure } from "../command-failure.ts";
+import { withConnectionFlags } from "../connection-flags.ts";
+import { parseSeconds } from "../flag-values.ts";
+import { type Overview, overviewRows } from "../overview-table.ts";
+import { type ConnectionOptions, openUserSession, type UserSession } from "../user-session.ts";
+
+type TopOptions = ConnectionOptions & { once?: boolean; json?: boolean; every: number };
+
+const DEFAULT_COLUMNS = 120;
+const DEFAULT_ROWS = 40;
+/** Home, and wipe from there on: the rest of the screen stays where it is. */
+const REDRAW = "\u001b[H\u001b[J";
+const OTHER_SCREEN = "\u001b[?1049h\u001b[?25l";
+const OWN_SCREEN = "\u001b[?25h\u001b[?1049l";
+
+/** `voice top`: what runs, who holds which sessions, and what lags. */
+export function addTop(program: Command, context: CommandContext): void {
+  const command = program
+    .command("top")
+    .description("nodes, leases, workers, queues and live sessions (administrators)")
+    .option("--once", "show it once and end; so it does when piped")
+    .option("--json", "as the service says it, one JSON object per line")
+    .option("--every <seconds>", "between two looks", parseSeconds(0.2, 3_600), 1);
+  withConnectionFlags(command).action((options: TopOptions) => top(options, context));
+}
+
+async function top(options: TopOptions, context: CommandContext): Promise<void> {
+  const { env, stdout, signal } = context;
+  const user = await openUserSession(options, env);
+  const isScreen = stdout.isTTY === true && !options.json && !options.once;
+  const isOnce = options.once === true || (!stdout.isTTY && !options.json);
+  if (isOnce) return show(await read(user), options, context);
+  if (isScreen) stdout.write(OTHER_SCREEN);
+  try {
+    while (!signal.aborted) {
+      await showNext(user, options, context);
+      await delay(options.every * 1_000, undefined, { signal }).catch(() => undefined);
+    }
+  } finally {
+    if (isScreen) stdout.write(OWN_SCREEN);
+  }
+}
+
+/** A service that is away for a moment is what one wants to see here. */
+async function showNext(
+  user: UserSession,
+  options: TopOptions,
+  context: CommandContext,
+): Promise<void> {
+  try {
+    show(await read(user), options, context);
+  } catch (error) {
+    if (options.json || error instanceof CommandFailure) throw error;
+    const text = error instanceof Error ? error.message : String(error);
+    context.stdout.write(`${REDRAW}${user.api.baseUrl}\n\n${text}\n`);
+  }
+}
+
+function read(user: UserSession): Promise<Overview> {
+  return user.call((client) => client.GET("/admin/overview"));
+}
+
+function show(overview: Overview, options: TopOptions, context: CommandContext): void {
+  const { stdout } = context;
+  if (options.json) return writeJson(stdout, overview);
+  const { columns = DEFAULT_COLUMNS, rows: height = DEFAULT_ROWS } = stdout;
+  const rows = overviewRows(overview, { columns, colour: wantsColour(context) });
+  const isScreen = stdout.isTTY === true && !options.once;
+  const head = [`voice top   ${overview.at}`, ""];
+  const shown = isScreen ? [...head, ...rows].slice(0, height - 1) : rows;
+  stdout.write(`${isScreen ? REDRAW : ""}${shown.join("\n")}\n`);
+}

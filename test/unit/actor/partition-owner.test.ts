@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { PartitionOwner } from "../../../src/actor/partition-owner.ts";
+import { createDeferred } from "../../../src/base/deferred.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { PARTITIONS } from "../../../src/base/partition.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { MemoryLeaseTable } from "../../support/memory/memory-lease-table.ts";
+
+/** Longer than any test: looks are made by hand. */
+const LEASE = 3_600_000;
+
+describe("partition owner", () => {
+  const clock = new ManualClock();
+
+  function owner(
+    host: string,
+    table: MemoryLeaseTable,
+    onReleased: (partition: number) => Promise<void> = async () => {},
+  ): PartitionOwner {
+    return new PartitionOwner({
+      host,
+      table,
+      clock,
+      log: silentLog,
+      leaseTime: LEASE,
+      onTaken: () => {},
+      onReleased,
+      onLost: async () => {},
+    });
+  }
+
+  it("owner: a host that joins gets its half, and no partition is ever held twice", async () => {
+    const table = new MemoryLeaseTable();
+    const [a, b] = [owner("a", table), owner("b", table)];
+    await a.look();
+    expect(a.owned.size).toBe(PARTITIONS);
+    for (let n = 0; n < 3; n += 1) {
+      await b.look();
+      await a.look();
+      expect([...a.owned].filter((partition) => b.owned.has(partition))).toEqual([]);
+    }
+    expect([a.owned.size, b.owned.size]).toEqual([PARTITIONS / 2, PARTITIONS / 2]);
+  });
+
+  it("owner: one that leaves hands over each partition when it is put away, at once", async () => {
+    const table = new MemoryLeaseTable();
+    const putAway = createDeferred<void>();
+    let slow: number | undefined;
+    const a = owner("a", table, async (partition) => {
+      slow ??= partition;
+      if (partition === slow) await putAway.promise;
+    });
+    const b = owner("b", table);
+    await a.look();
+    const stopping = a.stop();
+    await a.look();
+    await b.look();
+    await expect
+      .poll(async () => {
+        await b.look();
+        return b.owned.size;
+      })
+      .toBe(PARTITIONS - 1);
+    expect(b.owned.has(slow ?? -1)).toBe(false);
+    putAway.resolve();
+    await stopping;
+    await b.look();
+    expect(b.owned.size).toBe(PARTITIONS);
+  });
+});
