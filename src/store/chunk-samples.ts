@@ -1,5 +1,6 @@
 import type { AudioParts } from "../api/session-recordings.ts";
 import { isAppError } from "../base/errors.ts";
+import { isOpusMediaType } from "../base/opus-packets.ts";
 import { readMono } from "../base/pcm-samples.ts";
 import { SESSION_RATE } from "../base/sample-rate.ts";
 import { SincInterpolator } from "../base/sinc-interpolator.ts";
@@ -10,6 +11,7 @@ import {
   parsePcmMediaType,
   parseWavHeader,
 } from "../base/wav-header.ts";
+import { decodeOpus } from "./opus-samples.ts";
 
 /** A chunk that has its place on the timeline. */
 export interface PlacedFile {
@@ -21,6 +23,19 @@ export interface PlacedFile {
   mediaType: string;
   sha256: string;
   bytes: number;
+}
+
+/** Decoded whole: a streamed chunk holds about ten seconds. */
+async function readOpus(bytes: Buffer): Promise<OpenFile> {
+  const samples = await decodeOpus(bytes);
+  const head = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+  const format = {
+    encoding: "s16le",
+    channels: 1,
+    sampleRate: SESSION_RATE,
+    bitsPerSample: 16,
+  } as const;
+  return { format, frames: samples.length, dataOffset: 0, head };
 }
 
 /** Enough for nearly every header, and for all of a short chunk. */
@@ -112,6 +127,7 @@ export class ChunkSamples {
   async #readHead(): Promise<OpenFile | undefined> {
     const { bytes, mediaType } = this.file;
     const head = await this.#part(0, Math.min(bytes, HEAD_BYTES));
+    if (isOpusMediaType(mediaType)) return readOpus(await this.#part(0, bytes));
     if (mediaType.startsWith("audio/pcm")) {
       const format = parsePcmMediaType(mediaType);
       if (isAudioFormatError(format) || head.length === 0) return undefined;

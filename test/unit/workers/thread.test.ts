@@ -96,7 +96,7 @@ describe("thread: calls", () => {
     await openSession(thread);
     const call = thread.call("feed", 5_000, (remote) => remote.feed(1, request("test/uncaught")));
     // Answered before the error, or rejected by it: both happen, and both are right.
-    await call.catch((error: unknown) => expect(error).toMatchObject({ code: "unavailable" }));
+    await call.catch((error: unknown) => expect(error).toMatchObject({ code: "worker_broken" }));
     expect((await thread.ended).message).toMatch(/JSON/);
   });
 });
