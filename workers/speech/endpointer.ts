@@ -1,3 +1,5 @@
+import { type PauseState, PauseWait } from "./pause-wait.ts";
+
 /**
  * Decides where speech begins and ends, from one decision of the voice activity detector for
  * every 10 ms. Pure: the same decisions and levels give the same ends.
@@ -7,8 +9,6 @@
 const BEGIN_FRAMES = 10;
 /** Frames kept before the beginning, so that a soft first sound is heard. */
 export const LEAD_FRAMES = 25;
-/** Frames without voice that end an utterance: between 250 and 400 ms word error rates differed little. */
-const PAUSE_FRAMES = 30;
 /** From here on shorter and shorter pauses are taken, so that the longest one wins. */
 const PATIENT_FRAMES = 1_200;
 /** From here on any dip of the level is taken. */
@@ -26,15 +26,26 @@ export type Endpoint = "none" | "begin" | "end";
 export class Endpointer {
   /** Frames from where speech began to the one that told so. */
   static readonly beginFrames = BEGIN_FRAMES;
+  readonly #wait: PauseWait;
   #speaking = false;
   #voiced = 0;
   #silent = 0;
   #length = 0;
   #levels: number[] = [];
 
+  /** Goes on with what `state` gave of another one, between utterances. */
+  constructor(state?: PauseState) {
+    this.#wait = new PauseWait(state);
+  }
+
   /** True when there has been no voice for as long as ends an utterance. */
   get silent(): boolean {
-    return !this.#speaking && this.#silent >= PAUSE_FRAMES;
+    return !this.#speaking && this.#silent >= this.#wait.frames;
+  }
+
+  /** What was learnt of the pauses, for a reading that goes on after an utterance. */
+  state(): PauseState {
+    return this.#wait.state();
   }
 
   /**
@@ -44,16 +55,24 @@ export class Endpointer {
    * @param level mean square of the frame's samples
    */
   push(voiced: boolean, level: number): Endpoint {
+    if (this.#speaking && voiced) this.#wait.voice(this.#silent);
     this.#voiced = voiced ? this.#voiced + 1 : 0;
     this.#silent = voiced ? 0 : this.#silent + 1;
     if (this.#speaking) return this.#continue(level);
+    this.#wait.silence();
     if (this.#voiced < BEGIN_FRAMES) return "none";
+    this.#wait.begin(BEGIN_FRAMES);
     this.#speaking = true;
     this.#length = BEGIN_FRAMES;
     return "begin";
   }
 
-  /** Back to silence: nothing of what was heard counts any more. */
+  /** Audio is missing: how long the pause before what follows was cannot be known. */
+  skip(): void {
+    this.#wait.skip();
+  }
+
+  /** Back to silence: nothing of what was heard counts any more, but what was learnt stays. */
   reset(): void {
     this.#speaking = false;
     this.#voiced = 0;
@@ -64,14 +83,16 @@ export class Endpointer {
 
   #continue(level: number): Endpoint {
     this.#length += 1;
-    if (this.#silent < this.#pauseNeeded() && !this.#mustCut(level)) return "none";
+    const paused = this.#silent >= this.#pauseNeeded();
+    if (!paused && !this.#mustCut(level)) return "none";
+    if (paused) this.#wait.end(this.#silent);
     this.reset();
     return "end";
   }
 
   #pauseNeeded(): number {
     const late = (this.#length - PATIENT_FRAMES) / (LONG_FRAMES - PATIENT_FRAMES);
-    const eased = PAUSE_FRAMES - Math.min(1, Math.max(0, late)) * PAUSE_FRAMES;
+    const eased = this.#wait.frames * (1 - Math.min(1, Math.max(0, late)));
     return Math.max(SHORTEST_PAUSE_FRAMES, Math.ceil(eased));
   }
 

@@ -1,5 +1,6 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { RunPhase } from "../audio/resampling-run.ts";
+import type { PauseState } from "./pause-wait.ts";
 
 const VERSION = 1;
 
@@ -9,6 +10,8 @@ export interface ReaderState {
   activity: Uint8Array;
   /** Resampling phases of the chunks around the position; none at 16 kHz. */
   phases: RunPhase[];
+  /** Absent in checkpoints that were made before pauses were learnt. */
+  pauses?: PauseState;
 }
 
 /** `Checkpoint.recogniser`: JSON, about 1.2 kB. */
@@ -19,6 +22,7 @@ export function encodeReaderState(state: ReaderState): Buffer {
       recogniser: Buffer.from(state.recogniser).toString("base64"),
       activity: Buffer.from(state.activity).toString("base64"),
       phases: state.phases,
+      pauses: state.pauses,
     }),
   );
 }
@@ -30,7 +34,10 @@ export function decodeReaderState(bytes: Uint8Array): ReaderState {
   if (value.version !== VERSION || !Array.isArray(phases) || !phases.every(isPhase)) {
     throw refused();
   }
-  return { recogniser: binary(value.recogniser), activity: binary(value.activity), phases };
+  const { pauses } = value;
+  if (pauses !== undefined && !isPauseState(pauses)) throw refused();
+  const [recogniser, activity] = [binary(value.recogniser), binary(value.activity)];
+  return { recogniser, activity, phases, ...(pauses && { pauses }) };
 }
 
 function parse(bytes: Uint8Array): Record<string, unknown> {
@@ -49,8 +56,15 @@ function binary(value: unknown): Uint8Array {
 }
 
 function isPhase(value: unknown): value is RunPhase {
-  if (!isRecord(value)) return false;
-  return ["start", "base", "frames", "rate"].every((name) => Number.isSafeInteger(value[name]));
+  return hasIntegers(value, ["start", "base", "frames", "rate"]);
+}
+
+function isPauseState(value: unknown): value is PauseState {
+  return hasIntegers(value, ["wait", "gap"]);
+}
+
+function hasIntegers(value: unknown, names: readonly string[]): boolean {
+  return isRecord(value) && names.every((name) => Number.isSafeInteger(value[name]));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

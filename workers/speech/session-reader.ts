@@ -91,6 +91,7 @@ export class SessionReader implements Reader {
       activity,
       tracker,
       interimResults,
+      pauses: state?.pauses,
       isPressed: () => this.queuedSamples() > PRESSED_SAMPLES,
       checkpointAt,
     });
@@ -183,6 +184,7 @@ export class SessionReader implements Reader {
     const recogniser = encodeReaderState({
       recogniser: this.#recogniser.state(),
       activity: this.#activity.state(),
+      pauses: this.#utterances.pauses(),
       phases: this.#audio.phasesAt(position),
     });
     return { position, recogniser, speakers: Buffer.from(this.#tracker.checkpoint()) };

@@ -4,6 +4,7 @@ import { ACTIVITY_FRAME, type VoiceActivity } from "../audio/voice-activity.ts";
 import type { ResponseMessage } from "../reader.ts";
 import type { SpeakerProposal, SpeakerTracker } from "../speakers/speaker-tracker.ts";
 import { Endpointer, LEAD_FRAMES } from "./endpointer.ts";
+import type { PauseState } from "./pause-wait.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { splitAtTurns } from "./speaker-segments.ts";
 import { isLikelySpeech } from "./speech-likeness.ts";
@@ -29,6 +30,8 @@ export interface UtteranceReaderOptions {
   activity: VoiceActivity;
   tracker: SpeakerTracker;
   interimResults: boolean;
+  /** What an earlier reading learnt of the pauses. */
+  pauses: PauseState | undefined;
   /** True while so much audio waits that there is no time for hypotheses. */
   isPressed: () => boolean;
   /** State at `position`, the end of an utterance, for its checkpoint. */
@@ -64,7 +67,7 @@ export class UtteranceReader {
   readonly #recogniser: Recogniser;
   readonly #activity: VoiceActivity;
   readonly #tracker: SpeakerTracker;
-  readonly #endpointer = new Endpointer();
+  readonly #endpointer: Endpointer;
   readonly #options: UtteranceReaderOptions;
   readonly #stable = new StablePrefix();
   #out: ResponseMessage[] = [];
@@ -82,6 +85,7 @@ export class UtteranceReader {
 
   constructor(options: UtteranceReaderOptions) {
     this.#options = options;
+    this.#endpointer = new Endpointer(options.pauses);
     this.#recogniser = options.recogniser;
     this.#activity = options.activity;
     this.#tracker = options.tracker;
@@ -91,6 +95,11 @@ export class UtteranceReader {
 
   get position(): number {
     return this.#position;
+  }
+
+  /** What was learnt of the pauses so far. */
+  pauses(): PauseState {
+    return this.#endpointer.state();
   }
 
   /** The messages since the last call. */
@@ -134,6 +143,7 @@ export class UtteranceReader {
     this.finalize();
     this.#track();
     this.#tracker.skip(end);
+    this.#endpointer.skip();
     this.#position = end;
     this.#restart();
     this.#progress();

@@ -14,22 +14,22 @@ function run(endpointer: Endpointer, voiced: (frame: number) => boolean, frames:
 }
 
 describe("endpointer", () => {
-  it("endpointer: speech begins after 100 ms of voice and ends after a pause of 300 ms", () => {
+  it("endpointer: speech begins after 100 ms of voice and ends after a pause of about 250 ms", () => {
     const seen = run(new Endpointer(), (frame) => frame >= 50 && frame < 200, 400);
-    expect(seen).toEqual(["begin 59", "end 229"]);
+    expect(seen).toEqual(["begin 59", "end 223"]);
   });
 
   it("endpointer: clicks and short pauses change nothing", () => {
     const clicks = run(new Endpointer(), (frame) => frame % 20 < 9, 1_000);
     expect(clicks).toEqual([]);
-    const pauses = run(new Endpointer(), (frame) => frame % 60 < 32, 600);
+    const pauses = run(new Endpointer(), (frame) => frame % 60 < 38, 600);
     expect(pauses).toEqual(["begin 9"]);
   });
 
   it("endpointer: the longer the speech, the shorter the pause that ends it", () => {
-    const pauseOf200 = (frame: number): boolean => frame % 500 < 480;
-    expect(run(new Endpointer(), pauseOf200, 1_000)).toEqual(["begin 9"]);
-    const [begin, end] = run(new Endpointer(), pauseOf200, 2_100);
+    const pauseOf150 = (frame: number): boolean => frame % 500 < 485;
+    expect(run(new Endpointer(), pauseOf150, 1_000)).toEqual(["begin 9"]);
+    const [begin, end] = run(new Endpointer(), pauseOf150, 2_100);
     expect(begin).toBe("begin 9");
     expect(Number(end?.split(" ")[1])).toBeLessThan(2_100);
   });
@@ -49,7 +49,7 @@ describe("endpointer", () => {
 
   it("endpointer: knows long silence", () => {
     const endpointer = new Endpointer();
-    run(endpointer, () => false, 29);
+    run(endpointer, () => false, 24);
     expect(endpointer.silent).toBe(false);
     run(endpointer, () => false, 1);
     expect(endpointer.silent).toBe(true);

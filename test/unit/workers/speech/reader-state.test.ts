@@ -14,14 +14,22 @@ describe("reader state", () => {
     expect([...again.recogniser]).toEqual([1, 2, 255]);
     expect([...again.activity]).toEqual([0, 9]);
     expect(again.phases).toEqual(state.phases);
+    expect(again.pauses).toBeUndefined();
+    const pauses = { wait: 261_350, gap: 31 };
+    expect(decodeReaderState(encodeReaderState({ ...state, pauses })).pauses).toEqual(pauses);
   });
 
-  it.each(["", "null", "{}", '{"version":1}', '{"version":1,"phases":[{}]}', "\u0000\u0001"])(
-    "reader state: refuses %j",
-    (text) => {
-      expect(() => decodeReaderState(Buffer.from(text))).toThrow(AppError);
-    },
-  );
+  it.each([
+    '{"version":1,"phases":[],"recogniser":"","activity":"","pauses":{"wait":"long"}}',
+    "",
+    "null",
+    "{}",
+    '{"version":1}',
+    '{"version":1,"phases":[{}]}',
+    "\u0000\u0001",
+  ])("reader state: refuses %j", (text) => {
+    expect(() => decodeReaderState(Buffer.from(text))).toThrow(AppError);
+  });
 });
 
 describe("clean word", () => {

@@ -1,0 +1,82 @@
+/**
+ * `npm run eval:interim`: what a viewer waits for, measured on the reader itself with the audio
+ * coming in live: the wait at the end of speech, finals, first interims, and how well the words
+ * that are called stable hold. Reads the shipped conversation and, where they are, librivox/ and
+ * ami/ in VOICE_EVAL_DATA (default ../shared/data); what is not there is left out and named.
+ * Times are of the audio and of the processor, without network. Always ends with 0.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
+import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
+import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
+import { findSpeechRoot } from "../support/native-packages.ts";
+import { InterimFigures } from "./interim-figures.ts";
+import { readLive } from "./live-reading.ts";
+import { normaliseWords } from "./normalise-words.ts";
+import { readRecording } from "./read-recording.ts";
+import { loadConversation, loadReadSentences } from "./recordings.ts";
+import { textTable } from "./text-table.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+
+interface Sample {
+  set: string;
+  pcm: Int16Array;
+  reference?: readonly string[];
+}
+
+const { values: options } = parseArgs({
+  options: {
+    out: { type: "string" },
+    only: { type: "string", default: "" },
+    piece: { type: "string", default: "60" },
+  },
+});
+
+const library = loadNativeLibrary(findSpeechRoot());
+const recognisers = new RecogniserPool(() => new PocketsphinxRecogniser(library), {
+  size: 1,
+  waitMs: 1_000,
+  waiters: 1,
+});
+const leftOut: string[] = [];
+const sets = new Map<string, InterimFigures>();
+for (const { set, pcm, reference } of samples()) {
+  const figures = sets.get(set) ?? new InterimFigures();
+  sets.set(set, figures);
+  const reading = await readLive({ pcm, pieceMs: Number(options.piece), recognisers });
+  figures.add(reading, pcm.length, reference, normaliseWords);
+}
+recognisers.close();
+const rows = [...sets].map(([set, figures]) => ({ set, ...figures.summary() }));
+const titles = Object.keys(rows[0] ?? {});
+const cells = rows.map((row) => Object.values(row).map((value) => `${value ?? "-"}`));
+console.log(textTable([titles, ...cells]));
+for (const name of leftOut) console.log(`left out: ${name}`);
+if (options.out) {
+  mkdirSync(options.out, { recursive: true });
+  writeFileSync(join(options.out, "interim.json"), `${JSON.stringify(rows, null, 2)}\n`);
+}
+
+function samples(): Sample[] {
+  const data = resolve(PROJECT, process.env.VOICE_EVAL_DATA ?? "../shared/data");
+  const spoken = [
+    loadConversation(join(PROJECT, "deploy/demo")),
+    ...loadReadSentences(join(data, "librivox")).filter(({ name }) => name.endsWith("joined")),
+  ].map(({ name, audio, reference }) => ({ set: name, pcm: toSamples(audio.data), reference }));
+  if (spoken.length === 1) leftOut.push("read sentences (no librivox/ in VOICE_EVAL_DATA)");
+  const folder = join(data, "ami");
+  const clips = existsSync(folder) ? readdirSync(folder).filter((name) => /\.wav$/.test(name)) : [];
+  if (clips.length === 0) leftOut.push("meetings (no ami/ in VOICE_EVAL_DATA)");
+  const meetings = clips.map((name) => ({
+    set: "meetings",
+    pcm: readRecording(readFileSync(join(folder, name))),
+  }));
+  return [...spoken, ...meetings].filter(({ set }) => set.includes(options.only));
+}
+
+function toSamples(data: Buffer): Int16Array {
+  return Int16Array.from({ length: data.length >> 1 }, (_, index) => data.readInt16LE(2 * index));
+}
