@@ -22,6 +22,7 @@ const HANDSHAKE_MS = 10_000;
 const MESSAGE_BYTES = 32 * 1024;
 /** Sent and not acknowledged yet; more waits here. */
 const MOST_AHEAD = 512 * 1024;
+const MOST_KEPT = 8 * 1024 * 1024;
 const SILENCE_MS = 45_000;
 const KEEP_ALIVE_MS = 15_000;
 /** Codes after which trying again brings nothing. */
@@ -59,6 +60,11 @@ export class AudioSender {
   /** Bytes that are not safe with the service yet. */
   get unstored(): number {
     return this.#kept.byteLength;
+  }
+
+  /** So much waits that the next bytes should too. */
+  get isFull(): boolean {
+    return this.#failure === undefined && this.#kept.byteLength >= MOST_KEPT;
   }
 
   /** Takes the next bytes of the stream; throws when the service refuses them for good. */

@@ -72,7 +72,11 @@ async function sendThroughLoss(
   }
 }
 
-function keepBeating(device: VirtualDevice, telemetry: () => Record<string, unknown>): () => void {
+/** Heartbeats until the returned function is called. */
+export function keepBeating(
+  device: VirtualDevice,
+  telemetry: () => Record<string, unknown>,
+): () => void {
   let inFlight = false;
   const beat = async () => {
     if (inFlight) return;

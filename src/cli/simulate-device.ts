@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { type ChunkCodec, cutIntoChunks } from "./audio-chunks.ts";
 import type { Attempts } from "./back-off.ts";
 import { type StreamProgress, streamChunks } from "./device-stream.ts";
+import { streamRecordings } from "./stream-audio.ts";
 import type { UserSession } from "./user-session.ts";
 import { VirtualDevice } from "./virtual-device.ts";
 import { durationSeconds, readWave, type WaveAudio } from "./wave-file.ts";
@@ -15,6 +16,8 @@ export interface SimulationOptions {
   readonly chunkSeconds: number;
   readonly speed: number;
   readonly loss: number;
+  /** One WebSocket stream instead of uploads. */
+  readonly stream?: boolean;
   readonly workspace?: string;
   readonly title?: string;
 }
@@ -59,11 +62,16 @@ export async function simulateDevice(
     progress = next;
     onProgress?.(next);
   };
-  const stop = (limit?: AbortSignal) => device.stopSession(id, progress.chunks - 1, limit);
+  const last = () => (options.stream ? undefined : progress.chunks - 1);
+  const stop = (limit?: AbortSignal) => device.stopSession(id, last(), limit);
   try {
-    const chunks = cutIntoChunks(recordings, options.chunkSeconds, options.codec);
     const { speed, loss } = options;
-    await streamChunks(device, id, chunks, { speed, loss, signal, onProgress: keep });
+    const pace = { speed, loss, signal, onProgress: keep };
+    if (options.stream) await streamRecordings(device, id, recordings, pace);
+    else {
+      const chunks = cutIntoChunks(recordings, options.chunkSeconds, options.codec);
+      await streamChunks(device, id, chunks, pace);
+    }
   } catch (error) {
     // The first failure is the one to tell; a person who interrupts does not wait for long.
     await stop(AbortSignal.timeout(FAREWELL_MS)).catch(() => undefined);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type ApiClient, ApiFailure, type CallOptions, type Send } from "./api-client.ts";
 import type { AudioChunk } from "./audio-chunks.ts";
+import { AudioSender, type AudioSenderOptions } from "./audio-sender.ts";
 import type { Attempts } from "./back-off.ts";
 import type { UserSession } from "./user-session.ts";
 
@@ -89,9 +90,36 @@ export class VirtualDevice {
     );
   }
 
-  /** Ends the session; `lastSequence` is the last chunk the service may expect, -1 for none. */
-  async stopSession(id: string, lastSequence: number, signal?: AbortSignal): Promise<void> {
-    const body = { session_id: id, last_chunk_sequence: lastSequence };
+  /** A stream of audio into the session, over one WebSocket. */
+  stream(
+    sessionId: string,
+    format: { sampleRate: number; channels: number },
+    events: Pick<AudioSenderOptions, "signal" | "onStored">,
+  ): AudioSender {
+    const base = this.#api.baseUrl.replace(/^http/, "ws");
+    const onRetry = this.#onRetry;
+    return new AudioSender({
+      url: `${base}/devices/${this.id}/stream`,
+      key: this.#key,
+      configuration: {
+        session_id: sessionId,
+        encoding: "pcm_s16le",
+        sample_rate: format.sampleRate,
+        channels: format.channels,
+      },
+      onReconnect: (reason, waitMs) => onRetry?.(new Error(reason), waitMs),
+      ...events,
+    });
+  }
+
+  /** Ends the session; `lastSequence` is the last chunk the service may expect, -1 for none; absent, it is what it has. */
+  async stopSession(
+    id: string,
+    lastSequence: number | undefined,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const last = lastSequence === undefined ? {} : { last_chunk_sequence: lastSequence };
+    const body = { session_id: id, ...last };
     await this.#call(
       (client) => client.POST("/devices/{device_id}/session/stop", { params: this.#params, body }),
       { signal },

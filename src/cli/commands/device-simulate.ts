@@ -14,6 +14,7 @@ interface SimulateOptions extends ConnectionOptions {
   readonly chunk: number;
   readonly speed: number;
   readonly loss: number;
+  readonly stream?: boolean;
   readonly workspace?: string;
   readonly title?: string;
 }
@@ -35,6 +36,7 @@ export function addDevice(program: Command, context: CommandContext): void {
         .argParser(parseDuration)
         .default(2, "2s"),
     )
+    .option("--stream", "one WebSocket stream instead of uploads; --loss then cuts connections")
     .option("--speed <factor>", "1 is real time; max sends as fast as it goes", parseSpeed, 1)
     .option("--loss <share>", "share of transmissions that get lost, 0.02 or 2%", parseShare, 0)
     .option("--workspace <id>", "workspace to join (default: your first)")
@@ -64,8 +66,9 @@ async function run(
     const summary = { event: "stopped", session_id: sessionId, chunks, seconds, lost };
     if (!context.stdout.isTTY) return writeJson(context.stdout, summary);
     const losses = lost > 0 ? `, ${lost} lost on the way and sent again` : "";
+    const how = options.stream ? "as a stream" : `in ${chunks} chunks`;
     context.stdout.write(
-      `Sent ${clockTime(seconds)} of audio in ${chunks} chunks${losses}.\n` +
+      `Sent ${clockTime(seconds)} of audio ${how}${losses}.\n` +
         `Follow or read it: voice tail ${sessionId}\n`,
     );
   } finally {
