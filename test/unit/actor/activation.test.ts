@@ -54,6 +54,7 @@ describe("activation", () => {
       snapshotEvery: 100,
       appendAttempts: 1,
       onFailed: () => {},
+      onRefused: () => {},
     });
     await activation.start();
     expect(await activation.ask(1, "one")).toBe(1);
