@@ -119,12 +119,18 @@ export class Activation<S, E, W, C> {
     if (this.#phase !== "active") return this.stop();
     this.#phase = "draining";
     await this.#pumping;
-    if (this.#state !== undefined && this.#seq > this.#snapshotSeq) {
+    // A turn that failed meanwhile left the state ahead of the record: no snapshot of that.
+    if (this.#isDraining() && this.#state !== undefined && this.#seq > this.#snapshotSeq) {
       await this.#append([], [], [], true).catch((error: unknown) => {
         this.#log.warn({ error: toAppError(error).message }, "no snapshot at passivation");
       });
     }
     await this.stop();
+  }
+
+  // A method, because the phase changes while others are awaited.
+  #isDraining(): boolean {
+    return this.#phase === "draining";
   }
 
   /** Ends at once: what is queued is rejected, a turn in hand is fenced by the journal. */

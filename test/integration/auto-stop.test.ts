@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CoalescedHeartbeats } from "../../src/api/coalesced-heartbeats.ts";
 import type { OutboxRow } from "../../src/api/sessions-outbox.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
 import { AutoStop, type SilentSessions } from "../../src/jobs/auto-stop.ts";
 import { PostgresHeartbeats } from "../../src/store/heartbeats.ts";
+import { PostgresRecordingDevices } from "../../src/store/recording-devices.ts";
 import { PostgresSilentSessions } from "../../src/store/silent-sessions.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { ManualClock } from "../support/manual-clock.ts";
@@ -106,6 +108,55 @@ describe("auto-stop", () => {
     expect(await statusOf(ids[0] ?? "")).toEqual({ status: "recording", stop_reason: null });
     await listen(clock, [one], SILENCE);
     expect(one.told.map(({ sessionId }) => sessionId).sort()).toEqual([...ids].sort());
+  });
+
+  it("auto-stop: audio that is streamed is a sign of life before it is a chunk", async () => {
+    const clock = new ManualClock(Date.now());
+    const { device } = await house.ownDevice();
+    const id = await house.start(device);
+    const one = await process(clock);
+    await listen(clock, [one], SILENCE - 1_000);
+    await house.sql(
+      "insert into audio_streams (session_id, settings, touched_at) values ($1, '{}', to_timestamp($2))",
+      [id, clock.now() / 1_000],
+    );
+    await listen(clock, [one], SILENCE - 10_000);
+    expect(one.told).toEqual([]);
+    await listen(clock, [one], 20_000);
+    expect(one.told.map(({ sessionId }) => sessionId)).toEqual([id]);
+  });
+
+  it("presence: what devices of recording sessions said last, by partition", async () => {
+    const clock = new ManualClock(Date.now());
+    const { device } = await house.ownDevice();
+    const id = await house.start(device);
+    const devices = new PostgresRecordingDevices(house.pool);
+    const mine = async () => {
+      const found = await devices.read([partitionOf(id)]);
+      return found.filter(({ sessionId }) => sessionId === id);
+    };
+    expect(await mine()).toEqual([]);
+    const heartbeats = new CoalescedHeartbeats({
+      book: new PostgresHeartbeats(house.pool),
+      clock,
+      log: silentLog,
+    });
+    await heartbeats.beat(device, { battery_percent: 40, period_seconds: 2 });
+    await heartbeats.stop();
+    const lastSeenAt = clock.now();
+    expect(await mine()).toEqual([
+      { sessionId: id, lastSeenAt, telemetry: { battery_percent: 40, period_seconds: 2 } },
+    ]);
+    const other = (partitionOf(id) + 1) % PARTITIONS;
+    const elsewhere = await devices.read([other]);
+    expect(elsewhere.filter(({ sessionId }) => sessionId === id)).toEqual([]);
+    // An older beat, written late by another process, changes nothing.
+    await new PostgresHeartbeats(house.pool).record([
+      { deviceId: device.id, at: lastSeenAt - 5_000, telemetry: "{}", firmware: undefined },
+    ]);
+    expect((await mine())[0]?.lastSeenAt).toBe(lastSeenAt);
+    await house.stop(device);
+    expect(await mine()).toEqual([]);
   });
 
   it("auto-stop: time in which nobody listened is not held against devices", async () => {

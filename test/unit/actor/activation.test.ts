@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { Activation } from "../../../src/actor/activation.ts";
+import type { Behaviour, Companion } from "../../../src/actor/behaviour.ts";
+import type { Batch } from "../../../src/actor/journal.ts";
+import { createDeferred } from "../../../src/base/deferred.ts";
+import { AppError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { MemoryJournal } from "../../support/memory/memory-journal.ts";
+
+type State = { sum: number };
+type Write = never;
+
+const adding: Behaviour<State, number, Write, number> = {
+  initial: () => ({ sum: 0 }),
+  apply(state, event) {
+    state.sum += event;
+  },
+  decide(state, command) {
+    state.sum += command;
+    return { events: [command], writes: [], reply: state.sum };
+  },
+  deadline: () => undefined,
+  snapshotVersion: 1,
+  upgrade: (_version, state) => state as State,
+};
+
+const still: Companion<State, number, Write> = {
+  start: () => {},
+  after: () => {},
+  busy: () => false,
+  stop: async () => {},
+};
+
+describe("activation", () => {
+  it("activation: one that is put away while its append fails keeps no snapshot of it", async () => {
+    const record = new MemoryJournal<State, number, Write>();
+    record.create("a");
+    const held = createDeferred<void>();
+    let holding = false;
+    const activation = new Activation("a", {
+      behaviour: adding,
+      journal: {
+        activate: (id) => record.activate(id),
+        async append(batch: Batch<State, number, Write>) {
+          if (holding && batch.events.length > 0) await held.promise;
+          await record.append(batch);
+        },
+      },
+      createCompanion: () => still,
+      clock: { now: () => 1, monotonic: () => 1 },
+      log: silentLog,
+      mailboxCapacity: 10,
+      batchSize: 10,
+      snapshotEvery: 100,
+      appendAttempts: 1,
+      onFailed: () => {},
+      onRefused: () => {},
+    });
+    await activation.start();
+    expect(await activation.ask(1, "one")).toBe(1);
+    holding = true;
+    const lost = activation.ask(10, "two").catch((error: AppError) => error.code);
+    await new Promise((resolve) => setImmediate(resolve));
+    const drained = activation.drain();
+    held.reject(new AppError("timeout", "lost on the way"));
+    await drained;
+    expect(await lost).toBe("timeout");
+    const { snapshot, events } = (await record.activate("a")) ?? {};
+    expect(snapshot).toBeUndefined();
+    expect(events?.map(({ event }) => event)).toEqual([1]);
+  });
+});
