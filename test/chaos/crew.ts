@@ -58,11 +58,18 @@ export class Crew {
     return Promise.all([...LANES.keys()].map((lane) => this.#record(lane, speed, false)));
   }
 
-  /** Every device records session after session until the signal fires, and ends its last one. */
-  async recordUntil(signal: AbortSignal, speed: number): Promise<void> {
+  /**
+   * Every device records session after session, each followed by `look` at it, until the signal
+   * fires; so five sessions and twenty viewers are there at any time.
+   */
+  async recordUntil(
+    signal: AbortSignal,
+    speed: number,
+    look: (recording: Recording) => Promise<void>,
+  ): Promise<void> {
     const work = async (lane: number): Promise<void> => {
       try {
-        do await this.#record(lane, speed, true);
+        do await look(await this.#record(lane, speed, true));
         while (!signal.aborted);
       } catch (error) {
         this.failures.push(`device ${lane} gave up: ${reasonOf(error)}`);
