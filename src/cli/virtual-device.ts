@@ -1,12 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { type ApiClient, ApiFailure, type CallOptions, type Send } from "./api-client.ts";
 import type { AudioChunk } from "./audio-chunks.ts";
+import { AudioSender } from "./audio-sender.ts";
 import type { Attempts } from "./back-off.ts";
 import type { UserSession } from "./user-session.ts";
 
 export interface PairingRequest {
   readonly name: string;
   readonly workspaceId: string;
+}
+
+export interface StreamFormat {
+  readonly sample_rate: number;
+  readonly channels: number;
 }
 
 const MODEL = "simulator";
@@ -87,6 +93,17 @@ export class VirtualDevice {
         }),
       { timeoutMs: UPLOAD_TIMEOUT_MS, signal },
     );
+  }
+
+  /** Streams 16 bit PCM over one connection instead of uploading chunks. */
+  stream(sessionId: string, format: StreamFormat, signal: AbortSignal): AudioSender {
+    const url = `${this.#api.baseUrl.replace(/^http/, "ws")}/devices/${this.id}/stream`;
+    const { backOff } = this.#api;
+    const configuration = { session_id: sessionId, encoding: "pcm_s16le", ...format } as const;
+    const onReconnect = (reason: string, waitMs: number) => {
+      this.#onRetry?.(new Error(reason), waitMs);
+    };
+    return new AudioSender({ url, key: this.#key, configuration, signal, backOff, onReconnect });
   }
 
   /** Ends the session; `lastSequence` is the last chunk the service may expect, -1 for none. */

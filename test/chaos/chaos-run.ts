@@ -98,16 +98,18 @@ async function carryOut(
   const busy = new Map<string, Promise<void>>();
   const begin = async (mishap: Mishap, name: string): Promise<void> => {
     await new Promise((wake) => setTimeout(wake, mishap.gapMs));
-    const place = mishap.kind === "fault" ? mishap.pair : mishap.part;
-    await busy.get(place);
-    while (busy.size >= AT_ONCE) await Promise.race(busy.values());
+    const places = placesOf(mishap);
+    for (const place of places) await busy.get(place);
+    while (new Set(busy.values()).size >= AT_ONCE) await Promise.race(busy.values());
     const work = carryOutOne(stage, mishap)
       .then((told) => say(`${name} ${told}`))
       .catch((error: unknown) => {
-        problems.push(`${place} ${mishap.kind}: ${String(error)}`);
+        problems.push(`${places[0]} ${mishap.kind}: ${String(error)}`);
       })
-      .finally(() => busy.delete(place));
-    busy.set(place, work);
+      .finally(() => {
+        for (const place of places) busy.delete(place);
+      });
+    for (const place of places) busy.set(place, work);
   };
   for (const [n, mishap] of plan.entries()) await begin(mishap, `${n + 1}/${plan.length}`);
   await Promise.all(busy.values());
@@ -116,6 +118,14 @@ async function carryOut(
     await Promise.all(busy.values());
   }
   return problems;
+}
+
+/** A process that starts again is left alone until it runs. */
+function placesOf(mishap: Mishap): string[] {
+  if (mishap.kind === "fault") return [mishap.pair];
+  const { part } = mishap;
+  const ends = (pair: Pair) => pair.replace("host-", "host1-host2-").split("-");
+  return [part, ...PAIRS.filter((pair) => ends(pair).includes(part))];
 }
 
 async function carryOutOne(stage: ChaosStage, mishap: Mishap): Promise<string> {

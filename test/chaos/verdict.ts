@@ -62,12 +62,14 @@ export class Examiner {
 
   /** Every way in which the recording differs from an undisturbed one of its lane. */
   async examine(recording: Recording, calm: Outcome): Promise<string[]> {
-    const { sessionId, followers, lane } = recording;
+    const { sessionId, followers, lane, streams } = recording;
     await completed(this.#user, sessionId);
     const found = await readOutcome(this.#user, sessionId);
     const problems = [
       ...differences("segments", found.segments, calm.segments),
-      ...differences("chunks", found.chunks, calm.chunks),
+      ...(streams
+        ? differences("chunks", [joined(found.chunks)], [joined(calm.chunks)])
+        : differences("chunks", found.chunks, calm.chunks)),
     ];
     const stored = await this.#storedSeqs(sessionId);
     const newest = stored.at(-1) ?? 0;
@@ -135,6 +137,13 @@ export class Examiner {
     await until(ask, "the database", QUEUES_MS);
     return rows ?? [];
   }
+}
+
+/** The words of all chunks, and what states these are in. */
+function joined(chunks: readonly string[]): string {
+  const states = new Set(chunks.map((line) => line.replace(/^\d+ (\w+):.*$/s, "$1")));
+  const words = chunks.flatMap((line) => line.replace(/^\d+ \w+: ?/, "").split(" "));
+  return `${[...states].join(", ")}: ${words.filter((word) => word !== "").join(" ")}`;
 }
 
 function judgeFollower(follower: Follower, stored: readonly number[], found: Outcome): string[] {

@@ -45,6 +45,7 @@ describe("deadline of an actor", () => {
         snapshotEvery: 100,
         appendAttempts: 1,
         outstanding,
+        onRefused: () => {},
         onFailed: () => {},
       },
     );
