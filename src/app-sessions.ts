@@ -169,6 +169,7 @@ function createHost(
       publish: (frame) => publisher.transient(id, frame),
       publishTurn: (turn) => publisher.turn(id, turn),
     });
+  const backlog = new SessionBacklog(shared.pool);
   return new ActorHost({
     activation: {
       behaviour: sessionBehaviour,
@@ -180,9 +181,21 @@ function createHost(
       batchSize: 64,
       snapshotEvery: 200,
       appendAttempts: 8,
+      outstanding: (id) => outstanding(backlog, id),
     },
     maxActivations: 10_000,
     passivateAfter: config.passivateMs,
     sweepEvery: 10_000,
+  });
+}
+
+async function outstanding(
+  backlog: SessionBacklog,
+  sessionId: string,
+): Promise<{ id: string; command: SessionCommand }[]> {
+  const rows = await backlog.commandsTo(sessionId);
+  return rows.flatMap(({ id, command: value }) => {
+    const command = tryOutsideCommand(value);
+    return command === undefined ? [] : [{ id, command }];
   });
 }

@@ -6,6 +6,9 @@ import type { Behaviour, Companion, CompanionContext } from "./behaviour.ts";
 import type { Journal, Recorded } from "./journal.ts";
 import { Mailbox } from "./mailbox.ts";
 
+/** Wait before the record is asked again, milliseconds. */
+const PUT_OFF = 1_000;
+
 /**
  * One actor in memory.
  *
@@ -251,10 +254,27 @@ export class Activation<S, E, W, C> {
     const deadline = this.#parts.behaviour.deadline(this.#state);
     if (deadline === undefined) return;
     const wait = Math.max(0, deadline.at - this.#parts.clock.now());
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.tell(deadline.command);
-    }, wait);
+    this.#timer = setTimeout(() => void this.#expire(deadline.command), wait);
+  }
+
+  /**
+   * A deadline is about what did not come: what came, and is still on its way from the record, goes
+   * before. While the record cannot be asked, nothing is known to be missing.
+   */
+  async #expire(command: C): Promise<void> {
+    const timer = this.#timer;
+    try {
+      const outstanding = (await this.#parts.outstanding?.(this.id)) ?? [];
+      // One that is refused is none of the deadline's business.
+      await Promise.allSettled(outstanding.map((each) => this.ask(each.command, each.id)));
+    } catch (error) {
+      this.#log.warn({ error: toAppError(error).message }, "deadline put off");
+      if (this.#timer !== timer || this.#phase === "stopped") return;
+      this.#timer = setTimeout(() => void this.#expire(command), PUT_OFF);
+      return;
+    }
+    if (this.#timer === timer) this.#timer = undefined;
+    this.tell(command);
   }
 }
 
@@ -271,6 +291,8 @@ export interface ActivationParts<S, E, W, C> {
   /** Events between snapshots. */
   snapshotEvery: number;
   appendAttempts: number;
+  /** Commands for the actor that the record holds and that nobody finished. */
+  outstanding?(id: string): Promise<{ id: string; command: C }[]>;
   onFailed(id: string, error: AppError): void;
   /** A lane of the mailbox was full. */
   onRefused(lane: "control" | "requests"): void;

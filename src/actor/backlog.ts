@@ -9,6 +9,8 @@ export interface Backlog {
     olderThan: number,
     limit: number,
   ): Promise<BacklogCommand[]>;
+  /** Commands to this session that nobody finished, oldest first. */
+  commandsTo(sessionId: string): Promise<BacklogCommand[]>;
   /** Sessions of these partitions that have something left to do. */
   unfinished(partitions: readonly number[]): Promise<string[]>;
 }

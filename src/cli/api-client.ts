@@ -46,11 +46,12 @@ const TIMEOUT_MS = 30_000;
 export class ApiClient {
   /** With `/api`, without a slash at the end. */
   readonly baseUrl: string;
-  readonly #backOff: BackOff;
+  /** How failures that pass are sat out. */
+  readonly backOff: BackOff;
 
   constructor(baseUrl: string, backOff: BackOff = PATIENT) {
     this.baseUrl = baseUrl;
-    this.#backOff = backOff;
+    this.backOff = backOff;
   }
 
   /** One attempt; what the answer holds. */
@@ -77,7 +78,7 @@ export class ApiClient {
   /** As `once`, repeated within bounds while the failure is a passing one (429, 5xx, network). */
   call<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
     const { onRetry, signal } = options;
-    const attempts = { backOff: this.#backOff, judge, onRetry, signal };
+    const attempts = { backOff: this.backOff, judge, onRetry, signal };
     return withRetries(() => this.once(send, options), attempts);
   }
 

@@ -12,6 +12,8 @@ export interface AudioSenderOptions {
   readonly key: string;
   readonly configuration: Omit<ConfigureFrame, "type"> & { session_id: string };
   readonly signal: AbortSignal;
+  /** Of connections in a row that brought nothing. */
+  readonly backOff?: BackOff;
   /** Bytes of the stream that are safe with the service. */
   readonly onStored?: (offset: number) => void;
   readonly onReconnect?: (reason: string, waitMs: number) => void;
@@ -92,14 +94,14 @@ export class AudioSender {
 
   /** Connects, and again after every break, until everything is stored. */
   async run(): Promise<void> {
-    const { signal, onReconnect } = this.#options;
+    const { signal, onReconnect, backOff = RECONNECT } = this.#options;
     while (!signal.aborted) {
       const { code, reason } = await this.#connectOnce();
       if (code === CLOSE.done && this.#ended && this.#kept.byteLength === 0) return;
       if (FINAL.has(code) || code === CLOSE.done) this.#fail(reason || `closed with ${code}`);
       this.#fruitless += 1;
-      if (this.#fruitless >= RECONNECT.attempts) this.#fail(reason || "The connection breaks.");
-      const waitMs = waitBefore(this.#fruitless, RECONNECT);
+      if (this.#fruitless >= backOff.attempts) this.#fail(reason || "The connection breaks.");
+      const waitMs = waitBefore(this.#fruitless, backOff);
       onReconnect?.(reason || `connection lost (${code})`, waitMs);
       await delay(waitMs, undefined, { signal });
     }

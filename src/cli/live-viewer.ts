@@ -11,6 +11,8 @@ export interface ViewerOptions {
   readonly signal: AbortSignal;
   /** To see all durable events after this one; else the viewing begins with a snapshot. */
   readonly fromSeq?: number;
+  /** Of connections in a row that brought nothing. */
+  readonly backOff?: BackOff;
   /** Every frame once; durable ones in order of `seq`. Returning true ends the viewing. */
   readonly onFrame: (frame: ServerFrame) => boolean;
   readonly onReconnect?: (reason: string, waitMs: number) => void;
@@ -33,11 +35,12 @@ type Ending =
 /**
  * Follows one session over the live channel and comes back after a drop with `from_seq`, so that
  * every durable frame is seen once, in order. Gives up after 15 connections in a row that
- * brought nothing.
+ * brought nothing, if not told otherwise.
  */
 export class LiveViewer {
   readonly #user: UserSession;
   readonly #options: ViewerOptions;
+  readonly #backOff: BackOff;
   #seq: number | undefined;
   /** Newest durable `seq` that the last heartbeat named. */
   #promised = 0;
@@ -47,6 +50,7 @@ export class LiveViewer {
   constructor(user: UserSession, options: ViewerOptions) {
     this.#user = user;
     this.#options = options;
+    this.#backOff = options.backOff ?? RECONNECT;
     this.#seq = options.fromSeq;
   }
 
@@ -61,10 +65,10 @@ export class LiveViewer {
         if (++this.#renewals > 2) throw new CommandFailure(ending.reason);
         await this.#user.renew();
       }
-      if (++this.#fruitless >= RECONNECT.attempts) {
+      if (++this.#fruitless >= this.#backOff.attempts) {
         throw new CommandFailure(`the live channel stays away: ${ending.reason}`);
       }
-      const wait = waitBefore(this.#fruitless, RECONNECT);
+      const wait = waitBefore(this.#fruitless, this.#backOff);
       onReconnect?.(ending.reason, wait);
       await delay(wait, undefined, { signal }).catch(() => undefined);
     }

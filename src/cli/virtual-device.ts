@@ -90,24 +90,24 @@ export class VirtualDevice {
     );
   }
 
-  /** A stream of audio into the session, over one WebSocket. */
+  /** Streams 16 bit PCM over one connection instead of uploading chunks. */
   stream(
     sessionId: string,
-    format: { sampleRate: number; channels: number },
+    { sampleRate, channels }: { sampleRate: number; channels: number },
     events: Pick<AudioSenderOptions, "signal" | "onStored">,
   ): AudioSender {
-    const base = this.#api.baseUrl.replace(/^http/, "ws");
-    const onRetry = this.#onRetry;
+    const configuration = {
+      session_id: sessionId,
+      encoding: "pcm_s16le",
+      sample_rate: sampleRate,
+      channels,
+    } as const;
     return new AudioSender({
-      url: `${base}/devices/${this.id}/stream`,
+      url: `${this.#api.baseUrl.replace(/^http/, "ws")}/devices/${this.id}/stream`,
       key: this.#key,
-      configuration: {
-        session_id: sessionId,
-        encoding: "pcm_s16le",
-        sample_rate: format.sampleRate,
-        channels: format.channels,
-      },
-      onReconnect: (reason, waitMs) => onRetry?.(new Error(reason), waitMs),
+      configuration,
+      backOff: this.#api.backOff,
+      onReconnect: (reason, waitMs) => this.#onRetry?.(new Error(reason), waitMs),
       ...events,
     });
   }

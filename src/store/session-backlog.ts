@@ -9,6 +9,9 @@ const commandRow = z.object({
   command: z.object({ type: z.string() }).passthrough(),
 });
 
+/** Half of what a mailbox holds. */
+const MOST_AT_ONCE = 500;
+
 export class SessionBacklog implements Backlog {
   readonly #pool: DatabasePool;
 
@@ -27,6 +30,15 @@ export class SessionBacklog implements Backlog {
         where partition = any(${sql.array([...partitions], "int2")})
           and created_at < now() - ${olderThan} * interval '1 millisecond'
         order by created_at limit ${limit}`);
+      return [...rows];
+    });
+  }
+
+  commandsTo(sessionId: string): Promise<BacklogCommand[]> {
+    return guarded(async () => {
+      const rows = await this.#pool.any(sql.type(commandRow)`
+        select id, session_id as "sessionId", command from outbox
+        where session_id = ${sessionId} order by created_at limit ${MOST_AT_ONCE}`);
       return [...rows];
     });
   }

@@ -1,7 +1,7 @@
 import { type ChaosStage, PAIRS, type Pair } from "../support/chaos-stage.ts";
 import { FAULT_KINDS, type FaultKind, hasBitten } from "../support/fault-proxy.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
-import { Crew, LANES, signIn } from "./crew.ts";
+import { Crew, signIn } from "./crew.ts";
 import { type Mishap, planMishaps } from "./fault-plan.ts";
 import { completed, Examiner, type Outcome, readOutcome } from "./verdict.ts";
 
@@ -9,7 +9,10 @@ export interface ChaosOptions {
   readonly faults: number;
   readonly kills: number;
   readonly seed: number;
+  /** Length of each session. */
   readonly audioSeconds: number;
+  /** Of the devices; 1 is real time. */
+  readonly speed: number;
   readonly say: (line: string) => void;
 }
 
@@ -28,6 +31,7 @@ export interface ChaosResult {
 const AT_ONCE = 3;
 /** A fault waits this long for traffic to bite into. */
 const LONGEST_MS = 10_000;
+const MORE_ROUNDS = 2;
 
 /**
  * Records undisturbed first, then with everything going wrong that the plan holds, and compares:
@@ -41,25 +45,22 @@ export async function runChaos(stage: ChaosStage, options: ChaosOptions): Promis
   say(`undisturbed: ${calm.map(({ segments }) => segments.length).join(", ")} segments`);
   const plan = planMishaps(new SeededRandom(seed), faults, kills);
   const over = new AbortController();
-  const recording = crew.recordUntil(over.signal, 1);
-  const problems = await carryOut(stage, plan, say);
+  const examiner = new Examiner(stage, direct);
+  const problems: string[] = [];
+  const recording = crew.recordUntil(over.signal, options.speed, async (each) => {
+    const found = await examiner.examine(each, calm[each.lane] as Outcome);
+    for (const problem of found) say(problem);
+    problems.push(...found);
+  });
+  problems.push(...(await carryOut(stage, plan, say)));
   over.abort();
   say("the faults are over");
   await recording;
-  say("the devices are done");
-  problems.push(...crew.failures, ...unbitten(stage, plan));
-  const examiner = await Examiner.open(stage, direct);
-  try {
-    for (const each of crew.recordings) {
-      const found = await examiner.examine(each, calm[each.lane] as Outcome);
-      for (const problem of found) say(problem);
-      problems.push(...found);
-    }
-    say("every session is looked at");
-    problems.push(...(await examiner.queues()));
-  } finally {
-    await examiner.close();
+  say("every session is looked at");
+  for (const mishap of withoutEffect(stage, plan)) {
+    if (mishap.kind === "fault") problems.push(`${mishap.fault.kind} on ${mishap.pair} never bit`);
   }
+  problems.push(...crew.failures, ...(await examiner.queues()));
   return { problems, ...figures(crew) };
 }
 
@@ -84,7 +85,10 @@ function figures(crew: Crew): Omit<ChaosResult, "problems"> {
   };
 }
 
-/** One after the other begins, a few last at once. Returns what could not be done. */
+/**
+ * One after the other begins, a few last at once. What found nothing to bite into, as when its
+ * process was just dead, is done again at the end. Returns what could not be done.
+ */
 async function carryOut(
   stage: ChaosStage,
   plan: readonly Mishap[],
@@ -92,21 +96,36 @@ async function carryOut(
 ): Promise<string[]> {
   const problems: string[] = [];
   const busy = new Map<string, Promise<void>>();
-  for (const [n, mishap] of plan.entries()) {
+  const begin = async (mishap: Mishap, name: string): Promise<void> => {
     await new Promise((wake) => setTimeout(wake, mishap.gapMs));
-    const place = mishap.kind === "fault" ? mishap.pair : mishap.part;
-    await busy.get(place);
-    while (busy.size >= AT_ONCE) await Promise.race(busy.values());
+    const places = placesOf(mishap);
+    for (const place of places) await busy.get(place);
+    while (new Set(busy.values()).size >= AT_ONCE) await Promise.race(busy.values());
     const work = carryOutOne(stage, mishap)
-      .then((told) => say(`${n + 1}/${plan.length} ${told}`))
+      .then((told) => say(`${name} ${told}`))
       .catch((error: unknown) => {
-        problems.push(`${place} ${mishap.kind}: ${String(error)}`);
+        problems.push(`${places[0]} ${mishap.kind}: ${String(error)}`);
       })
-      .finally(() => busy.delete(place));
-    busy.set(place, work);
-  }
+      .finally(() => {
+        for (const place of places) busy.delete(place);
+      });
+    for (const place of places) busy.set(place, work);
+  };
+  for (const [n, mishap] of plan.entries()) await begin(mishap, `${n + 1}/${plan.length}`);
   await Promise.all(busy.values());
+  for (let round = 0; round < MORE_ROUNDS; round += 1) {
+    for (const mishap of withoutEffect(stage, plan)) await begin(mishap, "again");
+    await Promise.all(busy.values());
+  }
   return problems;
+}
+
+/** A process that starts again is left alone until it runs. */
+function placesOf(mishap: Mishap): string[] {
+  if (mishap.kind === "fault") return [mishap.pair];
+  const { part } = mishap;
+  const ends = (pair: Pair) => pair.replace("host-", "host1-host2-").split("-");
+  return [part, ...PAIRS.filter((pair) => ends(pair).includes(part))];
 }
 
 async function carryOutOne(stage: ChaosStage, mishap: Mishap): Promise<string> {
@@ -122,17 +141,16 @@ async function carryOutOne(stage: ChaosStage, mishap: Mishap): Promise<string> {
   return `${pair} ${fault.kind} ${what}: ${bite.connections} connections, ${bite.bytes} bytes, ${took()}`;
 }
 
-/** Every kind and pair of the plan that did nothing all along. */
-function unbitten(stage: ChaosStage, plan: readonly Mishap[]): string[] {
-  const planned = new Set<string>();
-  for (const each of plan) {
-    if (each.kind === "fault") planned.add(`${each.fault.kind} on ${each.pair}`);
+/** One fault for each kind and pair of the plan that did nothing all along. */
+function withoutEffect(stage: ChaosStage, plan: readonly Mishap[]): Mishap[] {
+  const planned = new Map<string, Mishap>();
+  for (const mishap of plan) {
+    if (mishap.kind !== "fault") continue;
+    const { pair, fault } = mishap;
+    if (hasBitten(fault.kind, stage.proxies[pair].told(fault.kind))) continue;
+    planned.set(`${fault.kind} on ${pair}`, mishap);
   }
-  return PAIRS.flatMap((pair) =>
-    FAULT_KINDS.filter((kind) => planned.has(`${kind} on ${pair}`))
-      .filter((kind) => !hasBitten(kind, stage.proxies[pair].told(kind)))
-      .map((kind) => `${kind} on ${pair} never bit`),
-  );
+  return [...planned.values()];
 }
 
 /** What each kind of fault did on each pair, for people. */
@@ -146,5 +164,5 @@ export function tableOfBites(stage: ChaosStage): string[] {
   const rows = PAIRS.map(
     (pair) => pair.padEnd(width) + FAULT_KINDS.map((kind) => cell(pair, kind)).join(""),
   );
-  return [head, ...rows, `${LANES.length} devices`];
+  return [head, ...rows];
 }

@@ -26,6 +26,7 @@ export class Follower {
     const viewer = new LiveViewer(user, {
       sessionId,
       signal: this.#over.signal,
+      backOff: user.api.backOff,
       ...(fromStart ? { fromSeq: 0 } : {}),
       onFrame: (frame) => this.#see(frame),
       onReconnect: () => {
@@ -59,6 +60,8 @@ export interface Recording {
   readonly sessionId: string;
   /** Which of the devices, and so how its audio was cut. */
   readonly lane: number;
+  /** The service cut the chunks, and where depends on when the line went dead. */
+  readonly streams: boolean;
   readonly chunks: readonly AudioChunk[];
   readonly followers: readonly Follower[];
 }

@@ -1,5 +1,6 @@
 import { connect } from "nats";
-import { Client } from "pg";
+import type { QueryResultRow } from "pg";
+import { withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import type { UserSession } from "../../src/cli/user-session.ts";
 import { COMMAND_STREAM } from "../../src/wire/subjects.ts";
 import type { ChaosStage } from "../support/chaos-stage.ts";
@@ -49,36 +50,26 @@ export async function completed(user: UserSession, sessionId: string): Promise<v
   );
 }
 
-/** Looks past the proxies at what there is when all is over. */
+/** Looks past the proxies at what there is. */
 export class Examiner {
   readonly #stage: ChaosStage;
   readonly #user: UserSession;
-  readonly #database: Client;
 
-  private constructor(stage: ChaosStage, user: UserSession, database: Client) {
+  constructor(stage: ChaosStage, user: UserSession) {
     this.#stage = stage;
     this.#user = user;
-    this.#database = database;
-  }
-
-  static async open(stage: ChaosStage, user: UserSession): Promise<Examiner> {
-    const database = new Client({ connectionString: stage.databaseUrl });
-    await database.connect();
-    return new Examiner(stage, user, database);
-  }
-
-  close(): Promise<void> {
-    return this.#database.end();
   }
 
   /** Every way in which the recording differs from an undisturbed one of its lane. */
   async examine(recording: Recording, calm: Outcome): Promise<string[]> {
-    const { sessionId, followers, lane } = recording;
+    const { sessionId, followers, lane, streams } = recording;
     await completed(this.#user, sessionId);
     const found = await readOutcome(this.#user, sessionId);
     const problems = [
       ...differences("segments", found.segments, calm.segments),
-      ...differences("chunks", found.chunks, calm.chunks),
+      ...(streams
+        ? differences("chunks", [joined(found.chunks)], [joined(calm.chunks)])
+        : differences("chunks", found.chunks, calm.chunks)),
     ];
     const stored = await this.#storedSeqs(sessionId);
     const newest = stored.at(-1) ?? 0;
@@ -106,17 +97,17 @@ export class Examiner {
   }
 
   async #waiting(): Promise<string[]> {
-    const { rows } = await this.#database.query<{ outbox: number; jobs: number; late: number }>(
+    const [counts] = await this.#ask<Record<string, number>>(
       `select (select count(*)::int from outbox) as outbox,
               (select count(*)::int from jobs where status in ('queued', 'running')) as jobs,
-              (select count(*)::int from chunks where status in ('pending', 'processing')) as late`,
+              (select count(*)::int from chunks where status in ('pending', 'processing')) as chunks`,
     );
     const { url, token } = this.#stage.nats;
     const bus = await connect({ servers: url, token });
     try {
       const manager = await bus.jetstreamManager();
       const { state } = await manager.streams.info(COMMAND_STREAM);
-      const figures = { ...rows[0], messages: state.messages };
+      const figures = { ...counts, messages: state.messages };
       return Object.entries(figures)
         .filter(([, count]) => count !== 0)
         .map(([name, count]) => `${count} left in ${name}`);
@@ -126,12 +117,33 @@ export class Examiner {
   }
 
   async #storedSeqs(sessionId: string): Promise<number[]> {
-    const { rows } = await this.#database.query<{ seq: number }>(
+    const rows = await this.#ask<{ seq: number }>(
       "select seq::int as seq from events where session_id = $1 order by seq",
       [sessionId],
     );
     return rows.map(({ seq }) => seq);
   }
+
+  /** PostgreSQL may have been killed just now. */
+  async #ask<T extends QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
+    let rows: T[] | undefined;
+    const ask = async (): Promise<boolean> => {
+      const result = await withClient(this.#stage.databaseUrl, (client) =>
+        client.query<T>(text, values),
+      ).catch(() => undefined);
+      rows = result?.rows;
+      return rows !== undefined;
+    };
+    await until(ask, "the database", QUEUES_MS);
+    return rows ?? [];
+  }
+}
+
+/** The words of all chunks, and what states these are in. */
+function joined(chunks: readonly string[]): string {
+  const states = new Set(chunks.map((line) => line.replace(/^\d+ (\w+):.*$/s, "$1")));
+  const words = chunks.flatMap((line) => line.replace(/^\d+ \w+: ?/, "").split(" "));
+  return `${[...states].join(", ")}: ${words.filter((word) => word !== "").join(" ")}`;
 }
 
 function judgeFollower(follower: Follower, stored: readonly number[], found: Outcome): string[] {

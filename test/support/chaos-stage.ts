@@ -62,8 +62,17 @@ class Process implements Killable {
     return this.#server.kill9();
   }
 
-  restart(): Promise<void> {
-    return this.#server.start();
+  /** As a supervisor does it: one that cannot start because something is in the way tries again. */
+  async restart(): Promise<void> {
+    const deadline = performance.now() + READY_MS;
+    for (;;) {
+      try {
+        return await this.#server.start();
+      } catch (error) {
+        await this.#server.kill9();
+        if (performance.now() > deadline) throw error;
+      }
+    }
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runChaos } from "../chaos/chaos-run.ts";
+import { ChaosStage } from "../support/chaos-stage.ts";
+
+describe("chaos", () => {
+  let stage: ChaosStage;
+  beforeAll(async () => {
+    stage = await ChaosStage.start();
+  });
+  afterAll(() => stage?.stop());
+
+  it("chaos: faults between every two processes lose, double and change nothing", async () => {
+    const told: string[] = [];
+    const result = await runChaos(stage, {
+      faults: 18,
+      kills: 2,
+      seed: 20_261_122,
+      audioSeconds: 6,
+      speed: 1,
+      say: (line) => told.push(line),
+    });
+    expect(result.problems, told.join("\n")).toEqual([]);
+    expect(result.viewers).toBeGreaterThanOrEqual(20);
+    expect(result.reconnects).toBeGreaterThan(0);
+    expect(result.retries).toBeGreaterThan(0);
+    expect(result.events).toBeGreaterThan(result.chunks);
+  });
+});
