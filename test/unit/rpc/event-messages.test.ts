@@ -155,8 +155,8 @@ const DURABLE: [ServerFrame, TranscriptEvent["event"]][] = [
 const figures = { audio_received: 1.5, audio_finalised: 1, lag_ms: 12.4, gaps: 2 };
 const TRANSIENT: [ServerFrame, TranscriptEvent["event"]][] = [
   [
-    { ...results, is_final: false, words: [...results.words] },
-    { $case: "interimSegment", value: { ...segment, words } },
+    { ...results, is_final: false, stable_words: 1, words: [...results.words] },
+    { $case: "interimSegment", value: { ...segment, words, stableWords: 1 } },
   ],
   [
     { type: "JobStatus", session_id, job_id: "j", status: "running", progress: 0.25 },
@@ -231,7 +231,7 @@ describe("events as messages", () => {
       speakers: [{ speaker_label: "S2", claimed_user_id: "u", source: "self_claim" }],
       segments: [shown],
       segments_cursor: "next",
-      interim: { ...results, is_final: false, words: [...results.words] },
+      interim: { ...results, is_final: false, stable_words: 0, words: [...results.words] },
     });
     expect(encoded).toMatchObject({ seq: undefined, transient: false });
     expect(TranscriptEvent.decode(encoded.bytes).event).toEqual({
@@ -245,7 +245,7 @@ describe("events as messages", () => {
         speakers: [{ speakerLabel: "S2", claimedUserId: "u", source: "self_claim" }],
         segments: [{ ...segment, words: [] }],
         nextPageToken: "next",
-        interimSegment: { ...segment, words },
+        interimSegment: { ...segment, words, stableWords: 0 },
       },
     });
   });
