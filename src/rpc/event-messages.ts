@@ -9,6 +9,7 @@ import {
 } from "../wire/gen/voice/v1/sessions.ts";
 import type {
   ChunkStatusFrame,
+  InterimResultsFrame,
   RedactedFrame,
   ResultsBody,
   ServerFrame,
@@ -36,7 +37,8 @@ function toEvent(frame: ServerFrame): Event {
     case "Snapshot":
       return { $case: "snapshot", value: toSnapshot(frame) };
     case "Results":
-      return { $case: frame.is_final ? "finalSegment" : "interimSegment", value: toResult(frame) };
+      if (frame.is_final) return { $case: "finalSegment", value: toResult(frame) };
+      return { $case: "interimSegment", value: toInterim(frame) };
     case "SpeakerRevision":
     case "SpeakerClaimed":
       return toSpeakerEvent(frame);
@@ -128,6 +130,10 @@ function toResult(frame: ResultsBody): TranscriptSegment {
   };
 }
 
+function toInterim(frame: InterimResultsFrame): TranscriptSegment {
+  return { ...toResult(frame), stableWords: frame.stable_words };
+}
+
 function toSegment(segment: SnapshotSegment): TranscriptSegment {
   return {
     id: segment.segment_id,
@@ -153,7 +159,7 @@ function toSnapshot({ seq, session, speakers, segments, ...rest }: SnapshotFrame
     speakers: speakers.map(toSpeaker),
     segments: segments.map(toSegment),
     nextPageToken: rest.segments_cursor ?? "",
-    interimSegment: rest.interim === undefined ? undefined : toResult(rest.interim),
+    interimSegment: rest.interim === undefined ? undefined : toInterim(rest.interim),
   };
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync as pem, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -15,7 +15,7 @@ import type { Retriever } from "../../src/api/retriever.ts";
 import { newId } from "../../src/base/ids.ts";
 import { serverCredentials } from "../../src/rpc/credentials.ts";
 import { callUnary, RpcHouse, type RpcHouseOptions } from "../support/rpc-house.ts";
-import { makeCertificates, pem, type TestCertificates } from "../support/test-certificates.ts";
+import { makeCertificates, type TestCertificates } from "../support/test-certificates.ts";
 import { until } from "../support/until.ts";
 
 const REFLECTION = "node_modules/@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto";
@@ -111,10 +111,12 @@ describe("gRPC: deadlines and budgets", () => {
 
     retrieve(_question: unknown, signal: AbortSignal): Promise<never> {
       return new Promise((_resolve, reject) => {
-        signal.addEventListener("abort", () => {
+        const giveUp = () => {
           this.aborted += 1;
           reject(new Error("Given up."));
-        });
+        };
+        if (signal.aborted) giveUp();
+        else signal.addEventListener("abort", giveUp);
       });
     }
   }

@@ -5,7 +5,7 @@ import {
   type SessionFacts,
   type SessionRelation,
 } from "../../../src/auth/policy.ts";
-import type { Principal, UserPrincipal } from "../../../src/auth/principal.ts";
+import type { Principal, Scope, UserPrincipal } from "../../../src/auth/principal.ts";
 
 const CONTENT: SessionAction[] = [
   "session.content",
@@ -130,6 +130,17 @@ describe("session policy", () => {
     expect(maySession(guest(), "session.content", session({ guestAccess: "closed" }))).toBe(
       "guest_access_closed",
     );
+  });
+
+  it("service key: uploads with sessions:write, within its workspace", () => {
+    const key = (scope: Scope, workspaceId = "w1"): Principal => {
+      const rest = { secretId: "x", scopes: [scope], expiresAt: 0 };
+      return { kind: "service", id: "k", workspaceId, ...rest };
+    };
+    expect(maySession(key("sessions:write"), "session.upload", session())).toBe("allow");
+    expect(maySession(key("sessions:read"), "session.upload", session())).toBe("forbidden");
+    const foreign = key("sessions:write", "w2");
+    expect(maySession(foreign, "session.upload", session())).toBe("not_found");
   });
 
   it("device: uploads to and stops its own sessions only", () => {
