@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readWave } from "../../src/cli/wave-file.ts";
 import { RunningService } from "../eval/running-service.ts";
 import { LiveReading } from "./live-reading.ts";
+import { cpuSeconds } from "./process-cpu.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
 import { quantile } from "./statistics.ts";
 
@@ -12,8 +12,6 @@ const STREAMS = 4;
 const SECONDS = 40;
 const FRAME_MS = 100;
 const BYTES_PER_SECOND = 32_000;
-/** Ticks of a second in /proc. */
-const TICKS = 100;
 
 const MARKS = {
   interim: { p50: 300, p95: 600 },
@@ -29,12 +27,13 @@ export async function measureLatency(scale: BenchScale): Promise<BenchRow[]> {
   try {
     const reading = await LiveReading.connect(service.address);
     const pids = Object.values(service.address.pids);
-    const before = cpuSeconds(pids);
+    const used = () => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+    const before = used();
     const start = performance.now();
     const delays = await Promise.all(
       Array.from({ length: streams }, () => reading.measure(audio, FRAME_MS)),
     );
-    const cores = ((cpuSeconds(pids) - before) * 1000) / (performance.now() - start);
+    const cores = ((used() - before) * 1000) / (performance.now() - start);
     const detail = `${streams} device streams of ${audio.byteLength / BYTES_PER_SECOND} s in frames of ${FRAME_MS} ms, in real time; all of the service used ${cores.toFixed(2)} cores`;
     return [
       ...describe(
@@ -73,20 +72,4 @@ function describe(
       detail: `${delays.length} of them; ${detail}`,
     };
   });
-}
-
-/** User and system time of these processes so far. */
-function cpuSeconds(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + cpuTicks(pid) / TICKS, 0);
-}
-
-function cpuTicks(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /s, "")
-      .split(" ");
-    return Number(fields[11]) + Number(fields[12]);
-  } catch {
-    return 0;
-  }
 }

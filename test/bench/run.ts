@@ -9,6 +9,8 @@ import { describeMachine } from "../eval/machine.ts";
 import { measureActors } from "./actors.ts";
 import { describePeers, printBench } from "./bench-report.ts";
 import { measureFanout } from "./fanout.ts";
+import { measureHeartbeatRow } from "./heartbeat-row.ts";
+import { measureHop } from "./hop.ts";
 import { measureIdleViewers } from "./idle-viewers.ts";
 import { measureLatency } from "./latency.ts";
 import { measureRest } from "./rest.ts";
@@ -26,7 +28,9 @@ const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<Bench
   uploads: measureUploads,
   segments: measureSegments,
   actors: measureActors,
+  hop: measureHop,
   latency: measureLatency,
+  heartbeats: measureHeartbeatRow,
 };
 
 const HELP = `npm run bench -- [names] [options]
