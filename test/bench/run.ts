@@ -3,6 +3,7 @@
  * out/bench.json. Ends with 0 whatever it finds. `--help` shows the options.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine } from "../eval/machine.ts";
@@ -63,6 +64,7 @@ async function bench(): Promise<void> {
   const report = {
     made_at: new Date().toISOString(),
     machine: { ...describeMachine(PROJECT, undefined), ...describePeers(PROJECT) },
+    load_before: loadavg()[0] ?? 0,
     rounds: scale.rounds,
     rows: [] as BenchRow[],
     left_out: [] as string[],
