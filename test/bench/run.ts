@@ -17,6 +17,7 @@ import { measureLatency } from "./latency.ts";
 import { measureRest } from "./rest.ts";
 import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
 import { measureSegments } from "./segments-written.ts";
+import { measureTakeoverRow } from "./takeover-row.ts";
 import { measureUploads } from "./uploads.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
@@ -32,6 +33,7 @@ const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<Bench
   hop: measureHop,
   latency: measureLatency,
   heartbeats: measureHeartbeatRow,
+  takeover: measureTakeoverRow,
 };
 
 const HELP = `npm run bench -- [names] [options]
