@@ -9,6 +9,8 @@ const PEERS = ["uWebSockets.js", "ws", "socket.io", "fastify", "@grpc/grpc-js", 
 export interface BenchReport {
   made_at: string;
   machine: Pick<Machine, "cpu" | "cores" | "kernel" | "node" | "project"> & { peers: string };
+  /** Of one minute, when it began. */
+  load_before: number;
   rounds: number;
   rows: BenchRow[];
   left_out: string[];
@@ -24,7 +26,8 @@ export function describePeers(project: string): { peers: string } {
   return { peers: versions.join(", ") };
 }
 
-export function printBench({ machine, made_at, rounds, rows, left_out }: BenchReport): string {
+export function printBench(report: BenchReport): string {
+  const { machine, made_at, rounds, rows, left_out } = report;
   const head = ["figure", "unit", "ours", "peer", "", "ratio", "mark", ""];
   const lines = rows.map((row) => [
     row.figure,
@@ -41,6 +44,7 @@ export function printBench({ machine, made_at, rounds, rows, left_out }: BenchRe
   );
   return [
     `${made_at}, project ${machine.project}`,
+    `load average ${report.load_before.toFixed(1)} at the start; far above 1 means that others use the machine too, and absolute figures say little`,
     `${machine.cores} cores of ${machine.cpu}, Linux ${machine.kernel}, Node ${machine.node}`,
     `peers: ${machine.peers}; medians of ${rounds} interleaved rounds, load and service on the same cores`,
     "",

@@ -78,7 +78,9 @@ export class LiveReading {
     device.close();
     viewer.close();
     await post(`${this.#base}/devices/${device_id}/session/stop`, { "x-api-key": key }, {});
-    return watch.delays(sentAt);
+    const delays = watch.delays(sentAt);
+    if (delays.final.length === 0) throw new Error("The viewer saw no final result.");
+    return delays;
   }
 }
 

@@ -3,17 +3,21 @@
  * out/bench.json. Ends with 0 whatever it finds. `--help` shows the options.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine } from "../eval/machine.ts";
 import { measureActors } from "./actors.ts";
 import { describePeers, printBench } from "./bench-report.ts";
 import { measureFanout } from "./fanout.ts";
+import { measureHeartbeatRow } from "./heartbeat-row.ts";
+import { measureHop } from "./hop.ts";
 import { measureIdleViewers } from "./idle-viewers.ts";
 import { measureLatency } from "./latency.ts";
 import { measureRest } from "./rest.ts";
 import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
 import { measureSegments } from "./segments-written.ts";
+import { measureTakeoverRow } from "./takeover-row.ts";
 import { measureUploads } from "./uploads.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
@@ -26,7 +30,10 @@ const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<Bench
   uploads: measureUploads,
   segments: measureSegments,
   actors: measureActors,
+  hop: measureHop,
   latency: measureLatency,
+  heartbeats: measureHeartbeatRow,
+  takeover: measureTakeoverRow,
 };
 
 const HELP = `npm run bench -- [names] [options]
@@ -59,6 +66,7 @@ async function bench(): Promise<void> {
   const report = {
     made_at: new Date().toISOString(),
     machine: { ...describeMachine(PROJECT, undefined), ...describePeers(PROJECT) },
+    load_before: loadavg()[0] ?? 0,
     rounds: scale.rounds,
     rows: [] as BenchRow[],
     left_out: [] as string[],

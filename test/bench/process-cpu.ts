@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+
+/** Ticks of a second in /proc. */
+const TICKS = 100;
+
+/** User and system time of a process so far, seconds; 0 for one that is gone. */
+export function cpuSeconds(pid: number): number {
+  const fields = statOf(pid);
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS;
+}
+
+/** The same of all children of this process that have ended. */
+export function endedChildrenCpuSeconds(): number {
+  const fields = statOf("self");
+  return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / TICKS;
+}
+
+/** What follows the process's name, which may hold anything. */
+function statOf(pid: number | "self"): string[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return text.slice(text.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return [];
+  }
+}
