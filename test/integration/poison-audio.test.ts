@@ -73,6 +73,8 @@ describe("poison audio", () => {
   it("poison audio: is given up while it is still being streamed, and failed once it is a chunk", async () => {
     await bench.startWorker();
     const { device, sessionId } = await bench.begin();
+    const begun = () => bench.house.sql("select 1 from events where session_id = $1", [sessionId]);
+    await until(async () => (await begun()).length > 0, "the session's start", 30_000);
     // Two pieces of what will be chunk 0; readings break at the second.
     const pieces = [innocent(0), poisoned("exit", tries, BYTES)];
     for (const [piece, data] of pieces.entries()) {
