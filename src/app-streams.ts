@@ -36,6 +36,7 @@ export function createAudioStreams(context: AppContext, notifier: CommandNotifie
     notifier,
     log,
   });
+  queues.add(streams);
   streams.start();
   stack.push("audio streams", () => streams.stop());
   return streams;

@@ -65,6 +65,7 @@ export class AudioStream {
   #finalizing = false;
   #ended = false;
   #closing = false;
+  #overruns = 0;
 
   constructor(taken: TakenStream, cutter: StreamCutter, parts: AudioStreamParts) {
     this.#hold = { sessionId: taken.sessionId, epoch: taken.epoch };
@@ -89,6 +90,11 @@ export class AudioStream {
     return this.#offset;
   }
 
+  /** How often more came than could be kept. */
+  get overruns(): number {
+    return this.#overruns;
+  }
+
   get buffered(): number {
     return this.#cutter.buffered;
   }
@@ -100,6 +106,7 @@ export class AudioStream {
   push(message: Uint8Array): void {
     if (this.#ended || this.#closing) return;
     if (this.#cutter.buffered + message.byteLength > MAX_BUFFERED_BYTES) {
+      this.#overruns += 1;
       throw new AppError("overloaded", "Audio comes faster than it can be stored.");
     }
     this.#cutter.push(message);

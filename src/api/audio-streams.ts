@@ -1,5 +1,11 @@
 import type { AppError } from "../base/errors.ts";
-import { AudioStream, type AudioStreamEvents, type AudioStreamPorts } from "./audio-stream.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
+import {
+  AudioStream,
+  type AudioStreamEvents,
+  type AudioStreamPorts,
+  MAX_BUFFERED_BYTES,
+} from "./audio-stream.ts";
 import type { StreamSettings } from "./audio-stream-store.ts";
 import { createCutter } from "./stream-encoding.ts";
 
@@ -36,10 +42,11 @@ export interface AudioStreamsParts extends AudioStreamPorts {
 }
 
 /** The audio streams of this process; at most one of each session takes audio, whoever is newest. */
-export class AudioStreams {
+export class AudioStreams implements QueueOwner {
   readonly #parts: AudioStreamsParts;
   readonly #open = new Map<string, AudioStream>();
   #stopNotices: (() => void) | undefined;
+  #pastOverruns = 0;
 
   constructor(parts: AudioStreamsParts) {
     this.#parts = parts;
@@ -50,6 +57,14 @@ export class AudioStreams {
       const stream = this.#open.get(sessionId);
       if (stream !== undefined && stream.epoch < epoch) stream.supersede();
     });
+  }
+
+  /** A device that goes on beyond the limit is told so, and its stream ends. */
+  get queues(): readonly QueueFigures[] {
+    const open = [...this.#open.values()];
+    const length = longest(open.map(({ buffered }) => buffered));
+    const refused = open.reduce((sum, { overruns }) => sum + overruns, this.#pastOverruns);
+    return [{ queue: "stream_bytes", length, limit: MAX_BUFFERED_BYTES, refused }];
   }
 
   get size(): number {
@@ -78,6 +93,7 @@ export class AudioStreams {
         onStored: events.onStored,
         onEnd: (error: AppError | undefined) => {
           if (this.#open.get(sessionId) === stream) this.#open.delete(sessionId);
+          this.#pastOverruns += stream.overruns;
           events.onEnd(error);
         },
       },

@@ -14,6 +14,7 @@ import { withTimeout } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 import { Gcra } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { LiveSource } from "../live/live-source.ts";
 import { CLOSE } from "../wire/live-frames.ts";
 import { DeviceSocket } from "./device-socket.ts";
@@ -58,12 +59,13 @@ interface SocketData {
 }
 
 /** `GET /api/devices/{device_id}/stream`: devices' WebSockets. */
-export class DeviceChannel {
+export class DeviceChannel implements QueueOwner {
   readonly #options: DeviceChannelOptions;
   readonly #watch: SocketWatch<DeviceSocket>;
   readonly #messages: Gcra;
   #stopRevocations: (() => void) | undefined;
   #draining = false;
+  #refused = 0;
 
   constructor(options: DeviceChannelOptions) {
     this.#options = options;
@@ -107,6 +109,11 @@ export class DeviceChannel {
     this.#watch.stop();
   }
 
+  get queues(): readonly QueueFigures[] {
+    const { sockets: limit } = this.#options.limits;
+    return [{ queue: "device_sockets", length: this.#watch.size, limit, refused: this.#refused }];
+  }
+
   get sockets(): number {
     return this.#watch.size;
   }
@@ -130,6 +137,7 @@ export class DeviceChannel {
       throw new AppError("forbidden", "Pages of this origin may not open a stream.");
     }
     if (this.#watch.size >= limits.sockets) {
+      this.#refused += 1;
       throw new AppError("overloaded", "Too many streams.", { retryAfter: 5 });
     }
     const caller = await withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");

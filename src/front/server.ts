@@ -82,7 +82,8 @@ export class FrontServer implements QueueOwner {
   }
 
   get queues(): readonly QueueFigures[] {
-    return [...this.#http.queues, ...this.#live.queues];
+    const devices = this.#devices?.queues ?? [];
+    return [...this.#http.queues, ...this.#live.queues, ...devices];
   }
 
   /** Live sockets that are open. */

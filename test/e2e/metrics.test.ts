@@ -13,6 +13,7 @@ const QUEUES = [
   "background",
   "commands",
   "database_connections",
+  "device_sockets",
   "downloads",
   "frames_in_order",
   "live_frames_held",
@@ -23,6 +24,7 @@ const QUEUES = [
   "outbox",
   "passwords",
   "requests",
+  "stream_bytes",
   "uploads",
 ];
 

@@ -70,6 +70,33 @@ describe("poison audio", () => {
     expect(triesMade()).toBe(3);
   });
 
+  it("poison audio: is given up while it is still being streamed, and failed once it is a chunk", async () => {
+    await bench.startWorker();
+    const { device, sessionId } = await bench.begin();
+    const begun = () => bench.house.sql("select 1 from events where session_id = $1", [sessionId]);
+    await until(async () => (await begun()).length > 0, "the session's start", 30_000);
+    // Two pieces of what will be chunk 0; readings break at the second.
+    const pieces = [innocent(0), poisoned("exit", tries, BYTES)];
+    for (const [piece, data] of pieces.entries()) {
+      await bench.house.sql(
+        `insert into audio_pieces (session_id, sequence, piece, media_type, frames, sample_rate, data)
+         values ($1, 0, $2, 'audio/pcm;rate=16000;channels=1;encoding=s16le', $3, 16000, $4)`,
+        [sessionId, piece, BYTES / 2, data],
+      );
+    }
+    await bench.takeOver([sessionId]);
+    const gaveUp = () =>
+      bench.house.sql("select 1 from suspects where session_id = $1 and breaks = 3", [sessionId]);
+    await until(async () => (await gaveUp()).length === 1, "three breaks", 60_000);
+    await bench.house.sql("delete from audio_pieces where session_id = $1", [sessionId]);
+    await bench.upload(device, sessionId, 0, Buffer.concat(pieces));
+    await bench.upload(device, sessionId, 1, innocent(1));
+    await bench.stop(device, 1);
+    await bench.completed(sessionId);
+    expect(await bench.statuses(sessionId)).toEqual(["failed", "completed"]);
+    expect(triesMade()).toBe(3);
+  });
+
   it("poison audio: kills whole processes, and costs no other session a chunk", async () => {
     const worker = await bench.startProcess();
     const long = (n: number) => Array.from({ length: 20 }, (_, k) => innocent(20 * n + k));

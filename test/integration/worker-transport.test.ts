@@ -2,6 +2,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { service as healthService } from "grpc-health-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { delay } from "../../src/base/deferred.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { ThreadPool } from "../../workers/pool.ts";
@@ -19,10 +20,18 @@ afterEach(async () => {
   cleanups = [];
 });
 
-async function startServer(options: { threads?: number; sessions?: number; key?: string } = {}) {
+interface ServerOptions {
+  threads?: number;
+  sessions?: number;
+  key?: string;
+  silenceMs?: number;
+}
+
+async function startServer(options: ServerOptions = {}) {
   const pool = new ThreadPool({
     threads: options.threads ?? 1,
     sessionsPerThread: options.sessions ?? 4,
+    ...(options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs }),
     entry: ENTRY,
     nativeRoot: undefined,
     clock: systemClock,
@@ -233,6 +242,29 @@ describe("worker: what goes wrong", () => {
     half.stream.finish();
     expect((await half.end())?.code).toBe("unavailable");
     expect(pool.sessions).toBe(0);
+  });
+
+  it("a stream of which nothing is heard while it has audio to read is given up", async () => {
+    const { address } = await startServer({ silenceMs: 600_000 });
+    const client = new WorkerClient({ stallMs: 700 });
+    cleanups.push(() => client.close());
+    const quiet = openProbe(client, address);
+    quiet.open();
+    await quiet.until("opened");
+    quiet.chunk(0, 0, SECOND, "test/audio");
+    await quiet.until("utterance");
+    const stuck = openProbe(client, address);
+    stuck.open();
+    await stuck.until("opened");
+    stuck.chunk(0, 0, 5 * SECOND, "test/audio");
+    stuck.chunk(1, 5 * SECOND, 5 * SECOND, "test/hang");
+    expect(await stuck.end()).toMatchObject({
+      code: "worker_broken",
+      message: expect.stringMatching(/No sign/),
+    });
+    // The other one shares the thread that hangs, but waits for nothing.
+    const ended = await Promise.race([quiet.ended, delay(1_500).then(() => "open")]);
+    expect(ended).toBe("open");
   });
 
   it("a worker that is not there is told as unavailable", async () => {

@@ -95,8 +95,9 @@ export class ReadingHouse {
     const transcribers = {
       open: () => {
         if (this.opens <= 0) throw new AppError("unavailable", "Held back by the test.");
+        const stream = this.#transcribers.open();
         this.opens -= 1;
-        return this.#transcribers.open();
+        return stream;
       },
     };
     const createCompanion = ({ id, tell }: CompanionContext<SessionCommand>) =>
