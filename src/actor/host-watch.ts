@@ -15,6 +15,8 @@ interface Seen {
   at: number;
   /** Looks in a row that found it without a connection. */
   absent: number;
+  /** It was found gone, and its counter has not moved since. */
+  gone: boolean;
 }
 
 /**
@@ -49,7 +51,8 @@ export class HostWatch {
     for (const name of this.#seen.keys()) if (!view.hosts.has(name)) this.#seen.delete(name);
     const alive = new Set([host]);
     const checks = [...this.#seen].map(async ([name, seen]) => {
-      if (await this.#isAlive(name, seen, now)) alive.add(name);
+      seen.gone ||= name !== host && (await this.#isGone(name, seen, now));
+      if (!seen.gone) alive.add(name);
     });
     await Promise.all(checks);
     return alive;
@@ -57,16 +60,16 @@ export class HostWatch {
 
   #note(name: string, counter: number, now: number, wasBlind: boolean): void {
     const seen = this.#seen.get(name);
-    if (seen?.counter === counter && !wasBlind) return;
-    this.#seen.set(name, { counter, at: now, absent: 0 });
+    if (seen?.counter === counter && (seen.gone || !wasBlind)) return;
+    this.#seen.set(name, { counter, at: now, absent: 0, gone: false });
   }
 
-  async #isAlive(name: string, seen: Seen, now: number): Promise<boolean> {
+  async #isGone(name: string, seen: Seen, now: number): Promise<boolean> {
     const { leaseTime, table } = this.#parts;
     const silence = now - seen.at;
-    if (silence >= leaseTime) return false;
-    if (silence < leaseTime / 4) return true;
+    if (silence >= leaseTime) return true;
+    if (silence < leaseTime / 4) return false;
     seen.absent = (await table.isConnected(name)) ? 0 : seen.absent + 1;
-    return seen.absent < 2 || silence < leaseTime / 2;
+    return seen.absent >= 2 && silence >= leaseTime / 2;
   }
 }

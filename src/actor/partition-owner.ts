@@ -22,6 +22,8 @@ export class PartitionOwner {
   readonly #parts: PartitionOwnerParts;
   readonly #watch: HostWatch;
   readonly #owned = new Set<number>();
+  /** Given back or lost, and their actors not yet put away. */
+  readonly #puttingAway = new Map<number, Promise<void>>();
   #counter = 1;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
@@ -75,6 +77,7 @@ export class PartitionOwner {
       }
     };
     await Promise.all(Array.from({ length: LEAVING_TOGETHER }, giveBackNext));
+    await Promise.all(this.#puttingAway.values());
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#looking;
@@ -89,15 +92,23 @@ export class PartitionOwner {
     if (!(await table.beat(host, lease))) return this.#loseAll("lease taken over");
     const view = await table.read();
     const alive = await this.#watch.alive(view);
-    for (const partition of [...this.#owned]) {
-      if (view.partitions.get(partition)?.holder !== host) await this.#lose(partition);
-    }
+    const taken = [...this.#owned].filter((each) => view.partitions.get(each)?.holder !== host);
+    if (taken.length > 0) this.#parts.log.warn({ partitions: taken.length }, "partitions lost");
+    for (const partition of taken) void this.#lose(partition);
     if (this.#leaving) return;
     const staying = [...alive].filter((each) => !view.hosts.get(each)?.leaving);
     const share = Math.ceil(PARTITIONS / Math.max(1, staying.length));
     await this.#takeUpTo(share, view, alive);
-    const surplus = [...this.#owned].slice(share);
-    await Promise.all(surplus.map((partition) => this.#giveBack(partition)));
+    // Not awaited: while actors are put away the lease has to be kept up.
+    for (const partition of [...this.#owned].slice(share)) void this.#giveBack(partition);
+    await this.#forgetGone(view, alive);
+  }
+
+  /** A host that is gone and holds nothing any more is not looked at for ever. */
+  async #forgetGone(view: LeaseView, alive: ReadonlySet<string>): Promise<void> {
+    const holders = new Set([...view.partitions.values()].map(({ holder }) => holder));
+    const gone = [...view.hosts.keys()].filter((each) => !alive.has(each) && !holders.has(each));
+    await Promise.all(gone.map((each) => this.#parts.table.leave(each)));
   }
 
   async #takeUpTo(share: number, view: LeaseView, alive: ReadonlySet<string>): Promise<void> {
@@ -109,7 +120,8 @@ export class PartitionOwner {
       const partition = (first + n) % PARTITIONS;
       const record = view.partitions.get(partition);
       const mine = record?.holder === host;
-      if (this.#owned.has(partition) || (!mine && alive.has(record?.holder ?? ""))) continue;
+      if (this.#owned.has(partition) || this.#puttingAway.has(partition)) continue;
+      if (!mine && alive.has(record?.holder ?? "")) continue;
       const taking = table.take(partition, host, record?.revision ?? 0);
       wanted.push(taking.then((taken) => this.#took(partition, taken)));
     }
@@ -125,23 +137,32 @@ export class PartitionOwner {
     this.#parts.onTaken(partition);
   }
 
-  async #giveBack(partition: number): Promise<void> {
+  #giveBack(partition: number): Promise<void> {
     const { table, host, onReleased } = this.#parts;
-    if (!this.#owned.delete(partition)) return;
-    await onReleased(partition);
-    await table.free(partition, host).catch((error: unknown) => {
-      this.#parts.log.warn({ partition, error: errorMessage(error) }, "partition not freed");
+    return this.#putAway(partition, async () => {
+      await onReleased(partition);
+      await table.free(partition, host);
     });
   }
 
-  async #lose(partition: number): Promise<void> {
+  #lose(partition: number): Promise<void> {
+    return this.#putAway(partition, () => this.#parts.onLost(partition));
+  }
+
+  /** Never rejects; the partition is not taken again before it is through. */
+  async #putAway(partition: number, work: () => Promise<void>): Promise<void> {
     if (!this.#owned.delete(partition)) return;
-    this.#parts.log.warn({ partition }, "partition lost");
-    await this.#parts.onLost(partition);
+    const working = work()
+      .catch((error: unknown) => {
+        this.#parts.log.warn({ partition, error: errorMessage(error) }, "partition not freed");
+      })
+      .finally(() => this.#puttingAway.delete(partition));
+    this.#puttingAway.set(partition, working);
+    await working;
   }
 
   async #loseAll(why: string): Promise<void> {
-    this.#parts.log.error({ why }, "lease lost");
+    this.#parts.log.warn({ why, partitions: this.#owned.size }, "lease lost");
     await Promise.all([...this.#owned].map((partition) => this.#lose(partition)));
   }
 }

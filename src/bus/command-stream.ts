@@ -52,14 +52,15 @@ export function consumerName(partition: number): string {
 
 /**
  * The consumer for a partition's new owner. What the earlier owner had in hand
- * would come again only after its acknowledgement wait, so then it is made anew;
- * else it serves on, as making one takes a cluster several rounds.
+ * would come again only after its acknowledgement wait, and an owner that stands
+ * still with its connection open would be given more: then it is made anew. Else
+ * it serves on, as making one takes a cluster several rounds.
  */
 export async function resetConsumer(manager: JetStreamManager, partition: number): Promise<void> {
   const name = consumerName(partition);
   try {
     const info = await manager.consumers.info(COMMAND_STREAM, name);
-    if (info.num_ack_pending === 0) return;
+    if (info.num_ack_pending + info.num_waiting === 0) return;
     await manager.consumers.delete(COMMAND_STREAM, name);
   } catch (error) {
     if (!isNotFound(error)) throw error;

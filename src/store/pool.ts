@@ -49,7 +49,8 @@ export function createPool(url: string, options: PoolOptions): Promise<DatabaseP
     connectionRetryLimit: 1,
     connectionTimeout: 5_000,
     driverFactory: steadyDriver(silenceTimeout),
-    idleInTransactionSessionTimeout: 10_000,
+    // A process that stands still keeps its locks for so long: its sessions' next owner waits.
+    idleInTransactionSessionTimeout: 5_000,
     idleTimeout: 60_000,
     interceptors: [rowParser],
     maximumPoolSize,

@@ -16,7 +16,8 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 function isOutage(error: unknown, state: string | undefined): boolean {
-  if (state !== undefined) return /^(08|57P0|53[34]00)/.test(state);
+  // 25P03: this process stood still in the middle of a transaction, and the server gave it up.
+  if (state !== undefined) return /^(08|57P0|53[34]00|25P03)/.test(state);
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const code = (at as { code?: unknown }).code;
     if (typeof code === "string" && /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOST)/.test(code)) return true;

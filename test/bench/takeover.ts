@@ -1,5 +1,5 @@
 import { connect } from "nats";
-import { ClusterStage, environmentOf, HOSTS } from "./cluster-stage.ts";
+import { ClusterStage, environmentOf, HOSTS } from "../support/cluster-stage.ts";
 
 const SESSIONS = 12;
 const LONGEST_MS = 60_000;
@@ -53,7 +53,7 @@ async function killOwner(stage: ClusterStage, round: number): Promise<number[]> 
   const host = HOSTS[round % HOSTS.length] ?? HOSTS[0];
   const devices = await stage.devicesOn(host);
   const ids = devices.map(({ sessionId }) => sessionId);
-  const before = await stage.newestEpochs(ids);
+  const before = await stage.epochs(ids);
   const pid = stage.service.kill(host);
   const killedAt = performance.now();
   const sending = Promise.all(devices.map((device) => stage.upload(device, round % 2)));

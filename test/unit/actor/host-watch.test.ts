@@ -79,6 +79,16 @@ describe("host watch", () => {
     expect(await silenceUntilGone()).toBe(LEASE);
   });
 
+  it("watch: a host that is gone stays gone until its counter moves", async () => {
+    await silenceUntilGone();
+    watch.blind();
+    expect(await isAlive()).toBe(false);
+    clock.advance(LEASE * 5);
+    expect(await isAlive()).toBe(false);
+    counter += 1;
+    expect(await isAlive()).toBe(true);
+  });
+
   it("watch: time in which this host itself stood still is nobody's silence", async () => {
     clock.advance(LEASE * 10);
     expect(await isAlive()).toBe(true);

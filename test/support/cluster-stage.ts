@@ -1,35 +1,43 @@
 import { readFileSync } from "node:fs";
 import { Client } from "pg";
 import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
-import { adminToken, call, PairedDevice, PCM } from "../support/paired-device.ts";
-import { ownedPartitions } from "../support/second-host.ts";
-import { until } from "../support/until.ts";
-import { WholeService } from "../support/whole-service.ts";
+import { adminToken, call, PairedDevice, PCM } from "./paired-device.ts";
+import { ownedPartitions } from "./second-host.ts";
+import { until } from "./until.ts";
+import { WholeService } from "./whole-service.ts";
 
 export const HOSTS = ["sessions-1", "sessions-2"] as const;
 export type HostName = (typeof HOSTS)[number];
 
 /** One second of silence: what is measured is the service, not the recogniser. */
-const SILENCE = new Uint8Array(32_000);
+const SILENCE: readonly Uint8Array[] = [new Uint8Array(32_000)];
 
 /** A cluster with sessions that record, and a look into its database. */
 export class ClusterStage {
   readonly service: WholeService;
   readonly database: Client;
   readonly devices: readonly PairedDevice[];
+  readonly #pieces: readonly Uint8Array[];
   readonly #sent = new Map<string, number>();
 
-  private constructor(service: WholeService, database: Client, devices: PairedDevice[]) {
+  private constructor(
+    service: WholeService,
+    database: Client,
+    devices: PairedDevice[],
+    pieces: readonly Uint8Array[],
+  ) {
     this.service = service;
     this.database = database;
     this.devices = devices;
+    this.#pieces = pieces;
   }
 
-  static async start(sessions: number, env: NodeJS.ProcessEnv = {}): Promise<ClusterStage> {
-    const service = await WholeService.start({ VOICE_CLUSTER: "1", ...env });
+  /** `pieces`: what each session says, one chunk each, and again from the first. */
+  static async start(sessions: number, pieces = SILENCE): Promise<ClusterStage> {
+    const service = await WholeService.start({ VOICE_CLUSTER: "1" });
     try {
-      const url = environmentOf(service.ready.pids["sessions-1"] ?? 0).DATABASE_URL;
-      const database = new Client({ connectionString: url });
+      const env = environmentOf(service.ready.pids["sessions-1"] ?? 0);
+      const database = new Client({ connectionString: env.DATABASE_URL });
       await database.connect();
       const devices: PairedDevice[] = [];
       while (devices.length < sessions) {
@@ -37,7 +45,7 @@ export class ClusterStage {
         await device.start();
         devices.push(device);
       }
-      return new ClusterStage(service, database, devices);
+      return new ClusterStage(service, database, devices, pieces);
     } catch (error) {
       await service.stop();
       throw error;
@@ -86,7 +94,7 @@ export class ClusterStage {
       `/sessions/${device.sessionId}/upload-audio`,
       {
         key: device.key,
-        bytes: SILENCE,
+        bytes: this.#pieces[sequence % this.#pieces.length] ?? new Uint8Array(0),
         headers: { "content-type": PCM, "x-chunk-sequence": String(sequence) },
       },
     );
@@ -95,6 +103,15 @@ export class ClusterStage {
 
   uploaded(device: PairedDevice): number {
     return this.#sent.get(device.sessionId) ?? 0;
+  }
+
+  /** Epoch of the activation that each session has now. */
+  async epochs(ids: readonly string[]): Promise<Map<string, number>> {
+    const { rows } = await this.database.query<{ id: string; epoch: string }>(
+      "select id, epoch from sessions where id = any($1)",
+      [ids],
+    );
+    return new Map(rows.map(({ id, epoch }) => [id, Number(epoch)]));
   }
 
   /** Epoch of the newest event of each session; 0 without one. */
