@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { totalmem } from "node:os";
 import { systemClock } from "../src/base/clock.ts";
 import type { Log } from "../src/base/log.ts";
@@ -114,6 +115,7 @@ function createAnnouncer(options: {
     log.warn({}, "NATS_URL is not set: nobody will find this worker by itself");
     return undefined;
   }
+  const instance = randomUUID();
   return new Announcer({
     natsUrl,
     natsToken,
@@ -121,6 +123,7 @@ function createAnnouncer(options: {
     log,
     describe: () => ({
       worker_id: workerId,
+      instance,
       address,
       capacity: pool.capacity,
       sessions: pool.sessions,

@@ -43,10 +43,10 @@ export interface DeviceChannelOptions {
 
 const PATH = "/api/devices/:device_id/stream";
 const AUTHENTICATE_MS = 10_000;
-/** A device says what it sends within this time. */
+/** A device says something within this time: Configure, or that it is there. */
 const CONFIGURE_MS = 10_000;
 /** Largest message that is read at all; the socket's own limits say why they close. */
-const HARD_FRAME_BYTES = 512 * 1024;
+const HARD_FRAME_BYTES = 1280 * 1024;
 /** Messages of 20 ms come 3,000 times a minute, and what waited comes faster. */
 const MESSAGES = { perMinute: 30_000, burst: 5_000 };
 const SOCKETS_PER_DEVICE = 4;
@@ -171,7 +171,7 @@ export class DeviceChannel implements QueueOwner {
     });
     data.open = this.#watch.add(socket, connection);
     data.configureTimer = setTimeout(() => {
-      if (socket.isWaiting) socket.close(CLOSE.idle, "No Configure came.");
+      if (socket.isSilent) socket.close(CLOSE.idle, "Nothing came.");
     }, CONFIGURE_MS);
     if (this.#draining) socket.close(CLOSE.goingAway, "The service is stopping.");
   }

@@ -17,7 +17,7 @@ import { closeCodeOf } from "./problem.ts";
 /** Acknowledgements are at most this far behind the commit, milliseconds. */
 const ACK_MS = 100;
 const CLOSE_MS = 30_000;
-const AUDIO_FRAME_BYTES = 256 * 1024;
+const AUDIO_FRAME_BYTES = 1024 * 1024;
 
 /** Frames of the session that a device is told; never what was said. */
 const FOR_DEVICES: ReadonlySet<ServerFrame["type"]> = new Set([
@@ -53,6 +53,7 @@ export class DeviceSocket {
   #stream: AudioStream | undefined;
   #stopFollowing: (() => void) | undefined;
   #badFrames = 0;
+  #isHeard = false;
   #stored = 0;
   #ackTimer: NodeJS.Timeout | undefined;
   #ackedAt = 0;
@@ -80,6 +81,7 @@ export class DeviceSocket {
     try {
       if (isBinary) this.#hear(bytes);
       else this.#obey(parseDeviceFrame(bytes));
+      this.#isHeard = true;
     } catch (error) {
       this.#refuse(toAppError(error));
     }
@@ -244,9 +246,9 @@ export class DeviceSocket {
     }
   }
 
-  /** Time passed without Configure. */
-  get isWaiting(): boolean {
-    return this.#phase === "waiting";
+  /** Nothing came yet that makes sense. */
+  get isSilent(): boolean {
+    return this.#phase === "waiting" && !this.#isHeard;
   }
 
   #warn(code: string, message: string): void {

@@ -29,6 +29,8 @@ export interface GrpcTranscriptionOptions {
    * cover the loading and the final passes of other sessions in the same thread.
    */
   stallMs: number;
+  /** Asked when the connection broke: whether the worker's process ended. */
+  isGone: () => Promise<boolean>;
   /** Once, when the call is over, however it came. */
   onClosed: () => void;
 }
@@ -38,6 +40,7 @@ export class GrpcTranscription implements TranscriptionStream {
   readonly #call: Call;
   readonly #openMs: number;
   readonly #stallMs: number;
+  readonly #isGone: () => Promise<boolean>;
   readonly #onClosed: () => void;
   #onMessage: (message: TranscribeResult) => void = () => {};
   #onDrain: () => void = () => {};
@@ -59,6 +62,7 @@ export class GrpcTranscription implements TranscriptionStream {
     this.#call = options.call;
     this.#openMs = options.openMs;
     this.#stallMs = options.stallMs;
+    this.#isGone = options.isGone;
     this.#onClosed = options.onClosed;
     this.#call.on("data", (response: TranscribeResponse) => this.#take(response));
     this.#call.on("drain", () => this.#drain());
@@ -175,16 +179,25 @@ export class GrpcTranscription implements TranscriptionStream {
   /** The status may overtake messages that wait to be read: both must be there. */
   #settle(): void {
     if (this.#status === undefined || !this.#isReadOut || !this.#close()) return;
-    if (this.#status.code !== status.OK) this.#onEnd(this.#failureOf(this.#status));
+    if (this.#status.code !== status.OK) this.#endBroken(this.#status);
     else if (this.#isDone) this.#onEnd(undefined);
     else this.#onEnd(new AppError("unavailable", "The worker ended the stream before its end."));
   }
 
-  /** A worker that leaves says so; one that had taken the session and is gone has broken. */
-  #failureOf(told: StatusObject): AppError {
+  /**
+   * A worker that leaves says so. One that had taken the session and does not is
+   * broken if its process ended; else only the connection was.
+   */
+  #endBroken(told: StatusObject): void {
     const failure = fromGrpcFailure(told);
-    if (!this.#isOpened || isToldByPeer(told) || failure.code !== "unavailable") return failure;
-    return new AppError("worker_broken", `The worker was lost: ${failure.message}`);
+    if (!this.#isOpened || isToldByPeer(told) || failure.code !== "unavailable") {
+      return this.#onEnd(failure);
+    }
+    const lost = `The worker was lost: ${failure.message}`;
+    this.#isGone().then(
+      (gone) => this.#onEnd(new AppError(gone ? "worker_broken" : "unavailable", lost)),
+      () => this.#onEnd(new AppError("unavailable", lost)),
+    );
   }
 
   /** False when it was closed already. */

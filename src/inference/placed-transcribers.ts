@@ -24,7 +24,11 @@ export class PlacedTranscribers implements Transcribers {
         ? new AppError("unavailable", "No worker is running; audio waits until one is.")
         : new AppError("overloaded", "All workers are busy; audio waits for its turn.");
     }
-    const stream = this.#client.openTranscription(address, { key: this.#key });
+    const instance = this.#placement.instanceAt(address);
+    const stream = this.#client.openTranscription(address, {
+      key: this.#key,
+      isGone: () => this.#placement.isGone(address, instance),
+    });
     return this.#observed(address, stream);
   }
 

@@ -1,9 +1,15 @@
 import type { Clock } from "../base/clock.ts";
+import { delay } from "../base/deferred.ts";
 import type { WorkerAnnouncement } from "../wire/worker-announcement.ts";
 
 const SILENCE_MS = 4_000;
 const FIRST_BACK_OFF_MS = 250;
 const MAX_BACK_OFF_MS = 5_000;
+/** A worker that lives was heard within this time: it announces itself every second. */
+const GONE_MS = 2_500;
+/** What is heard so soon may have been said before the process ended. */
+const UNDER_WAY_MS = 200;
+const POLL_MS = 50;
 /** More workers than this are not remembered; a guard against a flood of announcements. */
 const MAX_WORKERS = 1_000;
 
@@ -106,6 +112,27 @@ export class Placement {
     if (worker === undefined) return;
     worker.failures = 0;
     worker.retryAt = 0;
+  }
+
+  /** The process behind an address, as it names itself; undefined when it was not heard lately. */
+  instanceAt(address: string): string | undefined {
+    const announcement = this.#workers.get(address)?.announcement;
+    return announcement?.instance ?? announcement?.worker_id;
+  }
+
+  /**
+   * Whether a worker's process ended, asked right after a connection to it broke:
+   * one that lives is heard again within about a second, whatever the network did.
+   */
+  async isGone(address: string, instance: string | undefined): Promise<boolean> {
+    const since = this.#clock.monotonic();
+    while (this.#clock.monotonic() - since < GONE_MS) {
+      await delay(POLL_MS);
+      const known = this.#workers.get(address);
+      if (known === undefined || known.heardAt < since + UNDER_WAY_MS) continue;
+      return this.instanceAt(address) !== instance;
+    }
+    return true;
   }
 
   /** Every worker heard lately, by id. */

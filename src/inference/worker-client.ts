@@ -37,6 +37,14 @@ export interface CallSettings {
   key?: string | undefined;
 }
 
+export interface TranscriptionSettings extends CallSettings {
+  /**
+   * Asked when the connection broke: whether the worker's process ended. Where
+   * nobody can tell, it counts as ended.
+   */
+  isGone?: () => Promise<boolean>;
+}
+
 /** A server-streaming method as generated. */
 export interface StreamingMethod<Q, A> {
   path: string;
@@ -80,12 +88,13 @@ export class WorkerClient implements QueueOwner {
   }
 
   /** Never throws for a worker that is away: the stream's `onEnd` tells. */
-  openTranscription(address: string, settings: CallSettings = {}): TranscriptionStream {
+  openTranscription(address: string, settings: TranscriptionSettings = {}): TranscriptionStream {
     const channel = this.#hold(address);
     const stream: GrpcTranscription = new GrpcTranscription({
       call: channel.client.transcribe(toMetadata(settings)),
       openMs: this.#openMs,
       stallMs: this.#stallMs,
+      isGone: settings.isGone ?? (async () => true),
       onClosed: () => {
         this.#open.delete(stream);
         this.#transcriptions.delete(stream);

@@ -4,6 +4,8 @@ export const WORKER_ANNOUNCE_SUBJECT = "voice.workers.announce";
 /** What a worker publishes every second and at every change of its load. */
 export interface WorkerAnnouncement {
   worker_id: string;
+  /** Another one after every start of its process; older workers do not say. */
+  instance?: string;
   /** `host:port` of its gRPC server, as others reach it. */
   address: string;
   /** Sessions it can hold now; less than usual while a thread restarts. */
@@ -39,6 +41,7 @@ function isAnnouncement(value: unknown): value is WorkerAnnouncement {
   const fields = value as Record<keyof WorkerAnnouncement, unknown>;
   return (
     isText(fields.worker_id) &&
+    (fields.instance === undefined || isText(fields.instance)) &&
     isWorkerAddress(fields.address) &&
     isCount(fields.capacity) &&
     isCount(fields.sessions) &&
@@ -60,8 +63,17 @@ export function tryWorkerAnnouncement(data: Uint8Array): WorkerAnnouncement | un
     return undefined;
   }
   if (!isAnnouncement(value)) return undefined;
-  const { worker_id, address, capacity, sessions, version, engines, draining } = value;
-  return { worker_id, address, capacity, sessions, version, engines: [...engines], draining };
+  const { worker_id, instance, address, capacity, sessions, version, engines, draining } = value;
+  return {
+    worker_id,
+    ...(instance === undefined ? {} : { instance }),
+    address,
+    capacity,
+    sessions,
+    version,
+    engines: [...engines],
+    draining,
+  };
 }
 
 export function encodeWorkerAnnouncement(announcement: WorkerAnnouncement): Uint8Array {

@@ -131,3 +131,30 @@ describe("placement: status", () => {
     ]);
   });
 });
+
+describe("placement: isGone", () => {
+  const ONE = { ...A, instance: "one" };
+
+  /** Announces while the question is open: a step of time, then perhaps a word. */
+  async function ask(says: WorkerAnnouncement | undefined): Promise<boolean> {
+    const { clock, placement } = create(ONE);
+    const answer = placement.isGone(A.address, placement.instanceAt(A.address));
+    const timer = setInterval(() => {
+      clock.ms += 500;
+      if (says !== undefined) placement.update(says);
+    }, 20);
+    return answer.finally(() => clearInterval(timer));
+  }
+
+  it("a process that is heard again lives", async () => {
+    expect(await ask(ONE)).toBe(false);
+  });
+
+  it("one that is silent has ended", async () => {
+    expect(await ask(undefined)).toBe(true);
+  });
+
+  it("another one in its place means that it has ended", async () => {
+    expect(await ask({ ...ONE, instance: "two" })).toBe(true);
+  });
+});
