@@ -115,7 +115,9 @@ describe("graph: words that go", () => {
       Array.from({ length: 8 }, () => house.sessionGraph(owner, sessionId)),
     );
     expect(house.extractions).toBe(made + 1);
-    for (const graph of graphs) expect(graph).toEqual(graphs[0]);
+    // Who came just as the build ended may have looked once more, which reads no words again.
+    const content = (graph: object) => ({ ...graph, built_at: "" });
+    for (const graph of graphs) expect(content(graph)).toEqual(content(graphs[0] ?? {}));
   });
 
   it("freshness: a claimed voice becomes the person who claimed it", async () => {
