@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { joinOpusPackets } from "../../src/base/opus-packets.ts";
 import { AudioSender } from "../../src/cli/audio-sender.ts";
+import { encodeOpus } from "../support/opus-packets.ts";
 import { call, conversationPcm, cut, PairedDevice } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { type Frame, Viewer } from "../support/viewer.ts";
@@ -144,6 +146,36 @@ describe("device stream", () => {
     expect(await device.said()).toEqual(expected);
   });
 
+  for (const framing of ["packet", "length_prefixed"] as const) {
+    it(`opus: packets are understood (${framing})`, async () => {
+      const device = await recording();
+      const url = `${service.ready.base_url.replace("http", "ws")}/api/devices/${device.id}/stream`;
+      const socket = await new Viewer(url, { "x-api-key": device.key }).opened();
+      const format = { encoding: "opus", sample_rate: 16_000, channels: 1, framing };
+      socket.send({ type: "Configure", session_id: device.sessionId, ...format });
+      await socket.received("Begin");
+      const packets = encodeOpus(firstSeconds(10));
+      if (framing === "packet") for (const packet of packets) socket.socket.send(packet);
+      else {
+        for (let at = 0; at < packets.length; at += 25) {
+          socket.socket.send(joinOpusPackets(packets.slice(at, at + 25)));
+        }
+      }
+      socket.send({ type: "CloseStream" });
+      expect(await socket.closed()).toBe(1000);
+      const acknowledged = socket.frames.filter(({ type }) => type === "AudioAck").at(-1);
+      const bytes = packets.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      const prefixes = framing === "packet" ? 0 : 2 * packets.length;
+      expect(acknowledged?.audio_offset_bytes).toBe(bytes + prefixes);
+      await device.stop(-1);
+      await device.completed();
+      expect((await device.said()).join(" ")).toContain("finished their work on friday");
+      const audio = await storedAudio(device);
+      expect(audio.length / SECOND).toBeCloseTo(10, 1);
+      expect(audio.some((byte) => byte !== 0)).toBe(true);
+    });
+  }
+
   it("superseded: a newer connection of the device closes the older one with 4409", async () => {
     const device = await recording();
     const url = `${service.ready.base_url.replace("http", "ws")}/api/devices/${device.id}/stream`;
@@ -208,6 +240,11 @@ describe("device stream", () => {
     await done;
   });
 });
+
+function firstSeconds(seconds: number): Int16Array {
+  const bytes = Uint8Array.from(conversationPcm().subarray(0, seconds * SECOND));
+  return new Int16Array(bytes.buffer);
+}
 
 const isFinal = (frames: readonly Frame[]) =>
   frames.some((frame) => frame.type === "Results" && frame.is_final === true);
