@@ -64,6 +64,7 @@ describe("worker: announcements", () => {
     await expect.poll(() => heard.length, LONG).toBeGreaterThan(0);
     expect(heard[0]).toEqual({
       worker_id: "w1",
+      instance: expect.any(String),
       address: worker.address,
       capacity: 4,
       sessions: 0,
