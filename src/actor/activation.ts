@@ -177,6 +177,7 @@ export class Activation<S, E, W, C> {
     const events: Recorded<E>[] = [];
     const writes: W[] = [];
     const answers: (() => void)[] = [];
+    const early = new Set<Message<C>>();
     for (const message of batch) {
       try {
         const decision = this.#parts.behaviour.decide(state, message.command, now);
@@ -187,10 +188,12 @@ export class Activation<S, E, W, C> {
         answers.push(() => message.resolve?.(decision.reply));
       } catch (error) {
         if (!isAppError(error)) throw error;
+        if (error.retryable) early.add(message);
         answers.push(() => message.reject?.(error));
       }
     }
-    const ids = batch.flatMap((message) => message.commandId ?? []);
+    // What came too early stays on record as not carried out, and comes again.
+    const ids = batch.flatMap((message) => (early.has(message) ? [] : (message.commandId ?? [])));
     if (events.length + writes.length + ids.length > 0) await this.#append(events, writes, ids);
     for (const answer of answers) answer();
     if (events.length + writes.length > 0 && this.#companion !== undefined) {

@@ -1,3 +1,4 @@
+import { AppError } from "../base/errors.ts";
 import type {
   ConcernStoredCommand,
   EditSegmentCommand,
@@ -29,7 +30,7 @@ import type { Turn } from "./turn.ts";
 /**
  * What follows from a command: events and writes on the turn, and the answer.
  * Synchronous and without effects. Throws AppError to refuse, and then has
- * emitted nothing. A command that was carried out before changes nothing.
+ * emitted nothing; one that is retryable leaves the command to be sent again. A command that was carried out before changes nothing.
  */
 export function decide(turn: Turn, command: SessionCommand): unknown {
   if (command.type === "Start") {
@@ -38,7 +39,11 @@ export function decide(turn: Turn, command: SessionCommand): unknown {
     turn.emit({ type: "SessionStarted", sessionId: turn.state.sessionId, jobId, language });
     return undefined;
   }
-  if (turn.state.phase === "new" || turn.state.phase === "deleted") return undefined;
+  if (turn.state.phase === "deleted") return undefined;
+  if (turn.state.phase === "new") {
+    // Its start is still on its way, and this command must not be lost meanwhile.
+    throw new AppError("unavailable", "The session's start has not arrived yet.");
+  }
   return decideRunning(turn, command);
 }
 

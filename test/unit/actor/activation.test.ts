@@ -69,4 +69,44 @@ describe("activation", () => {
     expect(snapshot).toBeUndefined();
     expect(events?.map(({ event }) => event)).toEqual([1]);
   });
+
+  it("activation: a command that came too early stays on record as not carried out", async () => {
+    const record = new MemoryJournal<State, number, Write>();
+    record.create("a");
+    const finished: string[] = [];
+    const activation = new Activation("a", {
+      behaviour: {
+        ...adding,
+        decide(state, command) {
+          if (command === 5 && state.sum === 0) throw new AppError("unavailable", "too early");
+          if (command < 0) throw new AppError("conflict", "never");
+          return adding.decide(state, command, 0);
+        },
+      },
+      journal: {
+        activate: (id) => record.activate(id),
+        async append(batch: Batch<State, number, Write>) {
+          finished.push(...batch.commandIds);
+          await record.append(batch);
+        },
+      },
+      createCompanion: () => still,
+      clock: { now: () => 1, monotonic: () => 1 },
+      log: silentLog,
+      mailboxCapacity: 10,
+      batchSize: 10,
+      snapshotEvery: 100,
+      appendAttempts: 1,
+      onFailed: () => {},
+      onRefused: () => {},
+    });
+    await activation.start();
+    await expect(activation.ask(5, "early")).rejects.toMatchObject({ code: "unavailable" });
+    await expect(activation.ask(-1, "wrong")).rejects.toMatchObject({ code: "conflict" });
+    expect(finished).toEqual(["wrong"]);
+    expect(await activation.ask(1, "start")).toBe(1);
+    expect(await activation.ask(5, "early")).toBe(6);
+    expect(finished).toEqual(["wrong", "start", "early"]);
+    await activation.stop();
+  });
 });

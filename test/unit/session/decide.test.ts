@@ -4,6 +4,15 @@ import { GAP_WAIT } from "../../../src/session/decide-audio.ts";
 import { SECOND, SessionBench, segment } from "../../support/session-bench.ts";
 
 describe("chunks", () => {
+  it("chunks: one that is told of before the session's start is to be told of again", () => {
+    const bench = new SessionBench();
+    expect(() => bench.chunk(0)).toThrow(/start has not arrived/);
+    expect(bench.events).toEqual([]);
+    bench.start();
+    bench.chunk(0);
+    expect(bench.events.map(({ type }) => type)).toContain("ChunkPlaced");
+  });
+
   it("chunks: out of order they end up in order, back to back", () => {
     const bench = new SessionBench().start();
     for (const sequence of [2, 0, 1]) bench.chunk(sequence);
