@@ -156,7 +156,12 @@ export class AudioStream {
       if (cut === undefined) break;
       await this.#store(cut);
     }
-    if (!this.#finalizing) return;
+    if (this.#finalizing) this.#tellFinalize();
+    // It became old while the next piece was waited for, and none came.
+    if (this.#chunk?.isDue) this.#endChunk(this.#chunk);
+  }
+
+  #tellFinalize(): void {
     this.#finalizing = false;
     const { sessionId } = this.#hold;
     const piece = this.#chunk?.pieces ?? Number.MAX_SAFE_INTEGER;
