@@ -46,8 +46,9 @@ describe("audio stream", () => {
         events: { onStored: () => {}, onEnd: () => {} },
       },
     );
+    // The clock begins at 0, so the first look comes after 40 ms: there the chunk begins.
     stream.push(new Uint8Array(640));
-    await vi.advanceTimersByTimeAsync(9_980);
+    await vi.advanceTimersByTimeAsync(10_020);
     // The last piece, 20 ms before the chunk is old: the next look comes after that.
     stream.push(new Uint8Array(640));
     await vi.advanceTimersByTimeAsync(100);
