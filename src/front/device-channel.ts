@@ -7,10 +7,9 @@ import type {
 } from "uWebSockets.js";
 import type { DeviceStreams } from "../api/device-streams.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import type { DevicePrincipal, Principal } from "../auth/principal.ts";
+import type { DevicePrincipal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
-import { withTimeout } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 import { Gcra } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
@@ -18,10 +17,11 @@ import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { LiveSource } from "../live/live-source.ts";
 import { CLOSE } from "../wire/live-frames.ts";
 import { DeviceSocket } from "./device-socket.ts";
-import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
+import { copyRequest, type Incoming } from "./incoming.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { Origins } from "./origins.ts";
-import { enforce, type RateLimits } from "./rate-limits.ts";
+import type { RateLimits } from "./rate-limits.ts";
+import { SocketGate } from "./socket-gate.ts";
 import { upgrade } from "./socket-upgrade.ts";
 import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
 import type { TicketRedeemer } from "./ticket-redeemer.ts";
@@ -42,7 +42,6 @@ export interface DeviceChannelOptions {
 }
 
 const PATH = "/api/devices/:device_id/stream";
-const AUTHENTICATE_MS = 10_000;
 /** A device says something within this time: Configure, or that it is there. */
 const CONFIGURE_MS = 10_000;
 /** Largest message that is read at all; the socket's own limits say why they close. */
@@ -63,14 +62,18 @@ export class DeviceChannel implements QueueOwner {
   readonly #options: DeviceChannelOptions;
   readonly #watch: SocketWatch<DeviceSocket>;
   readonly #messages: Gcra;
+  readonly #gate: SocketGate;
   #stopRevocations: (() => void) | undefined;
-  #draining = false;
-  #refused = 0;
 
   constructor(options: DeviceChannelOptions) {
     this.#options = options;
     this.#watch = new SocketWatch<DeviceSocket>(options.limits, options.clock);
     this.#messages = new Gcra(MESSAGES, options.clock, options.limits.sockets * 2);
+    this.#gate = new SocketGate({
+      ...options,
+      accepted: ["device_key"],
+      limit: options.limits.sockets,
+    });
   }
 
   mount(app: TemplatedApp): void {
@@ -99,7 +102,7 @@ export class DeviceChannel implements QueueOwner {
    * from its last acknowledgement. Resolves when all were told.
    */
   async drain(spreadMs: number): Promise<void> {
-    this.#draining = true;
+    this.#gate.drain();
     await this.#watch.sendAway(CLOSE.goingAway, "The service is stopping", spreadMs);
   }
 
@@ -111,7 +114,9 @@ export class DeviceChannel implements QueueOwner {
 
   get queues(): readonly QueueFigures[] {
     const { sockets: limit } = this.#options.limits;
-    return [{ queue: "device_sockets", length: this.#watch.size, limit, refused: this.#refused }];
+    return [
+      { queue: "device_sockets", length: this.#watch.size, limit, refused: this.#gate.refused },
+    ];
   }
 
   get sockets(): number {
@@ -129,30 +134,12 @@ export class DeviceChannel implements QueueOwner {
   }
 
   async #admit(incoming: Incoming, deviceId: string): Promise<DevicePrincipal> {
-    const { rates, origins, limits, streams } = this.#options;
-    if (this.#draining)
-      throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
-    enforce(rates.address(incoming.address));
-    if (!origins.mayConnect(incoming.headers)) {
-      throw new AppError("forbidden", "Pages of this origin may not open a stream.");
-    }
-    if (this.#watch.size >= limits.sockets) {
-      this.#refused += 1;
-      throw new AppError("overloaded", "Too many streams.", { retryAfter: 5 });
-    }
-    const caller = await withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");
-    const device = await streams.admit(caller, deviceId);
+    const caller = await this.#gate.admit(incoming, this.#watch.size);
+    const device = await this.#options.streams.admit(caller, deviceId);
     if (this.#watch.countOf(device.id) >= SOCKETS_PER_DEVICE) {
       throw new AppError("rate_limited", "This device has too many streams open.");
     }
     return device;
-  }
-
-  #identify({ query, headers }: Incoming): Promise<Principal> {
-    const ticket = parseQuery(query).ticket;
-    const { tickets, authenticator } = this.#options;
-    if (typeof ticket === "string" && ticket !== "") return tickets.redeem(ticket);
-    return authenticator.authenticate(headers, ["device_key"]);
   }
 
   #opened(ws: WebSocket<SocketData>): void {
@@ -173,7 +160,7 @@ export class DeviceChannel implements QueueOwner {
     data.configureTimer = setTimeout(() => {
       if (socket.isSilent) socket.close(CLOSE.idle, "Nothing came.");
     }, CONFIGURE_MS);
-    if (this.#draining) socket.close(CLOSE.goingAway, "The service is stopping.");
+    if (this.#gate.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
   }
 
   #message(ws: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean): void {

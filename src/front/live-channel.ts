@@ -9,7 +9,6 @@ import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
-import { withTimeout } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 import { Gcra } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
@@ -18,11 +17,12 @@ import { FeedRegistry } from "../live/feed-registry.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import { CLOSE } from "../wire/live-frames.ts";
 import type { FrontObserver } from "./front-observer.ts";
-import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
+import { copyRequest, type Incoming } from "./incoming.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import { LiveSocket } from "./live-socket.ts";
 import type { Origins } from "./origins.ts";
-import { enforce, type RateLimits } from "./rate-limits.ts";
+import type { RateLimits } from "./rate-limits.ts";
+import { SocketGate } from "./socket-gate.ts";
 import { upgrade } from "./socket-upgrade.ts";
 import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
 import type { TicketRedeemer } from "./ticket-redeemer.ts";
@@ -47,7 +47,6 @@ export interface LiveChannelOptions extends LiveOptions {
 }
 
 const PATH = "/api/live";
-const AUTHENTICATE_MS = 10_000;
 /** Largest frame that is read at all; between `frameBytes` and this, the close says why. */
 const HARD_FRAME_BYTES = 256 * 1024;
 
@@ -63,9 +62,8 @@ export class LiveChannel implements QueueOwner {
   readonly #feeds: FeedRegistry;
   readonly #watch: SocketWatch<LiveSocket>;
   readonly #messages: Gcra;
+  readonly #gate: SocketGate;
   #stopRevocations: (() => void) | undefined;
-  #draining = false;
-  #refused = 0;
   #tooSlow = 0;
   readonly #observer: FrontObserver;
 
@@ -91,12 +89,17 @@ export class LiveChannel implements QueueOwner {
     });
     this.#watch = new SocketWatch<LiveSocket>(limits, clock);
     this.#messages = new Gcra(limits.messages, clock, limits.sockets * 2);
+    this.#gate = new SocketGate({
+      ...options,
+      accepted: ["bearer", "service_key"],
+      limit: options.limits.sockets,
+    });
   }
 
   get queues(): readonly QueueFigures[] {
     const { sockets: limit, bufferedBytes } = this.#options.limits;
     return [
-      { queue: "live_sockets", length: this.#watch.size, limit, refused: this.#refused },
+      { queue: "live_sockets", length: this.#watch.size, limit, refused: this.#gate.refused },
       {
         queue: "live_socket_bytes",
         length: longest(this.#watch.sockets.map(({ buffered }) => buffered)),
@@ -135,7 +138,7 @@ export class LiveChannel implements QueueOwner {
    * `spreadMs`, so that they do not all come back at once. Resolves when all were told.
    */
   async drain(spreadMs: number): Promise<void> {
-    this.#draining = true;
+    this.#gate.drain();
     await this.#watch.sendAway(CLOSE.goingAway, "The service is stopping", spreadMs);
   }
 
@@ -159,29 +162,11 @@ export class LiveChannel implements QueueOwner {
   }
 
   async #admit(incoming: Incoming): Promise<Principal> {
-    const { rates, origins, limits } = this.#options;
-    if (this.#draining)
-      throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
-    enforce(rates.address(incoming.address));
-    if (!origins.mayConnect(incoming.headers)) {
-      throw new AppError("forbidden", "Pages of this origin may not open a live connection.");
-    }
-    if (this.#watch.size >= limits.sockets) {
-      this.#refused += 1;
-      throw new AppError("overloaded", "Too many live connections.", { retryAfter: 5 });
-    }
-    const principal = await withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");
-    if (this.#watch.countOf(principal.id) >= limits.socketsPerCaller) {
+    const principal = await this.#gate.admit(incoming, this.#watch.size);
+    if (this.#watch.countOf(principal.id) >= this.#options.limits.socketsPerCaller) {
       throw new AppError("rate_limited", "You have too many live connections open.");
     }
     return principal;
-  }
-
-  #identify({ query, headers }: Incoming): Promise<Principal> {
-    const ticket = parseQuery(query).ticket;
-    const { tickets, authenticator } = this.#options;
-    if (typeof ticket === "string" && ticket !== "") return tickets.redeem(ticket);
-    return authenticator.authenticate(headers, ["bearer", "service_key"]);
   }
 
   #opened(ws: WebSocket<SocketData>): void {
@@ -199,7 +184,7 @@ export class LiveChannel implements QueueOwner {
       log,
     });
     data.open = this.#watch.add(socket, connection);
-    if (this.#draining) socket.close(CLOSE.goingAway, "The service is stopping.");
+    if (this.#gate.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
     log.info({ route: "live", request_id: data.id, sockets: this.#watch.size }, "viewer connected");
   }
 

@@ -31,6 +31,18 @@ const still: Companion<State, number, Write> = {
   stop: async () => {},
 };
 
+const surroundings = {
+  createCompanion: () => still,
+  clock: { now: () => 1, monotonic: () => 1 },
+  log: silentLog,
+  mailboxCapacity: 10,
+  batchSize: 10,
+  snapshotEvery: 100,
+  appendAttempts: 1,
+  onFailed: () => {},
+  onRefused: () => {},
+};
+
 describe("activation", () => {
   it("activation: one that is put away while its append fails keeps no snapshot of it", async () => {
     const record = new MemoryJournal<State, number, Write>();
@@ -46,15 +58,7 @@ describe("activation", () => {
           await record.append(batch);
         },
       },
-      createCompanion: () => still,
-      clock: { now: () => 1, monotonic: () => 1 },
-      log: silentLog,
-      mailboxCapacity: 10,
-      batchSize: 10,
-      snapshotEvery: 100,
-      appendAttempts: 1,
-      onFailed: () => {},
-      onRefused: () => {},
+      ...surroundings,
     });
     await activation.start();
     expect(await activation.ask(1, "one")).toBe(1);
@@ -90,15 +94,7 @@ describe("activation", () => {
           await record.append(batch);
         },
       },
-      createCompanion: () => still,
-      clock: { now: () => 1, monotonic: () => 1 },
-      log: silentLog,
-      mailboxCapacity: 10,
-      batchSize: 10,
-      snapshotEvery: 100,
-      appendAttempts: 1,
-      onFailed: () => {},
-      onRefused: () => {},
+      ...surroundings,
     });
     await activation.start();
     await expect(activation.ask(5, "early")).rejects.toMatchObject({ code: "unavailable" });
