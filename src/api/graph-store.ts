@@ -42,7 +42,7 @@ export interface GraphStore {
   states(sessionIds: readonly string[]): Promise<GraphState[]>;
   /** Undefined for a deleted session. Redacted segments are not among the words. */
   input(sessionId: string): Promise<GraphInput | undefined>;
-  /** The same words as before: the graph stands for `seq` as well. */
+  /** The same words as before: the graph stands for `seq` as well, if it did not already. */
   confirm(sessionId: string, seq: number, inputHash: string): Promise<void>;
   /**
    * Replaces the session's graph in one step. False, and nothing is kept, when any

@@ -89,8 +89,9 @@ export class PostgresGraphBuilds implements GraphStore {
   confirm(sessionId: string, seq: number, inputHash: string): Promise<void> {
     return guarded(async () => {
       await this.#pool.query(sql.unsafe`
-        update graph_builds set seq = greatest(seq, ${seq}::bigint), built_at = now()
-        where session_id = ${sessionId} and input_hash = decode(${inputHash}, 'hex')`);
+        update graph_builds set seq = ${seq}, built_at = now()
+        where session_id = ${sessionId} and input_hash = decode(${inputHash}, 'hex')
+          and seq < ${seq}`);
     });
   }
 

@@ -14,14 +14,16 @@ describe("chaos", () => {
     const result = await runChaos(stage, {
       faults: 18,
       kills: 2,
-      seed: 20_261_122,
+      // Its plan kills the front and cuts and refuses clients: viewers and callers must come back.
+      seed: 20_261_126,
       audioSeconds: 6,
       speed: 1,
       say: (line) => told.push(line),
     });
     expect(result.problems, told.join("\n")).toEqual([]);
     expect(result.viewers).toBeGreaterThanOrEqual(20);
-    expect(result.reconnects + result.retries).toBeGreaterThan(0);
+    expect(result.reconnects).toBeGreaterThan(0);
+    expect(result.retries).toBeGreaterThan(0);
     expect(result.events).toBeGreaterThan(result.chunks);
   });
 });

@@ -1,0 +1,165 @@
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import { knownSessionId, LiveHouse, upTo } from "../support/live-house.ts";
+import { until } from "../support/until.ts";
+
+const house = new LiveHouse();
+afterEach(() => house.close());
+
+describe("front live: ends", () => {
+  it("answers unknown and forbidden sessions with Error and closes an idle socket", async () => {
+    const front = await house.start();
+    const unknown = await house.view(front).opened();
+    unknown.send({ type: "Subscribe", session_id: `${newId().slice(0, -1)}0` });
+    expect((await unknown.received("Error")).code).toBe("not_found");
+    expect(await unknown.closed()).toBe(4404);
+    const odd = await house.view(front).opened();
+    odd.send({ type: "Subscribe", session_id: "voice.>" });
+    expect(await odd.closed()).toBe(4404);
+    expect(front.source.followers("voice.>")).toBe(0);
+    const id = knownSessionId();
+    front.forbidden.add(id);
+    const both = await house.view(front).opened();
+    const other = knownSessionId();
+    both.send({ type: "Subscribe", session_id: other });
+    await both.received("Snapshot");
+    both.send({ type: "Subscribe", session_id: id });
+    expect((await both.received("Error")).code).toBe("forbidden");
+    front.source.publish(other);
+    await both.reached(1);
+    expect(both.closeCode).toBeUndefined();
+  });
+
+  it("answers malformed frames with Error and closes when they go on", async () => {
+    const front = await house.start();
+    const viewer = await house.view(front).opened();
+    const bad = [
+      "{",
+      "[]",
+      '{"type":"Nope"}',
+      '{"type":"Subscribe"}',
+      '{"type":"Subscribe","session_id":"x","from_seq":-1}',
+    ];
+    for (const frame of bad) viewer.send(frame);
+    expect(await viewer.closed()).toBe(4400);
+    expect(viewer.frames.filter(({ type }) => type === "Error").length).toBe(5);
+    const large = await house.view(front).opened();
+    large.send("x".repeat(65_537));
+    expect(await large.closed()).toBe(1009);
+    const flood = await house.view(front).opened();
+    for (let frame = 0; frame < 100; frame += 1) flood.send({ type: "KeepAlive" });
+    expect(await flood.closed()).toBe(4429);
+  });
+
+  it("closes when rights end: at once when told, else at the next check", async () => {
+    const front = await house.start({ liveLimits: { recheckMs: 60 } });
+    const id = knownSessionId();
+    const viewer = await house.view(front).opened();
+    viewer.send({ type: "Subscribe", session_id: id });
+    await viewer.received("Snapshot");
+    front.forbidden.add(id);
+    expect(await viewer.closed()).toBe(4403);
+    const told = await house.view(front, { authorization: "Bearer user-eve" }).opened();
+    front.callers.revoked.add("eve");
+    front.revoke({ kind: "user", userId: "eve" });
+    expect(await told.closed()).toBe(4401);
+  });
+
+  it("tells the first check of a subscription from those that follow", async () => {
+    const front = await house.start({ liveLimits: { recheckMs: 40 } });
+    const id = knownSessionId();
+    const viewer = await house.view(front).opened();
+    viewer.send({ type: "Subscribe", session_id: id });
+    const asked = () => front.checks.filter((check) => check.sessionId === id);
+    await until(() => asked().length >= 3, "the right to be checked again");
+    expect(
+      asked()
+        .map(({ again }) => again)
+        .slice(0, 3),
+    ).toEqual([false, true, true]);
+  });
+
+  it("closes when the token expires", async () => {
+    const front = await house.start({ liveLimits: { recheckMs: 60 } });
+    front.callers.expiresAt = Date.now() + 300;
+    const viewer = await house.view(front).opened();
+    expect(await viewer.closed()).toBe(4401);
+  });
+
+  it("closes a socket that nothing is heard from", async () => {
+    const front = await house.start({ liveLimits: { recheckMs: 40, pingMs: 50, idleMs: 400 } });
+    const alive = await house.view(front).opened();
+    const silent = connect(front.port, "127.0.0.1");
+    let got = Buffer.alloc(0);
+    silent.on("data", (data) => {
+      got = Buffer.concat([got, data]);
+    });
+    silent.write(
+      "GET /api/live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer user-bob\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    );
+    // 0x88: a close frame; 4408 is 0x1138.
+    await until(() => got.includes(Buffer.from([0x11, 0x38])), "the close frame");
+    silent.destroy();
+    expect(alive.closeCode).toBeUndefined();
+  });
+
+  it("closes a viewer that cannot keep up and lets the others go on", async () => {
+    const front = await house.start({ liveLimits: { bufferedBytes: 256 * 1024, tickMs: 1 } });
+    const id = knownSessionId();
+    const [slow, quick] = [await house.view(front).opened(), await house.view(front).opened()];
+    for (const viewer of [slow, quick]) {
+      viewer.send({ type: "Subscribe", session_id: id });
+      await viewer.received("Snapshot");
+    }
+    slow.socket.pause();
+    const text = "x".repeat(20_000);
+    let published = 0;
+    await until(() => {
+      for (let event = 0; event < 5; event += 1) front.source.publish(id, text);
+      published += 5;
+      return front.server.sockets === 1 || published > 5000;
+    }, "the close of the slow one");
+    expect(front.server.sockets).toBe(1);
+    await quick.reached(published);
+    expect(quick.seqs()).toEqual(upTo(0, published));
+    slow.socket.resume();
+    expect(await slow.closed()).toBe(4410);
+    const got = slow.seqs();
+    expect(got).toEqual(upTo(0, got.length));
+    const again = await house.view(front).opened();
+    again.send({ type: "Subscribe", session_id: id, from_seq: got.length });
+    await again.reached(published);
+    expect(again.seqs()).toEqual(upTo(got.length, published));
+  });
+
+  it("does not close a viewer for a long replay, and sends it no faster than it reads", async () => {
+    const front = await house.start({ liveLimits: { bufferedBytes: 2_000_000, recentFrames: 8 } });
+    const id = knownSessionId();
+    for (let event = 0; event < 5000; event += 1) front.source.append(id, "x".repeat(5000));
+    const viewer = await house.view(front).opened();
+    viewer.send({ type: "Subscribe", session_id: id, from_seq: 0 });
+    await viewer.reached(5000);
+    expect(viewer.seqs()).toEqual(upTo(0, 5000));
+  });
+
+  it("drains: over a while, each viewer is told when to come back", async () => {
+    const front = await house.start();
+    const viewers = await Promise.all(Array.from({ length: 5 }, () => house.view(front).opened()));
+    const reasons: string[] = [];
+    for (const { socket } of viewers) {
+      socket.on("close", (_code, reason) => reasons.push(reason.toString()));
+    }
+    await front.server.drain(200);
+    for (const viewer of viewers) expect(await viewer.closed()).toBe(1001);
+    for (const reason of reasons) expect(reason).toMatch(/please reconnect in \d+ ms\.$/);
+    expect(new Set(reasons).size).toBeGreaterThan(1);
+  });
+
+  it("drains: sends viewers elsewhere with 1001", async () => {
+    const front = await house.start();
+    const viewer = await house.view(front).opened();
+    await front.server.drain();
+    expect(await viewer.closed()).toBe(1001);
+  });
+});
