@@ -8,9 +8,11 @@ import { PostgresRecordingDevices } from "./store/recording-devices.ts";
 import { PostgresSilentSessions } from "./store/silent-sessions.ts";
 
 /** What devices say of themselves, heard by this process; written before it goes. */
-export function createHeartbeats({ clock, log, stack, shared }: AppContext): CoalescedHeartbeats {
+export function createHeartbeats(context: AppContext): CoalescedHeartbeats {
+  const { clock, log, stack, shared, queues } = context;
   const book = new PostgresHeartbeats(shared.pool);
   const heartbeats = new CoalescedHeartbeats({ book, clock, log });
+  queues.add(heartbeats);
   stack.push("heartbeats", () => heartbeats.stop());
   return heartbeats;
 }

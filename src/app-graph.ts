@@ -8,12 +8,13 @@ import { PostgresTranscriptSearch } from "./store/transcript-search.ts";
 
 /** Graphs: made by the workers, kept and put together by the database. */
 export function createGraphPorts(
-  { config, log, stack, shared }: AppContext,
+  { config, log, stack, shared, queues }: AppContext,
   known: Pick<GraphPorts, "directory" | "workspaces">,
 ): GraphPorts {
   const { pool, placement, keys } = shared;
   const extractor = new GrpcEntities({ placement, key: config.workerKey });
   const builder = new GraphBuilder({ store: new PostgresGraphBuilds(pool), extractor, log });
+  queues.add(builder);
   stack.push("graph builder", () => {
     extractor.close();
     return builder.close();

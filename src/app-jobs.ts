@@ -9,7 +9,7 @@ import { PostgresSummaryBook } from "./store/summary-book.ts";
 
 /** Batch work, done by every host of the role `sessions`. */
 export function startJobs(context: AppContext, client: WorkerClient): void {
-  const { config, log, stack, shared } = context;
+  const { config, log, stack, shared, queues } = context;
   const { pool, placement, commands } = shared;
   const notifier: CommandNotifier = {
     async notify(rows) {
@@ -25,5 +25,6 @@ export function startJobs(context: AppContext, client: WorkerClient): void {
     log,
   });
   runner.start();
+  queues.add(runner);
   stack.push("job runner", () => runner.stop());
 }

@@ -18,7 +18,7 @@ export interface RpcRole {
 
 /** gRPC for other services, in every process. */
 export async function startRpc(context: AppContext, streams: AudioStreams): Promise<RpcRole> {
-  const { config, clock, log, stack, shared } = context;
+  const { config, clock, log, stack, shared, queues } = context;
   const authenticator = createAuthenticator(context);
   const directory = new PostgresSessions(shared.pool);
   const service = new SessionService({
@@ -37,6 +37,7 @@ export async function startRpc(context: AppContext, streams: AudioStreams): Prom
     clock,
     log,
   });
+  queues.add(service);
   const server = new RpcServer([service]);
   const credentials = await serverCredentials(config.rpcTls);
   const port = await server.start(config.host, config.grpcPort, credentials);

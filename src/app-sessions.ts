@@ -13,6 +13,7 @@ import { KvLeaseTable } from "./bus/kv-lease-table.ts";
 import { BusAudio } from "./bus/live-audio.ts";
 import { PartitionInbox } from "./bus/partition-inbox.ts";
 import { TurnPublisher } from "./bus/turn-publisher.ts";
+import { LiveTails } from "./inference/live-tails.ts";
 import { PlacedTranscribers } from "./inference/placed-transcribers.ts";
 import { SessionCompanion } from "./inference/session-companion.ts";
 import { WorkerClient } from "./inference/worker-client.ts";
@@ -108,7 +109,9 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   stack.push("actor host", () => host.drain());
   stack.push("partitions", () => owner.stop(), HAND_OVER_MS);
   startJobs(context, client);
-  return { host, fenced: () => fenced, webhooks: startWebhooks(context) };
+  const webhooks = startWebhooks(context);
+  queues.add(webhooks);
+  return { host, fenced: () => fenced, webhooks };
 }
 
 function startBlobSweep({ log, shared, stack }: AppContext): void {
@@ -149,7 +152,8 @@ function createHost(
   const { config, log, clock, shared, queues } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
   const source = new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256));
-  const live = new BusAudio(shared.bus);
+  const tails = new LiveTails(new BusAudio(shared.bus), source);
+  queues.add(tails);
   const publisher = new TurnPublisher({
     fanout: shared.fanout,
     log,
@@ -162,7 +166,7 @@ function createHost(
       sessionId: id,
       source,
       transcribers,
-      live,
+      tails,
       log: log.child({ session_id: id, epoch }),
       tell,
       device: () => deviceOf(id),

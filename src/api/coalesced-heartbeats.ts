@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { AppError, errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Beat, HeartbeatAnswer, HeartbeatBook, Heartbeats, Telemetry } from "./heartbeats.ts";
 
 const TELEMETRY_BYTES = 8_192;
@@ -23,15 +24,21 @@ export interface CoalescedHeartbeatParts {
  * together about once a second. Between two writes nothing but the session of
  * a device is read, many devices at a time.
  */
-export class CoalescedHeartbeats implements Heartbeats {
+export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
   readonly #parts: CoalescedHeartbeatParts;
   #waiting = new Map<string, Beat>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #stopped = false;
+  #refused = 0;
 
   constructor(parts: CoalescedHeartbeatParts) {
     this.#parts = parts;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const length = this.#waiting.size;
+    return [{ queue: "heartbeats", length, limit: MAX_WAITING, refused: this.#refused }];
   }
 
   async beat(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatAnswer> {
@@ -79,7 +86,10 @@ export class CoalescedHeartbeats implements Heartbeats {
   /** Newer news replace older ones, member by member. False when too many wait. */
   #keep(beat: Beat): boolean {
     const before = this.#waiting.get(beat.deviceId);
-    if (before === undefined && this.#waiting.size >= MAX_WAITING) return false;
+    if (before === undefined && this.#waiting.size >= MAX_WAITING) {
+      this.#refused += 1;
+      return false;
+    }
     const telemetry = beat.telemetry ?? before?.telemetry;
     const firmware = beat.firmware ?? before?.firmware;
     this.#waiting.set(beat.deviceId, { ...beat, telemetry, firmware });

@@ -3,6 +3,7 @@ import { delay } from "../base/deferred.ts";
 import { AppError, toAppError } from "../base/errors.ts";
 import { derivedId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { EntityExtractor, ExtractedGraph } from "./graph-extractor.ts";
 import type { GraphInput, GraphState, GraphStore, SessionGraph } from "./graph-store.ts";
 
@@ -36,7 +37,7 @@ export interface GraphReadiness {
 }
 
 /** Makes graphs when somebody asks for them, one build per session at a time. */
-export class GraphBuilder {
+export class GraphBuilder implements QueueOwner {
   readonly #store: GraphStore;
   readonly #extractor: EntityExtractor;
   readonly #log: Log;
@@ -46,6 +47,7 @@ export class GraphBuilder {
   readonly #queue: (() => void)[] = [];
   readonly #closing = new AbortController();
   #running = 0;
+  #refused = 0;
 
   constructor(options: GraphBuilderOptions) {
     this.#store = options.store;
@@ -53,6 +55,13 @@ export class GraphBuilder {
     this.#log = options.log;
     this.#missingMs = options.missingMs ?? 20_000;
     this.#staleMs = options.staleMs ?? 1_500;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const length = this.#running + this.#queue.length;
+    return [
+      { queue: "graph_builds", length, limit: CONCURRENT + MAX_QUEUED, refused: this.#refused },
+    ];
   }
 
   /**
@@ -88,6 +97,7 @@ export class GraphBuilder {
       return Promise.reject(new AppError("unavailable", "The service is stopping."));
     }
     if (this.#queue.length >= MAX_QUEUED) {
+      this.#refused += 1;
       return Promise.reject(new AppError("overloaded", "Too many graphs are being made."));
     }
     const build = this.#inTurn(() => this.#build(sessionId)).finally(() =>

@@ -2,8 +2,8 @@ import type { LiveAudio, LiveFinalize, LivePiece } from "../api/stream-pieces.ts
 import type { AudioSource } from "./audio-source.ts";
 
 /** Pieces kept for a reading that is behind; what does not fit is read from the store. */
-const MAX_PIECES = 256;
-const FETCH = 64;
+export const MAX_PIECES = 256;
+export const FETCH = 64;
 
 /** Port: streamed audio of one session as it becomes durable. At most once, in order. */
 export interface LiveAudioFeed {
@@ -43,6 +43,11 @@ export class LiveTail {
       this.#take(audio);
       onAudio();
     });
+  }
+
+  /** Pieces that wait for the reading. */
+  get kept(): number {
+    return this.#pieces.length;
   }
 
   stop(): void {

@@ -13,7 +13,8 @@ import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
 import type { AudioSource } from "./audio-source.ts";
 import { Interruptions } from "./interruptions.ts";
-import { type LiveAudioFeed, LiveTail } from "./live-tail.ts";
+import type { LiveTail } from "./live-tail.ts";
+import type { LiveTails } from "./live-tails.ts";
 import { Reading } from "./reading.ts";
 import { interimFrame, toProposal, toSeconds, toSegment } from "./recognised.ts";
 import { Rereading } from "./rereading.ts";
@@ -55,7 +56,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 
   constructor(parts: CompanionParts) {
     this.#parts = parts;
-    this.#tail = new LiveTail(parts.sessionId, parts.live, parts.source);
+    this.#tail = parts.tails.open(parts.sessionId);
     this.#interruptions = new Interruptions(parts.sessionId);
   }
 
@@ -102,7 +103,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#stopped = true;
     clearInterval(this.#heartbeat);
     clearTimeout(this.#retryAt);
-    this.#tail.stop();
+    this.#parts.tails.close(this.#tail);
     this.#reading?.close();
     this.#rereading?.close();
     this.#reading = undefined;
@@ -338,7 +339,7 @@ export interface CompanionParts {
   source: AudioSource;
   transcribers: Transcribers;
   /** What is streamed and no chunk yet. */
-  live: LiveAudioFeed;
+  tails: LiveTails;
   log: Log;
   /** Queues a command to the session itself; false when it is full or gone. */
   tell(command: SessionCommand): boolean;

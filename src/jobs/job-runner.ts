@@ -1,6 +1,7 @@
 import { delay } from "../base/deferred.ts";
 import { type AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { AttemptWatch } from "./attempt-watch.ts";
 import type { JobHandler } from "./job-handler.ts";
 import type { ClaimedJob, JobQueue } from "./job-queue.ts";
@@ -29,7 +30,7 @@ export interface JobRunnerOptions {
  * works, and gives it back when that fails. A host that dies leaves its claims
  * to run out; another host then takes the jobs over.
  */
-export class JobRunner {
+export class JobRunner implements QueueOwner {
   readonly #queue: JobQueue;
   readonly #handlers: ReadonlyMap<string, JobHandler>;
   readonly #log: Log;
@@ -39,6 +40,7 @@ export class JobRunner {
   readonly #pollMs: number;
   readonly #stop = new AbortController();
   #running: Promise<unknown> | undefined;
+  #busy = 0;
 
   constructor(options: JobRunnerOptions) {
     this.#queue = options.queue;
@@ -48,6 +50,10 @@ export class JobRunner {
     this.#leaseMs = options.leaseMs ?? 10_000;
     this.#beatMs = options.beatMs ?? 1_000;
     this.#pollMs = options.pollMs ?? 500;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [{ queue: "jobs", length: this.#busy, limit: this.#concurrency, refused: 0 }];
   }
 
   start(): void {
@@ -90,6 +96,7 @@ export class JobRunner {
       log,
     });
     watch.start();
+    this.#busy += 1;
     try {
       await this.#handlers.get(kind)?.run(job, watch);
       log.info({}, "job done");
@@ -100,6 +107,7 @@ export class JobRunner {
       });
     } finally {
       await watch.end();
+      this.#busy -= 1;
     }
   }
 

@@ -4,6 +4,7 @@ import { type Clock, toTimestamp } from "../base/clock.ts";
 import { createDeferred, delay } from "../base/deferred.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { postWebhook } from "./webhook-post.ts";
 import type { AttemptResult, DeliveryClaim, DeliveryQueue } from "./webhook-queue.ts";
@@ -32,7 +33,7 @@ export interface WebhookSenderParts {
  * senders may share a queue. At least once: a message whose sender died between
  * the endpoint's answer and its record goes out again, under the same id.
  */
-export class WebhookSender {
+export class WebhookSender implements QueueOwner {
   readonly #parts: WebhookSenderParts;
   readonly #stop = new AbortController();
   /** Breaks off what is under way. */
@@ -50,6 +51,11 @@ export class WebhookSender {
   /** Since the start of the process. */
   get figures(): { underWay: number; succeeded: number; failed: number } {
     return { underWay: this.#underWay.size, succeeded: this.#succeeded, failed: this.#failed };
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const { parallel: limit } = this.#parts;
+    return [{ queue: "webhooks", length: this.#underWay.size, limit, refused: 0 }];
   }
 
   start(): void {

@@ -1,4 +1,5 @@
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
+import { MAX_TRANSIENT } from "./frame-batch.ts";
 import { type FeedOptions, MAX_HELD, SessionFeed } from "./session-feed.ts";
 
 /** The feeds of this process. */
@@ -22,8 +23,13 @@ export class FeedRegistry implements Feeds, QueueOwner {
   }
 
   get queues(): readonly QueueFigures[] {
-    const length = longest([...this.#feeds.values()].map(({ feed }) => feed.held));
-    return [{ queue: "live_frames_held", length, limit: MAX_HELD, refused: 0 }];
+    const feeds = [...this.#feeds.values()].map(({ feed }) => feed);
+    const held = longest(feeds.map((feed) => feed.held));
+    const passing = longest(feeds.map((feed) => feed.transient));
+    return [
+      { queue: "live_frames_held", length: held, limit: MAX_HELD, refused: 0 },
+      { queue: "live_tick_frames", length: passing, limit: MAX_TRANSIENT, refused: 0 },
+    ];
   }
 
   acquire(sessionId: string): SessionFeed {

@@ -3,7 +3,8 @@ import { type EncodedFrame, encodeFrame, type FrameEncoder } from "./encoded-fra
 
 type Entry = { encoded: EncodedFrame } | { frame: ServerFrame };
 
-const MAX_TRANSIENT = 256;
+/** Of one tick. */
+export const MAX_TRANSIENT = 256;
 
 function isInterim(frame: ServerFrame): frame is InterimResultsFrame {
   return frame.type === "Results" && !frame.is_final;
@@ -22,6 +23,10 @@ export class FrameBatch {
 
   constructor(encode: FrameEncoder = encodeFrame) {
     this.#encode = encode;
+  }
+
+  get transient(): number {
+    return this.#transient;
   }
 
   get empty(): boolean {

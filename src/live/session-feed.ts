@@ -85,6 +85,11 @@ export class SessionFeed {
     return this.#held.size;
   }
 
+  /** Frames of this tick that may be dropped. */
+  get transient(): number {
+    return this.#batch.transient;
+  }
+
   get unused(): boolean {
     return this.#listeners.size === 0;
   }

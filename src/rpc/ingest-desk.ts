@@ -1,5 +1,6 @@
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import { toAppError } from "../base/errors.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { CallGate } from "./call-gate.ts";
 import { failStream } from "./fail-stream.ts";
 import { IngestCall, type IngestCallOptions, type IngestStream } from "./ingest-call.ts";
@@ -12,7 +13,7 @@ export interface IngestDeskOptions extends Omit<IngestCallOptions, "call" | "pri
 }
 
 /** Every stream of audio that services send. */
-export class IngestDesk {
+export class IngestDesk implements QueueOwner {
   readonly #options: IngestDeskOptions;
   readonly #ingests: OpenStreams;
 
@@ -21,10 +22,15 @@ export class IngestDesk {
     const { limits, revocations } = options;
     this.#ingests = new OpenStreams({
       what: "streams of audio",
+      queue: "rpc_ingests",
       total: limits.ingests,
       perKey: limits.ingestsPerKey,
       revocations,
     });
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return this.#ingests.queues;
   }
 
   get size(): number {

@@ -1,6 +1,7 @@
 import type { Principal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import { AppError } from "../base/errors.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { stopping } from "./call-gate.ts";
 
 /** A stream whose caller is known. */
@@ -15,16 +16,19 @@ export interface OpenStream {
 export interface OpenStreamsOptions {
   /** As callers know them, for refusals. */
   what: string;
+  /** As operators know them. */
+  queue: string;
   total: number;
   perKey: number;
   revocations: Pick<RevocationFeed, "subscribe">;
 }
 
 /** The open streams of one method, bounded, with the ends that others put to them. */
-export class OpenStreams {
+export class OpenStreams implements QueueOwner {
   readonly #options: OpenStreamsOptions;
   readonly #streams = new Set<OpenStream>();
   readonly #unsubscribe: () => void;
+  #refused = 0;
 
   constructor(options: OpenStreamsOptions) {
     this.#options = options;
@@ -38,10 +42,16 @@ export class OpenStreams {
     return this.#streams.size;
   }
 
+  get queues(): readonly QueueFigures[] {
+    const { queue, total: limit } = this.#options;
+    return [{ queue, length: this.#streams.size, limit, refused: this.#refused }];
+  }
+
   /** Throws when this caller may open no further stream now. */
   checkRoom({ id }: Principal): void {
     const { what, total, perKey } = this.#options;
     if (this.#streams.size >= total) {
+      this.#refused += 1;
       throw new AppError("overloaded", `Too many ${what} are open here.`, { retryAfter: 5 });
     }
     const own = [...this.#streams].filter(({ principal }) => principal.id === id).length;

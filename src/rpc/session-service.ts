@@ -11,6 +11,7 @@ import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import {
   AskRequest,
@@ -73,7 +74,7 @@ const DEFINITION = {
 } as const;
 
 /** voice.v1.SessionService: the same rights and the same records as REST, over gRPC. */
-export class SessionService implements RpcService {
+export class SessionService implements RpcService, QueueOwner {
   readonly name = "voice.v1.SessionService";
   readonly proto = "voice/v1/sessions.proto";
   readonly #options: SessionServiceOptions;
@@ -98,6 +99,10 @@ export class SessionService implements RpcService {
       limits,
       log,
     });
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [...this.#watches.queues, ...this.#ingests.queues];
   }
 
   get figures(): { watches: number; watchesTooSlow: number; ingests: number; calls: number } {

@@ -54,6 +54,11 @@ export class WatchCall implements FrameSink, OpenStream {
     return this.#options.principal;
   }
 
+  /** Bytes that wait for the client. */
+  get waitingBytes(): number {
+    return this.#writer.waitingBytes;
+  }
+
   /** Resolves when it is live or has ended; never rejects. */
   async start(): Promise<void> {
     const { request, feeds, limits } = this.#options;

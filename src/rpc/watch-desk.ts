@@ -2,6 +2,7 @@ import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
 import { toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import { FeedRegistry } from "../live/feed-registry.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import { WatchTranscriptRequest } from "../wire/gen/voice/v1/sessions.ts";
@@ -27,10 +28,11 @@ const TICK_MS = 25;
 const RECENT_EVENTS = 512;
 
 /** Every open watch, and the ends that lost rights and the stop of the process put to them. */
-export class WatchDesk {
+export class WatchDesk implements QueueOwner {
   readonly #options: WatchDeskOptions;
   readonly #feeds: FeedRegistry;
   readonly #watches: OpenStreams;
+  readonly #calls = new Set<WatchCall>();
   #tooSlow = 0;
 
   constructor(options: WatchDeskOptions) {
@@ -47,6 +49,7 @@ export class WatchDesk {
     });
     this.#watches = new OpenStreams({
       what: "watches",
+      queue: "rpc_watches",
       total: limits.watches,
       perKey: limits.watchesPerKey,
       revocations,
@@ -56,6 +59,14 @@ export class WatchDesk {
   /** Open ones, and ended ones whose client has not yet read that. */
   get size(): number {
     return this.#watches.size;
+  }
+
+  /** One batch may reach beyond the limit of bytes, after which the watch ends. */
+  get queues(): readonly QueueFigures[] {
+    const length = longest([...this.#calls].map(({ waitingBytes }) => waitingBytes));
+    const { waitingBytes: limit } = this.#options.limits;
+    const bytes = { queue: "rpc_watch_bytes", length, limit, refused: this.#tooSlow };
+    return [...this.#watches.queues, ...this.#feeds.queues, bytes];
   }
 
   /** Watches ended because their client read too slowly. */
@@ -93,8 +104,10 @@ export class WatchDesk {
       onTooSlow,
     });
     this.#watches.add(watch);
+    this.#calls.add(watch);
     call.once("cancelled", () => {
       this.#watches.remove(watch);
+      this.#calls.delete(watch);
       watch.closed();
     });
     await watch.start();

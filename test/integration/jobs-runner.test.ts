@@ -240,7 +240,9 @@ describe("job runner", () => {
     summariser.before = hang;
     const runner = run();
     await reaches(id, "running");
+    expect(runner.queues[0]?.length).toBe(1);
     await runner.stop();
+    expect(runner.queues[0]?.length).toBe(0);
     expect(await jobOf(id)).toMatchObject({ status: "queued", attempt: 1, error: "" });
     summariser.before = async () => {};
     run();

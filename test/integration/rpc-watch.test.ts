@@ -286,6 +286,9 @@ describe("gRPC: a watcher that cannot keep up, and the stop", () => {
     expect(quick.seqs).toEqual(upTo(60));
     const givenUp = () => house.service.figures.watchesTooSlow === 1;
     await until(givenUp, "the slow one to be given up", 60_000);
+    expect(house.service.queues).toContainEqual(
+      expect.objectContaining({ queue: "rpc_watch_bytes", limit: 64 * 1024, refused: 1 }),
+    );
     slow.stream.resume();
     expect(await slow.end()).toMatchObject({
       status: status.RESOURCE_EXHAUSTED,

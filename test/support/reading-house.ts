@@ -9,6 +9,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
+import { LiveTails } from "../../src/inference/live-tails.ts";
 import { PlacedTranscribers } from "../../src/inference/placed-transcribers.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { SessionCompanion } from "../../src/inference/session-companion.ts";
@@ -100,12 +101,13 @@ export class ReadingHouse {
         return stream;
       },
     };
+    const tails = new LiveTails({ follow: () => () => {} }, source);
     const createCompanion = ({ id, tell }: CompanionContext<SessionCommand>) =>
       new SessionCompanion({
         sessionId: id,
         source,
         transcribers,
-        live: { follow: () => () => {} },
+        tails,
         log: silentLog,
         tell,
         publish: (frame) => this.frames.push(frame),
