@@ -5,6 +5,7 @@ import type { Log } from "../base/log.ts";
 import type { Behaviour, Companion, CompanionContext } from "./behaviour.ts";
 import type { Journal, Recorded } from "./journal.ts";
 import { Mailbox } from "./mailbox.ts";
+import { type CommandOutcome, type Outcome, Outcomes } from "./outcomes.ts";
 
 /** Wait before the record is asked again, milliseconds. */
 const PUT_OFF = 1_000;
@@ -25,6 +26,7 @@ export class Activation<S, E, W, C> {
   readonly #parts: ActivationParts<S, E, W, C>;
   readonly #mailbox: Mailbox<Message<C>>;
   readonly #log: Log;
+  readonly #outcomes = new Outcomes();
   #phase: "starting" | "active" | "draining" | "stopped" = "starting";
   #state: S | undefined;
   #epoch = 0;
@@ -80,6 +82,7 @@ export class Activation<S, E, W, C> {
     this.#epoch = loaded.epoch;
     this.#seq = loaded.seq;
     this.#snapshotSeq = loaded.snapshot?.seq ?? 0;
+    this.#outcomes.add(loaded.outcomes);
     this.#companion = createCompanion({
       id: this.id,
       epoch: loaded.epoch,
@@ -124,7 +127,8 @@ export class Activation<S, E, W, C> {
     await this.#pumping;
     // A turn that failed meanwhile left the state ahead of the record: no snapshot of that.
     if (this.#isDraining() && this.#state !== undefined && this.#seq > this.#snapshotSeq) {
-      await this.#append([], [], [], true).catch((error: unknown) => {
+      const nothing = { events: [], writes: [], commandIds: [], outcomes: [] };
+      await this.#append(nothing, true).catch((error: unknown) => {
         this.#log.warn({ error: toAppError(error).message }, "no snapshot at passivation");
       });
     }
@@ -173,38 +177,65 @@ export class Activation<S, E, W, C> {
   }
 
   async #turn(state: S, batch: Message<C>[]): Promise<void> {
-    const now = this.#parts.clock.now();
-    const events: Recorded<E>[] = [];
-    const writes: W[] = [];
-    const answers: (() => void)[] = [];
-    const early = new Set<Message<C>>();
-    for (const message of batch) {
-      try {
-        const decision = this.#parts.behaviour.decide(state, message.command, now);
-        for (const event of decision.events) {
-          events.push({ seq: this.#seq + events.length + 1, at: now, event });
-        }
-        writes.push(...decision.writes);
-        answers.push(() => message.resolve?.(decision.reply));
-      } catch (error) {
-        if (!isAppError(error)) throw error;
-        if (error.retryable) early.add(message);
-        answers.push(() => message.reject?.(error));
-      }
-    }
-    // What came too early stays on record as not carried out, and comes again.
-    const ids = batch.flatMap((message) => (early.has(message) ? [] : (message.commandId ?? [])));
-    if (events.length + writes.length + ids.length > 0) await this.#append(events, writes, ids);
-    for (const answer of answers) answer();
+    const decided = this.#decide(state, batch);
+    const { events, writes, commandIds, outcomes } = decided;
+    if (events.length + writes.length + commandIds.length > 0) await this.#append(decided);
+    this.#outcomes.add(outcomes);
+    for (const answer of decided.answers) answer();
     if (events.length + writes.length > 0 && this.#companion !== undefined) {
       this.#companion.after({ state, events, writes });
     }
   }
 
+  #decide(state: S, batch: readonly Message<C>[]): Decided<E, W> {
+    const now = this.#parts.clock.now();
+    const decided: Decided<E, W> = {
+      events: [],
+      writes: [],
+      commandIds: [],
+      outcomes: [],
+      answers: [],
+    };
+    for (const message of batch) {
+      const outcome =
+        this.#known(message, decided) ?? this.#decideOne(state, message, now, decided);
+      decided.answers.push(() => answer(message, outcome));
+    }
+    return decided;
+  }
+
+  /** Of a command that came before, in this turn or in an earlier one. */
+  #known({ commandId }: Message<C>, { outcomes }: Decided<E, W>): Outcome | undefined {
+    if (commandId === undefined) return undefined;
+    const known = this.#outcomes.get(commandId);
+    return known ?? outcomes.find((each) => each.commandId === commandId)?.outcome;
+  }
+
+  #decideOne(state: S, message: Message<C>, now: number, decided: Decided<E, W>): Outcome {
+    const { behaviour } = this.#parts;
+    const { command, commandId } = message;
+    let outcome: Outcome;
+    try {
+      const { events, writes, reply } = behaviour.decide(state, command, now);
+      for (const event of events) {
+        decided.events.push({ seq: this.#seq + decided.events.length + 1, at: now, event });
+      }
+      decided.writes.push(...writes);
+      outcome = { ok: true, value: reply };
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      outcome = { ok: false, code: error.code, message: error.message };
+      // What came too early stays on record as not carried out, and comes again.
+      if (error.retryable) return outcome;
+    }
+    if (commandId === undefined) return outcome;
+    decided.commandIds.push(commandId);
+    if (!behaviour.isRepeatable(command)) decided.outcomes.push({ commandId, outcome });
+    return outcome;
+  }
+
   async #append(
-    events: Recorded<E>[],
-    writes: W[],
-    commandIds: string[],
+    { events, writes, commandIds, outcomes }: Omit<Decided<E, W>, "answers">,
     snapshot = false,
   ): Promise<void> {
     const { journal, behaviour, snapshotEvery } = this.#parts;
@@ -217,6 +248,7 @@ export class Activation<S, E, W, C> {
       events,
       writes,
       commandIds,
+      outcomes,
       ...(keep && this.#state !== undefined
         ? { snapshot: { version: behaviour.snapshotVersion, state: this.#state } }
         : {}),
@@ -299,6 +331,21 @@ export interface ActivationParts<S, E, W, C> {
   onFailed(id: string, error: AppError): void;
   /** A lane of the mailbox was full. */
   onRefused(lane: "control" | "requests"): void;
+}
+
+/** What a turn comes to. */
+interface Decided<E, W> {
+  events: Recorded<E>[];
+  writes: W[];
+  commandIds: string[];
+  outcomes: CommandOutcome[];
+  /** To be called when all of it is durable. */
+  answers: (() => void)[];
+}
+
+function answer<C>(message: Message<C>, outcome: Outcome): void {
+  if (outcome.ok) message.resolve?.(outcome.value);
+  else message.reject?.(new AppError(outcome.code, outcome.message));
 }
 
 interface Message<C> {

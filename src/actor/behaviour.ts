@@ -11,6 +11,11 @@ export interface Behaviour<S, E, W, C> {
    * refuse, and has then changed nothing.
    */
   decide(state: S, command: C, now: number): Decision<E, W>;
+  /**
+   * True when the command does nothing more if it comes again, however late. Of
+   * others the outcome is remembered, and given again.
+   */
+  isRepeatable(command: C): boolean;
   /** When to send itself a command, if nothing else happens before. */
   deadline(state: S): { at: number; command: C } | undefined;
   /** Version of `S` in snapshots, and how older ones are lifted to it. */

@@ -1,3 +1,5 @@
+import type { CommandOutcome } from "./outcomes.ts";
+
 /**
  * Port: the durable record of actors.
  *
@@ -27,6 +29,8 @@ export interface Loaded<S, E> {
   snapshot: { seq: number; version: number; state: S } | undefined;
   /** Events after the snapshot, in order. */
   events: Recorded<E>[];
+  /** Of commands that may still come again, oldest first; the newest when there are very many. */
+  outcomes: CommandOutcome[];
 }
 
 export interface Recorded<E> {
@@ -45,6 +49,8 @@ export interface Batch<S, E, W> {
   writes: W[];
   /** Commands that this batch finishes: their outbox rows go with it. */
   commandIds: string[];
+  /** Of those that must not be carried out again; kept for as long as they may come again. */
+  outcomes: CommandOutcome[];
   /** Kept instead of the earlier one. */
   snapshot?: { version: number; state: S };
 }

@@ -3,6 +3,7 @@ import type { SessionCommand } from "./command.ts";
 import { decide } from "./decide.ts";
 import { gapDeadline } from "./decide-audio.ts";
 import type { SessionEvent } from "./event.ts";
+import { isRepeatable } from "./outside-command.ts";
 import { SNAPSHOT_VERSION, upgradeSnapshot } from "./snapshot.ts";
 import { initialState, type SessionState } from "./state.ts";
 import { Turn } from "./turn.ts";
@@ -21,6 +22,7 @@ export const sessionBehaviour = {
     const reply = decide(turn, command);
     return { events: turn.events, writes: turn.writes, reply };
   },
+  isRepeatable,
   deadline(state: SessionState): { at: number; command: SessionCommand } | undefined {
     if (state.phase !== "recording" && state.phase !== "processing") return undefined;
     const at = gapDeadline({ state });

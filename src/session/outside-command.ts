@@ -50,6 +50,22 @@ const SHAPES: { [T in Outside["type"]]: Shape } = {
   ConcernStored: { concernId: "string" },
 };
 
+/** The wishes of people, each of which counts once. The others are known again by what they name. */
+const WISHES: ReadonlySet<SessionCommand["type"]> = new Set([
+  "Claim",
+  "Unclaim",
+  "Redo",
+  "CancelRedo",
+  "EditSegment",
+  "MergeSpeakers",
+  "Redact",
+]);
+
+/** True when the session may be told it again, however late. */
+export function isRepeatable({ type }: SessionCommand): boolean {
+  return !WISHES.has(type);
+}
+
 /** A command as others may send it, or undefined: what effects tell is never taken from outside. */
 export function tryOutsideCommand(value: Record<string, unknown>): Outside | undefined {
   const shape = SHAPES[value.type as Outside["type"]];

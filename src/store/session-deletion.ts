@@ -175,6 +175,7 @@ async function eraseWords(
   // Recogniser state, voice prints, and what a new activation would start from.
   await tx.query(sql.unsafe`delete from checkpoints where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from suspects where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from command_outcomes where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from snapshots where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`
     update chunks set filename = '', error = '' where session_id = ${sessionId}`);

@@ -5,6 +5,7 @@ import { AppError, isAppError } from "../base/errors.ts";
 import type { SessionEvent } from "../session/event.ts";
 import type { SessionState } from "../session/state.ts";
 import type { SessionWrite } from "../session/write.ts";
+import { loadOutcomes, saveOutcomes } from "./command-outcomes.ts";
 import { projectEvents } from "./projection.ts";
 import { storeWrites } from "./session-writes.ts";
 import { guarded } from "./store-error.ts";
@@ -64,6 +65,7 @@ async function load(
   return {
     epoch: taken.epoch,
     seq: taken.seq,
+    outcomes: await loadOutcomes(tx, id),
     snapshot:
       snapshot === null ? undefined : { ...snapshot, state: snapshot.state as SessionState },
     events: events.map(({ seq, at, payload }) => ({ seq, at, event: payload as SessionEvent })),
@@ -89,6 +91,7 @@ async function appendBatch(tx: DatabaseTransactionConnection, batch: SessionBatc
     await tx.query(sql.unsafe`
       delete from outbox where id = any(${sql.array(batch.commandIds, "uuid")})`);
   }
+  if (batch.outcomes.length > 0) await saveOutcomes(tx, batch.id, batch.outcomes);
   if (batch.snapshot !== undefined) await saveSnapshot(tx, batch, batch.snapshot);
 }
 

@@ -55,7 +55,7 @@ export async function measureActors(scale: BenchScale): Promise<BenchRow[]> {
 
 async function turnsPerSecond(ms: number): Promise<number> {
   const journal: Record = {
-    activate: async () => ({ epoch: 1, seq: 0, snapshot: undefined, events: [] }),
+    activate: async () => ({ epoch: 1, seq: 0, snapshot: undefined, events: [], outcomes: [] }),
     append: async () => {},
   };
   const actors = await Promise.all(Array.from({ length: ACTORS }, () => wake(newId(), journal)));

@@ -98,6 +98,7 @@ async function appendTurn(stage: Stage, size: number): Promise<void> {
     events,
     writes,
     commandIds: [],
+    outcomes: [],
   });
   stage.seq += size;
 }

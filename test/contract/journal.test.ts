@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Batch, Journal } from "../../src/actor/journal.ts";
+import type { CommandOutcome } from "../../src/actor/outcomes.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
@@ -28,7 +29,7 @@ function batch(id: string, epoch: number, expectedSeq: number, count: number): S
     at: 1_700_000_000_000 + n,
     event: summary(expectedSeq + n + 1),
   }));
-  return { id, epoch, expectedSeq, events, writes: [], commandIds: [] };
+  return { id, epoch, expectedSeq, events, writes: [], commandIds: [], outcomes: [] };
 }
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
@@ -54,6 +55,24 @@ function journalContract(name: string, subject: () => Subject): void {
       expect(second).toMatchObject({ epoch: 2, seq: 5 });
       expect(second?.events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
       expect(second?.events.slice(0, 3)).toEqual(one.events);
+    });
+
+    it("journal: outcomes of commands are there for the next activation, oldest first", async () => {
+      const { journal, create } = subject();
+      const id = await create();
+      await journal.activate(id);
+      const outcomes: CommandOutcome[] = [
+        { commandId: newId(), outcome: { ok: true, value: { label: "S1" } } },
+        { commandId: newId(), outcome: { ok: false, code: "conflict", message: "No." } },
+      ];
+      for (const outcome of outcomes) {
+        await journal.append({ ...batch(id, 1, 0, 0), outcomes: [outcome] });
+      }
+      // As after an answer that got lost.
+      await journal.append({ ...batch(id, 1, 0, 0), outcomes });
+      expect((await journal.activate(id))?.outcomes).toEqual(outcomes);
+      const other = await create();
+      expect((await journal.activate(other))?.outcomes).toEqual([]);
     });
 
     it("journal: an earlier epoch is refused, and so is a wrong seq", async () => {

@@ -87,6 +87,16 @@ export const MUTANTS: readonly Mutation[] = [
     }),
   },
   {
+    name: "wishes are forgotten when a host takes over",
+    journal: (journal) => ({
+      async activate(id) {
+        const loaded = await journal.activate(id);
+        return loaded === undefined ? undefined : { ...loaded, outcomes: [] };
+      },
+      append: (batch) => journal.append(batch),
+    }),
+  },
+  {
     name: "finished commands stay in the outbox",
     journal: (journal) => ({
       activate: (id) => journal.activate(id),

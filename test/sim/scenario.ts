@@ -47,7 +47,7 @@ class Scenario {
   /** Committed commands that nobody has finished: deliveries get lost, the sweep finds these. */
   #outbox: Pending[] = [];
   #held: Pending[] = [];
-  #people = 0;
+  readonly #wishes: Pending[] = [];
 
   constructor(seed: number, mutation: Mutation | undefined) {
     this.#random = new SeededRandom(seed);
@@ -99,6 +99,11 @@ class Scenario {
   async #disturb(): Promise<void> {
     const random = this.#random;
     const { world } = this;
+    // The transport brings a wish again that was carried out long ago.
+    if (this.#wishes.length > 0 && random.chance(0.1)) {
+      const { id, command } = random.pick(this.#wishes);
+      await world.send(this.#host, command, id);
+    }
     if (random.chance(0.08)) await world.lose(this.#host);
     if (random.chance(0.05)) await world.release(this.#host);
     if (random.chance(0.15)) world.now += random.below(2 * GAP_WAIT);
@@ -171,9 +176,9 @@ class Scenario {
 
   /** A person's wish; sent again with the same id when its answer got lost. */
   async #person(): Promise<void> {
+    const id = `person-${this.#wishes.length + 1}`;
     const command = this.#wish();
-    this.#people += 1;
-    const id = `person-${this.#people}`;
+    this.#wishes.push({ id, command });
     for (let tries = 0; tries < 3; tries += 1) {
       if (await this.world.send(this.#host, command, id)) return;
     }
@@ -203,7 +208,7 @@ class Scenario {
         const from = random.below(state.timeline.position + 16_000);
         const to = from + 1 + random.below(40_000);
         const whose = random.chance(0.6) ? "" : label;
-        const redactionId = `r${this.#people}`;
+        const redactionId = `r${this.#wishes.length}`;
         return { type: "Redact", redactionId, from, to, label: whose, byUserId };
       }
       case 6:

@@ -42,12 +42,19 @@ export class SessionModel {
   #redo: number | undefined;
   #lastSequence: number | undefined;
   #concerns = new Set<string>();
+  #outcomes = new Set<string>();
   #jobs = 0;
   #redos = 0;
   completed = false;
 
   /** A batch as it was written: its texts first, as the record does. */
   take(batch: SessionBatch): void {
+    for (const { commandId } of batch.outcomes) {
+      // Without events a batch whose answer got lost is written once more, which changes nothing.
+      const isSame = batch.events.length === 0;
+      hold(isSame || !this.#outcomes.has(commandId), `${commandId} was carried out twice`);
+      this.#outcomes.add(commandId);
+    }
     hold(batch.epoch >= this.#epoch, `epoch ${batch.epoch} wrote after ${this.#epoch}`);
     this.#epoch = batch.epoch;
     for (const write of batch.writes) if (write.type === "SegmentText") this.#write(write);

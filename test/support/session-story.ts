@@ -37,6 +37,7 @@ export class SessionStory {
       })),
       writes,
       commandIds: [],
+      outcomes: [],
     });
     this.#seq += events.length;
   }

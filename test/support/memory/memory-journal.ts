@@ -1,4 +1,5 @@
 import type { Batch, Journal, Loaded, Recorded } from "../../../src/actor/journal.ts";
+import type { CommandOutcome } from "../../../src/actor/outcomes.ts";
 import { AppError } from "../../../src/base/errors.ts";
 
 interface Log<S, E, W> {
@@ -7,6 +8,7 @@ interface Log<S, E, W> {
   events: Recorded<E>[];
   writes: W[];
   finished: Set<string>;
+  outcomes: CommandOutcome[];
   snapshot: { seq: number; version: number; state: S } | undefined;
 }
 
@@ -21,6 +23,7 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
       events: [],
       writes: [],
       finished: new Set(),
+      outcomes: [],
       snapshot: undefined,
     });
   }
@@ -51,6 +54,7 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
       seq: log.events.length,
       snapshot: log.snapshot,
       events: log.events.slice(from),
+      outcomes: log.outcomes,
     });
   }
 
@@ -64,6 +68,8 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
     log.events.push(...copy.events);
     log.writes.push(...copy.writes);
     for (const id of copy.commandIds) log.finished.add(id);
+    const known = new Set(log.outcomes.map(({ commandId }) => commandId));
+    log.outcomes.push(...copy.outcomes.filter(({ commandId }) => !known.has(commandId)));
     if (copy.snapshot !== undefined) log.snapshot = { seq: log.events.length, ...copy.snapshot };
   }
 }

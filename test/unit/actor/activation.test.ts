@@ -19,6 +19,7 @@ const adding: Behaviour<State, number, Write, number> = {
     state.sum += command;
     return { events: [command], writes: [], reply: state.sum };
   },
+  isRepeatable: (command) => command !== 7,
   deadline: () => undefined,
   snapshotVersion: 1,
   upgrade: (_version, state) => state as State,
@@ -104,5 +105,40 @@ describe("activation", () => {
     expect(await activation.ask(5, "early")).toBe(6);
     expect(finished).toEqual(["wrong", "start", "early"]);
     await activation.stop();
+  });
+
+  it("activation: what counts once is answered, not carried out, when it comes again", async () => {
+    const record = new MemoryJournal<State, number, Write>();
+    record.create("a");
+    let refusals = 0;
+    const behaviour: typeof adding = {
+      ...adding,
+      decide(state, command) {
+        if (command !== 7 || state.sum > 0) return adding.decide(state, command, 0);
+        refusals += 1;
+        throw new AppError("conflict", "Not yet.");
+      },
+    };
+    const activate = async () => {
+      const activation = new Activation("a", { behaviour, journal: record, ...surroundings });
+      await activation.start();
+      return activation;
+    };
+    const conflict = { code: "conflict", message: "Not yet." };
+    const first = await activate();
+    await expect(first.ask(7, "refused")).rejects.toMatchObject(conflict);
+    expect(await first.ask(1, "one")).toBe(1);
+    // In one turn, and in a later one.
+    expect(await Promise.all([first.ask(7, "once"), first.ask(7, "once")])).toEqual([8, 8]);
+    expect(await first.ask(7, "once")).toBe(8);
+    await expect(first.ask(7, "refused")).rejects.toMatchObject(conflict);
+    await first.drain();
+    const second = await activate();
+    expect(await second.ask(7, "once")).toBe(8);
+    await expect(second.ask(7, "refused")).rejects.toMatchObject(conflict);
+    expect(refusals).toBe(1);
+    // Others are carried out as often as they come.
+    expect(await second.ask(1, "one")).toBe(9);
+    await second.stop();
   });
 });
