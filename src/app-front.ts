@@ -4,6 +4,7 @@ import type { HealthCheck } from "./api/health.ts";
 import type { Heartbeats } from "./api/heartbeats.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
+import type { UploadBacklog } from "./api/upload-backlog.ts";
 import { type Access, createAccess, createIdentityPorts } from "./app-access.ts";
 import { createHeartbeats } from "./app-devices.ts";
 import { createErasure } from "./app-erasure.ts";
@@ -29,7 +30,6 @@ import { DeviceStore } from "./store/devices.ts";
 import { PostgresElevations } from "./store/elevations.ts";
 import { PostgresIdempotencyBook } from "./store/idempotency.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
-import { OutboxBacklog } from "./store/outbox-backlog.ts";
 import { pingDatabase } from "./store/ping.ts";
 import { PostgresRedoSettings } from "./store/redo-settings.ts";
 import { PostgresSegmentEdits } from "./store/segment-edits.ts";
@@ -42,15 +42,19 @@ import { WorkspaceStore } from "./store/workspaces.ts";
 import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
 
-/** Commands that actors have yet to carry out, beyond which devices are told to wait. */
-const MAX_OUTBOX = 50_000;
 /** For the requests and uploads in hand when the process is told to stop. */
 const UPLOADS_IN_HAND_MS = 6_000;
+
+/** Where audio goes, and whether more may come. */
+export interface AudioIntake {
+  streams: AudioStreams;
+  backlog: UploadBacklog;
+}
 
 /** The role that serves REST and the live channel. Returns its port. */
 export async function startFront(
   context: AppContext,
-  audioStreams: AudioStreams,
+  { streams: audioStreams, backlog }: AudioIntake,
   observer: FrontObserver,
 ): Promise<number> {
   const { config, log, clock, stack, shared, queues } = context;
@@ -58,7 +62,7 @@ export async function startFront(
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
   const access = createAccess(context, publicUrl);
   const sessions = new PostgresSessions(shared.pool);
-  const ports = createPorts(context, access, sessions, publicUrl);
+  const ports = createPorts(context, access, { directory: sessions, backlog }, publicUrl);
   const streams = new DeviceStreams({
     ...ports.deviceSessions,
     directory: sessions,
@@ -106,15 +110,6 @@ export async function startFront(
   return port;
 }
 
-/** Looks at the outbox for as long as the front runs. */
-function startBacklog({ shared, log, stack, queues }: AppContext): OutboxBacklog {
-  const backlog = new OutboxBacklog(shared.pool, log, MAX_OUTBOX);
-  backlog.start();
-  stack.push("outbox watch", () => backlog.stop());
-  queues.add(backlog);
-  return backlog;
-}
-
 /** A host that one can connect to. */
 function reachable(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "localhost";
@@ -135,7 +130,7 @@ type Erasure = ReturnType<typeof createErasure>;
 function createPorts(
   context: AppContext,
   access: Access,
-  directory: PostgresSessions,
+  { directory, backlog }: { directory: PostgresSessions; backlog: UploadBacklog },
   publicUrl: () => string,
 ): ApiPorts {
   const { version, clock, shared } = context;
@@ -155,6 +150,7 @@ function createPorts(
       erasure,
       groups,
       heartbeats,
+      backlog,
     }),
     ...createSessionPorts(context, {
       directory,
@@ -226,12 +222,13 @@ interface SessionParts {
   erasure: Erasure;
   groups: ReturnType<typeof createGroupPorts>;
   heartbeats: Heartbeats;
+  backlog: UploadBacklog;
 }
 
 /** Sessions, from their start to their deletion. */
 function createConversationPorts(
   context: AppContext,
-  { directory, notifier, access, erasure, groups, heartbeats }: SessionParts,
+  { directory, notifier, access, erasure, groups, heartbeats, backlog }: SessionParts,
 ): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
   const { config, log, shared } = context;
   const { pool, blobs, commands: actors } = shared;
@@ -266,7 +263,7 @@ function createConversationPorts(
       chunks: new PostgresChunkStore(pool),
       blobs,
       notifier,
-      backlog: startBacklog(context),
+      backlog,
       log,
       heartbeats,
     },

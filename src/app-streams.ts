@@ -1,10 +1,15 @@
 import { AudioStreams } from "./api/audio-streams.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { StreamSealer } from "./api/stream-sealer.ts";
+import type { UploadBacklog } from "./api/upload-backlog.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { BusAudio, BusStreamNotices } from "./bus/live-audio.ts";
 import { PostgresAudioStreams } from "./store/audio-streams.ts";
+import { OutboxBacklog } from "./store/outbox-backlog.ts";
 import { PostgresUnsealedChunks } from "./store/unsealed-chunks.ts";
+
+/** Commands that actors have yet to carry out, beyond which devices are told to wait. */
+const MAX_OUTBOX = 50_000;
 
 /** Publishes committed commands at once; the actors' sweep finds what this loses. */
 export function createNotifier({ commands }: Shared): CommandNotifier {
@@ -23,8 +28,21 @@ export function createSealer({ log, shared }: AppContext, notifier: CommandNotif
   return new StreamSealer({ unsealed, blobs: shared.blobs, notifier, log });
 }
 
+/** Looks at the outbox for as long as the process runs. */
+export function startBacklog({ shared, log, stack, queues }: AppContext): UploadBacklog {
+  const backlog = new OutboxBacklog(shared.pool, log, MAX_OUTBOX);
+  backlog.start();
+  stack.push("outbox watch", () => backlog.stop());
+  queues.add(backlog);
+  return backlog;
+}
+
 /** Streams of audio into sessions, whoever sends them. */
-export function createAudioStreams(context: AppContext, notifier: CommandNotifier): AudioStreams {
+export function createAudioStreams(
+  context: AppContext,
+  notifier: CommandNotifier,
+  backlog: UploadBacklog,
+): AudioStreams {
   const { log, shared, stack, queues } = context;
   const store = new PostgresAudioStreams(shared.pool);
   queues.add(store);
@@ -34,6 +52,7 @@ export function createAudioStreams(context: AppContext, notifier: CommandNotifie
     live: new BusAudio(shared.bus),
     notices: new BusStreamNotices(shared.bus),
     notifier,
+    backlog,
     log,
   });
   queues.add(streams);

@@ -4,7 +4,7 @@ import { createMetrics } from "./app-metrics.ts";
 import { startRpc } from "./app-rpc.ts";
 import { type SessionsRole, startSessions } from "./app-sessions.ts";
 import { type AppContext, openShared } from "./app-shared.ts";
-import { createAudioStreams, createNotifier } from "./app-streams.ts";
+import { createAudioStreams, createNotifier, startBacklog } from "./app-streams.ts";
 import { systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import { QueueMetrics } from "./base/queue-metrics.ts";
@@ -61,8 +61,9 @@ async function startParts(
     startHousekeeping(context, shared.revocations);
   }
   await reportAuditProtection(context);
+  const backlog = startBacklog(context);
   // One for both ways in: a session takes audio from one connection at a time.
-  const streams = createAudioStreams(context, createNotifier(shared));
+  const streams = createAudioStreams(context, createNotifier(shared), backlog);
   const rpc = await startRpc(context, streams);
   const metrics = createMetrics(context, sessions, rpc.figures);
   const ops = new OpsServer(metrics, () => !stack.stopping);
@@ -73,7 +74,7 @@ async function startParts(
     grpc_sessions: `${config.host}:${rpc.port}`,
   };
   if (config.roles.has("front")) {
-    const port = await startFront(context, streams, metrics.observeFront());
+    const port = await startFront(context, { streams, backlog }, metrics.observeFront());
     addresses.base_url = config.publicUrl ?? `http://${config.host}:${port}`;
     addresses.live_url = `${addresses.base_url.replace(/^http/, "ws")}/api/live`;
   }

@@ -64,9 +64,14 @@ export interface AudioStreamStore {
   /**
    * Makes the caller the only one that may write, with these settings or those
    * of the connection before. Throws `not_found` too, and `conflict` when there
-   * were none before.
+   * were none before. `accept` looks at what would be taken: when it throws, the
+   * stream stays with whoever has it.
    */
-  take(sessionId: string, settings?: StreamSettings): Promise<TakenStream>;
+  take(
+    sessionId: string,
+    settings?: StreamSettings,
+    accept?: (taken: TakenStream) => void,
+  ): Promise<TakenStream>;
   /**
    * Begins the session's next chunk with its first piece, after everything
    * stored before; durable on return. Repeatable with the same `after`, the

@@ -7,6 +7,7 @@ import type { CommandNotifier } from "./sessions-outbox.ts";
 import type { CutAudio, StreamCutter } from "./stream-encoding.ts";
 import type { LivePieces } from "./stream-pieces.ts";
 import type { StreamSealer } from "./stream-sealer.ts";
+import type { UploadBacklog } from "./upload-backlog.ts";
 
 /** A streamed chunk holds about this much. */
 const CHUNK_SECONDS = 10;
@@ -24,6 +25,7 @@ export interface AudioStreamPorts {
   store: AudioStreamStore;
   sealer: StreamSealer;
   live: LivePieces;
+  backlog: UploadBacklog;
   notifier: CommandNotifier;
   log: Log;
 }
@@ -209,8 +211,12 @@ export class AudioStream {
   }
 
   async #begin(piece: Parameters<AudioStreamStore["begin"]>[2]): Promise<OpenChunk> {
-    const { store, notifier, log } = this.#ports;
-    const begun = await this.#retrying(() => store.begin(this.#hold, this.#after, piece));
+    const { store, backlog, notifier, log } = this.#ports;
+    const begun = await this.#retrying(async () => {
+      // While sessions cannot keep up, audio waits in the device.
+      backlog.check();
+      return store.begin(this.#hold, this.#after, piece);
+    });
     notifyCommitted(notifier, log, begun.outbox);
     const chunk: OpenChunk = {
       sequence: begun.sequence,

@@ -86,7 +86,10 @@ export class AudioStreams implements QueueOwner {
   async open({ sessionId, settings, oldest, events }: StreamRequest): Promise<OpenedAudioStream> {
     if (settings !== undefined) createCutter(settings);
     const { notices, ...ports } = this.#parts;
-    const taken = await ports.store.take(sessionId, settings);
+    ports.backlog.check();
+    const taken = await ports.store.take(sessionId, settings, (held) => {
+      createCutter(held.settings).checkLoss(Math.max(0, (oldest ?? 0) - held.offset));
+    });
     const stream = new AudioStream(taken, createCutter(taken.settings), {
       ports,
       events: {

@@ -20,9 +20,11 @@ export interface StreamCutter {
   push(message: Uint8Array): void;
   /** The oldest whole frames, about `limit` bytes at most; undefined when there are none. */
   cut(limit: number): CutAudio | undefined;
+  /** Throws `conflict` when so many bytes are too many to lose. */
+  checkLoss(bytes: number): void;
   /**
    * Says that `bytes` of the stream are lost; where their length in time is
-   * known, silence stands for them. Throws `conflict` when that would be too long.
+   * known, silence stands for them. Throws as `checkLoss` does.
    */
   lose(bytes: number): void;
 }
@@ -82,13 +84,17 @@ class SampleCutter implements StreamCutter {
     return { data: all.subarray(0, bytes), frames, streamBytes: bytes };
   }
 
-  lose(bytes: number): void {
+  checkLoss(bytes: number): void {
     if (bytes > MAX_SILENCE_SECONDS * this.format.sampleRate * this.#frameBytes) {
       throw new AppError(
         "conflict",
         `More than ${MAX_SILENCE_SECONDS} s of audio are missing. Send Configure to go on without them.`,
       );
     }
+  }
+
+  lose(bytes: number): void {
+    this.checkLoss(bytes);
     this.push(new Uint8Array(bytes).fill(this.#silence));
   }
 }
@@ -152,6 +158,9 @@ class OpusCutter implements StreamCutter {
       streamBytes: streamBytes + lost,
     };
   }
+
+  /** How long they were cannot be known, so nothing stands for them. */
+  checkLoss(): void {}
 
   lose(bytes: number): void {
     this.#lost += bytes;

@@ -68,17 +68,23 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
     return [this.#group.figures("audio_pieces")];
   }
 
-  take(sessionId: string, settings?: StreamSettings): Promise<TakenStream> {
+  take(
+    sessionId: string,
+    settings?: StreamSettings,
+    accept: (taken: TakenStream) => void = () => {},
+  ): Promise<TakenStream> {
     return guarded(() =>
       this.#pool.transaction(async (tx) => {
         const session = await tx.maybeOne(sql.type(sessionRow)`
           select status, seq from sessions where id = ${sessionId} for share`);
         if (session === null) throw new AppError("not_found", "There is no session with this id.");
         assertRecording(session.status);
-        const taken = await (settings === undefined
+        const held = await (settings === undefined
           ? takeAgain(tx, sessionId)
           : takeWith(tx, sessionId, settings));
-        return { sessionId, ...session, ...taken };
+        const taken = { sessionId, ...session, ...held };
+        accept(taken);
+        return taken;
       }),
     );
   }

@@ -3,7 +3,7 @@ import type { StreamSettings } from "../../src/api/audio-stream-store.ts";
 import { AudioStreams } from "../../src/api/audio-streams.ts";
 import type { LiveAudio } from "../../src/api/stream-pieces.ts";
 import { StreamSealer } from "../../src/api/stream-sealer.ts";
-import type { AppError } from "../../src/base/errors.ts";
+import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
 import { SessionAudio } from "../../src/store/session-audio.ts";
@@ -27,11 +27,14 @@ function audio(from: number, length: number): Buffer {
   return bytes;
 }
 
+const NO_EVENTS = { onStored: () => {}, onEnd: () => {} };
+
 describe("audio streams", () => {
   let house: SessionHouse;
   let streams: AudioStreams;
   let sealer: StreamSealer;
   let told: LiveAudio[];
+  let checkBacklog = (): void => {};
 
   beforeAll(async () => {
     house = await SessionHouse.open();
@@ -47,6 +50,7 @@ describe("audio streams", () => {
       store: new PostgresAudioStreams(house.pool),
       sealer,
       live: { publish: (_id, audio) => told.push(audio) },
+      backlog: { check: () => checkBacklog() },
       notices: { taken: () => {}, onTaken: () => () => {} },
       notifier,
       log: silentLog,
@@ -233,8 +237,11 @@ describe("audio streams", () => {
     const first = await open(sessionId);
     first.stream.push(audio(0, SECOND));
     await first.stream.close();
-    const events = { onStored: () => {}, onEnd: () => {} };
-    const { stream, offset } = await streams.open({ sessionId, oldest: 2 * SECOND, events });
+    const { stream, offset } = await streams.open({
+      sessionId,
+      oldest: 2 * SECOND,
+      events: NO_EVENTS,
+    });
     expect(offset).toBe(2 * SECOND);
     stream.push(audio(2 * SECOND, SECOND));
     await stream.close();
@@ -242,5 +249,38 @@ describe("audio streams", () => {
     expect(bytes.subarray(0, SECOND).equals(audio(0, SECOND))).toBe(true);
     expect(bytes.subarray(SECOND, 2 * SECOND).equals(Buffer.alloc(SECOND))).toBe(true);
     expect(bytes.subarray(2 * SECOND).equals(audio(2 * SECOND, SECOND))).toBe(true);
+  });
+
+  it("lost audio: a loss that is too long is refused, and who streams goes on", async () => {
+    const sessionId = await newSession();
+    const { stream, heard } = await open(sessionId);
+    stream.push(audio(0, SECOND));
+    await until(() => heard.stored === SECOND, "the acknowledgement");
+    const late = streams.open({ sessionId, oldest: 200 * SECOND, events: NO_EVENTS });
+    await expect(late).rejects.toMatchObject({ code: "conflict" });
+    stream.push(audio(SECOND, SECOND));
+    await until(() => heard.stored === 2 * SECOND, "the next acknowledgement");
+    expect(heard.error).toBeUndefined();
+    await stream.close();
+    expect((await bytesOf(sessionId)).equals(audio(0, 2 * SECOND))).toBe(true);
+  });
+
+  it("backlog: while sessions cannot keep up no chunk is begun; nothing of it is lost", async () => {
+    const sessionId = await newSession();
+    const { stream, heard } = await open(sessionId);
+    let asked = 0;
+    checkBacklog = () => {
+      asked += 1;
+      throw new AppError("overloaded", "Please wait.");
+    };
+    const refused = streams.open({ sessionId: await newSession(), events: NO_EVENTS });
+    await expect(refused).rejects.toMatchObject({ code: "overloaded" });
+    stream.push(audio(0, SECOND));
+    await until(() => asked > 2, "the wait");
+    expect(heard.stored).toBe(0);
+    checkBacklog = () => {};
+    await until(() => heard.stored === SECOND, "the acknowledgement");
+    await stream.close();
+    expect((await bytesOf(sessionId)).equals(audio(0, SECOND))).toBe(true);
   });
 });

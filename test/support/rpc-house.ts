@@ -127,6 +127,7 @@ export class RpcHouse {
       store: new PostgresAudioStreams(pool),
       sealer: new StreamSealer({ unsealed, blobs, notifier, log: silentLog }),
       live: { publish: (_sessionId, audio) => this.heard.push(audio) },
+      backlog: { check: () => {} },
       notices: { taken: () => {}, onTaken: () => () => {} },
       notifier,
       log: silentLog,

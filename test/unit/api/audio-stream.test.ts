@@ -40,6 +40,7 @@ describe("audio stream", () => {
             },
           } as unknown as StreamSealer,
           live: { publish: () => {} },
+          backlog: { check: () => {} },
           notifier: { notify: async () => {} },
           log: silentLog,
         },
