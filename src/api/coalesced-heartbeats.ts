@@ -4,7 +4,14 @@ import { withTimeout } from "../base/deferred.ts";
 import { AppError, errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
-import type { Beat, HeartbeatAnswer, HeartbeatBook, Heartbeats, Telemetry } from "./heartbeats.ts";
+import type {
+  Beat,
+  HeartbeatAnswer,
+  HeartbeatBook,
+  HeartbeatCommand,
+  Heartbeats,
+  Telemetry,
+} from "./heartbeats.ts";
 
 const TELEMETRY_BYTES = 8_192;
 const RENEW_BEFORE = 7 * 24 * 3_600_000;
@@ -42,25 +49,33 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
   }
 
   async beat(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatAnswer> {
-    const { book, clock } = this.#parts;
+    const now = this.#take(device, telemetry);
+    const sessionId = await this.#parts.book.recording(device.id);
+    const commands = commandsOf(device, telemetry, sessionId !== undefined, now);
+    return { serverTime: now, sessionId, commands };
+  }
+
+  async hear(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatCommand[]> {
+    const now = this.#take(device, telemetry);
+    const isRight =
+      telemetry.recording !== true || (await this.#parts.book.recording(device.id)) !== undefined;
+    return commandsOf(device, telemetry, isRight, now);
+  }
+
+  /** When it was heard. */
+  #take(device: DevicePrincipal, telemetry: Telemetry): number {
     const text = JSON.stringify(telemetry);
     if (Buffer.byteLength(text) > TELEMETRY_BYTES) {
       throw new AppError("invalid_body", `A heartbeat may have ${TELEMETRY_BYTES} bytes.`);
     }
-    const now = clock.now();
+    const now = this.#parts.clock.now();
     const { firmware } = telemetry;
     if (!this.#keep({ deviceId: device.id, at: now, telemetry: text, firmware })) {
       throw new AppError("overloaded", "Too many heartbeats wait to be written.", {
         retryAfter: 5,
       });
     }
-    const sessionId = await book.recording(device.id);
-    const commands: HeartbeatAnswer["commands"] = [];
-    if (device.expiresAt - now < RENEW_BEFORE) commands.push({ type: "renew_key" });
-    if (telemetry.recording === true && sessionId === undefined) {
-      commands.push({ type: "stop_recording" });
-    }
-    return { serverTime: now, sessionId, commands };
+    return now;
   }
 
   seen(deviceId: string): void {
@@ -131,4 +146,17 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
       throw error;
     }
   }
+}
+
+/** `isRight`: a device that says it records has a session that is open. */
+function commandsOf(
+  { expiresAt }: DevicePrincipal,
+  { recording }: Telemetry,
+  isRight: boolean,
+  now: number,
+): HeartbeatCommand[] {
+  const commands: HeartbeatCommand[] = [];
+  if (expiresAt - now < RENEW_BEFORE) commands.push({ type: "renew_key" });
+  if (recording === true && !isRight) commands.push({ type: "stop_recording" });
+  return commands;
 }

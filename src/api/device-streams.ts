@@ -11,7 +11,7 @@ import type { SessionDirectory } from "./sessions-directory.ts";
 export interface DeviceStreamPorts extends DeviceSessionPorts {
   directory: SessionDirectory;
   streams: AudioStreams;
-  heartbeats: Pick<Heartbeats, "beat" | "seen">;
+  heartbeats: Pick<Heartbeats, "hear" | "seen">;
 }
 
 /** What a device wants to stream, and where to. */
@@ -56,7 +56,7 @@ export class DeviceStreams {
     return this.#ports.streams.open({ sessionId, settings, oldest: oldest ?? 0, events });
   }
 
-  get heartbeats(): Pick<Heartbeats, "beat" | "seen"> {
+  get heartbeats(): Pick<Heartbeats, "hear" | "seen"> {
     return this.#ports.heartbeats;
   }
 

@@ -11,12 +11,16 @@ export interface Telemetry {
   period_seconds?: number;
 }
 
+export interface HeartbeatCommand {
+  type: "renew_key" | "stop_recording";
+}
+
 export interface HeartbeatAnswer {
   /** Unix milliseconds. */
   serverTime: number;
   /** The session that the device records now, as the record knew it after the heartbeat came. */
   sessionId: string | undefined;
-  commands: { type: "renew_key" | "stop_recording" }[];
+  commands: HeartbeatCommand[];
 }
 
 /** Port: devices say that they are there; over REST and over their WebSocket alike. */
@@ -28,6 +32,8 @@ export interface Heartbeats {
    * large, `unavailable` when storage is away.
    */
   beat(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatAnswer>;
+  /** The same where nobody is told of the session: it is looked up only when a command hangs on it. */
+  hear(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatCommand[]>;
   /** Something else came from the device, for example audio: it is there. */
   seen(deviceId: string): void;
   /** Writes at once what was heard; for whoever reads devices next. */

@@ -16,7 +16,36 @@ export interface RateVerdict {
   retryAfterSeconds: number;
 }
 
+/** How far one key's budget is used up: the theoretical arrival time, or 0 at first. */
+export interface Pacing {
+  arrival: number;
+}
+
+/** The same rule for one whose state somebody else keeps. */
+export class Pace {
+  readonly #interval: number;
+  readonly #span: number;
+  readonly #clock: Clock;
+
+  constructor(limit: RateLimit, clock: Clock) {
+    this.#interval = 60_000 / limit.perMinute;
+    this.#span = this.#interval * limit.burst;
+    this.#clock = clock;
+  }
+
+  /** True when this one may pass; it is then counted. */
+  take(pacing: Pacing): boolean {
+    const now = this.#clock.monotonic();
+    const after = Math.max(pacing.arrival, now) + this.#interval;
+    if (after - now > this.#span + DRIFT) return false;
+    pacing.arrival = after;
+    return true;
+  }
+}
+
 const MAX_KEYS = 100_000;
+/** Sums of floating-point intervals drift by less than this. */
+const DRIFT = 1e-6;
 
 /**
  * The generic cell rate algorithm (ITU-T I.371) per key: one number each, the
@@ -46,14 +75,13 @@ export class Gcra {
     const span = this.#interval * this.#limit.burst;
     const before = Math.max(this.#arrivals.get(key) ?? now, now);
     const after = before + this.#interval;
-    // Sums of floating-point intervals drift by less than this.
-    const allowed = after - now <= span + 1e-6;
+    const allowed = after - now <= span + DRIFT;
     const arrival = allowed ? after : before;
     this.#remember(key, arrival);
     return {
       allowed,
       limit: this.#limit.burst,
-      remaining: Math.max(0, Math.floor((span - (arrival - now)) / this.#interval + 1e-6)),
+      remaining: Math.max(0, Math.floor((span - (arrival - now)) / this.#interval + DRIFT)),
       resetSeconds: Math.ceil((arrival - now) / 1000),
       retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((after - now - span) / 1000)),
     };

@@ -11,7 +11,7 @@ import type { DevicePrincipal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import { Gcra } from "../base/gcra.ts";
+import { Pace, type Pacing } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { LiveSource } from "../live/live-source.ts";
@@ -50,8 +50,7 @@ const HARD_FRAME_BYTES = 1280 * 1024;
 const MESSAGES = { perMinute: 30_000, burst: 5_000 };
 const SOCKETS_PER_DEVICE = 4;
 
-interface SocketData {
-  id: string;
+interface SocketData extends Pacing {
   device: DevicePrincipal;
   open?: OpenSocket<DeviceSocket>;
   configureTimer?: NodeJS.Timeout;
@@ -61,14 +60,14 @@ interface SocketData {
 export class DeviceChannel implements QueueOwner {
   readonly #options: DeviceChannelOptions;
   readonly #watch: SocketWatch<DeviceSocket>;
-  readonly #messages: Gcra;
+  readonly #messages: Pace;
   readonly #gate: SocketGate;
   #stopRevocations: (() => void) | undefined;
 
   constructor(options: DeviceChannelOptions) {
     this.#options = options;
     this.#watch = new SocketWatch<DeviceSocket>(options.limits, options.clock);
-    this.#messages = new Gcra(MESSAGES, options.clock, options.limits.sockets * 2);
+    this.#messages = new Pace(MESSAGES, options.clock);
     this.#gate = new SocketGate({
       ...options,
       accepted: ["device_key"],
@@ -128,7 +127,7 @@ export class DeviceChannel implements QueueOwner {
     const deviceId = req.getParameter(0) ?? "";
     const incoming = copyRequest(res, req, trustProxy);
     const admitted = this.#admit(incoming, deviceId).then(
-      (device): SocketData => ({ id: incoming.id, device }),
+      (device): SocketData => ({ device, arrival: 0 }),
     );
     upgrade(res, context, incoming, { route: "device stream", origins, log }, admitted);
   }
@@ -164,10 +163,11 @@ export class DeviceChannel implements QueueOwner {
   }
 
   #message(ws: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean): void {
-    const { id, open } = ws.getUserData();
+    const data = ws.getUserData();
+    const { open } = data;
     if (open === undefined) return;
     this.#watch.heard(open);
-    if (!this.#messages.take(id).allowed) {
+    if (!this.#messages.take(data)) {
       return open.socket.close(CLOSE.rate, "Too many messages.");
     }
     open.socket.message(Buffer.from(message), isBinary);

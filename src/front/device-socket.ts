@@ -190,8 +190,8 @@ export class DeviceSocket {
   }
 
   #beat({ type: _type, ...telemetry }: Extract<DeviceFrame, { type: "Heartbeat" }>): void {
-    this.#options.streams.heartbeats.beat(this.#device, telemetry).then(
-      ({ commands }) => {
+    this.#options.streams.heartbeats.hear(this.#device, telemetry).then(
+      (commands) => {
         for (const { type } of commands) this.#tellOnce(type);
       },
       (error: unknown) => this.#sendError(toAppError(error)),

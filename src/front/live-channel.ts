@@ -10,7 +10,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import { Gcra } from "../base/gcra.ts";
+import { Pace, type Pacing } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import { FeedRegistry } from "../live/feed-registry.ts";
@@ -50,7 +50,7 @@ const PATH = "/api/live";
 /** Largest frame that is read at all; between `frameBytes` and this, the close says why. */
 const HARD_FRAME_BYTES = 256 * 1024;
 
-interface SocketData {
+interface SocketData extends Pacing {
   id: string;
   principal: Principal;
   open?: OpenSocket<LiveSocket>;
@@ -61,7 +61,7 @@ export class LiveChannel implements QueueOwner {
   readonly #options: LiveChannelOptions;
   readonly #feeds: FeedRegistry;
   readonly #watch: SocketWatch<LiveSocket>;
-  readonly #messages: Gcra;
+  readonly #messages: Pace;
   readonly #gate: SocketGate;
   #stopRevocations: (() => void) | undefined;
   #tooSlow = 0;
@@ -88,7 +88,7 @@ export class LiveChannel implements QueueOwner {
       readTimeoutMs: limits.readTimeoutMs,
     });
     this.#watch = new SocketWatch<LiveSocket>(limits, clock);
-    this.#messages = new Gcra(limits.messages, clock, limits.sockets * 2);
+    this.#messages = new Pace(limits.messages, clock);
     this.#gate = new SocketGate({
       ...options,
       accepted: ["bearer", "service_key"],
@@ -156,7 +156,7 @@ export class LiveChannel implements QueueOwner {
     const { trustProxy, origins, log } = this.#options;
     const incoming = copyRequest(res, req, trustProxy);
     const admitted = this.#admit(incoming).then(
-      (principal): SocketData => ({ id: incoming.id, principal }),
+      (principal): SocketData => ({ id: incoming.id, principal, arrival: 0 }),
     );
     upgrade(res, context, incoming, { route: "live", origins, log }, admitted);
   }
@@ -189,10 +189,11 @@ export class LiveChannel implements QueueOwner {
   }
 
   #message(ws: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean): void {
-    const { id, open } = ws.getUserData();
+    const data = ws.getUserData();
+    const { open } = data;
     if (open === undefined) return;
     this.#watch.heard(open);
-    if (!this.#messages.take(id).allowed) {
+    if (!this.#messages.take(data)) {
       return open.socket.close(CLOSE.rate, "Too many frames.");
     }
     open.socket.message(Buffer.from(message), isBinary);

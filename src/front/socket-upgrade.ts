@@ -27,8 +27,6 @@ export function upgrade<T>(
   });
   admitted.then(
     (data) => {
-      // Not corked: when the upgraded socket keeps its place in memory, the uncork that
-      // follows reads it as an HTTP response and may close it.
       if (!gone) accept(res, context, incoming, data);
     },
     (error: unknown) => {
@@ -44,9 +42,13 @@ function accept<T>(
   { id, headers }: Incoming,
   data: T,
 ): void {
-  res.writeStatus("101 Switching Protocols");
-  res.writeHeader("X-Request-Id", id);
-  res.writeHeader("X-API-Version", "1.0");
+  res.cork(() => {
+    res.writeStatus("101 Switching Protocols");
+    res.writeHeader("X-Request-Id", id);
+    res.writeHeader("X-API-Version", "1.0");
+  });
+  // Not corked, although uWebSockets.js warns of it on stderr: when the upgraded socket keeps its
+  // place in memory, the uncork that follows reads it as an HTTP response and may close it.
   res.upgrade(
     data,
     headers["sec-websocket-key"] ?? "",

@@ -125,7 +125,8 @@ export class SocketWatch<S extends WatchedSocket> {
     if (now - open.heardAt >= this.#limits.idleMs) {
       return socket.close(CLOSE.idle, "Nothing was heard from you.");
     }
-    if (now - open.pingedAt >= this.#limits.pingMs) {
+    // Who says something is there.
+    if (now - Math.max(open.pingedAt, open.heardAt) >= this.#limits.pingMs) {
       open.pingedAt = now;
       open.connection.ping();
     }

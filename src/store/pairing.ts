@@ -57,10 +57,12 @@ function bytes(value: Uint8Array): ReturnType<typeof sql.binary> {
 export class PairingStore implements PairingBook, DeviceKeyBook {
   readonly #pool: DatabasePool;
   readonly #keys: BatchedLookup<DeviceKeyStanding>;
+  readonly #openKeys: BatchedLookup<DeviceKeyStanding>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
     this.#keys = new BatchedLookup((hashes) => this.#byHash(hashes));
+    this.#openKeys = new BatchedLookup((ids) => this.#byId(ids));
   }
 
   publish(device: NewDevice, code: NewPairingCode, now: number): Promise<boolean> {
@@ -199,22 +201,28 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
     return this.#keys.get(Buffer.from(keyHash).toString("hex"));
   }
 
-  async standingByKey(keyId: string): Promise<DeviceKeyStanding | undefined> {
-    const found = await this.#readKeys(
-      sql.fragment`(select ${keyId}::uuid as id) as wanted`,
-      sql.fragment`device_keys.id = wanted.id`,
-    );
-    return found.values().next().value;
+  standingByKey(keyId: string): Promise<DeviceKeyStanding | undefined> {
+    return this.#openKeys.get(keyId);
   }
 
   /** Many devices at a time: each of them shows its key with all that it sends. */
-  #byHash(hashes: readonly string[]): Promise<ReadonlyMap<string, DeviceKeyStanding>> {
-    return this.#readKeys(
+  async #byHash(hashes: readonly string[]): Promise<ReadonlyMap<string, DeviceKeyStanding>> {
+    const rows = await this.#readKeys(
       sql.fragment`(
       select decode(hash, 'hex') as hash from unnest(${sql.array([...hashes], "text")}) as hash
     ) as wanted`,
       sql.fragment`key_hash = wanted.hash`,
     );
+    return new Map(rows.map((row) => [row.key_hash, toStanding(row)]));
+  }
+
+  /** Of sockets that are open; each is looked at every few seconds. */
+  async #byId(ids: readonly string[]): Promise<ReadonlyMap<string, DeviceKeyStanding>> {
+    const rows = await this.#readKeys(
+      sql.fragment`unnest(${sql.array([...ids], "uuid")}) as wanted (id)`,
+      sql.fragment`device_keys.id = wanted.id`,
+    );
+    return new Map(rows.map((row) => [row.id, toStanding(row)]));
   }
 
   #standing(which: Fragment): Promise<PairingStanding | undefined> {
@@ -236,10 +244,10 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
     });
   }
 
-  /** Those that are good, by their hash in hex; each is looked up by its index, however many. */
-  #readKeys(wanted: Fragment, match: Fragment): Promise<ReadonlyMap<string, DeviceKeyStanding>> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(keyRow)`
+  /** Those that are good; each is looked up by its index, however many. */
+  #readKeys(wanted: Fragment, match: Fragment): Promise<readonly z.infer<typeof keyRow>[]> {
+    return guarded(() =>
+      this.#pool.any(sql.type(keyRow)`
         select found.* from ${wanted} cross join lateral (
           select device_keys.id, encode(key_hash, 'hex') as key_hash, device_id, workspace_id,
             owner_id, expires_at
@@ -247,9 +255,8 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
             join users on users.id = owner_id
           where ${match} and revoked_at is null and status = 'paired'
             and workspace_id is not null and disabled_at is null
-          limit 1) as found`);
-      return new Map(rows.map((row) => [row.key_hash, toStanding(row)]));
-    });
+          limit 1) as found`),
+    );
   }
 }
 

@@ -8,7 +8,9 @@ import { secretHash } from "../../src/auth/secret.ts";
 import { delay } from "../../src/base/deferred.ts";
 import { newId } from "../../src/base/ids.ts";
 import { WholeService } from "../support/whole-service.ts";
-import type { DevicesReport, DevicesTask } from "./heartbeat-devices.ts";
+import type { DevicesTask, HeartbeatTransport } from "./heartbeat-devices.ts";
+import type { DevicesReport } from "./heartbeat-tally.ts";
+import { profiled } from "./process-profile.ts";
 
 const CLIENT = resolve(import.meta.dirname, "heartbeat-devices.ts");
 const TICKS_PER_SECOND = 100;
@@ -23,7 +25,9 @@ export interface HeartbeatOptions {
 
 export interface HeartbeatFigures extends DevicesReport {
   devices: number;
-  requestsPerSecond: number;
+  sentPerSecond: number;
+  /** Share of the devices whose row says, right after, that they were heard within two periods. */
+  heard: number;
   /** Processor time of the service's process over the time that passed: 0.5 is half a core. */
   frontCores: number;
   /** The same of all processes of PostgreSQL. */
@@ -32,9 +36,19 @@ export interface HeartbeatFigures extends DevicesReport {
   clientCores: number;
 }
 
+interface Stage {
+  service: WholeService;
+  database: pg.Client;
+  devices: DevicesTask["devices"];
+  options: HeartbeatOptions;
+}
+
+/** One after the other, over the same service. */
+const TRANSPORTS = ["http", "socket"] as const;
+
 /**
- * Devices that beat over REST, each over a connection that it keeps, from a
- * process of their own, against the whole service. One device in ten records.
+ * Devices that beat, each over a connection that it keeps, from a process of their own, against
+ * the whole service: over REST, then over their WebSocket. One device in ten records.
  */
 export async function measureHeartbeats(
   options: HeartbeatOptions = {
@@ -43,37 +57,66 @@ export async function measureHeartbeats(
     warmUpMs: 12_000,
     measureMs: 20_000,
   },
-): Promise<HeartbeatFigures> {
+): Promise<Record<HeartbeatTransport, HeartbeatFigures>> {
   const service = await WholeService.start({ RATE_LIMIT_FACTOR: "0" });
-  const client = fork(CLIENT, { execArgv: ["--disable-warning=ExperimentalWarning"] });
+  const database = await connectTo(service);
+  const figures = {} as Record<HeartbeatTransport, HeartbeatFigures>;
   try {
-    const devices = await makeDevices(service, options.devices);
-    const { hostname: host, port } = new URL(service.ready.base_url);
-    const task: DevicesTask = { host, port: Number(port), periodMs: options.periodMs, devices };
-    client.send(task);
-    await delay(options.warmUpMs);
-    return { devices: devices.length, ...(await measure(service, client, options.measureMs)) };
+    const devices = await makeDevices(database, options.devices);
+    const stage = { service, database, devices, options };
+    for (const transport of TRANSPORTS) figures[transport] = await beatOver(transport, stage);
+    return figures;
   } finally {
-    client.disconnect();
+    await database.end();
     await service.stop();
   }
 }
 
-async function measure(service: WholeService, client: ChildProcess, ms: number) {
+async function beatOver(transport: HeartbeatTransport, stage: Stage): Promise<HeartbeatFigures> {
+  const { service, devices, options } = stage;
+  const client = fork(CLIENT, { execArgv: ["--disable-warning=ExperimentalWarning"] });
+  const gone = once(client, "exit");
+  try {
+    const { hostname: host, port } = new URL(service.ready.base_url);
+    const { periodMs } = options;
+    const task: DevicesTask = { host, port: Number(port), transport, periodMs, devices };
+    client.send(task);
+    await delay(options.warmUpMs);
+    return await profiled(service.ready.pids.main, transport, () => measure(stage, client));
+  } finally {
+    client.disconnect();
+    await gone;
+  }
+}
+
+async function measure(stage: Stage, client: ChildProcess): Promise<HeartbeatFigures> {
+  const { service, devices, options } = stage;
   const { main, postgres } = service.ready.pids;
   await report(client);
   const before = { at: performance.now(), ...spent(main, postgres, client) };
-  await delay(ms);
+  await delay(options.measureMs);
   const after = { at: performance.now(), ...spent(main, postgres, client) };
   const tally = await report(client);
   const seconds = (after.at - before.at) / 1_000;
   return {
     ...tally,
-    requestsPerSecond: tally.answered / seconds,
+    devices: devices.length,
+    heard: await shareHeard(stage),
+    sentPerSecond: tally.sent / seconds,
     frontCores: (after.front - before.front) / seconds,
     databaseCores: (after.database - before.database) / seconds,
     clientCores: (after.client - before.client) / seconds,
   };
+}
+
+/** A heartbeat is written within a second or so, so that two periods and that are looked back. */
+async function shareHeard({ database, devices, options }: Stage): Promise<number> {
+  const { rows } = await database.query<{ heard: number }>(
+    `select count(*)::float8 as heard from devices
+     where serial = 'bench' and last_seen_at > now() - make_interval(secs => $1)`,
+    [(2 * options.periodMs + 1_500) / 1_000],
+  );
+  return (rows[0]?.heard ?? 0) / devices.length;
 }
 
 function spent(main: number, postgres: number, client: ChildProcess) {
@@ -108,43 +151,43 @@ async function report(client: ChildProcess): Promise<DevicesReport> {
   return (await told)[0] as DevicesReport;
 }
 
-/** Written as the service writes them; pairing so many by hand would take minutes. */
-async function makeDevices(service: WholeService, count: number): Promise<DevicesTask["devices"]> {
+async function connectTo(service: WholeService): Promise<pg.Client> {
   const environment = readFileSync(`/proc/${service.ready.pids.main}/environ`, "utf8");
   const url = /(?:^|\0)DATABASE_URL=([^\0]*)/.exec(environment)?.[1];
   const database = new pg.Client({ connectionString: url });
   await database.connect();
-  try {
-    const place = await database.query<{ workspace: string; owner: string }>(
-      "select workspace_id as workspace, user_id as owner from workspace_members limit 1",
-    );
-    const { workspace, owner } = place.rows[0] ?? {};
-    const devices = Array.from({ length: count }, (_, n) => ({
-      id: newId(),
-      key: newDeviceKey(),
-      recording: n % 10 === 0,
-    }));
-    const ids = devices.map(({ id }) => id);
-    await database.query(
-      `insert into devices (id, serial, status, workspace_id, owner_id, pairing_secret_hash)
-       select id, 'bench', 'paired', $2, $3, convert_to(id::text, 'UTF8') from unnest($1::uuid[]) as id`,
-      [ids, workspace, owner],
-    );
-    await database.query(
-      `insert into device_keys (id, device_id, key_hash, expires_at)
-       select id, device_id, key_hash, now() + interval '30 days'
-       from unnest($1::uuid[], $2::uuid[], $3::bytea[]) as keys (id, device_id, key_hash)`,
-      [ids.map(() => newId()), ids, devices.map(({ key }) => secretHash(key))],
-    );
-    const recording = devices.filter((each) => each.recording);
-    await database.query(
-      `insert into sessions (id, workspace_id, owner_id, device_id, job_id, status, partition)
-       select id, $3, $4, device_id, id, 'recording', 0
-       from unnest($1::uuid[], $2::uuid[]) as sessions (id, device_id)`,
-      [recording.map(() => newId()), recording.map(({ id }) => id), workspace, owner],
-    );
-    return devices;
-  } finally {
-    await database.end();
-  }
+  return database;
+}
+
+/** Written as the service writes them; pairing so many by hand would take minutes. */
+async function makeDevices(database: pg.Client, count: number): Promise<DevicesTask["devices"]> {
+  const place = await database.query<{ workspace: string; owner: string }>(
+    "select workspace_id as workspace, user_id as owner from workspace_members limit 1",
+  );
+  const { workspace, owner } = place.rows[0] ?? {};
+  const devices = Array.from({ length: count }, (_, n) => ({
+    id: newId(),
+    key: newDeviceKey(),
+    recording: n % 10 === 0,
+  }));
+  const ids = devices.map(({ id }) => id);
+  await database.query(
+    `insert into devices (id, serial, status, workspace_id, owner_id, pairing_secret_hash)
+     select id, 'bench', 'paired', $2, $3, convert_to(id::text, 'UTF8') from unnest($1::uuid[]) as id`,
+    [ids, workspace, owner],
+  );
+  await database.query(
+    `insert into device_keys (id, device_id, key_hash, expires_at)
+     select id, device_id, key_hash, now() + interval '30 days'
+     from unnest($1::uuid[], $2::uuid[], $3::bytea[]) as keys (id, device_id, key_hash)`,
+    [ids.map(() => newId()), ids, devices.map(({ key }) => secretHash(key))],
+  );
+  const recording = devices.filter((each) => each.recording);
+  await database.query(
+    `insert into sessions (id, workspace_id, owner_id, device_id, job_id, status, partition)
+     select id, $3, $4, device_id, id, 'recording', 0
+     from unnest($1::uuid[], $2::uuid[]) as sessions (id, device_id)`,
+    [recording.map(() => newId()), recording.map(({ id }) => id), workspace, owner],
+  );
+  return devices;
 }

@@ -12,9 +12,13 @@ function house() {
   const clock = new ManualClock();
   const written: (readonly Beat[])[] = [];
   const recording = new Map<string, string>();
+  const lookups: string[] = [];
   const state = { away: false };
   const book = {
-    recording: async (id: string) => recording.get(id),
+    recording: async (id: string) => {
+      lookups.push(id);
+      return recording.get(id);
+    },
     record: async (beats: readonly Beat[]) => {
       if (state.away) throw new AppError("unavailable", "away");
       written.push(beats);
@@ -29,7 +33,7 @@ function house() {
     ownerId: "o",
     expiresAt: clock.now() + days * DAY,
   });
-  return { clock, written, recording, state, heartbeats, device };
+  return { clock, written, recording, lookups, state, heartbeats, device };
 }
 
 describe("heartbeats", () => {
@@ -77,6 +81,20 @@ describe("heartbeats", () => {
     expect(await beat(30)).toMatchObject({ sessionId: "s", commands: [] });
     expect((await beat(6)).commands).toEqual([{ type: "renew_key" }]);
     await heartbeats.stop();
+  });
+
+  it("heartbeats: a session is looked up only when a command hangs on it", async () => {
+    const { written, recording, lookups, heartbeats, device } = house();
+    const hear = (id: string, telemetry: object) => heartbeats.hear(device(id), telemetry);
+    expect(await hear("a", { recording: false })).toEqual([]);
+    expect(await heartbeats.hear(device("b", 6), {})).toEqual([{ type: "renew_key" }]);
+    expect(lookups).toEqual([]);
+    expect(await hear("c", { recording: true })).toEqual([{ type: "stop_recording" }]);
+    recording.set("c", "s");
+    expect(await hear("c", { recording: true })).toEqual([]);
+    expect(lookups).toEqual(["c", "c"]);
+    await heartbeats.stop();
+    expect(written.flat().map(({ deviceId }) => deviceId)).toEqual(["a", "b", "c"]);
   });
 
   it("heartbeats: telemetry is bounded", async () => {

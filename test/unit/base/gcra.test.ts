@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Gcra } from "../../../src/base/gcra.ts";
+import { Gcra, Pace } from "../../../src/base/gcra.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 describe("gcra: limits", () => {
@@ -47,6 +47,28 @@ describe("gcra: limits", () => {
           const expected = tokens >= 1 - 1e-9;
           if (expected) tokens -= 1;
           expect(gcra.take("k").allowed).toBe(expected);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("paces one alone as it paces many", () => {
+    const limits = fc.record({
+      perMinute: fc.integer({ min: 1, max: 6000 }),
+      burst: fc.integer({ min: 1, max: 50 }),
+    });
+    fc.assert(
+      fc.property(limits, fc.array(fc.nat({ max: 3000 }), { maxLength: 200 }), (limit, gaps) => {
+        const clock = new ManualClock(0);
+        const [gcra, pace, pacing] = [
+          new Gcra(limit, clock),
+          new Pace(limit, clock),
+          { arrival: 0 },
+        ];
+        for (const gap of gaps) {
+          clock.advance(gap);
+          expect(pace.take(pacing)).toBe(gcra.take("k").allowed);
         }
       }),
       { numRuns: 1000 },
