@@ -58,6 +58,24 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
       read: () => sessions?.webhooks.figures.failed ?? 0,
     },
     {
+      name: "voice_finals_total",
+      help: "Finals of workers to sessions of this host, since the start",
+      kind: "counter",
+      read: () => sessions?.finals.finals ?? 0,
+    },
+    {
+      name: "voice_final_worker_seconds_total",
+      help: "Time from the last audio that a final needed reaching its worker to the final",
+      kind: "counter",
+      read: () => sessions?.finals.seconds ?? 0,
+    },
+    {
+      name: "voice_final_engine_seconds_total",
+      help: "Of it, time in the engine for the final's session",
+      kind: "counter",
+      read: () => sessions?.finals.engineSeconds ?? 0,
+    },
+    {
       name: "voice_workers_known",
       help: "Workers heard lately",
       read: () => shared.placement.status().length,

@@ -13,6 +13,7 @@ import { KvLeaseTable } from "./bus/kv-lease-table.ts";
 import { BusAudio } from "./bus/live-audio.ts";
 import { PartitionInbox } from "./bus/partition-inbox.ts";
 import { TurnPublisher } from "./bus/turn-publisher.ts";
+import { FinalTimes } from "./inference/final-times.ts";
 import { LiveTails } from "./inference/live-tails.ts";
 import { PlacedTranscribers } from "./inference/placed-transcribers.ts";
 import { SessionCompanion } from "./inference/session-companion.ts";
@@ -37,6 +38,7 @@ export interface SessionsRole {
   host: SessionHost;
   /** Writes that the journal refused, as another activation had taken over. */
   fenced(): number;
+  finals: FinalTimes;
   webhooks: WebhookSender;
 }
 
@@ -50,7 +52,9 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   const client = new WorkerClient();
   stack.push("worker client", () => client.close());
   let fenced = 0;
+  const finals = new FinalTimes();
   const host: SessionHost = createHost(context, client, {
+    finals,
     deviceOf: (id) => presence.of(id),
     onFenced: () => {
       fenced += 1;
@@ -111,7 +115,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   startJobs(context, client);
   const webhooks = startWebhooks(context);
   queues.add(webhooks);
-  return { host, fenced: () => fenced, webhooks };
+  return { host, finals, fenced: () => fenced, webhooks };
 }
 
 function startBlobSweep({ log, shared, stack }: AppContext): void {
@@ -140,6 +144,7 @@ function deliverTo(
 }
 
 interface HostHooks {
+  finals: FinalTimes;
   deviceOf(sessionId: string): DeviceFrame | undefined;
   onFenced(): void;
 }
@@ -147,7 +152,7 @@ interface HostHooks {
 function createHost(
   context: AppContext,
   client: WorkerClient,
-  { deviceOf, onFenced }: HostHooks,
+  { finals, deviceOf, onFenced }: HostHooks,
 ): SessionHost {
   const { config, log, clock, shared, queues } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
@@ -169,6 +174,7 @@ function createHost(
       tails,
       log: log.child({ session_id: id, epoch }),
       tell,
+      times: finals,
       device: () => deviceOf(id),
       publish: (frame) => publisher.transient(id, frame),
       publishTurn: (turn) => publisher.turn(id, turn),

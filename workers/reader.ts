@@ -20,6 +20,8 @@ export interface ReaderStep {
 /** The reading of one session; `workers/speech/session-reader.ts` is the one that ships. */
 export interface Reader {
   readonly opened: Opened;
+  /** Time spent in the engine so far, milliseconds. */
+  readonly engineMs: number;
   /** Takes a chunk, gap, finalize or finish; throws an AppError on what cannot be. */
   enqueue(message: RequestMessage): void;
   queuedSamples(): number;

@@ -1,6 +1,7 @@
 import { getHeapStatistics } from "node:v8";
 import { AppError } from "../src/base/errors.ts";
 import { TranscribeRequest, TranscribeResponse } from "../src/wire/gen/voice/v1/worker.ts";
+import { AnswerTimes } from "./answer-times.ts";
 import type { Reader, ReaderFactory, RequestMessage, ResponseMessage } from "./reader.ts";
 import {
   type EncodedResult,
@@ -25,6 +26,7 @@ interface Entry {
   finishing: boolean;
   /** Says when all that it was given is read. */
   readonly tellsWhenRead: boolean;
+  readonly times: AnswerTimes;
   /** End of the audio taken so far, in samples. */
   end: number;
 }
@@ -60,6 +62,7 @@ export class SessionHost {
       active: false,
       finishing: false,
       tellsWhenRead: message.value.tellWhenRead === true,
+      times: new AnswerTimes(() => performance.now()),
       end: message.value.checkpoint?.position ?? 0,
     };
     this.#entries.set(session, entry);
@@ -95,6 +98,7 @@ export class SessionHost {
     if (message.$case === "chunk" || message.$case === "gap") {
       entry.end = Math.max(entry.end, message.value.start + message.value.length);
     }
+    entry.times.arrived(entry.end, entry.reader.engineMs);
     entry.reader.enqueue(message);
     entry.finishing = message.$case === "finish";
     entry.active = true;
@@ -158,9 +162,10 @@ export class SessionHost {
         // How far it is final is told with the next progress of its own.
         messages.push({ $case: "progress", value: { processedTo: entry.end, finalisedTo: 0 } });
       }
+      const results = messages.map((message) => toResult(timed(message, entry, reader)));
       const queuedSamples = reader.queuedSamples();
       if (done) this.close(entry.session);
-      return { session: entry.session, results: messages.map(toResult), queuedSamples, done };
+      return { session: entry.session, results, queuedSamples, done };
     } catch (error) {
       this.#fail(entry, error);
       return undefined;
@@ -176,6 +181,13 @@ export class SessionHost {
       // The reader is broken already, and that has been told.
     }
   }
+}
+
+/** Finals tell how long they took. */
+function timed(message: ResponseMessage, { times }: Entry, { engineMs }: Reader): ResponseMessage {
+  if (message.$case !== "utterance") return message;
+  const time = times.answered(message.value.end, engineMs);
+  return { $case: "utterance", value: { ...message.value, time } };
 }
 
 function decode(request: Uint8Array): RequestMessage {

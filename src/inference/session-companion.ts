@@ -12,6 +12,7 @@ import type { SessionWrite } from "../session/write.ts";
 import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
 import type { AudioSource } from "./audio-source.ts";
+import type { FinalTimes } from "./final-times.ts";
 import { Interruptions } from "./interruptions.ts";
 import type { LiveTail } from "./live-tail.ts";
 import type { LiveTails } from "./live-tails.ts";
@@ -221,6 +222,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #hearUtterance(state: Readonly<SessionState>, utterance: Utterance): void {
     this.#interim = undefined;
     this.#processedTo = Math.max(this.#processedTo, utterance.end);
+    this.#noteTime(utterance);
     const { checkpoint } = utterance;
     if (checkpoint === undefined) return;
     this.#finalisedTo = Math.max(this.#finalisedTo, checkpoint.position);
@@ -237,6 +239,14 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       session_id: state.sessionId,
       end: toSeconds(utterance.end),
     });
+  }
+
+  #noteTime({ end, segments, time }: Utterance): void {
+    if (time === undefined || segments.length === 0) return;
+    const { log, times } = this.#parts;
+    times?.add(time);
+    const [total_ms, engine_ms] = [time.total / 1_000, time.engine / 1_000];
+    log.debug({ event: "final", end: toSeconds(end), total_ms, engine_ms }, "the worker answered");
   }
 
   #hearProgress(state: Readonly<SessionState>, finalisedTo: number): void {
@@ -343,6 +353,8 @@ export interface CompanionParts {
   log: Log;
   /** Queues a command to the session itself; false when it is full or gone. */
   tell(command: SessionCommand): boolean;
+  /** Where the worker's times are added up. */
+  times?: FinalTimes;
   /** How the recording device does, if it is known. */
   device?(): DeviceFrame | undefined;
   publish(frame: TransientFrame): void;

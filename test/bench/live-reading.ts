@@ -12,6 +12,17 @@ export interface LiveDelays {
   interim: number[];
   /** From an utterance's last voiced frame leaving the device to its final result at a viewer. */
   final: number[];
+  /** The same from the frame that ended the utterance, less what `engineMs` gives. */
+  own: number[];
+  /** From the last voiced frame to the one that ended the utterance. */
+  wait: number[];
+  engine: number[];
+}
+
+/** Of a session's utterances, in seconds of its audio; `engineMs` from the ending frame's arrival. */
+export interface EngineTime {
+  end: number;
+  engineMs: number;
 }
 
 interface Word {
@@ -50,8 +61,15 @@ export class LiveReading {
     return new LiveReading(base, token, workspace.id ?? "");
   }
 
-  /** Streams the audio in real time, in frames of `frameMs`. */
-  async measure(audio: Buffer, frameMs: number): Promise<LiveDelays> {
+  /**
+   * Streams the audio in real time, in frames of `frameMs`. `engineTimes` is asked afterwards for
+   * what the service noted of the session.
+   */
+  async measure(
+    audio: Buffer,
+    frameMs: number,
+    engineTimes: (session: string) => EngineTime[] = () => [],
+  ): Promise<LiveDelays> {
     const wish = { workspace_id: this.#workspaceId, name: "Bench" };
     const { device_id, api_key: key = "" } = await post(
       `${this.#base}/devices`,
@@ -78,7 +96,7 @@ export class LiveReading {
     device.close();
     viewer.close();
     await post(`${this.#base}/devices/${device_id}/session/stop`, { "x-api-key": key }, {});
-    const delays = watch.delays(sentAt);
+    const delays = watch.delays(sentAt, engineTimes(session));
     if (delays.final.length === 0) throw new Error("The viewer saw no final result.");
     return delays;
   }
@@ -107,18 +125,33 @@ class Watch {
   }
 
   /** Only words that stayed: those of finals. */
-  delays(sentAt: (second: number) => number): LiveDelays {
+  delays(sentAt: (second: number) => number, times: readonly EngineTime[]): LiveDelays {
     const interim = this.#finals.flatMap(({ words }) =>
       words.flatMap((word) => {
         const seen = this.#firstSeen.find((each) => isSame(each, word));
         return seen === undefined ? [] : [seen.at - sentAt(word.end)];
       }),
     );
-    const final = this.#finals.map(
-      ({ at, words }) => at - sentAt(Math.max(...words.map(({ end }) => end))),
-    );
-    return { interim, final };
+    const final = this.#finals.map(({ at, words }) => at - sentAt(lastEnd(words)));
+    const parts = this.#finals.flatMap(({ at, words }) => {
+      const time = times.find(({ end }) => end >= lastEnd(words));
+      if (time === undefined) return [];
+      const ended = sentAt(time.end);
+      const { engineMs } = time;
+      return [{ own: at - ended - engineMs, wait: ended - sentAt(lastEnd(words)), engineMs }];
+    });
+    return {
+      interim,
+      final,
+      own: parts.map(({ own }) => own),
+      wait: parts.map(({ wait }) => wait),
+      engine: parts.map(({ engineMs }) => engineMs),
+    };
   }
+}
+
+function lastEnd(words: readonly Word[]): number {
+  return Math.max(...words.map(({ end }) => end));
 }
 
 /** The same word at the same place, even if its borders moved a little. */
@@ -126,7 +159,7 @@ function isSame(one: Word, other: Word): boolean {
   return one.word === other.word && one.start < other.end && other.start < one.end;
 }
 
-/** Returns when the frame that holds a second of the audio was sent. */
+/** Returns when the frame that holds the last sample before a second of the audio was sent. */
 async function stream(
   device: WebSocket,
   audio: Buffer,
@@ -144,8 +177,8 @@ async function stream(
     times.push(performance.now());
   }
   return (second) => {
-    const frame = Math.min(times.length - 1, Math.floor((second * 1000) / frameMs));
-    return times[frame] ?? Number.NaN;
+    const frame = Math.ceil(Math.round(second * 1000) / frameMs) - 1;
+    return times[Math.min(times.length - 1, Math.max(0, frame))] ?? Number.NaN;
   };
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** Ticks of a second in /proc. */
 const TICKS = 100;
@@ -7,6 +7,22 @@ const TICKS = 100;
 export function cpuSeconds(pid: number): number {
   const fields = statOf(pid);
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS;
+}
+
+/** The same of a process and all below it, those that have ended among them. */
+export function treeCpuSeconds(root: number): number {
+  const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  const parents = new Map(pids.map((pid) => [pid, Number(statOf(pid)[1] ?? 0)]));
+  const isBelow = (pid: number): boolean => {
+    for (let at: number | undefined = pid; at !== undefined && at > 1; at = parents.get(at)) {
+      if (at === root) return true;
+    }
+    return false;
+  };
+  return pids
+    .filter(isBelow)
+    .map((pid) => statOf(pid).slice(11, 15))
+    .reduce((sum, times) => sum + times.reduce((one, ticks) => one + Number(ticks) / TICKS, 0), 0);
 }
 
 /** The same of all children of this process that have ended. */

@@ -39,12 +39,14 @@ const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<Bench
 const HELP = `npm run bench -- [names] [options]
   names         of: ${Object.keys(MEASUREMENTS).join(" ")} (all unless given)
   --quick       fewer and shorter rounds
+  --profile     CPU profiles of our processes in DIR/profiles; latency tells what they say
   --out DIR     where bench.json goes (default: out)`;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
+    profile: { type: "boolean", default: false },
     out: { type: "string", default: join(PROJECT, "out") },
     help: { type: "boolean", default: false },
   },
@@ -61,6 +63,8 @@ else if (unknown.length > 0) {
 }
 
 async function bench(): Promise<void> {
+  mkdirSync(options.out, { recursive: true });
+  if (options.profile) process.env.BENCH_PROFILE ??= resolve(options.out, "profiles");
   const names = positionals.length > 0 ? positionals : Object.keys(MEASUREMENTS);
   const scale = options.quick ? QUICK : FULL;
   const report = {
@@ -79,7 +83,6 @@ async function bench(): Promise<void> {
       report.left_out.push(`${name}: ${error instanceof Error ? error.stack : error}`);
     }
   }
-  mkdirSync(options.out, { recursive: true });
   const file = join(options.out, "bench.json");
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
   console.log(`${printBench(report)}\n\nwritten to ${file}`);

@@ -28,12 +28,13 @@ export class RunningService {
   }
 
   /** Throws with the last output when the service does not become ready within 5 min. */
-  static async start(project: string): Promise<RunningService> {
+  static async start(project: string, env: NodeJS.ProcessEnv = {}): Promise<RunningService> {
     const folder = mkdtempSync(join(tmpdir(), "voice-eval-"));
     const ready = join(folder, "ready.json");
     const flags = ["--no-demo", "--data", join(folder, "data"), "--port", "0"];
     const child = spawn("npm", ["run", "up", "--", ...flags, "--ready-file", ready], {
       cwd: project,
+      env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       // Its own group, so that npm and what it started can be stopped together.
       detached: true,
@@ -57,6 +58,13 @@ export class RunningService {
     }
   }
 
+  /** What a part has logged so far, by its name: lines of JSON. */
+  log(part: string): string[] {
+    const text = readFileSync(join(this.#folder, "data", "logs", `${part}.log`), "utf8");
+    return text.split("\n").filter((line) => line.startsWith("{"));
+  }
+
+  /** Asks it to stop; what it leaves on disk is deleted. */
   stop(): Promise<void> {
     return stop(this.#child, this.#folder);
   }

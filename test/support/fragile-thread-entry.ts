@@ -14,6 +14,7 @@ await serveThread(async (settings) => {
 
 function makeFragile(reader: Reader): Reader {
   return {
+    engineMs: 0,
     opened: reader.opened,
     enqueue: (message: RequestMessage) => {
       if (message.$case === "chunk" && message.value.mediaType === "test/crash") process.exit(7);

@@ -41,6 +41,7 @@ class PoisonReader implements Reader {
     diarisationModelVersion: "none",
     detectedLanguage: "en",
   };
+  readonly engineMs = 0;
   readonly #spans: Span[] = [];
   #position: number;
   #end: number;

@@ -23,6 +23,7 @@ export class ScriptedReader implements Reader {
     diarisationModelVersion: "none",
     detectedLanguage: "en",
   };
+  readonly engineMs = 0;
   #position: number;
   #end: number;
   #finalised: number;

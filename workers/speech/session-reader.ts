@@ -7,6 +7,7 @@ import { type AudioEvent, SessionAudio } from "../audio/session-audio.ts";
 import { VoiceActivity } from "../audio/voice-activity.ts";
 import type { Reader, ReaderStep, RequestMessage, ResponseMessage } from "../reader.ts";
 import type { SpeakerTracker } from "../speakers/speaker-tracker.ts";
+import { MeteredRecogniser } from "./metered-recogniser.ts";
 import { decodeReaderState, encodeReaderState, type ReaderState } from "./reader-state.ts";
 import type { Recogniser } from "./recogniser.ts";
 import type { RecogniserPool } from "./recogniser-pool.ts";
@@ -36,6 +37,7 @@ export class SessionReader implements Reader {
   readonly opened: Opened;
   readonly #deps: SessionReaderDeps;
   readonly #recogniser: Recogniser;
+  readonly #metered: MeteredRecogniser;
   readonly #activity: VoiceActivity;
   readonly #tracker: SpeakerTracker;
   readonly #audio: SessionAudio;
@@ -75,6 +77,7 @@ export class SessionReader implements Reader {
     const position = open.checkpoint?.position ?? 0;
     this.#deps = deps;
     this.#recogniser = recogniser;
+    this.#metered = new MeteredRecogniser(recogniser);
     this.#activity = activity;
     this.#tracker = deps.createTracker(open.checkpoint?.speakers);
     if (state !== undefined) {
@@ -87,7 +90,7 @@ export class SessionReader implements Reader {
     const checkpointAt = (at: number): Checkpoint => this.#checkpoint(at);
     this.#utterances = new UtteranceReader({
       position,
-      recogniser,
+      recogniser: this.#metered,
       activity,
       tracker,
       interimResults,
@@ -118,6 +121,10 @@ export class SessionReader implements Reader {
       case "open":
         throw new AppError("bad_request", "The session is open already.");
     }
+  }
+
+  get engineMs(): number {
+    return this.#metered.workMs;
   }
 
   queuedSamples(): number {

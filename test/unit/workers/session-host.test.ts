@@ -31,6 +31,27 @@ function create() {
   return { host, events, batches };
 }
 
+describe("session host: times", () => {
+  it("a final tells how long it took since its audio came", async () => {
+    const { host, batches } = create();
+    await host.open(1, open());
+    const before = performance.now();
+    host.feed(1, chunk(0, 1));
+    const finals = () =>
+      batches()
+        .flatMap(({ results }) => results)
+        .filter(({ kind }) => kind === "utterance")
+        .map(({ bytes }) => TranscribeResponse.decode(bytes).message);
+    await expect.poll(finals, PATIENT).toHaveLength(1);
+    const [final] = finals();
+    const time = final?.$case === "utterance" ? final.value.time : undefined;
+    expect(time?.engine).toBe(0);
+    expect(time?.total).toBeGreaterThan(0);
+    expect(time?.total).toBeLessThanOrEqual((performance.now() - before) * 1_000);
+    host.closeAll();
+  });
+});
+
 describe("session host: turns", () => {
   it("a short session is not kept waiting by the backlog of another", async () => {
     const { host, batches } = create();

@@ -1,0 +1,27 @@
+import type { AnswerTime } from "../wire/gen/voice/v1/worker.ts";
+
+/** How long workers took for finals after the audio that they needed was there, summed up. */
+export class FinalTimes {
+  #finals = 0;
+  #totalMicros = 0;
+  #engineMicros = 0;
+
+  add({ total, engine }: AnswerTime): void {
+    this.#finals += 1;
+    this.#totalMicros += total;
+    this.#engineMicros += engine;
+  }
+
+  get finals(): number {
+    return this.#finals;
+  }
+
+  get seconds(): number {
+    return this.#totalMicros / 1e6;
+  }
+
+  /** Of `seconds` those in the engine. */
+  get engineSeconds(): number {
+    return this.#engineMicros / 1e6;
+  }
+}
