@@ -113,9 +113,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   stack.push("actor host", () => host.drain());
   stack.push("partitions", () => owner.stop(), HAND_OVER_MS);
   startJobs(context, client);
-  const webhooks = startWebhooks(context);
-  queues.add(webhooks);
-  return { host, finals, fenced: () => fenced, webhooks };
+  return { host, finals, fenced: () => fenced, webhooks: startWebhooks(context) };
 }
 
 function startBlobSweep({ log, shared, stack }: AppContext): void {

@@ -25,7 +25,8 @@ export function createWebhookPorts(
 }
 
 /** The part of the sessions role that sends webhooks. */
-export function startWebhooks({ config, clock, log, stack, shared }: AppContext): WebhookSender {
+export function startWebhooks(context: AppContext): WebhookSender {
+  const { config, clock, log, stack, shared, queues } = context;
   const sender = new WebhookSender({
     queue: new PostgresDeliveryQueue(shared.pool),
     secrets: new WebhookSecrets(shared.keys.webhookKey),
@@ -38,6 +39,7 @@ export function startWebhooks({ config, clock, log, stack, shared }: AppContext)
     lease: 30_000,
     grace: 1_500,
   });
+  queues.add(sender);
   sender.start();
   stack.push("webhook sender", () => sender.stop());
   return sender;
