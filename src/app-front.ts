@@ -235,6 +235,8 @@ function createConversationPorts(
   const { cursorKey } = shared.keys;
   const segments = new PostgresSegments(pool);
   const { workshops, characters } = groups.workshops;
+  const chunks = new PostgresChunkStore(pool);
+  context.queues.add(chunks);
   return {
     deviceSessions: {
       sessions: new PostgresDeviceSessions(pool),
@@ -260,7 +262,7 @@ function createConversationPorts(
     },
     upload: {
       directory,
-      chunks: new PostgresChunkStore(pool),
+      chunks,
       blobs,
       notifier,
       backlog,

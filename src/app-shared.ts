@@ -52,6 +52,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
       : await parseKeyMaterial(config.keys);
   const blobs = new FolderBlobs(config.blobFolder);
   await blobs.start();
+  stack.push("audio files", () => blobs.stop());
   const pool = await createPool(config.databaseUrl, { maximumPoolSize: config.databasePoolSize });
   stack.push("database pool", () => pool.end());
   if (config.keys === undefined) {

@@ -54,6 +54,7 @@ async function startParts(
 ): Promise<RunningApp> {
   const shared = await openShared(config, log, stack);
   const queues = new QueueMetrics();
+  queues.add(shared.blobs);
   const context = { config, version, log, clock: systemClock, stack, shared, queues };
   let sessions: SessionsRole | undefined;
   if (config.roles.has("sessions")) {

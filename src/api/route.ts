@@ -65,7 +65,7 @@ export type Credential = "bearer" | "device_key" | "service_key" | "refresh" | "
 
 export type BodySpec =
   | { kind: "json"; schema: TSchema; optional?: boolean }
-  /** Bytes streamed to a temporary file; the handler gets an `Upload`. */
+  /** Bytes as they come; the handler gets an `Upload`. */
   | { kind: "upload" };
 
 export interface ResponseSpec {
@@ -101,8 +101,11 @@ export interface Request {
 }
 
 /** An uploaded body, complete, on disk in a temporary file that the front removes afterwards. */
+/** Few bytes are in memory, more in a temporary file that goes with the request. */
+export type UploadContent = { kind: "memory"; data: Buffer } | { kind: "file"; path: string };
+
 export interface Upload {
-  path: string;
+  content: UploadContent;
   bytes: number;
   /** SHA-256 in hex. */
   sha256: string;

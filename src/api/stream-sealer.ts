@@ -1,6 +1,4 @@
 import { createHash } from "node:crypto";
-import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { delay } from "../base/deferred.ts";
 import { errorMessage, isAppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
@@ -12,7 +10,7 @@ import type { BlobStore, NewChunk } from "./upload-audio-store.ts";
 
 export interface SealerPorts {
   unsealed: UnsealedChunks;
-  blobs: BlobStore & { readonly temporaryFolder: string };
+  blobs: BlobStore;
   notifier: CommandNotifier;
   log: Log;
 }
@@ -67,7 +65,7 @@ export class StreamSealer {
     const audio = await this.#ports.unsealed.read(unsealed);
     if (audio === undefined) return true;
     const chunk = describe(unsealed, audio);
-    await this.#putFile(chunk, audio.data);
+    await this.#ports.blobs.putBytes(chunk.sessionId, chunk.sha256, audio.data);
     try {
       const sealed = await this.#ports.unsealed.seal(chunk, audio.pieces);
       if (sealed === undefined) return false;
@@ -77,16 +75,6 @@ export class StreamSealer {
       if (!isAppError(error, "session_deleted")) throw error;
       await this.#ports.blobs.delete(unsealed.sessionId);
       return true;
-    }
-  }
-
-  async #putFile(chunk: NewChunk, data: Buffer): Promise<void> {
-    const path = join(this.#ports.blobs.temporaryFolder, `${newId()}.stream`);
-    try {
-      await writeFile(path, data);
-      await this.#ports.blobs.put(chunk.sessionId, chunk.sha256, path);
-    } finally {
-      await rm(path, { force: true });
     }
   }
 }

@@ -7,6 +7,7 @@ import {
   parsePcmMediaType,
   parseWavHeader,
 } from "../base/wav-header.ts";
+import type { UploadContent } from "./route.ts";
 
 /** What the front needs to know of an upload before it stores it. */
 export interface AudioContainer {
@@ -19,7 +20,7 @@ export interface AudioContainer {
 }
 
 export interface UploadedFile {
-  path: string;
+  content: UploadContent;
   bytes: number;
   mediaType: string;
 }
@@ -30,8 +31,9 @@ export const SUPPORTED =
 /** WAV files may carry other chunks before their samples; headers longer than this are refused. */
 const HEAD_BYTES = 256 * 1024;
 
-async function readHead(path: string): Promise<Uint8Array> {
-  const file = await open(path, "r");
+async function readHead(content: UploadContent): Promise<Uint8Array> {
+  if (content.kind === "memory") return content.data.subarray(0, HEAD_BYTES);
+  const file = await open(content.path, "r");
   try {
     const buffer = Buffer.alloc(HEAD_BYTES);
     let length = 0;
@@ -134,7 +136,7 @@ function refusal(head: Uint8Array, mediaType: string): AppError {
  */
 export async function inspectAudio(file: UploadedFile): Promise<AudioContainer> {
   if (file.bytes === 0) throw new AppError("not_audio", "The file is empty: it holds no audio.");
-  const head = await readHead(file.path);
+  const head = await readHead(file.content);
   if (isWav(head)) return wavContainer(head, file.bytes);
   if (/^audio\/pcm\s*(;|$)/.test(file.mediaType)) return pcmContainer(file.mediaType, file.bytes);
   throw refusal(head, file.mediaType);

@@ -48,6 +48,8 @@ export interface BlobStore {
    * power failure. The same bytes twice are fine. Throws `storage_full`.
    */
   put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }>;
+  /** The same for few bytes, that are in memory. */
+  putBytes(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;
   /** Throws `not_found` when there is no such audio. */
   read(sessionId: string, sha256: string): Promise<Buffer>;
   /** Removes all audio of a session; nothing to remove is fine. */

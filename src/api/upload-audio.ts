@@ -5,7 +5,7 @@ import type { Log } from "../base/log.ts";
 import { MAX_SEQUENCE } from "../session/limits.ts";
 import { chunkStatus } from "./chunks.ts";
 import type { Heartbeats } from "./heartbeats.ts";
-import { defineRoute, type Reply, type Route, type Upload } from "./route.ts";
+import { defineRoute, type Reply, type Route, type Upload, type UploadContent } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import { notifyCommitted } from "./sessions-notify.ts";
@@ -109,10 +109,16 @@ async function describe(
 }
 
 /** Audio first, row second: a row never names audio that a power failure could take. */
-async function save(ports: UploadAudioPorts, chunk: NewChunk, path: string): Promise<Reply> {
+async function save(
+  ports: UploadAudioPorts,
+  chunk: NewChunk,
+  content: UploadContent,
+): Promise<Reply> {
   const known = await ports.chunks.find(chunk.sessionId, chunk.sequence, chunk.sha256);
   if (known !== undefined) return { status: 200, body: presentStored(known) };
-  await ports.blobs.put(chunk.sessionId, chunk.sha256, path);
+  const { sessionId, sha256 } = chunk;
+  if (content.kind === "memory") await ports.blobs.putBytes(sessionId, sha256, content.data);
+  else await ports.blobs.put(sessionId, sha256, content.path);
   try {
     const stored = await ports.chunks.store(chunk);
     notifyCommitted(ports.notifier, ports.log, stored.outbox);
@@ -168,7 +174,7 @@ export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
       const recordedAt = readStartedAt(file.fields.started_at);
       const maxSeconds = ports.maxSeconds ?? MAX_SECONDS;
       const chunk = await describe(file, params.session_id, sequence, maxSeconds);
-      const reply = await save(ports, { ...chunk, recordedAt }, file.path);
+      const reply = await save(ports, { ...chunk, recordedAt }, file.content);
       if (principal?.kind === "device") ports.heartbeats?.seen(principal.id);
       return reply;
     },

@@ -303,11 +303,16 @@ export class HttpFront implements QueueOwner {
     );
     const work = Promise.resolve(route.handle({ ...request, upload }, resource));
     // The handler may outlive its time limit and still need the file.
-    const removed = work.catch(() => {}).then(() => removeFile(upload.path));
+    const done = upload.content.kind === "file" ? removeAfter(work, upload.content.path) : work;
     const answer = await withTimeout(work, limits.handlerTimeoutMs, "Storing the upload");
-    await removed;
+    await done;
     return answer;
   }
+}
+
+async function removeAfter(work: Promise<unknown>, path: string): Promise<void> {
+  await work.catch(() => {});
+  await removeFile(path);
 }
 
 function buildRequest(

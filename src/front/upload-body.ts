@@ -1,10 +1,11 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { Busboy } from "@fastify/busboy";
 import type { Upload } from "../api/route.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { Exchange } from "./exchange.ts";
@@ -20,12 +21,67 @@ export interface UploadLimits {
 type Headers = Readonly<Record<string, string>>;
 type Part = Pick<Upload, "filename" | "mediaType">;
 
+/** An upload up to this size stays in memory: how many do at once is bounded with the uploads. */
+const MEMORY_BYTES = 256 * 1024;
+
+/** What was received so far: in memory while it is little, then in a temporary file. */
+class Received {
+  readonly #folder: string;
+  readonly #onDrain: () => void;
+  readonly #onFailed: (error: AppError) => void;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #file: TemporaryFile | undefined;
+
+  constructor(folder: string, onDrain: () => void, onFailed: (error: AppError) => void) {
+    this.#folder = folder;
+    this.#onDrain = onDrain;
+    this.#onFailed = onFailed;
+  }
+
+  /** False when the writer should wait for the drain. */
+  write(chunk: Buffer): boolean {
+    this.#bytes += chunk.byteLength;
+    if (this.#file !== undefined) return this.#file.write(chunk);
+    this.#parts.push(chunk);
+    if (this.#bytes <= MEMORY_BYTES) return true;
+    const file = new TemporaryFile(this.#folder);
+    this.#file = file;
+    file.stream.on("drain", this.#onDrain);
+    file.closed.catch(this.#onFailed);
+    return (
+      this.#parts
+        .splice(0)
+        .map((part) => file.write(part))
+        .at(-1) ?? true
+    );
+  }
+
+  async finish(part: Part, fields: Record<string, string>): Promise<Upload> {
+    const bytes = this.#bytes;
+    if (this.#file !== undefined) {
+      const { path } = this.#file;
+      const sha256 = await this.#file.finish();
+      return { content: { kind: "file", path }, bytes, sha256, ...part, fields };
+    }
+    const [first, ...more] = this.#parts;
+    const data = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#parts);
+    const sha256 = hash("sha256", data, "hex");
+    return { content: { kind: "memory", data }, bytes, sha256, ...part, fields };
+  }
+
+  /** Leaves no file behind; never rejects. */
+  async discard(): Promise<void> {
+    this.#parts = [];
+    await this.#file?.discard();
+  }
+}
+
 /** A file being filled: hashes what it writes. */
 class TemporaryFile {
   readonly path: string;
   readonly stream: Writable;
   readonly #hash = createHash("sha256");
-  #bytes = 0;
   readonly closed: Promise<void>;
 
   constructor(folder: string) {
@@ -41,15 +97,14 @@ class TemporaryFile {
   /** False when the writer should wait for the stream's `drain`. */
   write(chunk: Buffer): boolean {
     this.#hash.update(chunk);
-    this.#bytes += chunk.byteLength;
     return this.stream.write(chunk);
   }
 
-  async finish(part: Part, fields: Record<string, string>): Promise<Upload> {
+  /** The SHA-256 of what it holds, in hex. */
+  async finish(): Promise<string> {
     this.stream.end();
     await this.closed;
-    const sha256 = this.#hash.digest("hex");
-    return { path: this.path, bytes: this.#bytes, sha256, ...part, fields };
+    return this.#hash.digest("hex");
   }
 
   /** Closes and removes the file; never rejects. */
@@ -75,47 +130,57 @@ function fileError(error: NodeJS.ErrnoException): AppError {
   return new AppError("internal", "The upload could not be stored.", { cause: error });
 }
 
-/** Where body bytes go: the file itself, or a parser in front of it. */
+/** Where body bytes go: what is received itself, or a parser in front of it. */
 interface Intake {
-  /** False when full; `onDrain` tells when it has room again. */
+  /** False when full; `drained` is called when it has room again. */
   write(chunk: Buffer): boolean;
-  onDrain(listener: () => void): void;
+  /** Told when what is received has room again. */
+  drained(): void;
   finish(): Promise<Upload>;
 }
 
 /**
- * Streams a body into a temporary file, which is the caller's to remove. A
- * body that is too large, late, cut off or malformed leaves no file behind.
+ * Takes a body in, into a temporary file when it is large, which is the caller's
+ * to remove. One that is too large, late, cut off or malformed leaves no file behind.
  */
 export async function readUpload(
   exchange: Exchange,
   headers: Headers,
   limits: UploadLimits,
 ): Promise<Upload> {
-  const file = new TemporaryFile(limits.folder);
+  const failed = createDeferred<never>();
+  failed.promise.catch(() => {});
+  const received: Received = new Received(
+    limits.folder,
+    () => intake.drained(),
+    (error) => failed.reject(error),
+  );
+  const intake = openIntake(received, headers, () => exchange.resume());
   try {
-    return await receive(exchange, openIntake(file, headers), file, limits);
+    return await receive(exchange, intake, failed.promise, limits);
   } catch (error) {
-    await file.discard();
+    await received.discard();
     throw error;
   }
 }
 
-function openIntake(file: TemporaryFile, headers: Headers): Intake {
+function openIntake(received: Received, headers: Headers, resume: () => void): Intake {
   const type = headers["content-type"] ?? "";
-  if (type.toLowerCase().startsWith("multipart/form-data")) return multipart(file, type);
+  if (type.toLowerCase().startsWith("multipart/form-data")) {
+    return multipart(received, type, resume);
+  }
   const mediaType = type.trim().toLowerCase() || "application/octet-stream";
   return {
-    write: (chunk) => file.write(chunk),
-    onDrain: (listener) => file.stream.on("drain", listener),
-    finish: () => file.finish({ filename: "", mediaType }, {}),
+    write: (chunk) => received.write(chunk),
+    drained: resume,
+    finish: () => received.finish({ filename: "", mediaType }, {}),
   };
 }
 
 function receive(
   exchange: Exchange,
   intake: Intake,
-  file: TemporaryFile,
+  failed: Promise<never>,
   limits: UploadLimits,
 ): Promise<Upload> {
   return new Promise((resolve, reject) => {
@@ -129,8 +194,7 @@ function receive(
     };
     const fail = (error: unknown): void => settle(() => reject(error));
     const timer = setTimeout(() => fail(bodyLate(limits.timeoutMs)), limits.timeoutMs);
-    file.closed.catch(fail);
-    intake.onDrain(() => exchange.resume());
+    failed.catch(fail);
     exchange.readBody({
       data(chunk) {
         if (done) return;
@@ -160,8 +224,10 @@ function openParser(contentType: string): InstanceType<typeof Busboy> {
   }
 }
 
-function multipart(file: TemporaryFile, contentType: string): Intake {
+function multipart(received: Received, contentType: string, resume: () => void): Intake {
   const parser = openParser(contentType);
+  parser.on("drain", resume);
+  let paused: Readable | undefined;
   const fields: Record<string, string> = Object.create(null);
   let part: Part | undefined;
   let problem: AppError | undefined;
@@ -182,9 +248,9 @@ function multipart(file: TemporaryFile, contentType: string): Intake {
       problem ??= malformed("The multipart body is cut off.");
     });
     stream.on("data", (chunk: Buffer) => {
-      if (file.write(chunk)) return;
+      if (received.write(chunk)) return;
+      paused = stream;
       stream.pause();
-      file.stream.once("drain", () => stream.resume());
     });
   });
   const parsed = new Promise<void>((resolve, reject) => {
@@ -194,7 +260,7 @@ function multipart(file: TemporaryFile, contentType: string): Intake {
   parsed.catch(() => {});
   return {
     write: (chunk) => parser.write(chunk),
-    onDrain: (listener) => parser.on("drain", listener),
+    drained: () => paused?.resume(),
     async finish() {
       parser.end();
       await parsed;
@@ -202,7 +268,7 @@ function multipart(file: TemporaryFile, contentType: string): Intake {
       if (problem !== undefined) throw problem;
       if (part === undefined) throw malformed('The multipart body has no part named "file".');
       if (!isStorable([part, fields])) throw malformed("A multipart field holds U+0000.");
-      return file.finish(part, fields);
+      return received.finish(part, fields);
     },
   };
 }

@@ -17,6 +17,9 @@ import type { AudioParts } from "../api/session-recordings.ts";
 import type { BlobStore } from "../api/upload-audio-store.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import { BlobWriter } from "./blob-writer.ts";
+import { errnoOf } from "./errno.ts";
 
 const LEFT_OVER_MS = 60 * 60 * 1000;
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -26,11 +29,17 @@ const SHA256 = /^[0-9a-f]{64}$/;
  * received in `temporaryFolder`, on the same file system, so that taking one
  * over is a rename.
  */
-export class FolderBlobs implements BlobStore, AudioParts {
+export class FolderBlobs implements BlobStore, AudioParts, QueueOwner {
   readonly #dir: string;
+  readonly #writer: BlobWriter;
 
   constructor(dir: string) {
     this.#dir = dir;
+    this.#writer = new BlobWriter(dir, this.temporaryFolder);
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [this.#writer.figures("audio_files")];
   }
 
   /** For files that are being received; made by `start`. */
@@ -51,6 +60,11 @@ export class FolderBlobs implements BlobStore, AudioParts {
     }
   }
 
+  /** Ends what writes; nothing is put any more. */
+  stop(): Promise<void> {
+    return this.#writer.stop();
+  }
+
   async put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }> {
     const folder = this.#folder(sessionId);
     const path = this.#path(sessionId, sha256);
@@ -63,6 +77,13 @@ export class FolderBlobs implements BlobStore, AudioParts {
       await syncPath(this.#dir);
       return { path };
     });
+  }
+
+  async putBytes(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void> {
+    // Before anything is asked of the thread.
+    this.#path(sessionId, sha256);
+    const folder = this.#folder(sessionId);
+    await storing(() => this.#writer.write({ folder, name: sha256, bytes }));
   }
 
   async read(sessionId: string, sha256: string): Promise<Buffer> {
@@ -200,11 +221,6 @@ function absent(error: unknown): unknown {
 function emptyWhenGone(error: unknown): string[] {
   if (errnoOf(error) !== "ENOENT") throw error;
   return [];
-}
-
-function errnoOf(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-  return typeof code === "string" ? code : undefined;
 }
 
 async function nameOnce(from: string, to: string): Promise<void> {

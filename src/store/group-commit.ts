@@ -5,28 +5,27 @@ import type { QueueFigures } from "../base/queue-metrics.ts";
 /** Writes that may wait: far above what one transaction takes. */
 const MAX_WAITING = 20_000;
 
-interface Waiting<T> {
+interface Waiting<T, R> {
   item: T;
-  done: Deferred<void>;
+  done: Deferred<R>;
 }
+
+/** One transaction; its results in the order of its items, or a rejection for all. */
+export type WriteGroup<T, R> = (items: readonly T[]) => Promise<PromiseSettledResult<R>[]>;
 
 /**
  * Writes that come while one transaction runs go into the next together, so
  * that many writers share one flush of the disk. Order is kept. Each caller
  * hears what became of its own write.
  */
-export class GroupCommit<T> {
-  readonly #write: (items: readonly T[]) => Promise<PromiseSettledResult<void>[]>;
+export class GroupCommit<T, R = void> {
+  readonly #write: WriteGroup<T, R>;
   readonly #limit: number;
-  #waiting: Waiting<T>[] = [];
+  #waiting: Waiting<T, R>[] = [];
   #running = false;
   #refused = 0;
 
-  /** @param write one transaction; its results in the order of its items, or a rejection for all */
-  constructor(
-    write: (items: readonly T[]) => Promise<PromiseSettledResult<void>[]>,
-    limit: number,
-  ) {
+  constructor(write: WriteGroup<T, R>, limit: number) {
     this.#write = write;
     this.#limit = limit;
   }
@@ -36,12 +35,12 @@ export class GroupCommit<T> {
   }
 
   /** Settles when the item is durable. Rejects `overloaded` when too many wait. */
-  add(item: T): Promise<void> {
+  add(item: T): Promise<R> {
     if (this.#waiting.length >= MAX_WAITING) {
       this.#refused += 1;
       return Promise.reject(new AppError("overloaded", "Too much audio waits to be stored."));
     }
-    const done = createDeferred<void>();
+    const done = createDeferred<R>();
     this.#waiting.push({ item, done });
     if (!this.#running) void this.#run();
     return done.promise;
@@ -64,7 +63,7 @@ export class GroupCommit<T> {
   }
 }
 
-function settle(done: Deferred<void>, result: PromiseSettledResult<void> | undefined): void {
-  if (result?.status === "fulfilled") done.resolve();
+function settle<R>(done: Deferred<R>, result: PromiseSettledResult<R> | undefined): void {
+  if (result?.status === "fulfilled") done.resolve(result.value);
   else done.reject(result?.reason ?? new Error("A write was forgotten."));
 }

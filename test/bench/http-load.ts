@@ -43,7 +43,7 @@ answerParent<LoadQuestion>(async (question): Promise<LoadResult> => {
 /** What each connection sends. */
 function sources(question: LoadQuestion): (() => Buffer)[] {
   if (question.kind === "upload") {
-    const audio = hum(question.bytes);
+    const audio = Buffer.alloc(question.bytes);
     return question.devices.map((device) => () => upload(device, audio));
   }
   const bytes = question.requests.map((request) => Buffer.from(request));
@@ -69,12 +69,4 @@ function upload({ key, sessionId }: UploadingDevice, audio: Buffer): Buffer {
     "\r\n",
   ];
   return Buffer.concat([Buffer.from(head.join("\r\n")), audio]);
-}
-
-function hum(bytes: number): Buffer {
-  const audio = Buffer.alloc(bytes);
-  for (let at = 0; at + 1 < bytes; at += 2) {
-    audio.writeInt16LE(Math.round(400 * Math.sin(at / 40)), at);
-  }
-  return audio;
 }

@@ -94,11 +94,27 @@ describe("front http: uploads", () => {
     expect(await front.leftovers()).toEqual([]);
   });
 
+  it("keeps few bytes in memory and more in a file, and reads both alike", async () => {
+    const { front, url } = await start();
+    for (const length of [0, 1, 16_000, 262_144, 262_145, 400_000]) {
+      const bytes = randomBytes(length);
+      const form = new FormData();
+      form.set("file", new Blob([bytes]), "a.wav");
+      for (const body of length === 0 ? [form] : [bytes, form]) {
+        const answer = await (await post(`${url}/upload`, body, {})).json();
+        expect(answer).toMatchObject({ bytes: length, length, sha256: sha(bytes) });
+        expect(Object.hasOwn(answer as object, "path")).toBe(length > 262_144);
+      }
+    }
+    expect(await front.leftovers()).toEqual([]);
+  });
+
   it("removes what came of an upload that is cut off", async () => {
     const { front, echo } = await start();
     const head = "POST /api/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\n";
     for (let round = 0; round < 20; round += 1) {
-      const cut = raw(front.port, Buffer.concat([Buffer.from(head), randomBytes(100_000 * round)]));
+      const part = randomBytes(300_000 + 100_000 * round);
+      const cut = raw(front.port, Buffer.concat([Buffer.from(head), part]));
       await until(async () => (await front.leftovers()).length > 0, "the file");
       cut.socket.destroy();
       await until(async () => (await front.leftovers()).length === 0, "its removal");

@@ -25,7 +25,10 @@ describe("blobs", () => {
     blobs = new FolderBlobs(folder);
     await blobs.start();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(async () => {
+    await blobs.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   function temporary(text: string, name: string = newId()): string {
     const path = join(blobs.temporaryFolder, name);
@@ -59,6 +62,45 @@ describe("blobs", () => {
     await blobs.delete(session);
     expect(await codeOf(blobs.read(session, sha256))).toBe("not_found");
     expect((await blobs.read(other, sha256)).toString()).toBe("audio");
+  });
+
+  it("blobs: bytes from memory, of many sessions at once, are each a file of their own", async () => {
+    const sessions = Array.from({ length: 20 }, newId);
+    const bytesOf = (session: string) => Buffer.from(`audio of ${session}`);
+    const twice = [...sessions, ...sessions];
+    await Promise.all(twice.map((each) => blobs.putBytes(each, sha256, bytesOf(each))));
+    for (const session of sessions) {
+      expect(readdirSync(join(folder, session))).toEqual([sha256]);
+      expect(await blobs.read(session, sha256)).toEqual(bytesOf(session));
+    }
+    expect(readdirSync(blobs.temporaryFolder)).toEqual([]);
+  });
+
+  it("blobs: what has the name already stays as it is, but is young again", async () => {
+    const session = newId();
+    await blobs.putBytes(session, sha256, Buffer.from("audio"));
+    await blobs.replace(session, sha256, Buffer.from("     "));
+    const path = join(folder, session, sha256);
+    utimesSync(path, 1_000, 1_000);
+    await blobs.putBytes(session, sha256, Buffer.from("audio"));
+    expect((await blobs.read(session, sha256)).toString()).toBe("     ");
+    expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(60_000);
+  });
+
+  it("blobs: a write that fails is told to its own caller, and the next is taken", async () => {
+    const [blocked, other] = [newId(), newId()];
+    // A file where the session's folder should be.
+    writeFileSync(join(folder, blocked), "");
+    const [bad, good] = await Promise.allSettled([
+      blobs.putBytes(blocked, sha256, Buffer.from("audio")),
+      blobs.putBytes(other, sha256, Buffer.from("audio")),
+    ]);
+    expect([bad?.status, good?.status]).toEqual(["rejected", "fulfilled"]);
+    expect(readdirSync(blobs.temporaryFolder)).toEqual([]);
+    await blobs.stop();
+    const again = newId();
+    await blobs.putBytes(again, sha256, Buffer.from("audio"));
+    expect((await blobs.read(again, sha256)).toString()).toBe("audio");
   });
 
   it("blobs: take a file over from another file system", async ({ skip }) => {

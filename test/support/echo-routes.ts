@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Type } from "@sinclair/typebox";
-import { defineRoute, type Request, type Route } from "../../src/api/route.ts";
+import { defineRoute, type Request, type Route, type UploadContent } from "../../src/api/route.ts";
 import { AppError } from "../../src/base/errors.ts";
 
 const Anything = { 200: { description: "What came.", schema: Type.Unknown() } };
@@ -104,8 +104,10 @@ export function echoRoutes(): EchoRoutes {
       handle: async (request) => {
         note("upload", request);
         const upload = request.upload;
-        const length = upload === undefined ? -1 : (await readFile(upload.path)).byteLength;
-        return { status: 200, body: { ...upload, length } };
+        const { content, ...rest } = upload ?? {};
+        const length = content === undefined ? -1 : (await bytesOf(content)).byteLength;
+        const path = content?.kind === "file" ? content.path : undefined;
+        return { status: 200, body: { ...rest, path, length } };
       },
     }),
     defineRoute({
@@ -162,4 +164,8 @@ export function echoRoutes(): EchoRoutes {
     }),
   ];
   return { routes, seen, release: () => release() };
+}
+
+async function bytesOf(content: UploadContent): Promise<Buffer> {
+  return content.kind === "memory" ? content.data : readFile(content.path);
 }

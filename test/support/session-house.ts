@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -243,7 +243,7 @@ export class SessionHouse {
     return jsonBody(reply);
   }
 
-  /** Uploads bytes as the front hands them on: from a temporary file of its own. */
+  /** Uploads bytes as the front hands few of them on: in memory. */
   async upload(
     device: DevicePrincipal,
     sessionId: string,
@@ -251,25 +251,19 @@ export class SessionHouse {
     bytes: Buffer,
     upload: Partial<Upload> = {},
   ): Promise<{ status: number; body: Record<string, unknown> }> {
-    const path = join(this.blobs.temporaryFolder, `${newId()}.upload`);
-    writeFileSync(path, bytes);
-    try {
-      const reply = await callRoute(this.routes, "uploadAudio", {
-        principal: device,
-        params: { session_id: sessionId },
-        upload: {
-          path,
-          bytes: bytes.length,
-          sha256: createHash("sha256").update(bytes).digest("hex"),
-          mediaType: "audio/wav",
-          filename: "chunk.wav",
-          fields: sequence === undefined ? {} : { chunk_sequence: String(sequence) },
-          ...upload,
-        },
-      });
-      return { status: reply.status, body: jsonBody(reply) };
-    } finally {
-      rmSync(path, { force: true });
-    }
+    const reply = await callRoute(this.routes, "uploadAudio", {
+      principal: device,
+      params: { session_id: sessionId },
+      upload: {
+        content: { kind: "memory", data: bytes },
+        bytes: bytes.length,
+        sha256: createHash("sha256").update(bytes).digest("hex"),
+        mediaType: "audio/wav",
+        filename: "chunk.wav",
+        fields: sequence === undefined ? {} : { chunk_sequence: String(sequence) },
+        ...upload,
+      },
+    });
+    return { status: reply.status, body: jsonBody(reply) };
   }
 }

@@ -13,10 +13,20 @@ describe("audio container", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  function inspect(bytes: Buffer, mediaType = "audio/wav"): Promise<AudioContainer> {
+  /** From a file and from memory: both say the same. */
+  async function inspect(bytes: Buffer, mediaType = "audio/wav"): Promise<AudioContainer> {
     const path = join(folder, "upload");
     writeFileSync(path, bytes);
-    return inspectAudio({ path, bytes: bytes.length, mediaType });
+    const given = [
+      { kind: "file", path },
+      { kind: "memory", data: bytes },
+    ] as const;
+    const [fromFile, fromMemory] = await Promise.allSettled(
+      given.map((content) => inspectAudio({ content, bytes: bytes.length, mediaType })),
+    );
+    expect(fromMemory).toEqual(fromFile);
+    if (fromFile?.status !== "fulfilled") throw fromFile?.reason;
+    return fromFile.value;
   }
 
   async function refusal(bytes: Buffer, mediaType?: string): Promise<AppError> {

@@ -48,7 +48,7 @@ describe("upload-audio", () => {
     const path = join(folder, "upload");
     writeFileSync(path, bytes);
     file = {
-      path,
+      content: { kind: "file", path },
       bytes: bytes.length,
       sha256: "ab".repeat(32),
       mediaType: "audio/wav",
@@ -66,6 +66,7 @@ describe("upload-audio", () => {
         steps.push("put");
         return { path: "" };
       },
+      putBytes: unused,
       read: unused,
       delete: async () => {
         steps.push("delete");
