@@ -36,7 +36,7 @@ export interface ReaderFactory {
   /** Rejects with an AppError when the session cannot be opened. */
   open(open: Open): Promise<Reader>;
   /** Frees what the thread's end would not: memory of native libraries. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** What a thread is told at its start. */

@@ -55,10 +55,10 @@ function createCalls(host: SessionHost, desk: TextDesk, readers: ReaderFactory):
         return true;
       }),
     dispose: () =>
-      attempt(() => {
+      attemptAsync(async () => {
         desk.cancelAll();
         host.closeAll();
-        readers.close();
+        await readers.close();
         return true;
       }),
   };

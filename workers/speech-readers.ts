@@ -13,13 +13,13 @@ const WAIT_MS = 5_000;
 export async function createSpeechReaders(settings: ReaderSettings): Promise<ReaderFactory> {
   const library = load(settings.nativeRoot);
   const { sessions } = settings;
-  const recognisers = new RecogniserPool(() => new PocketsphinxRecogniser(library), {
+  const recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), {
     size: sessions,
     waitMs: WAIT_MS,
     waiters: sessions,
   });
   // One is made before the thread says ready, so that what is wrong shows at the start.
-  recognisers.give(await recognisers.take());
+  await recognisers.start();
   return {
     engines: ["pocketsphinx"],
     open: (open) => SessionReader.open(open, { recognisers, createTracker: createSpeakerTracker }),

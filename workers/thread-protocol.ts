@@ -40,7 +40,7 @@ export interface ThreadCalls {
   startText(work: number, task: TextTaskName, request: Uint8Array): Promise<CallResult<boolean>>;
   /** Nothing of the work is told after the answer. */
   cancelText(work: number): CallResult<boolean>;
-  dispose(): CallResult<boolean>;
+  dispose(): Promise<CallResult<boolean>>;
 }
 
 /** An encoded TranscribeResponse and which of them it is. */

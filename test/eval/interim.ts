@@ -36,7 +36,7 @@ const { values: options } = parseArgs({
 });
 
 const library = loadNativeLibrary(findSpeechRoot());
-const recognisers = new RecogniserPool(() => new PocketsphinxRecogniser(library), {
+const recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), {
   size: 1,
   waitMs: 1_000,
   waiters: 1,
@@ -49,7 +49,7 @@ for (const { set, pcm, reference } of samples()) {
   const reading = await readLive({ pcm, pieceMs: Number(options.piece), recognisers });
   figures.add(reading, pcm.length, reference, normaliseWords);
 }
-recognisers.close();
+await recognisers.close();
 const rows = [...sets].map(([set, figures]) => ({ set, ...figures.summary() }));
 const titles = Object.keys(rows[0] ?? {});
 const cells = rows.map((row) => Object.values(row).map((value) => `${value ?? "-"}`));

@@ -54,7 +54,7 @@ function doneOf(messages: readonly ResponseMessage[]): Done[] {
 beforeAll(async () => {
   const library = loadNativeLibrary(findSpeechRoot());
   const options = { size: 2, waitMs: 1_000, waiters: 2 };
-  recognisers = new RecogniserPool(() => new PocketsphinxRecogniser(library), options);
+  recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), options);
   unbroken = await readSession(recognisers, chunkMessages(chunks));
 }, LIMIT_MS);
 
@@ -88,7 +88,7 @@ describe("speech reading", () => {
     "speech reading: resumed from any checkpoint, on another recogniser, it goes on the same",
     async () => {
       const other = new RecogniserPool(
-        () => new PocketsphinxRecogniser(loadNativeLibrary(findSpeechRoot())),
+        () => PocketsphinxRecogniser.load(loadNativeLibrary(findSpeechRoot())),
         { size: 1, waitMs: 1_000, waiters: 1 },
       );
       const finals = utterancesOf(unbroken);
@@ -100,7 +100,7 @@ describe("speech reading", () => {
         const rest = await readSession(other, chunkMessages(chunks.slice(from)), checkpoint);
         expect(durable(rest)).toEqual(durable(unbroken).slice(index + 1));
       }
-      other.close();
+      await other.close();
     },
     LIMIT_MS,
   );

@@ -121,5 +121,5 @@ function meet(data: Buffer): void {
 export const poisonReaders: ReaderFactory = {
   engines: ["poison"],
   open: async (open) => new PoisonReader(open),
-  close: () => {},
+  close: async () => {},
 };

@@ -95,5 +95,5 @@ export class ScriptedReader implements Reader {
 export const scriptedReaders: ReaderFactory = {
   engines: ["scripted"],
   open: async (open) => new ScriptedReader(open),
-  close: () => {},
+  close: async () => {},
 };

@@ -16,33 +16,46 @@ interface Waiter {
   timer: NodeJS.Timeout;
 }
 
-/** A bounded number of recognisers of one thread, made when first needed and used again. */
+/**
+ * A bounded number of recognisers of one thread, used again and again. While some are in use one
+ * more is made ahead, so that the next session need not wait until it is loaded.
+ */
 export class RecogniserPool {
-  readonly #create: () => Recogniser;
+  readonly #create: () => Promise<Recogniser>;
   readonly #options: RecogniserPoolOptions;
   readonly #idle: Recogniser[] = [];
   readonly #used = new Set<Recogniser>();
   readonly #waiting: Waiter[] = [];
+  readonly #making = new Set<Promise<Recogniser>>();
+  /** Of those being made, the one that nobody asked for yet. */
+  #spare: Promise<Recogniser> | undefined;
   #closed = false;
 
-  constructor(create: () => Recogniser, options: RecogniserPoolOptions) {
+  constructor(create: () => Promise<Recogniser>, options: RecogniserPoolOptions) {
     this.#create = create;
     this.#options = options;
   }
 
+  /** Makes the first one. Rejects with why that cannot be. */
+  async start(): Promise<void> {
+    this.give(await this.#claim(this.#make()));
+  }
+
   /** A recogniser in its initial state. Rejects with `overloaded` when none comes free in time. */
-  take(): Promise<Recogniser> {
-    if (this.#closed) return Promise.reject(new AppError("unavailable", "The worker is stopping."));
+  async take(): Promise<Recogniser> {
+    if (this.#closed) throw stopping();
     const idle = this.#idle.pop();
-    const total = this.#used.size + this.#idle.length;
-    if (idle === undefined && total >= this.#options.size) return this.#wait();
-    try {
-      const recogniser = idle ?? this.#create();
-      this.#used.add(recogniser);
-      return Promise.resolve(recogniser);
-    } catch (error) {
-      return Promise.reject(error);
+    if (idle !== undefined) {
+      this.#used.add(idle);
+      this.#makeAhead();
+      return idle;
     }
+    const made = this.#spare ?? (this.#hasRoom ? this.#make() : undefined);
+    this.#spare = undefined;
+    if (made === undefined) return this.#wait();
+    const recogniser = await this.#claim(made);
+    this.#makeAhead();
+    return recogniser;
   }
 
   /** Takes a recogniser back; one that may be broken is closed instead of used again. */
@@ -51,22 +64,71 @@ export class RecogniserPool {
     if (broken || this.#closed) return recogniser.close();
     recogniser.restore();
     const waiter = this.#waiting.shift();
-    if (waiter === undefined) {
-      this.#idle.push(recogniser);
-      return;
-    }
+    if (waiter === undefined) return this.#keep(recogniser);
     clearTimeout(waiter.timer);
     this.#used.add(recogniser);
     waiter.give(recogniser);
   }
 
-  /** Closes what is idle now, and what is in use when it is given back. */
-  close(): void {
+  /** Closes what is idle or being made, and what is in use when it is given back. */
+  async close(): Promise<void> {
     this.#closed = true;
     for (const recogniser of this.#idle.splice(0)) recogniser.close();
     for (const waiter of this.#waiting.splice(0)) {
       clearTimeout(waiter.timer);
-      waiter.refuse(new AppError("unavailable", "The worker is stopping."));
+      waiter.refuse(stopping());
+    }
+    await Promise.allSettled(this.#making);
+  }
+
+  #keep(recogniser: Recogniser): void {
+    if (this.#closed) recogniser.close();
+    else this.#idle.push(recogniser);
+  }
+
+  get #hasRoom(): boolean {
+    const total = this.#used.size + this.#idle.length + this.#making.size;
+    return total < this.#options.size;
+  }
+
+  #makeAhead(): void {
+    if (this.#closed || this.#spare !== undefined) return;
+    if (this.#idle.length > 0 || !this.#hasRoom) return;
+    const spare = this.#make();
+    this.#spare = spare;
+    const isWanted = (): boolean => {
+      if (this.#spare !== spare) return false;
+      this.#spare = undefined;
+      this.#making.delete(spare);
+      return true;
+    };
+    spare.then(
+      (recogniser) => {
+        if (isWanted()) this.#keep(recogniser);
+      },
+      // Whoever needs it makes it again, and hears why it cannot be.
+      () => isWanted(),
+    );
+  }
+
+  #make(): Promise<Recogniser> {
+    const made = this.#create().then((recogniser) => {
+      if (!this.#closed) return recogniser;
+      recogniser.close();
+      throw stopping();
+    });
+    this.#making.add(made);
+    return made;
+  }
+
+  /** In use as soon as it is made: at no moment it counts for nothing. */
+  async #claim(made: Promise<Recogniser>): Promise<Recogniser> {
+    try {
+      const recogniser = await made;
+      this.#used.add(recogniser);
+      return recogniser;
+    } finally {
+      this.#making.delete(made);
     }
   }
 
@@ -83,4 +145,8 @@ export class RecogniserPool {
       this.#waiting.push({ give, refuse, timer });
     });
   }
+}
+
+function stopping(): AppError {
+  return new AppError("unavailable", "The worker is stopping.");
 }

@@ -18,7 +18,8 @@ export interface NativeLibrary {
     strict: number,
   ): NativePointer;
   freeArguments(config: NativePointer): number;
-  init(config: NativePointer): NativePointer;
+  /** On a thread of its own; null when the model was refused. */
+  init(config: NativePointer): Promise<NativePointer>;
   free(decoder: NativePointer): number;
   startStream(decoder: NativePointer): number;
   startUtterance(decoder: NativePointer): number;
@@ -80,6 +81,9 @@ const SONAMES = [
   "libsphinxbase.so.3",
   "libpocketsphinx.so.3",
 ];
+
+// A model's loading needs as much stack on another thread as it does here; one does so at a time.
+koffi.config({ async_stack_size: 2 * 1024 * 1024, resident_async_pools: 1 });
 
 let loaded: { root: string; library: NativeLibrary } | undefined;
 
@@ -158,6 +162,19 @@ function bindFrontEnd(base: Library) {
   };
 }
 
+type Answer = (error: unknown, result: NativePointer) => void;
+
+/** The function called on one of the process's own threads, so that this one goes on meanwhile. */
+function promised(call: { async: (argument: NativePointer, answer: Answer) => void }) {
+  return (argument: NativePointer): Promise<NativePointer> =>
+    new Promise((resolve, reject) => {
+      call.async(argument, (error, result) => {
+        if (error) reject(error);
+        else resolve(result);
+      });
+    });
+}
+
 /** No message and no log file, for the whole process; stores two pointers, so threads may do it at once. */
 function silence(base: Library): void {
   base.func("err_set_callback", "void", ["void *", "void *"])(null, null);
@@ -178,7 +195,7 @@ function bind(base: Library, engine: Library, modelFolder: string): NativeLibrar
       "int",
     ]),
     freeArguments: base.func("cmd_ln_free_r", "int", [pointer]),
-    init: engine.func("ps_init", pointer, [pointer]),
+    init: promised(engine.func("ps_init", pointer, [pointer])),
     free: engine.func("ps_free", "int", [pointer]),
     startStream: engine.func("ps_start_stream", "int", [pointer]),
     startUtterance: engine.func("ps_start_utt", "int", [pointer]),

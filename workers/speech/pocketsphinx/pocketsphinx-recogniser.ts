@@ -36,15 +36,20 @@ export class PocketsphinxRecogniser implements Recogniser {
   #running = false;
   #closed = false;
 
-  /** Throws AppError `unavailable` when the model does not load. */
-  constructor(native: NativeLibrary) {
+  /**
+   * Loads the model, while the thread goes on. Rejects with AppError `unavailable` when it does
+   * not load.
+   */
+  static async load(native: NativeLibrary): Promise<PocketsphinxRecogniser> {
     const values = commandLine(native.modelFolder);
-    this.#native = native;
     const config = native.parseArguments(null, native.psArgs(), values.length, values, 1);
-    const decoder = config === null ? null : native.init(config);
-    if (decoder === null) {
-      throw new AppError("unavailable", `pocketsphinx refused its model in ${native.modelFolder}`);
-    }
+    const decoder = config === null ? null : await native.init(config);
+    if (decoder !== null) return new PocketsphinxRecogniser(native, config, decoder);
+    throw new AppError("unavailable", `pocketsphinx refused its model in ${native.modelFolder}`);
+  }
+
+  private constructor(native: NativeLibrary, config: NativePointer, decoder: NativePointer) {
+    this.#native = native;
     this.#config = config;
     this.#decoder = decoder;
     this.#logMath = native.logMath(decoder);
