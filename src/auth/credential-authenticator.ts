@@ -137,10 +137,15 @@ export class CredentialAuthenticator implements Authenticator {
   /** Only a key of a kind that is accepted here is looked up. */
   async #byKey(key: string, accepted: readonly AcceptedCredential[]): Promise<Principal> {
     const hash = secretHash(key);
-    const name = hash.toString("base64");
-    if (accepted.includes("device_key") && isDeviceKey(key)) {
-      const load = () => this.#parts.deviceKeys.standingByHash(hash);
-      return this.#device(await this.#keys.get(name, load));
+    const name = hash.toString("latin1");
+    if (accepted.includes("device_key")) {
+      // What is known had the form of one.
+      const known = this.#keys.peek(name);
+      if (known !== undefined) return this.#device(await known);
+      if (isDeviceKey(key)) {
+        const load = () => this.#parts.deviceKeys.standingByHash(hash);
+        return this.#device(await this.#keys.get(name, load));
+      }
     }
     if (accepted.includes("service_key") && isServiceKey(key)) {
       const load = () => this.#parts.serviceKeys.standingByHash(hash);

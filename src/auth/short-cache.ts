@@ -21,6 +21,12 @@ export class ShortCache<V> {
     this.#capacity = capacity;
   }
 
+  /** What is remembered; undefined when that is nothing. */
+  peek(key: string): Promise<V> | undefined {
+    const known = this.#entries.get(key);
+    return known !== undefined && known.until > this.#clock.monotonic() ? known.value : undefined;
+  }
+
   get(key: string, load: () => Promise<V>): Promise<V> {
     const now = this.#clock.monotonic();
     const known = this.#entries.get(key);

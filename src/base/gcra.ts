@@ -50,14 +50,16 @@ const DRIFT = 1e-6;
 /**
  * The generic cell rate algorithm (ITU-T I.371) per key: one number each, the
  * theoretical arrival time. In any span of t it lets `burst + rate * t` through
- * at most. Bounded in memory: past `maxKeys` the least recently seen is forgotten.
+ * at most. Bounded in memory: past `maxKeys` those least recently seen are forgotten.
  */
 export class Gcra {
   readonly #interval: number;
   readonly #limit: RateLimit;
   readonly #clock: Clock;
   readonly #maxKeys: number;
-  readonly #arrivals = new Map<string, number>();
+  #recent = new Map<string, Pacing>();
+  /** Seen before what is recent; what is seen again becomes recent. */
+  #older = new Map<string, Pacing>();
 
   constructor(limit: RateLimit, clock: Clock, maxKeys = MAX_KEYS) {
     this.#limit = limit;
@@ -67,17 +69,18 @@ export class Gcra {
   }
 
   get size(): number {
-    return this.#arrivals.size;
+    return this.#recent.size + this.#older.size;
   }
 
   take(key: string): RateVerdict {
     const now = this.#clock.monotonic();
     const span = this.#interval * this.#limit.burst;
-    const before = Math.max(this.#arrivals.get(key) ?? now, now);
+    const pacing = this.#pacingOf(key);
+    const before = Math.max(pacing.arrival, now);
     const after = before + this.#interval;
     const allowed = after - now <= span + DRIFT;
     const arrival = allowed ? after : before;
-    this.#remember(key, arrival);
+    pacing.arrival = arrival;
     return {
       allowed,
       limit: this.#limit.burst,
@@ -87,11 +90,17 @@ export class Gcra {
     };
   }
 
-  #remember(key: string, arrival: number): void {
-    this.#arrivals.delete(key);
-    this.#arrivals.set(key, arrival);
-    if (this.#arrivals.size <= this.#maxKeys) return;
-    const oldest = this.#arrivals.keys().next();
-    if (!oldest.done) this.#arrivals.delete(oldest.value);
+  /** In two generations, so that a key that is known costs one look, and no order is kept. */
+  #pacingOf(key: string): Pacing {
+    const known = this.#recent.get(key);
+    if (known !== undefined) return known;
+    const pacing = this.#older.get(key) ?? { arrival: 0 };
+    this.#older.delete(key);
+    if (this.#recent.size >= this.#maxKeys / 2) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(key, pacing);
+    return pacing;
   }
 }

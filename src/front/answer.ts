@@ -12,8 +12,8 @@ export interface Answer {
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
+const VERSION = "1.0";
 const ALWAYS: Readonly<Record<string, string>> = {
-  "X-API-Version": "1.0",
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -21,41 +21,66 @@ const ALWAYS: Readonly<Record<string, string>> = {
   "X-Frame-Options": "DENY",
   "Cross-Origin-Resource-Policy": "same-origin",
 };
+const CONTENT_TYPE: Readonly<Record<string, string>> = { "Content-Type": JSON_TYPE };
 
 const UNSAFE = /[\r\n\0]/;
 
-/** By lower-case name. */
-export type Headers = Map<string, { name: string; value: string }>;
+/** Headers as lines of text, without the first name, which is that of `VERSION`. */
+export type Head = string;
 
 export type Payload = string | Uint8Array | undefined;
+
+/** What most answers begin with. */
+const PLAIN_HEAD: Head = VERSION + linesOf(ALWAYS);
+const JSON_HEAD: Head = PLAIN_HEAD + linesOf(CONTENT_TYPE);
 
 /** The headers and bytes of an answer; later sources of a header win, whatever their case. */
 export function renderAnswer(
   answer: Answer,
   extra: Readonly<Record<string, string>>,
-): { headers: Headers; payload: Payload } {
-  const headers: Headers = new Map();
-  const own = answer.headers ?? {};
-  const raw = typeof answer.body === "string" && hasHeader(own, "content-type");
+): { head: Head; payload: Payload } {
+  const { body, headers: own } = answer;
+  const raw = typeof body === "string" && own !== undefined && hasHeader(own, "content-type");
   const payload =
-    raw || answer.body instanceof Uint8Array
-      ? (answer.body as string | Uint8Array)
-      : answer.body === undefined
+    raw || body instanceof Uint8Array
+      ? (body as string | Uint8Array)
+      : body === undefined
         ? undefined
-        : JSON.stringify(answer.body);
-  const json: Record<string, string> = payload === undefined ? {} : { "Content-Type": JSON_TYPE };
-  for (const source of [ALWAYS, json, extra, own]) {
-    for (const name in source) setHeader(headers, name, source[name] ?? "");
+        : JSON.stringify(body);
+  return { head: renderHead(own, extra, payload !== undefined), payload };
+}
+
+function renderHead(
+  own: Answer["headers"],
+  extra: Readonly<Record<string, string>>,
+  json: boolean,
+) {
+  const usual = json ? JSON_HEAD : PLAIN_HEAD;
+  if (own === undefined) return usual + linesOf(extra);
+  if (!overlaps(own, extra)) return usual + linesOf(extra) + linesOf(own);
+  const headers = new Map<string, string>();
+  for (const source of [ALWAYS, json ? CONTENT_TYPE : {}, extra, own]) {
+    for (const name in source) headers.set(toLowerCase(name), line(name, source[name] ?? ""));
   }
-  return { headers, payload };
+  return VERSION + [...headers.values()].join("");
+}
+
+/** Of the few names that are ever used; a caller cannot add to them. */
+const lowerCase = new Map<string, string>();
+const USUAL_NAMES = new Set([ALWAYS, CONTENT_TYPE].flatMap(Object.keys).map(toLowerCase));
+
+function overlaps(own: Readonly<Record<string, string>>, extra: Readonly<Record<string, string>>) {
+  for (const name in own) {
+    const lower = toLowerCase(name);
+    if (USUAL_NAMES.has(lower)) return true;
+    for (const other in extra) if (toLowerCase(other) === lower) return true;
+  }
+  return false;
 }
 
 function hasHeader(headers: Readonly<Record<string, string>>, name: string): boolean {
   return Object.keys(headers).some((key) => key.toLowerCase() === name);
 }
-
-/** Of the few names that are ever used; a caller cannot add to them. */
-const lowerCase = new Map<string, string>();
 
 function toLowerCase(name: string): string {
   const known = lowerCase.get(name);
@@ -65,9 +90,15 @@ function toLowerCase(name: string): string {
   return lower;
 }
 
-function setHeader(headers: Headers, name: string, value: string): void {
+function linesOf(headers: Readonly<Record<string, string>>): string {
+  let lines = "";
+  for (const name in headers) lines += line(name, headers[name] ?? "");
+  return lines;
+}
+
+function line(name: string, value: string): string {
   if (UNSAFE.test(value)) throw new Error(`The header ${name} would hold a line break.`);
-  headers.set(toLowerCase(name), { name, value });
+  return `\r\n${name}: ${value}`;
 }
 
 export function statusLine(status: number): string {
@@ -77,17 +108,10 @@ export function statusLine(status: number): string {
 /**
  * Writes status and headers; the caller has corked the response. They go over to uWebSockets.js as
  * one header whose value holds the others, line breaks and all, since each crossing costs: no
- * value of ours can hold one (`setHeader`).
+ * value of ours can hold one (`line`).
  */
-export function writeHead(res: HttpResponse, status: number, headers: Headers): void {
-  res.writeStatus(statusLine(status));
-  let first = "";
-  let lines = "";
-  for (const { name, value } of headers.values()) {
-    if (first === "") {
-      first = name;
-      lines = value;
-    } else lines += `\r\n${name}: ${value}`;
-  }
-  if (first !== "") res.writeHeader(first, lines);
+export function writeHead(res: HttpResponse, status: number, head: Head): void {
+  // 200 is what it writes by itself.
+  if (status !== 200) res.writeStatus(statusLine(status));
+  res.writeHeader("X-API-Version", head);
 }

@@ -21,7 +21,6 @@ const DROP_BYTES = 1024 * 1024;
  * after 10 s without a byte, and our own limits bound the rest.
  */
 const RENEW_MS = 3000;
-/** Statuses whose answers have no body, and no Content-Length that would speak of one. */
 /** A body up to this size is kept as it comes: most are in the same packet as their head. */
 const EARLY_BYTES = 16 * 1024;
 const LINGER_MS = 500;
@@ -47,18 +46,20 @@ export class Exchange {
   #state: "open" | "streaming" | "lingering" | "ended" | "aborted" = "open";
   #writer: BodyWriter | undefined;
   #consumer: BodyConsumer | undefined;
-  #early: Buffer[] = [];
+  #early: Buffer[] | undefined;
   /** Bytes of body still to come; infinite when it declares no length. */
   #bytesLeft = 0;
   #last = true;
   #held = false;
   #paused = false;
   #discarded = 0;
-  #renewedAt = performance.now();
+  #renewedAt: number;
   #linger: NodeJS.Timeout | undefined;
 
-  constructor(res: HttpResponse) {
+  /** @param now monotonic milliseconds */
+  constructor(res: HttpResponse, now = performance.now()) {
     this.#res = res;
+    this.#renewedAt = now;
     res.onAborted(() => this.#aborted());
   }
 
@@ -87,8 +88,8 @@ export class Exchange {
   readBody(consumer: BodyConsumer): void {
     this.#consumer = consumer;
     if (this.#state === "aborted") return consumer.gone();
-    for (const chunk of this.#early) consumer.data(chunk);
-    this.#early = [];
+    for (const chunk of this.#early ?? []) consumer.data(chunk);
+    this.#early = undefined;
     if (this.#last) consumer.end();
     else this.resume();
   }
@@ -105,21 +106,24 @@ export class Exchange {
     this.#res.resume();
   }
 
-  /** Ends the exchange; false when the caller is gone or was answered before. */
-  send(answer: Answer, extra: Readonly<Record<string, string>>, head: boolean): boolean {
+  /**
+   * Ends the exchange; false when the caller is gone or was answered before. With `head` the
+   * answer tells of its body without it; with `close` the connection ends after it.
+   */
+  send(
+    answer: Answer,
+    extra: Readonly<Record<string, string>>,
+    { head, close }: { head: boolean; close: boolean },
+  ): boolean {
     if (this.#state !== "open") return false;
     if (!this.#last && this.#bytesLeft > DROP_BYTES) return this.#sendAndClose(answer, extra);
-    // uWebSockets.js writes that header itself, and closes once everything is sent.
-    const { Connection: connection, ...others } = extra;
-    const close = connection === "close";
-    const { headers, payload } = renderAnswer(answer, others);
+    const { head: headers, payload } = renderAnswer(answer, extra);
     this.resume();
     this.#state = "ended";
     this.#forget();
-    const length = payload === undefined ? 0 : Buffer.byteLength(payload);
     this.#res.cork(() => {
       writeHead(this.#res, answer.status, headers);
-      if (head) this.#res.endWithoutBody(length, close);
+      if (head) this.#res.endWithoutBody(Buffer.byteLength(payload ?? ""), close);
       else if (payload === undefined && isBodiless(answer.status)) {
         this.#res.endWithoutBody(undefined, close);
       } else this.#res.end(payload ?? "", close);
@@ -169,12 +173,12 @@ export class Exchange {
     extra: Readonly<Record<string, string>>,
   ): boolean {
     if (this.#state !== "open") return false;
-    const { headers } = renderAnswer(answer, extra);
+    const { head } = renderAnswer(answer, extra);
     this.resume();
     this.#state = "ended";
     this.#forget();
     this.#res.cork(() => {
-      writeHead(this.#res, answer.status, headers);
+      writeHead(this.#res, answer.status, head);
       this.#res.endWithoutBody(body.length);
     });
     return true;
@@ -186,12 +190,12 @@ export class Exchange {
     length: number,
     stallMs: number,
   ): BodyWriter {
-    const { headers } = renderAnswer(answer, extra);
+    const { head } = renderAnswer(answer, extra);
     this.resume();
     this.#state = "streaming";
     this.#forget();
     this.#writer = new BodyWriter(this.#res, length, stallMs);
-    this.#res.cork(() => writeHead(this.#res, answer.status, headers));
+    this.#res.cork(() => writeHead(this.#res, answer.status, head));
     return this.#writer;
   }
 
@@ -213,14 +217,14 @@ export class Exchange {
    * body (white space in JSON); closing is then still ours.
    */
   #sendAndClose(answer: Answer, extra: Readonly<Record<string, string>>): boolean {
-    const { headers, payload } = renderAnswer(answer, { ...extra, Connection: "close" });
+    const { head, payload } = renderAnswer(answer, { ...extra, Connection: "close" });
     this.resume();
     this.#state = "lingering";
     this.#forget();
     const body = Buffer.from(payload ?? "");
     const length = `${body.byteLength + 2}\r\n\r\n`;
     this.#res.cork(() => {
-      writeHead(this.#res, answer.status, headers);
+      writeHead(this.#res, answer.status, head);
       this.#res.writeHeader("Content-Length", Buffer.concat([Buffer.from(length), body]));
     });
     this.#linger = setTimeout(() => this.#endLingering(), LINGER_MS);
@@ -229,7 +233,7 @@ export class Exchange {
 
   #forget(): void {
     this.#consumer = undefined;
-    this.#early = [];
+    this.#early = undefined;
   }
 
   #data(chunk: ArrayBuffer, last: boolean): void {
@@ -239,9 +243,11 @@ export class Exchange {
     if (this.#state !== "open") return;
     this.#renew();
     // The memory is taken back when this returns.
-    const copy = Buffer.from(chunk.slice(0));
+    const copy = Buffer.from(new Uint8Array(chunk));
     if (this.#consumer === undefined) {
-      if (copy.byteLength > 0) this.#early.push(copy);
+      if (copy.byteLength === 0) return;
+      this.#early ??= [];
+      this.#early.push(copy);
       return;
     }
     if (copy.byteLength > 0) this.#consumer.data(copy);

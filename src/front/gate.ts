@@ -18,8 +18,8 @@ export class Gate implements QueueOwner {
     return [{ queue, length: this.#running, limit: this.#capacity, refused: this.#refused }];
   }
 
-  /** Throws `overloaded` when full. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /** Throws `overloaded` when full; else there is one more until `leave`. */
+  enter(): void {
     if (this.#running >= this.#capacity) {
       this.#refused += 1;
       throw new AppError("overloaded", `Too many ${this.#what} at once. Please try again.`, {
@@ -27,10 +27,19 @@ export class Gate implements QueueOwner {
       });
     }
     this.#running += 1;
+  }
+
+  leave(): void {
+    this.#running -= 1;
+  }
+
+  /** Throws `overloaded` when full. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    this.enter();
     try {
       return await work();
     } finally {
-      this.#running -= 1;
+      this.leave();
     }
   }
 }

@@ -1,9 +1,9 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import type { BodyStream, Request, Route } from "../api/route.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import type { Principal } from "../auth/principal.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../base/errors.ts";
+import type { RateVerdict } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Answer } from "./answer.ts";
@@ -13,14 +13,15 @@ import { Exchange } from "./exchange.ts";
 import type { FrontObserver } from "./front-observer.ts";
 import { Gate } from "./gate.ts";
 import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
-import { copyRequest, type Incoming, parseQuery } from "./incoming.ts";
-import { CallerGone } from "./json-body.ts";
+import { copyRequest, type Incoming } from "./incoming.ts";
+import { CallerGone, readBytes } from "./json-body.ts";
 import type { Origins } from "./origins.ts";
 import { Preconditions } from "./preconditions.ts";
 import { PreparedRoute } from "./prepared-route.ts";
 import { problemAnswer } from "./problem.ts";
-import { enforce, type RateLimits, rateHeaders } from "./rate-limits.ts";
+import { enforce, type RateLimits } from "./rate-limits.ts";
 import { type Match, RouteTable } from "./route-table.ts";
+import { ServedRequest } from "./served-request.ts";
 import { readUpload, removeFile } from "./upload-body.ts";
 
 export interface HttpLimits {
@@ -71,9 +72,22 @@ const PREFIX = "/api";
 interface Serving {
   exchange: Exchange;
   incoming: Incoming;
-  extra: Record<string, string>;
+  /** Monotonic milliseconds. */
+  startedAt: number;
   /** Once it is known. */
   route: Route | undefined;
+  /** Of the budget that was looked at last. */
+  verdict: RateVerdict | undefined;
+  /** More headers for its answer. */
+  more: Readonly<Record<string, string>> | undefined;
+  /** The connection ends with it. */
+  close: boolean;
+}
+
+/** A request that may be carried out, and the thing that it is about. */
+interface Admitted {
+  request: Request;
+  resource: unknown;
 }
 
 /** Serves routes: the only place where a route meets a socket. */
@@ -122,66 +136,110 @@ export class HttpFront implements QueueOwner {
 
   /** Serves one request of uWebSockets.js; never throws. */
   handle(res: HttpResponse, req: HttpRequest): void {
+    const startedAt = performance.now();
     const incoming = copyRequest(res, req, this.#options.trustProxy);
-    const exchange = new Exchange(res);
+    const exchange = new Exchange(res, startedAt);
     const length = bodyLength(incoming.headers);
     if (length > 0) exchange.holdBody(length);
-    const extra = {
-      "X-Request-Id": incoming.id,
-      ...this.#options.origins.headers(incoming.headers),
-      ...(this.#leaving && { Connection: "close" }),
-    };
-    void this.#run({ exchange, incoming, extra, route: undefined });
+    void this.#run({
+      exchange,
+      incoming,
+      startedAt,
+      route: undefined,
+      verdict: undefined,
+      more: undefined,
+      close: this.#leaving,
+    });
   }
 
   async #run(serving: Serving): Promise<void> {
-    const started = performance.now();
     this.#inFlight += 1;
     let failure: unknown;
-    const answer = await this.#requests
-      .run(() => this.#serve(serving))
-      .catch((error: unknown) => {
-        failure = error;
-        return problemAnswer(error);
-      });
-    const status = await this.#send(serving, answer).catch((error: unknown) => {
+    let answer: Answer;
+    try {
+      answer = await this.#enter(serving);
+    } catch (error) {
       failure = error;
-      return 500;
-    });
+      answer = problemAnswer(error);
+    }
+    let status: number;
+    try {
+      const sent = this.#send(serving, answer);
+      status = typeof sent === "number" ? sent : await sent;
+    } catch (error) {
+      failure = error;
+      status = 500;
+    }
     this.#inFlight -= 1;
     if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
-    this.#report(serving, status, performance.now() - started, failure);
+    this.#report(serving, status, performance.now() - serving.startedAt, failure);
   }
 
-  /** The status as sent; 499 when nobody was there any more. */
-  async #send({ exchange, incoming, extra }: Serving, answer: Answer): Promise<number> {
-    const head = incoming.method === "HEAD";
+  async #enter(serving: Serving): Promise<Answer> {
+    this.#requests.enter();
     try {
-      if (answer.stream !== undefined) {
-        return await this.#sendStream(exchange, answer, answer.stream, extra, head);
-      }
-      return exchange.send(answer, extra, head) ? answer.status : 499;
-    } catch (error) {
-      // The answer itself cannot be written: say so rather than nothing.
-      this.#options.log.error({ error: errorMessage(error) }, "answer could not be sent");
-      const problem = problemAnswer(error);
-      return exchange.send(problem, extra, head) ? problem.status : 499;
+      return await this.#serve(serving);
+    } finally {
+      this.#requests.leave();
     }
   }
 
-  async #sendStream(
-    exchange: Exchange,
+  /** The status as sent; 499 when nobody was there any more. */
+  #send(serving: Serving, answer: Answer): number | Promise<number> {
+    const { exchange, incoming, close } = serving;
+    const how = { head: incoming.method === "HEAD", close };
+    const extra = this.#extraHeaders(serving);
+    try {
+      if (answer.stream !== undefined) return this.#stream(serving, answer, answer.stream, extra);
+      return exchange.send(answer, extra, how) ? answer.status : 499;
+    } catch (error) {
+      return this.#sendFailure(serving, error);
+    }
+  }
+
+  /** The answer itself cannot be written: says so rather than nothing. */
+  #sendFailure(serving: Serving, error: unknown): number {
+    this.#options.log.error({ error: errorMessage(error) }, "answer could not be sent");
+    const problem = problemAnswer(error);
+    const { exchange, incoming, close } = serving;
+    const how = { head: incoming.method === "HEAD", close };
+    return exchange.send(problem, this.#extraHeaders(serving), how) ? problem.status : 499;
+  }
+
+  #extraHeaders({ incoming, verdict, more }: Serving): Record<string, string> {
+    const headers: Record<string, string> = { "X-Request-Id": incoming.id };
+    if (verdict !== undefined) {
+      headers["RateLimit-Limit"] = String(verdict.limit);
+      headers["RateLimit-Remaining"] = String(verdict.remaining);
+      headers["RateLimit-Reset"] = String(verdict.resetSeconds);
+    }
+    const { origins } = this.#options;
+    if (more !== undefined || origins.any) {
+      Object.assign(headers, origins.headers(incoming.headers), more);
+    }
+    return headers;
+  }
+
+  async #stream(
+    serving: Serving,
     answer: Answer,
     stream: BodyStream,
-    extra: Readonly<Record<string, string>>,
-    head: boolean,
+    extra: Record<string, string>,
   ): Promise<number> {
-    if (head) return exchange.sendStreamHead(answer, stream, extra) ? answer.status : 499;
-    const { downloadStallMs: stallMs, handlerTimeoutMs: sourceMs } = this.#options.limits;
-    const whole = await this.#downloads.run(() =>
-      exchange.stream(answer, stream, extra, { stallMs, sourceMs }),
-    );
-    return whole ? answer.status : 499;
+    const { exchange, incoming } = serving;
+    if (serving.close) extra.Connection = "close";
+    try {
+      if (incoming.method === "HEAD") {
+        return exchange.sendStreamHead(answer, stream, extra) ? answer.status : 499;
+      }
+      const { downloadStallMs: stallMs, handlerTimeoutMs: sourceMs } = this.#options.limits;
+      const whole = await this.#downloads.run(() =>
+        exchange.stream(answer, stream, extra, { stallMs, sourceMs }),
+      );
+      return whole ? answer.status : 499;
+    } catch (error) {
+      return this.#sendFailure(serving, error);
+    }
   }
 
   #report(serving: Serving, status: number, ms: number, failure: unknown): void {
@@ -203,17 +261,16 @@ export class HttpFront implements QueueOwner {
     this.#options.log.error({ ...fields, ...causeOf(failure) }, "request failed");
   }
 
-  async #serve(serving: Serving): Promise<Answer> {
-    const { incoming, extra } = serving;
+  #serve(serving: Serving): Answer | Promise<Answer> {
+    const { incoming } = serving;
     if (this.#draining) {
-      extra.Connection = "close";
+      serving.close = true;
       throw new AppError("unavailable", "The service is stopping. Please try again.", {
         retryAfter: 1,
       });
     }
-    const verdict = this.#options.rates.address(incoming.address);
-    Object.assign(extra, rateHeaders(verdict));
-    enforce(verdict);
+    serving.verdict = this.#options.rates.address(incoming.address);
+    enforce(serving.verdict);
     const match = this.#match(incoming);
     if (match.kind === "unknown") {
       throw new AppError("not_found", "There is nothing at this address.");
@@ -231,9 +288,9 @@ export class HttpFront implements QueueOwner {
       : { kind: "unknown" };
   }
 
-  #answerOptions({ incoming, extra }: Serving, match: Match): Answer {
+  #answerOptions(serving: Serving, match: Match): Answer {
     const allow = match.kind === "wrong_method" ? match.allow : [];
-    Object.assign(extra, this.#options.origins.preflight(incoming.headers, allow));
+    serving.more = this.#options.origins.preflight(serving.incoming.headers, allow);
     return { status: 204, headers: { Allow: allow.join(", ") } };
   }
 
@@ -242,56 +299,63 @@ export class HttpFront implements QueueOwner {
     route: Route,
     params: Record<string, string>,
   ): Promise<Answer> {
-    const { incoming, exchange, extra } = serving;
-    const { limits, authenticator, rates } = this.#options;
-    const limit = route.body?.kind === "upload" ? limits.uploadBytes : limits.jsonBytes;
+    const { incoming, exchange } = serving;
+    const { limits } = this.#options;
+    const isUpload = route.body?.kind === "upload";
+    const limit = isUpload ? limits.uploadBytes : limits.jsonBytes;
     checkBodyHead(route, incoming.headers, limit);
     const prepared = this.#prepared.get(route);
     if (prepared === undefined) throw new Error(`The route ${route.id} was not prepared.`);
-    const json = await prepared.readJson(exchange, limit, limits.jsonTimeoutMs);
-    const principal = await withTimeout(
-      authenticateRoute(route, incoming.headers, authenticator),
-      limits.handlerTimeoutMs,
-      "Checking who calls",
-    );
-    const verdict = rates.caller(route, principal, incoming.address);
-    Object.assign(extra, rateHeaders(verdict));
-    enforce(verdict);
-    checkRole(route, principal);
-    const request = buildRequest(serving, prepared.params(params), principal);
-    return this.#call(serving, prepared, request, json);
+    const json = prepared.takesJson(exchange)
+      ? await readBytes(exchange, limit, limits.jsonTimeoutMs)
+      : undefined;
+    const ms = limits.handlerTimeoutMs;
+    const admission = this.#admit(serving, prepared, params, json);
+    if (!isUpload) return withTimeout(this.#call(serving, route, admission), ms, "The request");
+    const admitted = await withTimeout(admission, ms, "Looking up the request");
+    return this.#callWithUpload(serving, route, admitted);
   }
 
-  async #call(
+  /** Who calls, whether that caller may, what it is about and whether it makes sense. */
+  async #admit(
     serving: Serving,
     prepared: PreparedRoute,
-    request: Request,
+    params: Record<string, string>,
     json: Buffer | undefined,
-  ): Promise<Answer> {
-    const ms = this.#options.limits.handlerTimeoutMs;
+  ): Promise<Admitted> {
+    const { incoming, exchange } = serving;
     const { route } = prepared;
-    const resource = await withTimeout(Promise.resolve(route.resolve?.(request)), ms, "The lookup");
+    const { authenticator, rates } = this.#options;
+    const principal =
+      route.auth.length === 0
+        ? undefined
+        : await authenticateRoute(route, incoming.headers, authenticator);
+    serving.verdict = rates.caller(route, principal, incoming.address);
+    enforce(serving.verdict);
+    checkRole(route, principal);
+    const request = new ServedRequest(incoming, exchange, prepared.params(params), principal);
+    const resource = route.resolve === undefined ? undefined : await route.resolve(request);
     request.query = prepared.query(request.query);
     request.body = prepared.body(json);
     if (request.headers["if-match"] !== undefined) {
-      await withTimeout(this.#preconditions.check(route, request), ms, "Checking If-Match");
+      await this.#preconditions.check(route, request);
     }
-    if (route.body?.kind !== "upload") {
-      const { path, query } = serving.incoming;
-      const work = this.#idempotency.run(route, request, `${path}?${query}`, () =>
-        route.handle(request, resource),
-      );
-      const reply = await withTimeout(work, ms, "The request");
-      return this.#preconditions.finish(route, request, reply);
-    }
-    return this.#callWithUpload(serving, route, request, resource);
+    return { request, resource };
+  }
+
+  async #call(serving: Serving, route: Route, admission: Promise<Admitted>): Promise<Answer> {
+    const { request, resource } = await admission;
+    const { path, query } = serving.incoming;
+    const reply = await this.#idempotency.run(route, request, `${path}?${query}`, () =>
+      route.handle(request, resource),
+    );
+    return this.#preconditions.finish(route, request, reply);
   }
 
   async #callWithUpload(
     { exchange, incoming }: Serving,
     route: Route,
-    request: Request,
-    resource: unknown,
+    { request, resource }: Admitted,
   ): Promise<Answer> {
     const { limits, uploadFolder } = this.#options;
     const upload = await this.#uploads.run(() =>
@@ -301,7 +365,8 @@ export class HttpFront implements QueueOwner {
         timeoutMs: limits.uploadTimeoutMs,
       }),
     );
-    const work = Promise.resolve(route.handle({ ...request, upload }, resource));
+    request.upload = upload;
+    const work = Promise.resolve(route.handle(request, resource));
     // The handler may outlive its time limit and still need the file.
     const done = upload.content.kind === "file" ? removeAfter(work, upload.content.path) : work;
     const answer = await withTimeout(work, limits.handlerTimeoutMs, "Storing the upload");
@@ -313,26 +378,6 @@ export class HttpFront implements QueueOwner {
 async function removeAfter(work: Promise<unknown>, path: string): Promise<void> {
   await work.catch(() => {});
   await removeFile(path);
-}
-
-function buildRequest(
-  { exchange, incoming }: Serving,
-  params: Record<string, string>,
-  principal: Principal | undefined,
-): Request {
-  return {
-    id: incoming.id,
-    method: incoming.method,
-    params,
-    query: parseQuery(incoming.query),
-    headers: incoming.headers,
-    body: undefined,
-    principal,
-    address: incoming.address,
-    get signal() {
-      return exchange.signal;
-    },
-  };
 }
 
 function wrongMethod(incoming: Incoming, allow: readonly string[]): Answer {

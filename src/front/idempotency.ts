@@ -31,14 +31,19 @@ export class Idempotency {
   }
 
   /** `path` is the whole one with its query. The request was checked in every other way. */
-  async run(
+  run(route: Route, request: Request, path: string, work: () => Promise<Reply>): Promise<Reply> {
+    const given = request.headers["idempotency-key"];
+    if (given === undefined || !isRepeatable(route)) return work();
+    return this.#once(given, route, request, path, work);
+  }
+
+  async #once(
+    given: string,
     route: Route,
     request: Request,
     path: string,
     work: () => Promise<Reply>,
   ): Promise<Reply> {
-    const given = request.headers["idempotency-key"];
-    if (given === undefined || !isRepeatable(route)) return work();
     if (!KEY.test(given)) {
       throw new AppError(
         "invalid_parameter",

@@ -16,7 +16,6 @@ export interface Incoming {
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
-const utf8 = new TextDecoder();
 
 /** Copies all of a request; call it before anything is awaited. */
 export function copyRequest(res: HttpResponse, req: HttpRequest, trustProxy: boolean): Incoming {
@@ -47,12 +46,13 @@ function addressOf(
   trustProxy: boolean,
 ): string {
   const forwarded = trustProxy ? headers["x-forwarded-for"]?.split(",").at(-1)?.trim() : undefined;
-  return forwarded || utf8.decode(res.getRemoteAddressAsText());
+  return forwarded || Buffer.from(res.getRemoteAddressAsText()).toString("latin1");
 }
 
 /** Query parameters, decoded; a repeated one becomes an array. */
 export function parseQuery(query: string): Record<string, unknown> {
   const values: Record<string, unknown> = Object.create(null);
+  if (query === "") return values;
   for (const [name, value] of new URLSearchParams(query)) {
     const before = values[name];
     if (before === undefined) values[name] = value;

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { AppError } from "../base/errors.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -29,17 +30,21 @@ export function readBytes(exchange: Exchange, limit: number, ms: number): Promis
         if (size <= limit) chunks.push(chunk);
         else settle(() => reject(tooLarge(limit)));
       },
-      end: () => settle(() => resolve(Buffer.concat(chunks))),
+      end: () => settle(() => resolve(joined(chunks))),
       gone: () => settle(() => reject(new CallerGone())),
     });
   });
 }
 
+/** Most bodies come in one piece. */
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+}
+
 export function bodyLate(ms: number): AppError {
   return new AppError("timeout", `The request body did not arrive within ${ms / 1000} s.`);
 }
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Deeper than anything that is meant; parsing costs much more with depth than with length. */
 const MAX_DEPTH = 64;
@@ -67,12 +72,10 @@ export function parseJson(bytes: Buffer): unknown {
   if (isTooDeep(bytes)) {
     throw new AppError("invalid_json", `The JSON nests deeper than ${MAX_DEPTH} levels.`);
   }
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
+  if (!isUtf8(bytes)) {
     throw new AppError("invalid_json", "The request body is not valid UTF-8.");
   }
+  const text = bytes.toString("utf8", startsWithMark(bytes) ? 3 : 0);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -87,6 +90,11 @@ export function parseJson(bytes: Buffer): unknown {
     );
   }
   return value;
+}
+
+/** A byte order mark, which is no part of the text. */
+function startsWithMark(bytes: Buffer): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
 const ESCAPED = /\\u(?:0000|d[89a-f])/i;

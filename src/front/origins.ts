@@ -37,6 +37,11 @@ export class Origins {
     this.#allowed = new Set(allowed.map((origin) => origin.toLowerCase()));
   }
 
+  /** True when browsers of any other origin may call. */
+  get any(): boolean {
+    return this.#allowed.size > 0;
+  }
+
   /** Headers for an answer to this origin; nothing for one that is not on the list. */
   headers(headers: Headers): Record<string, string> {
     if (this.#allowed.size === 0) return {};

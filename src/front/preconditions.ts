@@ -42,7 +42,8 @@ export class Preconditions {
 
 /** What the thing's GET would answer to this caller now. */
 async function show(route: Route, request: Request): Promise<unknown> {
-  const reading = { ...request, method: "GET", query: {}, body: undefined };
+  const { signal } = request;
+  const reading = { ...request, signal, method: "GET", query: {}, body: undefined };
   const resource = await route.resolve?.(reading);
   return (await route.handle(reading, resource)).body;
 }

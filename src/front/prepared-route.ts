@@ -3,7 +3,7 @@ import type { Request, Route } from "../api/route.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { Exchange } from "./exchange.ts";
-import { isStorable, parseJson, readBytes } from "./json-body.ts";
+import { isStorable, parseJson } from "./json-body.ts";
 import { type SchemaCheck, SchemaChecks } from "./schema-check.ts";
 
 /** A route with its schemas compiled. */
@@ -12,12 +12,17 @@ export class PreparedRoute {
   readonly #params: SchemaCheck | undefined;
   readonly #query: SchemaCheck | undefined;
   readonly #body: SchemaCheck | undefined;
+  readonly #plainIds: readonly string[];
+  readonly #onlyPlainIds: boolean;
 
   private constructor(route: Route, checks: SchemaChecks) {
     this.route = route;
     this.#params = route.params && checks.parameters(route.params, "The path");
     this.#query = route.query && checks.parameters(route.query, "The query");
     this.#body = route.body?.kind === "json" ? checks.body(route.body.schema) : undefined;
+    const names = [...route.path.matchAll(/\{([^}]*)\}/g)].map(([, name = ""]) => name);
+    this.#plainIds = names.filter((name) => this.#isPlainId(name));
+    this.#onlyPlainIds = this.#plainIds.length === names.length;
   }
 
   /** Compiles all; throws, naming the route, when a schema is none. */
@@ -34,19 +39,15 @@ export class PreparedRoute {
     return prepared;
   }
 
-  /** The bytes of a JSON body; undefined when the route takes none or none was sent. */
-  async readJson(exchange: Exchange, limit: number, ms: number): Promise<Buffer | undefined> {
-    if (!exchange.hasBody || this.route.body?.kind !== "json") return undefined;
-    const bytes = await readBytes(exchange, limit, ms);
-    return bytes.byteLength === 0 ? undefined : bytes;
+  /** True when a JSON body is to be read. */
+  takesJson(exchange: Exchange): boolean {
+    return exchange.hasBody && this.route.body?.kind === "json";
   }
 
   /** Path parameters; one that cannot be the id of anything is answered like an unknown one. */
   params(params: Record<string, string>): Record<string, string> {
-    if (!isStorable(params)) throw notFound();
-    for (const [name, value] of Object.entries(params)) {
-      if (this.#isPlainId(name) && !isId(value)) throw notFound();
-    }
+    for (const name of this.#plainIds) if (!isId(params[name] ?? "")) throw notFound();
+    if (!this.#onlyPlainIds && !isStorable(params)) throw notFound();
     if (this.#params?.(params) !== undefined) throw notFound();
     return params;
   }
@@ -75,7 +76,7 @@ export class PreparedRoute {
 
   body(bytes: Buffer | undefined): unknown {
     if (this.route.body?.kind !== "json") return undefined;
-    if (bytes === undefined) {
+    if (bytes === undefined || bytes.byteLength === 0) {
       if (this.route.body.optional === true) return undefined;
       throw new AppError("invalid_body", "This needs a JSON body.");
     }

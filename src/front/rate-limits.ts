@@ -30,6 +30,7 @@ export function rateClassOf(route: Route): RateClass {
 /** Budgets per address before authentication, and per caller and route class after it. */
 export class RateLimits {
   readonly #limiters: Readonly<Record<RateClass, Gcra>>;
+  readonly #byRoute = new Map<Route, Gcra>();
 
   constructor(settings: RateLimitSettings, clock: Clock) {
     this.#limiters = {
@@ -48,18 +49,17 @@ export class RateLimits {
   }
 
   caller(route: Route, principal: Principal | undefined, address: string): RateVerdict {
-    const key =
-      principal === undefined ? `address:${address}` : `${principal.kind}:${principal.id}`;
-    return this.#limiters[rateClassOf(route)].take(key);
+    // Ids are unique whatever they are of, and no address looks like one.
+    return this.#limiterOf(route).take(principal?.id ?? address);
   }
-}
 
-export function rateHeaders(verdict: RateVerdict): Record<string, string> {
-  return {
-    "RateLimit-Limit": String(verdict.limit),
-    "RateLimit-Remaining": String(verdict.remaining),
-    "RateLimit-Reset": String(verdict.resetSeconds),
-  };
+  #limiterOf(route: Route): Gcra {
+    const known = this.#byRoute.get(route);
+    if (known !== undefined) return known;
+    const limiter = this.#limiters[rateClassOf(route)];
+    this.#byRoute.set(route, limiter);
+    return limiter;
+  }
 }
 
 /** Throws `rate_limited` when the verdict is no. */

@@ -42,7 +42,9 @@ export class RouteTable {
     const entry = node.routes.get(method === "HEAD" ? "GET" : method);
     if (entry === undefined) return { kind: "wrong_method", allow: allowed(node) };
     const params: Record<string, string> = Object.create(null);
-    for (const [index, name] of entry.names.entries()) params[name] = values[index] ?? "";
+    for (let at = 0; at < entry.names.length; at += 1) {
+      params[entry.names[at] ?? ""] = values[at] ?? "";
+    }
     return { kind: "route", route: entry.route, params };
   }
 

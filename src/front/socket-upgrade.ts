@@ -66,9 +66,9 @@ function refuse(
 ): void {
   const extra = { "X-Request-Id": incoming.id, ...origins.headers(incoming.headers) };
   const answer = problemAnswer(error);
-  const { headers, payload } = renderAnswer(answer, extra);
+  const { head, payload } = renderAnswer(answer, extra);
   res.cork(() => {
-    writeHead(res, answer.status, headers);
+    writeHead(res, answer.status, head);
     res.end(payload ?? "", true);
   });
 }
