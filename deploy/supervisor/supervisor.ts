@@ -106,7 +106,8 @@ export class Supervisor {
     await runStep(screen, title, () => this.#startServices(at, ports));
     this.#ready = true;
     this.#writeReadyFile();
-    printWelcome(screen, { baseUrl: this.#baseUrl, admin, data: this.#data.path });
+    const grpc = this.#toldByFront("grpc_sessions");
+    printWelcome(screen, { baseUrl: this.#baseUrl, grpc, admin, data: this.#data.path });
   }
 
   /** Plays the demo conversation into the terminal; the service goes on when it ends. */
@@ -263,8 +264,13 @@ export class Supervisor {
 
   /** Of the first front. */
   get #baseUrl(): string {
+    return this.#toldByFront("base_url");
+  }
+
+  /** Of the first front, when there are several. */
+  #toldByFront(name: "base_url" | "grpc_sessions"): string {
     const front = this.#layout.services.find(servesRest);
-    return String(this.#parts.get(front?.name ?? "")?.facts.base_url ?? "");
+    return String(this.#parts.get(front?.name ?? "")?.facts[name] ?? "");
   }
 }
 

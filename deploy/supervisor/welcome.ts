@@ -5,7 +5,7 @@ import type { AdminLogin } from "./environment.ts";
 /** Where it is, who may come in, and what to try next. */
 export function printWelcome(
   screen: Screen,
-  at: { baseUrl: string; admin: AdminLogin; data: string },
+  at: { baseUrl: string; grpc: string; admin: AdminLogin; data: string },
 ): void {
   const bold = (text: string) => screen.paint("1", text);
   const dim = (text: string) => screen.paint("2", text);
@@ -17,6 +17,7 @@ export function printWelcome(
     "",
     `  ${screen.paint("32", "Ready")}      ${bold(at.baseUrl)}`,
     `  Log in     ${bold(at.admin.email)}  ${password}`,
+    `  Services   gRPC at ${at.grpc}`,
     `  Try next   npx voice login --base-url ${at.baseUrl} --email ${at.admin.email}`,
     "             npx voice device simulate deploy/demo/conversation.wav",
     `             curl -s ${at.baseUrl}/api/health`,
