@@ -43,6 +43,11 @@ export class Endpointer {
     return !this.#speaking && this.#silent >= this.#wait.frames;
   }
 
+  /** Frames without voice at the end of the utterance in hand. */
+  get pause(): number {
+    return this.#speaking ? this.#silent : 0;
+  }
+
   /** What was learnt of the pauses, for a reading that goes on after an utterance. */
   state(): PauseState {
     return this.#wait.state();

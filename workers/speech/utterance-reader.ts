@@ -13,9 +13,14 @@ import { StablePrefix } from "./stable-prefix.ts";
 /** Audio goes to the recogniser and the tracker in these blocks of the timeline: 100 ms. */
 const BLOCK = SESSION_RATE / 10;
 const HYPOTHESIS_INTERVAL = SESSION_RATE / 5;
-/** When the channel is estimated, in samples of the first utterance. */
-const FIRST_ESTIMATE = 2 * SESSION_RATE;
-const LAST_ESTIMATE = 8 * SESSION_RATE;
+/** When the channel is estimated, in samples of the first utterance; from the last on no more. */
+const FIRST_ESTIMATE = SESSION_RATE;
+const LAST_ESTIMATE = 3 * SESSION_RATE;
+/** And in a pause of so many frames, which may be the utterance's end. */
+const PAUSE_FRAMES = 8;
+/** An estimate is used on until so much of it has come again, and so many samples at an end. */
+const NEW_SHARE = 0.25;
+const NEW_AT_END = 0.4 * SESSION_RATE;
 /** Blocks read anew in one step. */
 const CATCH_UP_BLOCKS = 2;
 const PROGRESS_INTERVAL = SESSION_RATE;
@@ -44,6 +49,8 @@ interface OpenUtterance {
   before: Uint8Array;
   revision: number;
   shown: string;
+  /** Read anew, once or more. */
+  isFirst: boolean;
   /** Its blocks so far, while the channel is still being estimated from them. */
   blocks: Int16Array[] | undefined;
   /** Samples in `blocks`. */
@@ -55,9 +62,10 @@ interface OpenUtterance {
 /**
  * Finds utterances in a stream of samples and reads them.
  *
- * The first utterance of a session is read anew when 2 s of it are there and at its end (at 8 s
- * at the latest), each time with the channel's mean estimated from all of it. That halved the
- * wrong words where a recording's channel is unlike the model's.
+ * The first utterance of a session is read anew when 1 and 3 s of it are there and in pauses
+ * before that, each time with the channel's mean estimated from all of it so far. That halved the
+ * wrong words where a recording's channel is unlike the model's; more than 3 s gave no fewer. In
+ * a pause, for it is read again while the wait for the utterance's end goes on.
  *
  * Audio is looked at in frames of 10 ms and read in blocks cut at multiples of 100 ms of the
  * timeline, both counted from where the reading began or an utterance ended. What follows a
@@ -173,6 +181,7 @@ export class UtteranceReader {
     if (endpoint === "begin") this.#beginUtterance();
     if (crosses(BLOCK, before, this.#position)) this.#readBlock();
     if (endpoint === "end") return this.#endUtterance();
+    if (this.#endpointer.pause === PAUSE_FRAMES) this.#estimateInPause();
     if (crosses(HYPOTHESIS_INTERVAL, before, this.#position)) this.#hypothesis();
     if (crosses(PROGRESS_INTERVAL, before, this.#position)) this.#progress();
     if (this.#isLongSilence()) this.#silenceCheckpoint();
@@ -196,9 +205,10 @@ export class UtteranceReader {
   #beginUtterance(): void {
     const held = this.#held.reduce((total, frame) => total + frame.length, 0);
     const start = this.#position - held;
-    const blocks = this.#recogniser.isAdapted() ? undefined : [];
+    const isFirst = !this.#recogniser.isAdapted();
     const open = { revision: 0, shown: "0 ", heard: 0, estimatedAt: 0, ending: false };
-    this.#utterance = { start, before: this.#recogniser.state(), blocks, ...open };
+    const blocks = isFirst ? [] : undefined;
+    this.#utterance = { start, before: this.#recogniser.state(), isFirst, blocks, ...open };
     this.#recogniser.start(start);
     this.#stable.restart();
     const position = Math.max(start, this.#position - Endpointer.beginFrames * ACTIVITY_FRAME);
@@ -216,6 +226,13 @@ export class UtteranceReader {
     this.#utterance.heard += block.length;
     const due = this.#utterance.estimatedAt === 0 ? FIRST_ESTIMATE : LAST_ESTIMATE;
     if (this.#utterance.heard >= due) this.#estimate(this.#utterance);
+  }
+
+  #estimateInPause(): void {
+    const utterance = this.#utterance;
+    if (utterance?.blocks === undefined) return;
+    this.#readBlock();
+    if (!isFresh(utterance, 0)) this.#estimate(utterance);
   }
 
   /** Estimates the channel from the utterance so far and lets it be read again. */
@@ -240,7 +257,9 @@ export class UtteranceReader {
     const utterance = this.#utterance;
     if (utterance === undefined) return;
     this.#readBlock();
-    if (utterance.blocks !== undefined) this.#estimate(utterance);
+    if (utterance.blocks !== undefined && !isFresh(utterance, NEW_AT_END)) {
+      this.#estimate(utterance);
+    }
     utterance.ending = true;
     if (this.#backlog.length === 0) this.#completeUtterance(utterance);
   }
@@ -279,9 +298,8 @@ export class UtteranceReader {
     if (utterance === undefined || this.isBehind || !this.#options.interimResults) return;
     if (this.#options.isPressed()) return;
     const words: Word[] = this.#recogniser.hypothesis();
-    // An utterance that will be read anew promises nothing.
-    const isFirstReading = utterance.blocks !== undefined;
-    const stableWords = isFirstReading ? 0 : this.#stable.hear(words, this.#position);
+    // An utterance that is read anew promises nothing.
+    const stableWords = utterance.isFirst ? 0 : this.#stable.hear(words, this.#position);
     const shown = `${stableWords} ${words.map((word) => word.text).join(" ")}`;
     if (shown === utterance.shown) return;
     utterance.shown = shown;
@@ -308,6 +326,11 @@ export class UtteranceReader {
     this.#track();
     this.#final(this.#floor, []);
   }
+}
+
+/** True when the channel was estimated from nearly all of the utterance. */
+function isFresh({ heard, estimatedAt }: OpenUtterance, more: number): boolean {
+  return estimatedAt > 0 && heard - estimatedAt <= NEW_SHARE * estimatedAt + more;
 }
 
 /** The proposal as a message; undefined when it proposes nothing. */
