@@ -15,9 +15,7 @@ const MAX_OUTBOX = 50_000;
 export function createNotifier({ commands }: Shared): CommandNotifier {
   return {
     async notify(rows) {
-      await Promise.all(
-        rows.map(({ id, sessionId, command }) => commands.send(sessionId, command, id)),
-      );
+      for (const { id, sessionId, command } of rows) commands.post(sessionId, command, id);
     },
   };
 }

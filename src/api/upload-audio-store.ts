@@ -31,7 +31,10 @@ export interface StoredChunk {
  * more, `session_deleted`, or `unavailable` (outcome unknown: safe to repeat).
  */
 export interface ChunkStore {
-  /** The chunk when the same bytes are stored already, undefined when it may be stored. */
+  /**
+   * The chunk when the same bytes are stored already, undefined when it may be stored: a look
+   * beforehand, which spares the audio the way to the disk; what it does not see `store` does.
+   */
   find(sessionId: string, sequence: number, sha256: string): Promise<StoredChunk | undefined>;
   /**
    * Under the session row's lock, all or nothing and durable on return: the

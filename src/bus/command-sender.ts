@@ -17,6 +17,8 @@ import { commandSubject } from "../wire/subjects.ts";
 const MAX_PENDING = 2_000;
 const ASK_TIMEOUT = 8_000;
 const PUBLISH_TIMEOUT = 3_000;
+/** Posted commands that the server has not been seen to take yet. */
+const MAX_POSTED = 10_000;
 
 /**
  * Sends commands to actors over JetStream. A published command is only under
@@ -29,6 +31,9 @@ export class CommandSender implements ActorRef, QueueOwner {
   readonly #pending = new Map<string, Deferred<unknown>>();
   #subscription: Subscription | undefined;
   #refused = 0;
+  #posted = 0;
+  #postsRefused = 0;
+  #confirming = false;
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
@@ -37,7 +42,15 @@ export class CommandSender implements ActorRef, QueueOwner {
 
   get queues(): readonly QueueFigures[] {
     const { size: length } = this.#pending;
-    return [{ queue: "answers_awaited", length, limit: MAX_PENDING, refused: this.#refused }];
+    return [
+      { queue: "answers_awaited", length, limit: MAX_PENDING, refused: this.#refused },
+      {
+        queue: "commands_posted",
+        length: this.#posted,
+        limit: MAX_POSTED,
+        refused: this.#postsRefused,
+      },
+    ];
   }
 
   start(): void {
@@ -59,6 +72,38 @@ export class CommandSender implements ActorRef, QueueOwner {
     await this.#publish({ v: 1, id: commandId, sessionId, command });
   }
 
+  /**
+   * Hands a command over without waiting for JetStream: many times cheaper than `send`, for
+   * commands that are in the outbox table, whose sweep publishes again what this loses. Throws
+   * `unavailable` when NATS takes nothing.
+   */
+  post(sessionId: string, command: ActorCommand, commandId: string): void {
+    if (this.#posted >= MAX_POSTED || this.#connection.isClosed()) {
+      this.#postsRefused += 1;
+      throw away();
+    }
+    const { subject, data, head } = toMessage({ v: 1, id: commandId, sessionId, command });
+    this.#connection.publish(subject, data, { headers: head });
+    this.#posted += 1;
+    if (!this.#confirming) void this.#confirm();
+  }
+
+  /** While NATS is away this waits, and what is posted meanwhile is in memory. */
+  async #confirm(): Promise<void> {
+    this.#confirming = true;
+    try {
+      while (this.#posted > 0) {
+        const sent = this.#posted;
+        await this.#connection.flush();
+        this.#posted -= sent;
+      }
+    } catch {
+      // The connection is closed, and with it goes what it held.
+      this.#posted = 0;
+    }
+    this.#confirming = false;
+  }
+
   async ask(sessionId: string, command: ActorCommand, commandId: string): Promise<unknown> {
     if (this.#pending.size >= MAX_PENDING) {
       this.#refused += 1;
@@ -78,16 +123,11 @@ export class CommandSender implements ActorRef, QueueOwner {
   }
 
   async #publish(envelope: CommandEnvelope): Promise<void> {
-    const head = headers();
-    head.set("Nats-Msg-Id", envelope.id);
+    const { subject, data, head } = toMessage(envelope);
     try {
-      const subject = commandSubject(partitionOf(envelope.sessionId));
-      await this.#jetstream.publish(subject, encodeJson(envelope), { headers: head });
+      await this.#jetstream.publish(subject, data, { headers: head });
     } catch (error) {
-      throw new AppError("unavailable", "The message bus is not reachable just now.", {
-        cause: error,
-        retryAfter: 2,
-      });
+      throw away(error);
     }
   }
 
@@ -97,6 +137,20 @@ export class CommandSender implements ActorRef, QueueOwner {
     if (reply.ok) waiting.resolve(reply.value);
     else waiting.reject(new AppError(toCode(reply.code), reply.message));
   }
+}
+
+function away(cause?: unknown): AppError {
+  return new AppError("unavailable", "The message bus is not reachable just now.", {
+    cause,
+    retryAfter: 2,
+  });
+}
+
+function toMessage(envelope: CommandEnvelope) {
+  const head = headers();
+  head.set("Nats-Msg-Id", envelope.id);
+  const subject = commandSubject(partitionOf(envelope.sessionId));
+  return { subject, data: encodeJson(envelope), head };
 }
 
 function toCode(code: string): ErrorCode {

@@ -32,7 +32,7 @@ const standingRow = z.object({
 export type ChunkStanding = Omit<z.output<typeof standingRow>, "place">;
 
 /** Of chunks and of what is being streamed; -1 when there is none. */
-export const HIGHEST_SEQUENCE = sql.fragment`greatest(
+const HIGHEST_SEQUENCE = sql.fragment`greatest(
   (select coalesce(max(sequence), -1) from chunks where session_id = s.id),
   (select coalesce(max(sequence), -1) from audio_pieces where session_id = s.id),
   coalesce(s.last_chunk_sequence, -1)

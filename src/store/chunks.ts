@@ -4,7 +4,7 @@ import type { OutboxRow } from "../api/sessions-outbox.ts";
 import type { ChunkStore, NewChunk, StoredChunk } from "../api/upload-audio-store.ts";
 import { isAppError } from "../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
-import { insertRecording, type NewUpload } from "./chunk-group.ts";
+import { type NewUpload, storeRecording } from "./chunk-group.ts";
 import { admit, type ChunkKey, type ChunkStanding, readStandings } from "./chunk-standing.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { toInstant } from "./instant.ts";
@@ -16,6 +16,8 @@ const nothing = z.object({}).strict();
 
 /** Chunks of all uploads to this process that are written in one transaction. */
 const MAX_GROUP = 256;
+/** Sessions whose next chunk is expected. */
+const MAX_EXPECTED = 10_000;
 
 interface Stored {
   chunk: StoredChunk;
@@ -32,6 +34,8 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
   readonly #pool: DatabasePool;
   readonly #standings: ReadBatch<ChunkKey, ChunkStanding>;
   readonly #group: GroupCommit<NewUpload, boolean>;
+  /** The sequence after the newest one of each session that was stored here, the oldest first. */
+  readonly #expected = new Map<string, number>();
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
@@ -48,6 +52,8 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
     sequence: number,
     sha256: string,
   ): Promise<StoredChunk | undefined> {
+    // Nearly always it may be stored, which `store` finds out anyway.
+    if (this.#expected.get(sessionId) === sequence) return undefined;
     const key = { sessionId, sequence, sha256 };
     return admit(await this.#standings.get(key), key);
   }
@@ -56,13 +62,26 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
     const { id: chunkId, sessionId, sequence, frames, sampleRate } = chunk;
     const command = { type: "ChunkStored", chunkId, sequence, frames, sampleRate };
     const upload: NewUpload = { chunk, outbox: outboxRow(sessionId, command) };
-    if (await this.#group.add(upload)) return created(upload);
-    return guarded(() => this.#pool.transaction((tx) => storeAlone(tx, upload)));
+    this.#expected.delete(sessionId);
+    const stored = (await this.#group.add(upload))
+      ? created(upload)
+      : await guarded(() => this.#pool.transaction((tx) => storeAlone(tx, upload)));
+    this.#expect(sessionId, sequence + 1);
+    return stored;
+  }
+
+  #expect(sessionId: string, sequence: number): void {
+    this.#expected.set(sessionId, sequence);
+    if (this.#expected.size <= MAX_EXPECTED) return;
+    for (const oldest of this.#expected.keys()) {
+      this.#expected.delete(oldest);
+      return;
+    }
   }
 
   /** True for each that is stored; the others are looked at one by one. */
   async #storeAll(uploads: readonly NewUpload[]): Promise<PromiseSettledResult<boolean>[]> {
-    const stored = await guarded(() => insertRecording(this.#pool, uploads)).catch(
+    const stored = await guarded(() => storeRecording(this.#pool, uploads)).catch(
       (error: unknown) => {
         if (isAppError(error)) throw error;
         // One that cannot be stored must not keep the others out.

@@ -15,6 +15,7 @@ import { startNats, type TestNats } from "../support/nats.ts";
 import { startPostgres, type TestDatabase, type TestPostgres } from "../support/postgres.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { until } from "../support/until.ts";
+import { parentOf } from "./process-cpu.ts";
 
 const MAIN = resolve(import.meta.dirname, "../../src/main.ts");
 const START_MS = 60_000;
@@ -90,6 +91,12 @@ export class BenchHouse {
     return MainProcess.start(env, file, nodeFlags);
   }
 
+  /** Of PostgreSQL's first process. */
+  async postgresPid(): Promise<number> {
+    const { rows } = await this.owner.query("select pg_backend_pid() as pid");
+    return parentOf(rows[0].pid);
+  }
+
   /** Where commands go when no process with sessions has made it. */
   async makeCommandStream(): Promise<void> {
     const connection = await connect({ servers: this.nats.url, token: this.nats.token });
@@ -163,6 +170,10 @@ export class MainProcess {
     if (line === undefined) throw new Error(`The service did not start:\n${text()}`);
     const { base_url = "http://127.0.0.1:0" } = JSON.parse(line) as { base_url?: string };
     return new MainProcess(child, Number(new URL(base_url).port));
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   async stop(): Promise<void> {

@@ -25,7 +25,12 @@ export function treeCpuSeconds(root: number): number {
     .reduce((sum, times) => sum + times.reduce((one, ticks) => one + Number(ticks) / TICKS, 0), 0);
 }
 
-/** The same of all children of this process that have ended. */
+/** The process above one; 0 when it is gone. */
+export function parentOf(pid: number): number {
+  return Number(statOf(pid)[1] ?? 0);
+}
+
+/** User and system time of all children of this process that have ended. */
 export function endedChildrenCpuSeconds(): number {
   const fields = statOf("self");
   return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / TICKS;

@@ -6,6 +6,7 @@ import pg from "pg";
 import { BenchHouse } from "./bench-house.ts";
 import { ChildTask } from "./child-task.ts";
 import type { LoadQuestion, LoadResult, UploadingDevice } from "./http-load.ts";
+import { cpuSeconds, treeCpuSeconds } from "./process-cpu.ts";
 import { profileFlags } from "./profile-flags.ts";
 import { interleave, medianRatio } from "./rounds.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
@@ -30,10 +31,11 @@ export async function measureUploads(scale: BenchScale): Promise<BenchRow[]> {
     const devices = await addDevices(house, main.port);
     await house.owner.query("create table bench_rows (id bigserial primary key, text text)");
     const peer = await commitsByPgbench(house);
+    const meters = { service: main.pid, database: await house.postgresPid() };
     const rows: BenchRow[] = [];
     for (const bytes of CHUNK_BYTES) {
       const question: Question = { kind: "upload", port: main.port, devices, bytes };
-      rows.push(await measureSize(scale, load, question, peer));
+      rows.push(await measureSize(scale, load, question, peer, meters));
     }
     return rows;
   } finally {
@@ -50,17 +52,25 @@ async function measureSize(
   load: ChildTask,
   question: Question,
   peer: Commits,
+  meters: Meters,
 ): Promise<BenchRow> {
   const tails: number[] = [];
+  const cost = { service: 0, database: 0, chunks: 0 };
   const ms = scale.roundMs * 2;
   const figures = await interleave(scale.rounds, {
     ours: async () => {
+      const before = read(meters);
       const { perSecond, p99 } = await load.ask<LoadResult>({ ...question, ms });
+      const after = read(meters);
+      cost.service += after.service - before.service;
+      cost.database += after.database - before.database;
+      cost.chunks += (perSecond * ms) / 1000;
       tails.push(p99);
       return perSecond;
     },
     peer: () => peer.run(ms),
   });
+  const each = (seconds: number) => `${Math.round((seconds * 1e6) / cost.chunks)} us`;
   const ratio = medianRatio(figures.ours, figures.peer);
   return {
     figure: `durable uploads of 20 devices, ${question.bytes} bytes each`,
@@ -70,8 +80,18 @@ async function measureSize(
     ratio,
     mark: `>= ${MARK}x`,
     met: ratio >= MARK,
-    detail: `raw PCM, one chunk under way for each device; p99 ${median(tails).toFixed(1)} ms; the peer commits one row with 20 clients on the same server`,
+    detail: `raw PCM, one chunk under way for each device; p99 ${median(tails).toFixed(1)} ms; CPU of each: our process ${each(cost.service)}, PostgreSQL ${each(cost.database)}; the peer commits one row with 20 clients on the same server`,
   };
+}
+
+/** Processes whose time is looked at. */
+interface Meters {
+  service: number;
+  database: number;
+}
+
+function read({ service, database }: Meters): Meters {
+  return { service: cpuSeconds(service), database: treeCpuSeconds(database) };
 }
 
 interface Commits {

@@ -14,6 +14,7 @@ const QUEUES = [
   "background",
   "chunks",
   "commands",
+  "commands_posted",
   "database_connections",
   "device_sockets",
   "downloads",
