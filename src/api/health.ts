@@ -52,6 +52,7 @@ const Down = Type.Object(
   { $id: "HealthDown" },
 );
 
+const ALIVE: Reply = { status: 200, body: { status: "ok" } };
 const Alive = Type.Object({ status: Type.Literal("ok") });
 
 const CHECK_TIMEOUT_MS = 5000;
@@ -80,7 +81,9 @@ export function healthRoutes(ports: HealthPorts): Route[] {
       id: "getLiveness",
       summary: "The process answers",
       responses: { 200: { description: "It does.", schema: Alive } },
-      handle: async () => ({ status: 200, body: { status: "ok" } }),
+      frequent: true,
+      ready: ALIVE,
+      handle: async () => ALIVE,
     }),
     defineRoute({
       ...shared,

@@ -35,6 +35,11 @@ export interface Route {
    * on the edits of the same path? By default when its path ends in a parameter.
    */
   etag?: boolean;
+  /**
+   * The answer, where it is always the same and anybody may have it: the front keeps it ready.
+   * It draws on no budget, since a refusal would cost as much.
+   */
+  ready?: Reply;
   /** Called so often by so many that each call that went well is no line of the log. */
   frequent?: true;
   /** Members of that thing which change by themselves: an edit is not stale for them. */

@@ -1,8 +1,8 @@
-import type { HttpRequest, HttpResponse } from "uWebSockets.js";
+import type { HttpRequest, HttpResponse, TemplatedApp } from "uWebSockets.js";
 import type { BodyStream, Request, Route } from "../api/route.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
-import { AppError, errorMessage, toAppError } from "../base/errors.ts";
+import { AppError, errorMessage } from "../base/errors.ts";
 import type { RateVerdict } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
@@ -14,12 +14,13 @@ import type { FrontObserver } from "./front-observer.ts";
 import { Gate } from "./gate.ts";
 import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
 import { copyRequest, type Incoming } from "./incoming.ts";
-import { CallerGone, readBytes } from "./json-body.ts";
+import { readBytes } from "./json-body.ts";
 import type { Origins } from "./origins.ts";
 import { Preconditions } from "./preconditions.ts";
 import { PreparedRoute } from "./prepared-route.ts";
-import { problemAnswer } from "./problem.ts";
+import { causeOf, problemAnswer, wrongMethod } from "./problem.ts";
 import { enforce, type RateLimits } from "./rate-limits.ts";
+import { ReadyAnswer } from "./ready-answer.ts";
 import { type Match, RouteTable } from "./route-table.ts";
 import { ServedRequest } from "./served-request.ts";
 import { readUpload, removeFile } from "./upload-body.ts";
@@ -134,8 +135,21 @@ export class HttpFront implements QueueOwner {
     return idle.promise;
   }
 
+  mount(app: TemplatedApp): void {
+    const { routes, observer, origins } = this.#options;
+    // What browsers of other origins are told depends on the request.
+    const ready = origins.any ? [] : routes.filter((route) => route.ready !== undefined);
+    for (const route of ready) {
+      const answer = new ReadyAnswer(route, observer);
+      app.get(`${PREFIX}${route.path}`, (res, req) => {
+        if (this.#leaving || this.#draining || !answer.serve(res, req)) this.#handle(res, req);
+      });
+    }
+    app.any("/*", (res, req) => this.#handle(res, req));
+  }
+
   /** Serves one request of uWebSockets.js; never throws. */
-  handle(res: HttpResponse, req: HttpRequest): void {
+  #handle(res: HttpResponse, req: HttpRequest): void {
     const startedAt = performance.now();
     const incoming = copyRequest(res, req, this.#options.trustProxy);
     const exchange = new Exchange(res, startedAt);
@@ -276,7 +290,7 @@ export class HttpFront implements QueueOwner {
       throw new AppError("not_found", "There is nothing at this address.");
     }
     if (incoming.method === "OPTIONS") return this.#answerOptions(serving, match);
-    if (match.kind === "wrong_method") return wrongMethod(incoming, match.allow);
+    if (match.kind === "wrong_method") return wrongMethod(incoming.method, match.allow);
     serving.route = match.route;
     return this.#serveRoute(serving, match.route, match.params);
   }
@@ -378,22 +392,4 @@ export class HttpFront implements QueueOwner {
 async function removeAfter(work: Promise<unknown>, path: string): Promise<void> {
   await work.catch(() => {});
   await removeFile(path);
-}
-
-function wrongMethod(incoming: Incoming, allow: readonly string[]): Answer {
-  const message = `${incoming.method} is not possible here; ${allow.join(", ")} are.`;
-  const answer = problemAnswer(new AppError("method_not_allowed", message));
-  return { ...answer, headers: { ...answer.headers, Allow: allow.join(", ") } };
-}
-
-/** What the log needs to find the fault; never what the caller sent. */
-function causeOf(failure: unknown): object {
-  if (failure instanceof CallerGone) return {};
-  const error = toAppError(failure);
-  const cause = error.cause ?? failure;
-  return {
-    code: error.code,
-    error: errorMessage(cause),
-    stack: cause instanceof Error ? cause.stack : undefined,
-  };
 }

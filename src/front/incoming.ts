@@ -25,7 +25,7 @@ export function copyRequest(res: HttpResponse, req: HttpRequest, trustProxy: boo
     headers[name] = before === undefined ? value : `${before}, ${value}`;
   });
   return {
-    id: requestId(headers),
+    id: requestId(headers["x-request-id"]),
     method: req.getMethod().toUpperCase(),
     path: req.getUrl(),
     query: req.getQuery() ?? "",
@@ -34,8 +34,8 @@ export function copyRequest(res: HttpResponse, req: HttpRequest, trustProxy: boo
   };
 }
 
-function requestId(headers: Readonly<Record<string, string>>): string {
-  const given = headers["x-request-id"];
+/** What the caller gave, when it is one, else a new one. */
+export function requestId(given: string | undefined): string {
   return given !== undefined && REQUEST_ID.test(given) ? given : newId();
 }
 

@@ -1,6 +1,7 @@
-import { type AppError, toAppError } from "../base/errors.ts";
+import { AppError, errorMessage, toAppError } from "../base/errors.ts";
 import { CLOSE, type CloseCode } from "../wire/live-frames.ts";
 import type { Answer } from "./answer.ts";
+import { CallerGone } from "./json-body.ts";
 
 /** The error body of the interface: exactly these two members. */
 export function errorBody(error: AppError): { success: false; message: string } {
@@ -18,6 +19,15 @@ export function problemAnswer(thrown: unknown): Answer {
   return { status: error.status, headers, body: errorBody(error) };
 }
 
+/** The answer for a path that has other methods. */
+export function wrongMethod(method: string, allow: readonly string[]): Answer {
+  const names = allow.join(", ");
+  const answer = problemAnswer(
+    new AppError("method_not_allowed", `${method} is not possible here; ${names} are.`),
+  );
+  return { ...answer, headers: { ...answer.headers, Allow: names } };
+}
+
 /** The close code of a live socket that ends because of this error. */
 export function closeCodeOf(error: AppError): CloseCode {
   if (error.status === 401) return CLOSE.auth;
@@ -25,4 +35,16 @@ export function closeCodeOf(error: AppError): CloseCode {
   if (error.status === 404 || error.code === "session_deleted") return CLOSE.unknownSession;
   if (error.status === 429) return CLOSE.rate;
   return error.status === 400 ? CLOSE.protocol : CLOSE.goingAway;
+}
+
+/** What the log needs to find the fault; never what the caller sent. */
+export function causeOf(failure: unknown): object {
+  if (failure instanceof CallerGone) return {};
+  const error = toAppError(failure);
+  const cause = error.cause ?? failure;
+  return {
+    code: error.code,
+    error: errorMessage(cause),
+    stack: cause instanceof Error ? cause.stack : undefined,
+  };
 }

@@ -102,7 +102,7 @@ export class FrontServer implements QueueOwner {
     const app = App();
     this.#live.mount(app);
     this.#devices?.mount(app);
-    app.any("/*", (res, req) => this.#http.handle(res, req));
+    this.#http.mount(app);
     this.#listening = await this.#listen(app);
     this.#app = app;
     this.#live.start();
