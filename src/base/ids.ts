@@ -7,28 +7,37 @@ function format(bytes: Uint8Array): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
-const ID_BYTES = 16;
+/** Hex digits of randomness in an id. */
+const DIGITS = 19;
 /** Asking the system for each id alone would cost more than the id. */
-const pool = Buffer.alloc(256 * ID_BYTES);
-let used = pool.length;
+const pool = Buffer.alloc((256 * DIGITS) / 2);
+let digits = "";
+let used = 0;
 
-function takeRandom(): Buffer {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const from = used;
-  used += ID_BYTES;
-  return pool.subarray(from, used);
+const VARIANTS = "89ab";
+
+/** The time's part, the same for all ids of a millisecond. */
+let timeOf = -1;
+let timeText = "";
+
+function timePart(now: number): string {
+  if (now === timeOf) return timeText;
+  const hex = now.toString(16).padStart(12, "0");
+  timeOf = now;
+  timeText = `${hex.slice(0, 8)}-${hex.slice(8)}-7`;
+  return timeText;
 }
 
 /** A new UUIDv7 (RFC 9562 §5.7) in lower case: sorts by creation time. */
 export function newId(now = Date.now()): string {
-  const bytes = takeRandom();
-  bytes.writeUIntBE(now, 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return format(bytes);
+  if (used >= digits.length) {
+    digits = randomFillSync(pool).toString("hex");
+    used = 0;
+  }
+  const at = used;
+  used += DIGITS;
+  const variant = VARIANTS[Number.parseInt(digits[at] ?? "", 16) & 3];
+  return `${timePart(now)}${digits.slice(at + 1, at + 4)}-${variant}${digits.slice(at + 4, at + 7)}-${digits.slice(at + 7, at + DIGITS)}`;
 }
 
 /** A UUID that depends on its parts only (RFC 9562 §5.8, SHA-256, version 8). */

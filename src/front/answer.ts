@@ -25,14 +25,20 @@ const CONTENT_TYPE: Readonly<Record<string, string>> = { "Content-Type": JSON_TY
 
 const UNSAFE = /[\r\n\0]/;
 
-/** Headers as lines of text, without the first name, which is that of `VERSION`. */
-export type Head = string;
+/** The headers of an answer. */
+export interface Head {
+  /** Value of `X-API-Version`, and the lines of what most answers have. */
+  usual: Uint8Array;
+  /** The other headers, each with its line break before it. */
+  lines: string;
+}
 
 export type Payload = string | Uint8Array | undefined;
 
-/** What most answers begin with. */
-const PLAIN_HEAD: Head = VERSION + linesOf(ALWAYS);
-const JSON_HEAD: Head = PLAIN_HEAD + linesOf(CONTENT_TYPE);
+/** Ready bytes, since text is turned into them for each answer. */
+const BARE = Buffer.from(VERSION);
+const PLAIN = Buffer.from(VERSION + linesOf(ALWAYS));
+const JSON_HEAD = Buffer.from(VERSION + linesOf(ALWAYS) + linesOf(CONTENT_TYPE));
 
 /** The headers and bytes of an answer; later sources of a header win, whatever their case. */
 export function renderAnswer(
@@ -54,15 +60,15 @@ function renderHead(
   own: Answer["headers"],
   extra: Readonly<Record<string, string>>,
   json: boolean,
-) {
-  const usual = json ? JSON_HEAD : PLAIN_HEAD;
-  if (own === undefined) return usual + linesOf(extra);
-  if (!overlaps(own, extra)) return usual + linesOf(extra) + linesOf(own);
+): Head {
+  const usual = json ? JSON_HEAD : PLAIN;
+  if (own === undefined) return { usual, lines: linesOf(extra) };
+  if (!overlaps(own, extra)) return { usual, lines: linesOf(extra) + linesOf(own) };
   const headers = new Map<string, string>();
   for (const source of [ALWAYS, json ? CONTENT_TYPE : {}, extra, own]) {
     for (const name in source) headers.set(toLowerCase(name), line(name, source[name] ?? ""));
   }
-  return VERSION + [...headers.values()].join("");
+  return { usual: BARE, lines: [...headers.values()].join("") };
 }
 
 /** Of the few names that are ever used; a caller cannot add to them. */
@@ -107,11 +113,12 @@ export function statusLine(status: number): string {
 
 /**
  * Writes status and headers; the caller has corked the response. They go over to uWebSockets.js as
- * one header whose value holds the others, line breaks and all, since each crossing costs: no
+ * two headers whose values hold the others, line breaks and all, since each crossing costs: no
  * value of ours can hold one (`line`).
  */
-export function writeHead(res: HttpResponse, status: number, head: Head): void {
+export function writeHead(res: HttpResponse, status: number, id: string, head: Head): void {
   // 200 is what it writes by itself.
   if (status !== 200) res.writeStatus(statusLine(status));
-  res.writeHeader("X-API-Version", head);
+  res.writeHeader("X-API-Version", head.usual);
+  res.writeHeader("X-Request-Id", id + head.lines);
 }

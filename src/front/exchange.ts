@@ -41,6 +41,7 @@ export interface StreamLimits {
  */
 export class Exchange {
   readonly #res: HttpResponse;
+  readonly #id: string;
   /** Made when somebody asks for its signal. */
   #abort: AbortController | undefined;
   #state: "open" | "streaming" | "lingering" | "ended" | "aborted" = "open";
@@ -56,9 +57,13 @@ export class Exchange {
   #renewedAt: number;
   #linger: NodeJS.Timeout | undefined;
 
-  /** @param now monotonic milliseconds */
-  constructor(res: HttpResponse, now = performance.now()) {
+  /**
+   * @param id told with the answer
+   * @param now monotonic milliseconds
+   */
+  constructor(res: HttpResponse, id: string, now: number) {
     this.#res = res;
+    this.#id = id;
     this.#renewedAt = now;
     res.onAborted(() => this.#aborted());
   }
@@ -122,7 +127,7 @@ export class Exchange {
     this.#state = "ended";
     this.#forget();
     this.#res.cork(() => {
-      writeHead(this.#res, answer.status, headers);
+      writeHead(this.#res, answer.status, this.#id, headers);
       if (head) this.#res.endWithoutBody(Buffer.byteLength(payload ?? ""), close);
       else if (payload === undefined && isBodiless(answer.status)) {
         this.#res.endWithoutBody(undefined, close);
@@ -178,7 +183,7 @@ export class Exchange {
     this.#state = "ended";
     this.#forget();
     this.#res.cork(() => {
-      writeHead(this.#res, answer.status, head);
+      writeHead(this.#res, answer.status, this.#id, head);
       this.#res.endWithoutBody(body.length);
     });
     return true;
@@ -195,7 +200,7 @@ export class Exchange {
     this.#state = "streaming";
     this.#forget();
     this.#writer = new BodyWriter(this.#res, length, stallMs);
-    this.#res.cork(() => writeHead(this.#res, answer.status, head));
+    this.#res.cork(() => writeHead(this.#res, answer.status, this.#id, head));
     return this.#writer;
   }
 
@@ -224,7 +229,7 @@ export class Exchange {
     const body = Buffer.from(payload ?? "");
     const length = `${body.byteLength + 2}\r\n\r\n`;
     this.#res.cork(() => {
-      writeHead(this.#res, answer.status, head);
+      writeHead(this.#res, answer.status, this.#id, head);
       this.#res.writeHeader("Content-Length", Buffer.concat([Buffer.from(length), body]));
     });
     this.#linger = setTimeout(() => this.#endLingering(), LINGER_MS);

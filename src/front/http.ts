@@ -152,7 +152,7 @@ export class HttpFront implements QueueOwner {
   #handle(res: HttpResponse, req: HttpRequest): void {
     const startedAt = performance.now();
     const incoming = copyRequest(res, req, this.#options.trustProxy);
-    const exchange = new Exchange(res, startedAt);
+    const exchange = new Exchange(res, incoming.id, startedAt);
     const length = bodyLength(incoming.headers);
     if (length > 0) exchange.holdBody(length);
     void this.#run({
@@ -221,7 +221,7 @@ export class HttpFront implements QueueOwner {
   }
 
   #extraHeaders({ incoming, verdict, more }: Serving): Record<string, string> {
-    const headers: Record<string, string> = { "X-Request-Id": incoming.id };
+    const headers: Record<string, string> = {};
     if (verdict !== undefined) {
       headers["RateLimit-Limit"] = String(verdict.limit);
       headers["RateLimit-Remaining"] = String(verdict.remaining);

@@ -21,7 +21,7 @@ export class ReadyAnswer {
     this.#observer = observer;
     this.#status = route.ready.status;
     const { head, payload } = renderAnswer(route.ready, {});
-    this.#head = `${head}\r\nX-Request-Id: `;
+    this.#head = head;
     this.#payload = payload;
   }
 
@@ -30,15 +30,14 @@ export class ReadyAnswer {
     if (req.getHeader("content-length") !== "" || req.getHeader("transfer-encoding") !== "") {
       return false;
     }
-    const startedAt = performance.now();
     // Nothing is awaited: uWebSockets.js has corked the response.
-    writeHead(res, this.#status, this.#head + requestId(req.getHeader("x-request-id")));
+    writeHead(res, this.#status, requestId(req.getHeader("x-request-id")), this.#head);
     res.end(this.#payload);
     this.#observer?.served({
       method: "GET",
       route: this.#route.path,
       status: this.#status,
-      seconds: (performance.now() - startedAt) / 1_000,
+      seconds: 0,
     });
     return true;
   }

@@ -64,11 +64,10 @@ function refuse(
   incoming: Incoming,
   error: unknown,
 ): void {
-  const extra = { "X-Request-Id": incoming.id, ...origins.headers(incoming.headers) };
   const answer = problemAnswer(error);
-  const { head, payload } = renderAnswer(answer, extra);
+  const { head, payload } = renderAnswer(answer, origins.headers(incoming.headers));
   res.cork(() => {
-    writeHead(res, answer.status, head);
+    writeHead(res, answer.status, incoming.id, head);
     res.end(payload ?? "", true);
   });
 }
