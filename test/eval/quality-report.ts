@@ -1,3 +1,4 @@
+import { type Delivery, inOrder, nameOf } from "./delivery.ts";
 import type { Machine } from "./machine.ts";
 import { textTable } from "./text-table.ts";
 import type { WordErrors } from "./word-error-rate.ts";
@@ -25,7 +26,7 @@ export interface RecordingQuality {
   readonly service: ServiceQuality[];
 }
 
-const MARK_LOSS_POINTS = 1;
+const MARK_LOSS_POINTS = 0.5;
 
 /** The report as text for a person: words, word times, speakers, and what is missing. */
 export function printReport(report: QualityReport): string {
@@ -50,22 +51,22 @@ export function printReport(report: QualityReport): string {
 }
 
 function wordTable(recordings: readonly RecordingQuality[]): string {
-  const sizes = chunkSizes(recordings);
-  const header = ["recording", "words", "bare", ...sizes.map((size) => `${size} s`)];
+  const ways = deliveries(recordings);
+  const header = ["recording", "words", "bare", ...ways.map(nameOf)];
   const rows = recordings.map((recording) => [
     recording.name,
     String(recording.reference_words),
     errorCell(recording.bare),
-    ...sizes.map((size) => errorCell(at(recording, size)?.errors)),
+    ...ways.map((way) => errorCell(at(recording, way)?.errors)),
   ]);
   return textTable([header, ...rows]);
 }
 
 /** A single word of a short recording is many points: the mark is for all of them together. */
 function lossLines(recordings: readonly RecordingQuality[]): string[] {
-  return chunkSizes(recordings).flatMap((size) => {
+  return deliveries(recordings).flatMap((way) => {
     const pairs = recordings.flatMap((recording) => {
-      const service = at(recording, size)?.errors;
+      const service = at(recording, way)?.errors;
       return recording.bare && service ? [{ bare: recording.bare, service }] : [];
     });
     if (pairs.length === 0) return [];
@@ -74,7 +75,7 @@ function lossLines(recordings: readonly RecordingQuality[]): string[] {
     const verdict = points <= MARK_LOSS_POINTS ? "within" : "beyond";
     const all = `${percent(rate("service"))} against ${percent(rate("bare"))}`;
     return [
-      `chunks of ${size} s, all recordings: ${all}, loss ${points.toFixed(1)} points, ` +
+      `${nameOf(way)}, all recordings: ${all}, loss ${points.toFixed(1)} points, ` +
         `${verdict} the mark of ${MARK_LOSS_POINTS}`,
     ];
   });
@@ -93,25 +94,25 @@ function pooledRate(all: readonly WordErrors[]): number {
   );
 }
 
-/** One row for chunk sizes that give the same cells. */
-function rowsBySize(
+/** One row for deliveries that give the same cells. */
+function rowsByDelivery(
   { name, service }: RecordingQuality,
   cells: (quality: ServiceQuality) => string[],
 ): string[][] {
-  const sizes = new Map<string, number[]>();
+  const alike = new Map<string, Delivery[]>();
   for (const quality of service) {
     const key = JSON.stringify(cells(quality));
-    sizes.set(key, [...(sizes.get(key) ?? []), quality.chunk_seconds]);
+    alike.set(key, [...(alike.get(key) ?? []), quality.delivery]);
   }
-  return [...sizes].map(([key, of]) => [
-    `${name}, ${of.join("/")} s`,
+  return [...alike].map(([key, ways]) => [
+    `${name}, ${ways.map(nameOf).join("/")}`,
     ...(JSON.parse(key) as string[]),
   ]);
 }
 
 function timeTable(recordings: readonly RecordingQuality[]): string {
   const rows = recordings.flatMap((recording) =>
-    rowsBySize(recording, ({ times }) => [
+    rowsByDelivery(recording, ({ times }) => [
       timeCell(times.bare_clock),
       timeCell(times.bare),
       timeCell(times.truth),
@@ -123,7 +124,7 @@ function timeTable(recordings: readonly RecordingQuality[]): string {
 
 function speakerTable(recordings: readonly RecordingQuality[]): string {
   const rows = recordings.flatMap((recording) =>
-    rowsBySize(recording, ({ speakers, diarisation }) => [
+    rowsByDelivery(recording, ({ speakers, diarisation }) => [
       String(speakers),
       recording.speakers === undefined ? "" : String(recording.speakers),
       diarisation === undefined ? "" : percent(diarisation.errorRate),
@@ -138,13 +139,12 @@ function scliteLine({ sclite }: QualityReport): string {
   return `NIST sclite counts the same errors in ${sclite.equal} of ${sclite.texts} texts`;
 }
 
-function chunkSizes(recordings: readonly RecordingQuality[]): number[] {
-  const sizes = recordings.flatMap(({ service }) => service.map((run) => run.chunk_seconds));
-  return [...new Set(sizes)].sort((a, b) => a - b);
+function deliveries(recordings: readonly RecordingQuality[]): Delivery[] {
+  return inOrder(recordings.flatMap(({ service }) => service.map((run) => run.delivery)));
 }
 
-function at(recording: RecordingQuality, size: number): ServiceQuality | undefined {
-  return recording.service.find((run) => run.chunk_seconds === size);
+function at(recording: RecordingQuality, delivery: Delivery): ServiceQuality | undefined {
+  return recording.service.find((run) => run.delivery === delivery);
 }
 
 function errorCell(errors: WordErrors | undefined): string {

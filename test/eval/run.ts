@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { durationSeconds } from "../../src/cli/wave-file.ts";
 import { ENGINE_SETTINGS } from "../../workers/speech/pocketsphinx/engine-settings.ts";
 import { type BareEngine, findBareEngine } from "./bare-engine.ts";
+import { nameOf, parseDelivery } from "./delivery.ts";
 import { fetchEngine } from "./fetch-engine.ts";
 import { describeMachine } from "./machine.ts";
 import { printReport, type QualityReport } from "./quality-report.ts";
@@ -22,7 +23,7 @@ import { type BareReading, measureBareEngine, measureService } from "./word-qual
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const HELP = `npm run eval -- [options]
-  --chunks 0.5,2,5,30   chunk lengths to upload, in seconds
+  --deliver 0.5,2,5,30,stream   chunk lengths to upload in seconds, or a live stream
   --only TEXT           only recordings whose name contains TEXT
   --bare-only           only the engine by itself, no service
   --out DIR             where eval.json goes (default: out)
@@ -30,7 +31,7 @@ Environment: VOICE_EVAL_DATA, folder with librivox/ (default: ../shared/data)`;
 
 const { values: options } = parseArgs({
   options: {
-    chunks: { type: "string", default: "0.5,2,5,30" },
+    deliver: { type: "string", default: "0.5,2,5,30,stream" },
     only: { type: "string", default: "" },
     "bare-only": { type: "boolean", default: false },
     out: { type: "string", default: join(PROJECT, "out") },
@@ -117,14 +118,15 @@ async function measureWholeService(
   }
   try {
     const reader = await ServiceReader.connect(service.address);
-    for (const size of options.chunks.split(",").map(Number)) {
+    for (const delivery of options.deliver.split(",").map(parseDelivery)) {
       for (const [i, recording] of recordings.entries()) {
-        note(`service: ${recording.name} in chunks of ${size} s`);
+        const what = `${recording.name}, ${nameOf(delivery)}`;
+        note(`service: ${what}`);
         try {
-          const quality = await measureService(reader, recording, size, bare.get(recording));
+          const quality = await measureService(reader, recording, delivery, bare.get(recording));
           report.recordings[i]?.service.push(quality);
         } catch (error) {
-          report.left_out.push(`${recording.name} in chunks of ${size} s: ${messageOf(error)}`);
+          report.left_out.push(`${what}: ${messageOf(error)}`);
         }
       }
     }

@@ -3,11 +3,13 @@ import { ApiClient } from "../../src/cli/api-client.ts";
 import { cutIntoChunks } from "../../src/cli/audio-chunks.ts";
 import { streamChunks } from "../../src/cli/device-stream.ts";
 import type { operations } from "../../src/cli/gen/api-schema.ts";
+import { streamRecordings } from "../../src/cli/stream-audio.ts";
 import { baseUrlOf, logIn, UserSession } from "../../src/cli/user-session.ts";
 import { VirtualDevice } from "../../src/cli/virtual-device.ts";
 import { durationSeconds, type WaveAudio } from "../../src/cli/wave-file.ts";
 import { chooseWorkspace } from "../../src/cli/workspace-choice.ts";
 import type { TimedWord } from "./bare-engine.ts";
+import { type Delivery, nameOf } from "./delivery.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
 import { normaliseWords } from "./normalise-words.ts";
 import type { ServiceAddress } from "./running-service.ts";
@@ -46,17 +48,14 @@ export class ServiceReader {
     return new ServiceReader(user, await VirtualDevice.pair(user, { name: "Eval", workspaceId }));
   }
 
-  /** Uploads a recording as fast as it goes, waits for its transcript and reads it. */
-  async read(audio: WaveAudio, chunkSeconds: number): Promise<ServiceReading> {
+  /**
+   * Uploads a recording as fast as it goes, or streams it in real time; waits for its transcript
+   * and reads it.
+   */
+  async read(audio: WaveAudio, delivery: Delivery): Promise<ServiceReading> {
     const start = performance.now();
-    const id = await this.#device.startSession({ title: `Eval, chunks of ${chunkSeconds} s` });
-    const { chunks } = await streamChunks(
-      this.#device,
-      id,
-      cutIntoChunks([audio], chunkSeconds, "wav"),
-      { speed: Number.POSITIVE_INFINITY, loss: 0, signal: new AbortController().signal },
-    );
-    await this.#device.stopSession(id, chunks - 1);
+    const id = await this.#device.startSession({ title: `Eval, ${nameOf(delivery)}` });
+    await this.#device.stopSession(id, (await this.#send(id, audio, delivery)) - 1);
     await this.#completed(id, PATIENCE_S + PATIENCE_PER_AUDIO_SECOND * durationSeconds(audio));
     const seconds = (performance.now() - start) / 1000;
     const segments = await this.#segments(id);
@@ -69,6 +68,18 @@ export class ServiceReader {
       speakers: [...new Set(turns.map((turn) => turn.speaker))].filter((label) => label !== "UU"),
       seconds,
     };
+  }
+
+  /** How many chunks the stop has to name; 0 for a stream, whose chunks the service cuts. */
+  async #send(id: string, audio: WaveAudio, delivery: Delivery): Promise<number> {
+    const { signal } = new AbortController();
+    if (delivery === "stream") {
+      await streamRecordings(this.#device, id, [audio], { speed: 1, loss: 0, signal });
+      return 0;
+    }
+    const pieces = cutIntoChunks([audio], delivery, "wav");
+    const options = { speed: Number.POSITIVE_INFINITY, loss: 0, signal };
+    return (await streamChunks(this.#device, id, pieces, options)).chunks;
   }
 
   async #segments(id: string): Promise<Segment[]> {

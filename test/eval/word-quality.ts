@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encodeWave } from "../../src/cli/wave-file.ts";
 import { type BareEngine, readWithBareEngine, type TimedWord } from "./bare-engine.ts";
+import type { Delivery } from "./delivery.ts";
 import { type DiarisationScore, scoreDiarisation } from "./diarisation-score.ts";
 import type { Recording } from "./recordings.ts";
 import type { ServiceReader, ServiceReading } from "./service-reading.ts";
@@ -17,9 +18,9 @@ export interface BareReading {
   readonly clock: readonly TimedWord[];
 }
 
-/** What the whole service made of it with one chunk size. */
+/** What the whole service made of it, delivered in one way. */
 export interface ServiceQuality {
-  readonly chunk_seconds: number;
+  readonly delivery: Delivery;
   readonly errors: WordErrors;
   /** Points of word error rate that the service loses against the bare engine. */
   readonly loss_points?: number;
@@ -57,13 +58,13 @@ export async function measureBareEngine(
 export async function measureService(
   reader: ServiceReader,
   recording: Recording,
-  chunkSeconds: number,
+  delivery: Delivery,
   bare: BareReading | undefined,
 ): Promise<ServiceQuality> {
-  const reading = await reader.read(recording.audio, chunkSeconds);
+  const reading = await reader.read(recording.audio, delivery);
   const errors = wordErrors(recording.reference, reading.words);
   return {
-    chunk_seconds: chunkSeconds,
+    delivery,
     errors,
     loss_points: bare && (errors.rate - bare.errors.rate) * 100,
     times: {
