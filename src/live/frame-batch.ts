@@ -20,6 +20,7 @@ export class FrameBatch {
   #entries: (Entry | undefined)[] = [];
   readonly #interims = new Map<string, { at: number; revision: number }>();
   #transient = 0;
+  #hasDurable = false;
 
   constructor(encode: FrameEncoder = encodeFrame) {
     this.#encode = encode;
@@ -27,6 +28,10 @@ export class FrameBatch {
 
   get transient(): number {
     return this.#transient;
+  }
+
+  get hasDurable(): boolean {
+    return this.#hasDurable;
   }
 
   get empty(): boolean {
@@ -37,6 +42,7 @@ export class FrameBatch {
   addDurable(encoded: EncodedFrame, finalSegment: string | undefined): void {
     if (finalSegment !== undefined) this.#dropInterim(finalSegment);
     this.#entries.push({ encoded });
+    this.#hasDurable = true;
   }
 
   /** Dropped when a tick brings more than anybody could read. */
@@ -64,6 +70,7 @@ export class FrameBatch {
     this.#entries = [];
     this.#interims.clear();
     this.#transient = 0;
+    this.#hasDurable = false;
     return encoded;
   }
 

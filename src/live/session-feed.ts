@@ -18,7 +18,10 @@ export interface FeedOptions {
   source: LiveSource;
   clock: Clock;
   log: Log;
-  /** Rest between two deliveries, milliseconds: what comes in it goes out together at its end. */
+  /**
+   * Rest between two deliveries, milliseconds: what comes in it goes out together at its end.
+   * Durable frames rest after durable ones only: a final waits for no hint that came just before.
+   */
   tickMs: number;
   /** Durable frames kept for those who come back. */
   recent: number;
@@ -54,8 +57,9 @@ export class SessionFeed {
   /** The newest seq that anybody told us of. */
   #wanted = 0;
   #refetching = false;
-  #tick: NodeJS.Timeout | undefined;
+  #tick: { timer: NodeJS.Timeout; at: number } | undefined;
   #restsUntil = 0;
+  #durableRestsUntil = 0;
   #stop: (() => void) | undefined;
   #interim: InterimResultsFrame | undefined;
   #snapshot: { frame: Promise<SnapshotFrame>; at: number } | undefined;
@@ -75,7 +79,7 @@ export class SessionFeed {
   close(): void {
     this.#stop?.();
     this.#stop = undefined;
-    clearTimeout(this.#tick);
+    clearTimeout(this.#tick?.timer);
     this.#closing.abort();
     this.#listeners.clear();
   }
@@ -229,18 +233,23 @@ export class SessionFeed {
 
   /** After a rest at once: who waits for the one word that was said shall not wait for a tick. */
   #schedule(): void {
-    if (this.#tick !== undefined || this.#batch.empty) return;
-    const rest = Math.max(0, this.#restsUntil - this.#options.clock.monotonic());
-    this.#tick = setTimeout(() => this.#flush(), rest);
+    if (this.#batch.empty) return;
+    const at = this.#batch.hasDurable ? this.#durableRestsUntil : this.#restsUntil;
+    if (this.#tick !== undefined && this.#tick.at <= at) return;
+    clearTimeout(this.#tick?.timer);
+    const rest = Math.max(0, at - this.#options.clock.monotonic());
+    this.#tick = { at, timer: setTimeout(() => this.#flush(), rest) };
   }
 
   #flush(): void {
-    clearTimeout(this.#tick);
+    clearTimeout(this.#tick?.timer);
     this.#tick = undefined;
+    const { hasDurable } = this.#batch;
     const frames = this.#batch.take();
     if (frames.length === 0) return;
     for (const listener of this.#listeners) listener.deliver(frames);
     this.#restsUntil = this.#options.clock.monotonic() + this.#options.tickMs;
+    if (hasDurable) this.#durableRestsUntil = this.#restsUntil;
   }
 }
 

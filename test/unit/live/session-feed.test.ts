@@ -91,6 +91,36 @@ describe("session feed: order", () => {
   });
 });
 
+describe("session feed: rests", () => {
+  it("lets no durable frame wait for the rest after one that is not", async () => {
+    const source = new MemoryLiveSource();
+    const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+    const tickMs = 24 * 3_600_000;
+    const feed = new SessionFeed({ ...options, tickMs, recent: 8, readTimeoutMs: 5000 });
+    feed.start();
+    feed.establish(0);
+    const delivered: string[] = [];
+    feed.add({ deliver: (frames) => void delivered.push(frames.map(typeOf).join(" ")) });
+    const end = (at: number) => ({ type: "UtteranceEnd", session_id: SESSION, end: at }) as const;
+    source.fanOut(SESSION, [end(1)]);
+    await until(() => delivered.length === 1, "the first frame");
+    // Rests, and goes out with the durable one.
+    source.fanOut(SESSION, [end(2)]);
+    source.publish(SESSION);
+    await until(() => delivered.length === 2, "the durable frame");
+    source.publish(SESSION);
+    source.fanOut(SESSION, [end(3)]);
+    await new Promise((wake) => setTimeout(wake, 20));
+    feed.close();
+    expect(delivered).toEqual(["UtteranceEnd", "UtteranceEnd durable"]);
+  });
+});
+
+function typeOf({ seq, bytes }: EncodedFrame): string {
+  if (seq !== undefined) return "durable";
+  return (JSON.parse(Buffer.from(bytes).toString()) as { type: string }).type;
+}
+
 describe("session feed: sharing", () => {
   it("builds a frame once for all viewers, and hands on what came in a tick together", async () => {
     const source = new MemoryLiveSource();
