@@ -13,6 +13,8 @@ import {
 } from "./thread-protocol.ts";
 
 const SAMPLES_PER_MS = 16;
+/** Results wait for no longer than this for those of other sessions. */
+const TOGETHER_MS = 1;
 /** Loading a decoder blocks its thread; measured at about a second, far more when the machine is busy. */
 const OPEN_ALLOWANCE_MS = 30_000;
 /** The final speaker pass is one step; it is allowed this share of the session's length. */
@@ -139,13 +141,19 @@ export class SessionHost {
   /** One step of every session that has work, then back to the event loop. */
   #round(): void {
     this.#scheduled = false;
-    const batches: SessionBatch[] = [];
+    let batches: SessionBatch[] = [];
     let more = false;
+    let since = performance.now();
     for (const entry of [...this.#entries.values()]) {
       if (!entry.active || entry.held || entry.reader === undefined) continue;
       const batch = this.#step(entry, entry.reader);
       if (batch !== undefined) batches.push(batch);
       more ||= entry.active && !entry.held;
+      const now = performance.now();
+      if (batches.length === 0 || now - since < TOGETHER_MS) continue;
+      this.#emit({ kind: "results", batches });
+      batches = [];
+      since = now;
     }
     if (batches.length > 0) this.#emit({ kind: "results", batches });
     if (more) this.#schedule();

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { TranscribeRequest, TranscribeResponse } from "../../../src/wire/gen/voice/v1/worker.ts";
-import type { RequestMessage } from "../../../workers/reader.ts";
+import {
+  type Open,
+  TranscribeRequest,
+  TranscribeResponse,
+} from "../../../src/wire/gen/voice/v1/worker.ts";
+import type { Reader, ReaderFactory, RequestMessage } from "../../../workers/reader.ts";
 import { SessionHost } from "../../../workers/session-host.ts";
 import type { SessionBatch, ThreadEvent } from "../../../workers/thread-protocol.ts";
 import { scriptedReaders } from "../../support/scripted-reader.ts";
@@ -65,6 +69,41 @@ describe("session host: turns", () => {
       .toBe(true);
     const own = batches().findIndex(({ session, done }) => session === 2 && done);
     expect(own).toBeLessThanOrEqual(2 * 11);
+    host.closeAll();
+  });
+
+  it("what a session says does not wait for the steps of others", async () => {
+    const events: ThreadEvent[] = [];
+    const told: number[] = [];
+    const busy = (open: Open): Reader => ({
+      opened: {
+        engine: "busy",
+        engineVersion: "",
+        diarisationModelVersion: "",
+        detectedLanguage: "",
+      },
+      engineMs: 0,
+      enqueue: () => {},
+      queuedSamples: () => 0,
+      step: () => {
+        told.push(events.filter(({ kind }) => kind === "results").length);
+        const until = performance.now() + 5;
+        while (performance.now() < until);
+        const value = { position: Number(open.attempt) };
+        return { messages: [{ $case: "speechStarted", value }], idle: true, done: false };
+      },
+      close: () => {},
+    });
+    const readers: ReaderFactory = {
+      engines: ["busy"],
+      open: async (open) => busy(open),
+      close: async () => {},
+    };
+    const host = new SessionHost({ readers, emit: (event) => events.push(event) });
+    for (const session of [1, 2, 3]) await host.open(session, open());
+    for (const session of [1, 2, 3]) host.feed(session, chunk(0, 1));
+    await expect.poll(() => told.length, PATIENT).toBe(3);
+    expect(told).toEqual([0, 1, 2]);
     host.closeAll();
   });
 
