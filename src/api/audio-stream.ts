@@ -156,6 +156,7 @@ export class AudioStream {
       if (this.#ended) return;
       const cut = this.#cutter.cut(PIECE_BYTES);
       if (cut === undefined) break;
+      this.#lastCut = performance.now();
       await this.#store(cut);
     }
     if (this.#finalizing) this.#tellFinalize();
@@ -170,12 +171,12 @@ export class AudioStream {
     this.#ports.live.publish(sessionId, { kind: "finalize", sequence: this.#after ?? -1, piece });
   }
 
-  /** So that small messages share a commit; the first after a rest goes at once. */
+  /** So that small messages share a commit; the first after a rest goes at once, as do the last. */
   async #pace(): Promise<void> {
     const wait = this.#lastCut + PIECE_MS - performance.now();
     const isBehind = this.#cutter.buffered > PIECE_BYTES;
-    if (wait > 0 && !this.#closing && !isBehind) await delay(wait);
-    this.#lastCut = performance.now();
+    const isLast = this.#closing || this.#finalizing;
+    if (wait > 0 && !isLast && !isBehind) await delay(wait);
   }
 
   async #store(cut: CutAudio): Promise<void> {
