@@ -5,7 +5,8 @@ import type {
   TranscribeResponse,
 } from "../src/wire/gen/voice/v1/worker.ts";
 
-export type RequestMessage = NonNullable<TranscribeRequest["message"]>;
+/** A batch is taken apart before it comes to a reader. */
+export type RequestMessage = Exclude<NonNullable<TranscribeRequest["message"]>, { $case: "batch" }>;
 export type ResponseMessage = NonNullable<TranscribeResponse["message"]>;
 
 /** What one step of a reader brought. */

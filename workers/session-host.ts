@@ -13,7 +13,7 @@ import {
 } from "./thread-protocol.ts";
 
 const SAMPLES_PER_MS = 16;
-/** Results wait for no longer than this for those of other sessions. */
+/** Results wait for no longer than this, and a step of the engine's, for others. */
 const TOGETHER_MS = 1;
 /** Loading a decoder blocks its thread; measured at about a second, far more when the machine is busy. */
 const OPEN_ALLOWANCE_MS = 30_000;
@@ -43,6 +43,9 @@ export class SessionHost {
   readonly #readers: ReaderFactory;
   readonly #emit: (event: ThreadEvent) => void;
   readonly #entries = new Map<number, Entry>();
+  /** Not told yet, by session. */
+  readonly #batches = new Map<number, SessionBatch>();
+  #toldAt = 0;
   #scheduled = false;
   #opening = 0;
 
@@ -53,8 +56,8 @@ export class SessionHost {
 
   /** `request` must hold Open. Throws bad_request otherwise, or what the reader says. */
   async open(session: number, request: Uint8Array): Promise<OpenedSession> {
-    const message = decode(request);
-    if (message.$case !== "open") {
+    const [message] = decode(request);
+    if (message?.$case !== "open") {
       throw new AppError("bad_request", "The first message of a stream must be Open.");
     }
     const entry: Entry = {
@@ -78,7 +81,8 @@ export class SessionHost {
       }
       entry.reader = reader;
       const { sessionId, attempt } = message.value;
-      return { sessionId, attempt, opened: encode({ $case: "opened", value: reader.opened }) };
+      const value = { ...reader.opened, batches: true };
+      return { sessionId, attempt, opened: encode({ $case: "opened", value }) };
     } catch (error) {
       if (this.#entries.get(session) === entry) this.#entries.delete(session);
       throw error;
@@ -92,17 +96,7 @@ export class SessionHost {
   feed(session: number, request: Uint8Array): FeedResult {
     const entry = this.#entries.get(session);
     if (entry?.reader === undefined) throw new AppError("not_found", "The session has ended.");
-    const message = decode(request);
-    if (message.$case === "open") {
-      throw new AppError("bad_request", "The stream has been opened already.");
-    }
-    if (entry.finishing) throw new AppError("bad_request", "Nothing may follow Finish.");
-    if (message.$case === "chunk" || message.$case === "gap") {
-      entry.end = Math.max(entry.end, message.value.start + message.value.length);
-    }
-    entry.times.arrived(entry.end, entry.reader.engineMs);
-    entry.reader.enqueue(message);
-    entry.finishing = message.$case === "finish";
+    for (const message of decode(request)) enqueue(message, entry, entry.reader);
     entry.active = true;
     this.#schedule();
     return { queuedSamples: entry.reader.queuedSamples(), finishing: entry.finishing };
@@ -116,6 +110,11 @@ export class SessionHost {
   }
 
   close(session: number): void {
+    this.#batches.delete(session);
+    this.#end(session);
+  }
+
+  #end(session: number): void {
     const entry = this.#entries.get(session);
     this.#entries.delete(session);
     entry?.reader?.close();
@@ -141,22 +140,30 @@ export class SessionHost {
   /** One step of every session that has work, then back to the event loop. */
   #round(): void {
     this.#scheduled = false;
-    let batches: SessionBatch[] = [];
     let more = false;
-    let since = performance.now();
+    if (this.#batches.size === 0) this.#toldAt = performance.now();
     for (const entry of [...this.#entries.values()]) {
       if (!entry.active || entry.held || entry.reader === undefined) continue;
       const batch = this.#step(entry, entry.reader);
-      if (batch !== undefined) batches.push(batch);
+      if (batch !== undefined) this.#keep(batch);
       more ||= entry.active && !entry.held;
-      const now = performance.now();
-      if (batches.length === 0 || now - since < TOGETHER_MS) continue;
-      this.#emit({ kind: "results", batches });
-      batches = [];
-      since = now;
+      if (performance.now() - this.#toldAt >= TOGETHER_MS) this.#tell();
     }
-    if (batches.length > 0) this.#emit({ kind: "results", batches });
     if (more) this.#schedule();
+    else this.#tell();
+  }
+
+  #keep(batch: SessionBatch): void {
+    const before = this.#batches.get(batch.session);
+    const results = [...(before?.results ?? []), ...batch.results];
+    this.#batches.set(batch.session, { ...batch, results });
+  }
+
+  #tell(): void {
+    this.#toldAt = performance.now();
+    if (this.#batches.size === 0) return;
+    this.#emit({ kind: "results", batches: [...this.#batches.values()] });
+    this.#batches.clear();
   }
 
   #step(entry: Entry, reader: Reader): SessionBatch | undefined {
@@ -172,7 +179,7 @@ export class SessionHost {
       }
       const results = messages.map((message) => toResult(timed(message, entry, reader)));
       const queuedSamples = reader.queuedSamples();
-      if (done) this.close(entry.session);
+      if (done) this.#end(entry.session);
       return { session: entry.session, results, queuedSamples, done };
     } catch (error) {
       this.#fail(entry, error);
@@ -182,6 +189,8 @@ export class SessionHost {
 
   #fail(entry: Entry, error: unknown): void {
     entry.active = false;
+    // What it said before comes first.
+    this.#tell();
     this.#emit({ kind: "session-failed", session: entry.session, fault: toFault(error) });
     try {
       this.close(entry.session);
@@ -198,15 +207,34 @@ function timed(message: ResponseMessage, { times }: Entry, { engineMs }: Reader)
   return { $case: "utterance", value: { ...message.value, time } };
 }
 
-function decode(request: Uint8Array): RequestMessage {
-  let message: RequestMessage | undefined;
+function enqueue(message: RequestMessage, entry: Entry, reader: Reader): void {
+  if (message.$case === "open") {
+    throw new AppError("bad_request", "The stream has been opened already.");
+  }
+  if (entry.finishing) throw new AppError("bad_request", "Nothing may follow Finish.");
+  if (message.$case === "chunk" || message.$case === "gap") {
+    entry.end = Math.max(entry.end, message.value.start + message.value.length);
+  }
+  entry.times.arrived(entry.end, reader.engineMs);
+  reader.enqueue(message);
+  entry.finishing = message.$case === "finish";
+}
+
+function decode(bytes: Uint8Array): RequestMessage[] {
+  let request: TranscribeRequest;
   try {
-    message = TranscribeRequest.decode(request).message;
+    request = TranscribeRequest.decode(bytes);
   } catch (error) {
     throw new AppError("bad_request", "The request is no TranscribeRequest.", { cause: error });
   }
+  if (request.message?.$case !== "batch") return [messageOf(request)];
+  return request.message.value.requests.map(messageOf);
+}
+
+function messageOf({ message }: TranscribeRequest): RequestMessage {
   if (message === undefined) throw new AppError("bad_request", "The request is empty.");
-  return message;
+  if (message.$case !== "batch") return message;
+  throw new AppError("bad_request", "A batch holds no other one.");
 }
 
 function encode(message: ResponseMessage): Uint8Array {

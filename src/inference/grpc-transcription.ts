@@ -7,6 +7,7 @@ import {
 import { AppError } from "../base/errors.ts";
 import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
 import { fromGrpcFailure, isToldByPeer } from "../wire/grpc-status.ts";
+import { RequestBatcher } from "./request-batcher.ts";
 import type {
   TranscribeMessage,
   TranscribeResult,
@@ -38,6 +39,7 @@ export interface GrpcTranscriptionOptions {
 /** A TranscriptionStream over one Transcribe call. */
 export class GrpcTranscription implements TranscriptionStream {
   readonly #call: Call;
+  readonly #batcher: RequestBatcher;
   readonly #openMs: number;
   readonly #stallMs: number;
   readonly #isGone: () => Promise<boolean>;
@@ -49,6 +51,7 @@ export class GrpcTranscription implements TranscriptionStream {
   #opening: NodeJS.Timeout | undefined;
   #stalling: NodeJS.Timeout | undefined;
   #isOpened = false;
+  #takesBatches = false;
   #isDone = false;
   #isReadOut = false;
   #isClosed = false;
@@ -60,6 +63,7 @@ export class GrpcTranscription implements TranscriptionStream {
 
   constructor(options: GrpcTranscriptionOptions) {
     this.#call = options.call;
+    this.#batcher = new RequestBatcher(options.call);
     this.#openMs = options.openMs;
     this.#stallMs = options.stallMs;
     this.#isGone = options.isGone;
@@ -89,7 +93,8 @@ export class GrpcTranscription implements TranscriptionStream {
       this.#sentTo = Math.max(this.#sentTo, message.value.start + message.value.length);
     }
     // A chunk may hold half an hour: the streams' own limits count messages, this one audio.
-    this.#isFull = !this.#call.write({ message }) || this.#isFarAhead();
+    const sink = this.#takesBatches ? this.#batcher : this.#call;
+    this.#isFull = !sink.write({ message }) || this.#isFarAhead();
     return !this.#isFull;
   }
 
@@ -108,6 +113,7 @@ export class GrpcTranscription implements TranscriptionStream {
   finish(): void {
     if (this.#isClosed || this.#isHalfClosed) return;
     this.#isHalfClosed = true;
+    this.#batcher.flush();
     this.#call.end();
   }
 
@@ -121,6 +127,7 @@ export class GrpcTranscription implements TranscriptionStream {
     if (response.message.$case === "opened") {
       clearTimeout(this.#opening);
       this.#isOpened = true;
+      this.#takesBatches = response.message.value.batches === true;
       this.#stalling = setInterval(() => this.#checkStall(), this.#stallMs);
     }
     if (response.message.$case === "done") this.#isDone = true;
@@ -204,6 +211,7 @@ export class GrpcTranscription implements TranscriptionStream {
   #close(): boolean {
     if (this.#isClosed) return false;
     this.#isClosed = true;
+    this.#batcher.close();
     clearTimeout(this.#opening);
     clearInterval(this.#stalling);
     this.#onClosed();

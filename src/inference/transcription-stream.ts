@@ -1,7 +1,11 @@
 import type { AppError } from "../base/errors.ts";
 import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
 
-export type TranscribeMessage = NonNullable<TranscribeRequest["message"]>;
+/** The stream itself makes batches of what is sent in one turn. */
+export type TranscribeMessage = Exclude<
+  NonNullable<TranscribeRequest["message"]>,
+  { $case: "batch" }
+>;
 export type TranscribeResult = NonNullable<TranscribeResponse["message"]>;
 
 /** The reading of one session by a worker, as its client sees it. Open goes first. */

@@ -16,6 +16,10 @@ function encode(message: RequestMessage): Uint8Array {
   return TranscribeRequest.encode({ message }).finish();
 }
 
+function encodeAny(message: TranscribeRequest["message"]): Uint8Array {
+  return TranscribeRequest.encode({ message }).finish();
+}
+
 function open(tellWhenRead = false): Uint8Array {
   const base = { sessionId: "s", attempt: 1, language: "", vocabulary: [], interimResults: true };
   return encode({ $case: "open", value: { ...base, tellWhenRead } });
@@ -104,6 +108,38 @@ describe("session host: turns", () => {
     for (const session of [1, 2, 3]) host.feed(session, chunk(0, 1));
     await expect.poll(() => told.length, PATIENT).toBe(3);
     expect(told).toEqual([0, 1, 2]);
+    host.closeAll();
+  });
+
+  it("a batch is read like its requests one by one, and told of together", async () => {
+    const { host, events, batches } = create();
+    await host.open(1, open());
+    const requests: TranscribeRequest[] = [0, 1, 2].map((sequence) => {
+      const place = { sequence, start: sequence * SECOND, length: SECOND };
+      const value = { ...place, mediaType: "test/audio", data: Buffer.alloc(0) };
+      return { message: { $case: "chunk", value } };
+    });
+    requests.push({ message: { $case: "finish", value: {} } });
+    const batch = encodeAny({ $case: "batch", value: { requests } });
+    const { finishing } = host.feed(1, batch);
+    expect(finishing).toBe(true);
+    await expect.poll(() => batches().at(-1)?.done, PATIENT).toBe(true);
+    const kinds = batches().flatMap(({ results }) => results.map(({ kind }) => kind));
+    expect(kinds).toEqual(["utterance", "utterance", "utterance", "done"]);
+    // 30 steps of next to no work.
+    expect(events.filter(({ kind }) => kind === "results").length).toBeLessThan(30);
+  });
+
+  it("a batch in a batch, or one with Open, is refused", async () => {
+    const { host } = create();
+    await host.open(1, open());
+    const inner: TranscribeRequest["message"] = { $case: "batch", value: { requests: [] } };
+    const requests = [{ message: inner }];
+    const batch = encodeAny({ $case: "batch", value: { requests } });
+    expect(() => host.feed(1, batch)).toThrow("A batch holds no other one.");
+    const again = TranscribeRequest.decode(open());
+    const opening = encodeAny({ $case: "batch", value: { requests: [again] } });
+    expect(() => host.feed(1, opening)).toThrow("opened already");
     host.closeAll();
   });
 
