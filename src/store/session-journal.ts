@@ -1,4 +1,9 @@
-import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
+import {
+  type DatabasePool,
+  type DatabaseTransactionConnection,
+  type FragmentSqlToken,
+  sql,
+} from "slonik";
 import { z } from "zod";
 import type { Batch, Journal, Loaded } from "../actor/journal.ts";
 import { AppError, isAppError } from "../base/errors.ts";
@@ -16,12 +21,13 @@ type SessionBatch = Batch<SessionState, SessionEvent, SessionWrite>;
 const takeoverRow = z.object({ epoch: z.number(), seq: z.number() });
 const snapshotRow = z.object({ seq: z.number(), version: z.number(), state: z.unknown() });
 const eventRow = z.object({ seq: z.number(), at: z.number(), payload: z.unknown() });
-const fenceRow = z.object({ status: z.string(), epoch: z.number(), seq: z.number() });
+const idRow = z.object({ id: z.string() });
+const statusRow = z.object({ status: z.string() });
 
 /**
  * The sessions' journal in PostgreSQL, with its projections in the same
- * transaction. The session's row is the fence: every append locks it and checks
- * status, epoch and seq there.
+ * transaction. The session's row is the fence: every append takes it, or is
+ * refused, by status, epoch and seq, in the statement that writes its events.
  */
 export class SessionJournal implements Journal<SessionState, SessionEvent, SessionWrite> {
   readonly #pool: DatabasePool;
@@ -73,42 +79,65 @@ async function load(
 }
 
 async function appendBatch(tx: DatabaseTransactionConnection, batch: SessionBatch): Promise<void> {
-  const fence = await tx.maybeOne(sql.type(fenceRow)`
-    select status, epoch, seq from sessions where id = ${batch.id} for update`);
-  if (fence === null || fence.status === "deleted") {
-    throw new AppError("session_deleted", "This session was deleted.");
-  }
-  if (fence.epoch !== batch.epoch || fence.seq !== batch.expectedSeq) {
-    throw new AppError("stale_epoch", "Another activation of this session has taken over.");
-  }
+  const passed = await tx.maybeOne(sql.type(idRow)`
+    with fence as (${batch.events.length === 0 ? lockFence(batch) : moveFence(batch)}
+    ), told as (${insertEvents(batch)}
+    ), finished as (
+      delete from outbox
+      where id = any(${sql.array(batch.commandIds, "uuid")}) and exists (select from fence)
+    )
+    select id from fence`);
+  if (passed === null) throw await refusal(tx, batch.id);
   await storeWrites(tx, batch.id, batch.writes);
   if (batch.events.length > 0) {
-    await insertEvents(tx, batch);
     await projectEvents(tx, batch.id, batch.events);
     await enqueueJournalEvents(tx, batch.id, batch.events);
-  }
-  if (batch.commandIds.length > 0) {
-    await tx.query(sql.unsafe`
-      delete from outbox where id = any(${sql.array(batch.commandIds, "uuid")})`);
   }
   if (batch.outcomes.length > 0) await saveOutcomes(tx, batch.id, batch.outcomes);
   if (batch.snapshot !== undefined) await saveSnapshot(tx, batch, batch.snapshot);
 }
 
-async function insertEvents(tx: DatabaseTransactionConnection, batch: SessionBatch): Promise<void> {
-  const rows = batch.events.map(({ seq, at, event }) => [
+/** The session's row while it is as the activation knows it: its owner, its seq, not deleted. */
+function asKnown({ id, epoch, expectedSeq }: SessionBatch): FragmentSqlToken {
+  return sql.fragment`
+    id = ${id} and epoch = ${epoch} and seq = ${expectedSeq} and status <> 'deleted'`;
+}
+
+function lockFence(batch: SessionBatch): FragmentSqlToken {
+  return sql.fragment`select id from sessions where ${asKnown(batch)} for update`;
+}
+
+function moveFence(batch: SessionBatch): FragmentSqlToken {
+  return sql.fragment`
+    update sessions set seq = ${seqAfter(batch)}, updated_at = now()
+    where ${asKnown(batch)} returning id`;
+}
+
+function insertEvents({ epoch, events }: SessionBatch): FragmentSqlToken {
+  const rows = events.map(({ seq, at, event }) => [
     seq,
     new Date(at).toISOString(),
     event.type,
     JSON.stringify(event),
   ]);
-  await tx.query(sql.unsafe`
+  return sql.fragment`
     insert into events (session_id, seq, epoch, at, type, payload)
-    select ${batch.id}, e.seq, ${batch.epoch}, e.at, e.type, e.payload
-    from ${sql.unnest(rows, ["int8", "timestamptz", "text", "jsonb"])} as e (seq, at, type, payload)`);
-  const seq = batch.expectedSeq + batch.events.length;
-  await tx.query(sql.unsafe`
-    update sessions set seq = ${seq}, updated_at = now() where id = ${batch.id}`);
+    select fence.id, e.seq, ${epoch}, e.at, e.type, e.payload
+    from fence, ${sql.unnest(rows, ["int8", "timestamptz", "text", "jsonb"])}
+      as e (seq, at, type, payload)`;
+}
+
+async function refusal(tx: DatabaseTransactionConnection, id: string): Promise<AppError> {
+  const session = await tx.maybeOne(sql.type(statusRow)`
+    select status from sessions where id = ${id}`);
+  if (session === null || session.status === "deleted") {
+    return new AppError("session_deleted", "This session was deleted.");
+  }
+  return new AppError("stale_epoch", "Another activation of this session has taken over.");
+}
+
+function seqAfter({ expectedSeq, events }: SessionBatch): number {
+  return expectedSeq + events.length;
 }
 
 async function saveSnapshot(
@@ -116,11 +145,10 @@ async function saveSnapshot(
   batch: SessionBatch,
   snapshot: { version: number; state: SessionState },
 ): Promise<void> {
-  const seq = batch.expectedSeq + batch.events.length;
   const state = JSON.stringify(snapshot.state);
   await tx.query(sql.unsafe`
     insert into snapshots (session_id, seq, version, state)
-    values (${batch.id}, ${seq}, ${snapshot.version}, ${state}::jsonb)
+    values (${batch.id}, ${seqAfter(batch)}, ${snapshot.version}, ${state}::jsonb)
     on conflict (session_id) do update
     set seq = excluded.seq, version = excluded.version, state = excluded.state, at = now()`);
 }

@@ -46,10 +46,12 @@ async function storeSegments(
   ]);
   const types = ["uuid", "int4", "int8", "int8", "text", "text", "jsonb", "float4", "bool"];
   await tx.query(sql.unsafe`
-    insert into segments
-      (session_id, id, attempt, start_sample, end_sample, label, text, words, confidence, redacted)
-    select ${sessionId}, s.* from ${sql.unnest(rows, types)}
+    insert into segments (
+      session_id, language,
+      id, attempt, start_sample, end_sample, label, text, words, confidence, redacted)
+    select session.id, session.language, s.* from sessions as session, ${sql.unnest(rows, types)}
       as s (id, attempt, start_sample, end_sample, label, text, words, confidence, redacted)
+    where session.id = ${sessionId}
     on conflict (session_id, id) do update
     set end_sample = excluded.end_sample, label = excluded.label, text = excluded.text,
         words = excluded.words, confidence = excluded.confidence`);

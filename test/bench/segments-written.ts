@@ -4,6 +4,7 @@ import type { SegmentText } from "../../src/session/write.ts";
 import { createPool } from "../../src/store/pool.ts";
 import { SessionJournal } from "../../src/store/session-journal.ts";
 import { BenchHouse } from "./bench-house.ts";
+import { treeCpuSeconds } from "./process-cpu.ts";
 import { interleave, medianRatio } from "./rounds.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
 import { median } from "./statistics.ts";
@@ -13,6 +14,8 @@ const MARK = 50;
 const TURNS = [64, 1000];
 
 interface Stage {
+  /** PostgreSQL's first process. */
+  postgres: number;
   journal: SessionJournal;
   client: pg.Client;
   sessionId: string;
@@ -35,7 +38,8 @@ export async function measureSegments(scale: BenchScale): Promise<BenchRow[]> {
     const loaded = await journal.activate(sessionId);
     if (loaded === undefined) throw new Error("The session is not there.");
     const { epoch, seq } = loaded;
-    const stage: Stage = { journal, client, sessionId, seq, epoch, position: 0 };
+    const postgres = await house.postgresPid();
+    const stage: Stage = { postgres, journal, client, sessionId, seq, epoch, position: 0 };
     const rows: BenchRow[] = [];
     for (const size of TURNS) rows.push(await measureTurns(stage, size, scale));
     return rows;
@@ -47,9 +51,15 @@ export async function measureSegments(scale: BenchScale): Promise<BenchRow[]> {
 }
 
 async function measureTurns(stage: Stage, size: number, scale: BenchScale): Promise<BenchRow> {
+  const costs: Record<"ours" | "peer", Cost[]> = { ours: [], peer: [] };
+  const metered = async (name: "ours" | "peer", each: number, work: () => Promise<void>) => {
+    const { figure, cost } = await perSecond(stage, each, scale.roundMs, work);
+    costs[name].push(cost);
+    return figure;
+  };
   const figures = await interleave(scale.rounds, {
-    ours: () => perSecond(size, scale.roundMs, () => appendTurn(stage, size)),
-    peer: () => perSecond(1, scale.roundMs, () => insertOne(stage)),
+    ours: () => metered("ours", size, () => appendTurn(stage, size)),
+    peer: () => metered("peer", 1, () => insertOne(stage)),
   });
   const ratio = medianRatio(figures.ours, figures.peer);
   return {
@@ -60,19 +70,40 @@ async function measureTurns(stage: Stage, size: number, scale: BenchScale): Prom
     ratio,
     mark: `>= ${MARK}x`,
     met: ratio >= MARK,
-    detail:
-      "ours with the fence, one event for each segment, its projections and one commit for all; the peer's insert is prepared",
+    detail: `ours with the fence, one event for each segment, its projections and one commit for all; the peer's insert is prepared; CPU of each: ours ${costOf(costs.ours)}, the peer's ${costOf(costs.peer)}`,
   };
 }
 
-async function perSecond(each: number, ms: number, work: () => Promise<void>): Promise<number> {
+/** CPU of one segment, microseconds. */
+interface Cost {
+  process: number;
+  database: number;
+}
+
+async function perSecond(
+  { postgres }: Stage,
+  each: number,
+  ms: number,
+  work: () => Promise<void>,
+): Promise<{ figure: number; cost: Cost }> {
   const start = performance.now();
+  const cpu = process.cpuUsage();
+  const database = treeCpuSeconds(postgres);
   let done = 0;
   while (performance.now() - start < ms) {
     await work();
     done += each;
   }
-  return (done * 1000) / (performance.now() - start);
+  const figure = (done * 1000) / (performance.now() - start);
+  const { user, system } = process.cpuUsage(cpu);
+  const used = (treeCpuSeconds(postgres) - database) * 1e6;
+  return { figure, cost: { process: (user + system) / done, database: used / done } };
+}
+
+function costOf(costs: readonly Cost[]): string {
+  const process = Math.round(median(costs.map((each) => each.process)));
+  const database = Math.round(median(costs.map((each) => each.database)));
+  return `${process} us in the process and ${database} us in PostgreSQL`;
 }
 
 async function appendTurn(stage: Stage, size: number): Promise<void> {
