@@ -114,17 +114,11 @@ function moveFence(batch: SessionBatch): FragmentSqlToken {
 }
 
 function insertEvents({ epoch, events }: SessionBatch): FragmentSqlToken {
-  const rows = events.map(({ seq, at, event }) => [
-    seq,
-    new Date(at).toISOString(),
-    event.type,
-    JSON.stringify(event),
-  ]);
   return sql.fragment`
     insert into events (session_id, seq, epoch, at, type, payload)
-    select fence.id, e.seq, ${epoch}, e.at, e.type, e.payload
-    from fence, ${sql.unnest(rows, ["int8", "timestamptz", "text", "jsonb"])}
-      as e (seq, at, type, payload)`;
+    select fence.id, e.seq, ${epoch}, to_timestamp(e.at / 1000), e.event->>'type', e.event
+    from fence, jsonb_to_recordset(${JSON.stringify(events)}::jsonb)
+      as e (seq bigint, at double precision, event jsonb)`;
 }
 
 async function refusal(tx: DatabaseTransactionConnection, id: string): Promise<AppError> {

@@ -33,24 +33,26 @@ async function storeSegments(
   sessionId: string,
   segments: readonly SegmentText[],
 ): Promise<void> {
-  const rows = segments.map((segment) => [
-    segment.segmentId,
-    segment.attempt,
-    segment.start,
-    segment.end,
-    segment.label,
-    segment.redacted ? REDACTED_SPAN : segment.words.map((word) => word.text).join(" "),
-    JSON.stringify(segment.redacted ? [] : segment.words),
-    segment.confidence,
-    segment.redacted === true,
-  ]);
-  const types = ["uuid", "int4", "int8", "int8", "text", "text", "jsonb", "float4", "bool"];
+  const rows = segments.map((segment) => ({
+    id: segment.segmentId,
+    attempt: segment.attempt,
+    start_sample: segment.start,
+    end_sample: segment.end,
+    label: segment.label,
+    text: segment.redacted ? REDACTED_SPAN : segment.words.map((word) => word.text).join(" "),
+    words: segment.redacted ? [] : segment.words,
+    confidence: segment.confidence,
+    redacted: segment.redacted === true,
+  }));
+  // As one document: arrays would be quoted element by element.
   await tx.query(sql.unsafe`
     insert into segments (
       session_id, language,
       id, attempt, start_sample, end_sample, label, text, words, confidence, redacted)
-    select session.id, session.language, s.* from sessions as session, ${sql.unnest(rows, types)}
-      as s (id, attempt, start_sample, end_sample, label, text, words, confidence, redacted)
+    select session.id, session.language, s.*
+    from sessions as session, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s (
+      id uuid, attempt integer, start_sample bigint, end_sample bigint, label text,
+      text text, words jsonb, confidence real, redacted boolean)
     where session.id = ${sessionId}
     on conflict (session_id, id) do update
     set end_sample = excluded.end_sample, label = excluded.label, text = excluded.text,
