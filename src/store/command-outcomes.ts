@@ -1,25 +1,21 @@
-import { type DatabaseTransactionConnection, sql } from "slonik";
-import { z } from "zod";
-import type { CommandOutcome, Outcome } from "../actor/outcomes.ts";
+import { type DatabaseTransactionConnection, type FragmentSqlToken, sql } from "slonik";
+import type { CommandOutcome } from "../actor/outcomes.ts";
 
 /** The transport forgets an undelivered command after one hour. */
 const KEPT = "2 hours";
 const MOST = 4_096;
 
-const outcomeRow = z.object({ commandId: z.string(), outcome: z.unknown() });
-
-/** Oldest first. */
-export async function loadOutcomes(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-): Promise<CommandOutcome[]> {
-  const rows = await tx.any(sql.type(outcomeRow)`
-    select command_id as "commandId", outcome from command_outcomes
-    where session_id = ${sessionId} and at > now() - ${KEPT}::interval
-    order by at desc, command_id desc limit ${MOST}`);
-  return rows
-    .map(({ commandId, outcome }) => ({ commandId, outcome: outcome as Outcome }))
-    .reverse();
+/** Of `CommandOutcome`, the oldest first, as one JSON array. */
+export function knownOutcomes(sessionId: string): FragmentSqlToken {
+  return sql.fragment`
+    select coalesce(
+      json_agg(json_build_object('commandId', command_id, 'outcome', outcome)
+        order by at, command_id), '[]')
+    from (
+      select command_id, outcome, at from command_outcomes
+      where session_id = ${sessionId} and at > now() - ${KEPT}::interval
+      order by at desc, command_id desc limit ${MOST}
+    ) as newest`;
 }
 
 /** Those known already stay as they are; those of the session that are old enough go. */

@@ -10,17 +10,24 @@ import { AppError, isAppError } from "../base/errors.ts";
 import type { SessionEvent } from "../session/event.ts";
 import type { SessionState } from "../session/state.ts";
 import type { SessionWrite } from "../session/write.ts";
-import { loadOutcomes, saveOutcomes } from "./command-outcomes.ts";
+import { knownOutcomes, saveOutcomes } from "./command-outcomes.ts";
 import { projectEvents } from "./projection.ts";
 import { storeWrites } from "./session-writes.ts";
 import { guarded } from "./store-error.ts";
 import { enqueueJournalEvents } from "./webhook-events.ts";
 
 type SessionBatch = Batch<SessionState, SessionEvent, SessionWrite>;
+type Past = Loaded<SessionState, SessionEvent>;
+
+/** Null or an object; what is in it was written by `append`. */
+const isJson = (value: unknown): boolean => typeof value === "object";
 
 const takeoverRow = z.object({ epoch: z.number(), seq: z.number() });
-const snapshotRow = z.object({ seq: z.number(), version: z.number(), state: z.unknown() });
-const eventRow = z.object({ seq: z.number(), at: z.number(), payload: z.unknown() });
+const pastRow = z.object({
+  snapshot: z.custom<NonNullable<Past["snapshot"]> | null>(isJson),
+  events: z.string(),
+  outcomes: z.custom<Past["outcomes"]>(isJson),
+});
 const idRow = z.object({ id: z.string() });
 const statusRow = z.object({ status: z.string() });
 
@@ -39,7 +46,7 @@ export class SessionJournal implements Journal<SessionState, SessionEvent, Sessi
     this.#onFenced = onFenced;
   }
 
-  activate(id: string): Promise<Loaded<SessionState, SessionEvent> | undefined> {
+  activate(id: string): Promise<Past | undefined> {
     return guarded(() => this.#pool.transaction((tx) => load(tx, id)));
   }
 
@@ -53,29 +60,41 @@ export class SessionJournal implements Journal<SessionState, SessionEvent, Sessi
   }
 }
 
-async function load(
-  tx: DatabaseTransactionConnection,
-  id: string,
-): Promise<Loaded<SessionState, SessionEvent> | undefined> {
+async function load(tx: DatabaseTransactionConnection, id: string): Promise<Past | undefined> {
   const taken = await tx.maybeOne(sql.type(takeoverRow)`
     update sessions set epoch = epoch + 1
     where id = ${id} and status <> 'deleted'
     returning epoch, seq`);
   if (taken === null) return undefined;
-  const snapshot = await tx.maybeOne(sql.type(snapshotRow)`
-    select seq, version, state from snapshots where session_id = ${id}`);
-  const events = await tx.any(sql.type(eventRow)`
-    select seq, at, payload from events
-    where session_id = ${id} and seq > ${snapshot?.seq ?? 0}
-    order by seq`);
+  // A statement of its own, after the row is taken: it sees what was appended until then. What is
+  // many rows comes as one value, which costs a fraction.
+  const { snapshot, events, outcomes } = await tx.one(sql.type(pastRow)`
+    with newest as (select seq, version, state from snapshots where session_id = ${id})
+    select
+      (select json_build_object('seq', seq, 'version', version, 'state', state) from newest)
+        as snapshot,
+      (
+        select '[' || coalesce(string_agg(
+          '{"seq":' || seq || ',"at":' || extract(epoch from at) || ',"event":' || payload || '}',
+          ',' order by seq), '') || ']'
+        from events
+        where session_id = ${id} and seq > coalesce((select seq from newest), 0)
+      ) as events,
+      (${knownOutcomes(id)}) as outcomes`);
   return {
     epoch: taken.epoch,
     seq: taken.seq,
-    outcomes: await loadOutcomes(tx, id),
-    snapshot:
-      snapshot === null ? undefined : { ...snapshot, state: snapshot.state as SessionState },
-    events: events.map(({ seq, at, payload }) => ({ seq, at, event: payload as SessionEvent })),
+    snapshot: snapshot ?? undefined,
+    events: parseEvents(events),
+    outcomes,
   };
+}
+
+/** Times come in seconds, with microseconds. */
+function parseEvents(text: string): Past["events"] {
+  const events = JSON.parse(text) as Past["events"];
+  for (const event of events) event.at = Math.floor(Math.round(event.at * 1e6) / 1e3);
+  return events;
 }
 
 async function appendBatch(tx: DatabaseTransactionConnection, batch: SessionBatch): Promise<void> {
