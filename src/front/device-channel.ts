@@ -11,7 +11,7 @@ import type { DevicePrincipal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import { Pace, type Pacing } from "../base/gcra.ts";
+import { Pace } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { LiveSource } from "../live/live-source.ts";
@@ -50,10 +50,11 @@ const HARD_FRAME_BYTES = 1280 * 1024;
 const MESSAGES = { perMinute: 30_000, burst: 5_000 };
 const SOCKETS_PER_DEVICE = 4;
 
-interface SocketData extends Pacing {
+/** All members are there from the start, so that they lie in one object. */
+interface SocketData {
   device: DevicePrincipal;
-  open?: OpenSocket<DeviceSocket>;
-  configureTimer?: NodeJS.Timeout;
+  open: OpenSocket<DeviceSocket> | undefined;
+  configureTimer: NodeJS.Timeout | undefined;
 }
 
 /** `GET /api/devices/{device_id}/stream`: devices' WebSockets. */
@@ -127,7 +128,7 @@ export class DeviceChannel implements QueueOwner {
     const deviceId = req.getParameter(0) ?? "";
     const incoming = copyRequest(res, req, trustProxy);
     const admitted = this.#admit(incoming, deviceId).then(
-      (device): SocketData => ({ device, arrival: 0 }),
+      (device): SocketData => ({ device, open: undefined, configureTimer: undefined }),
     );
     upgrade(res, context, incoming, { route: "device stream", origins, log }, admitted);
   }
@@ -144,17 +145,7 @@ export class DeviceChannel implements QueueOwner {
   #opened(ws: WebSocket<SocketData>): void {
     const data = ws.getUserData();
     const connection = new UwsConnection(ws);
-    const { streams, source, authenticator, limits, log } = this.#options;
-    const { device } = data;
-    const socket = new DeviceSocket({
-      connection,
-      device,
-      streams,
-      source,
-      authenticator,
-      limits,
-      log,
-    });
+    const socket = new DeviceSocket(this.#options, connection, data.device);
     data.open = this.#watch.add(socket, connection);
     data.configureTimer = setTimeout(() => {
       if (socket.isSilent) socket.close(CLOSE.idle, "Nothing came.");
@@ -167,10 +158,13 @@ export class DeviceChannel implements QueueOwner {
     const { open } = data;
     if (open === undefined) return;
     this.#watch.heard(open);
-    if (!this.#messages.take(data)) {
+    if (!this.#messages.take(open)) {
       return open.socket.close(CLOSE.rate, "Too many messages.");
     }
     open.socket.message(Buffer.from(message), isBinary);
+    if (data.configureTimer === undefined || open.socket.isSilent) return;
+    clearTimeout(data.configureTimer);
+    data.configureTimer = undefined;
   }
 
   #closed(ws: WebSocket<SocketData>): void {

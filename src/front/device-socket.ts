@@ -28,9 +28,8 @@ const FOR_DEVICES: ReadonlySet<ServerFrame["type"]> = new Set([
   "Warning",
 ]);
 
-export interface DeviceSocketOptions {
-  connection: Connection;
-  device: DevicePrincipal;
+/** What all of them share. */
+export interface DeviceSocketParts {
   streams: DeviceStreams;
   source: Pick<LiveSource, "follow">;
   authenticator: Pick<Authenticator, "revalidate">;
@@ -47,7 +46,8 @@ export interface DeviceSocketOptions {
  * What came before the end is stored and becomes a chunk, whatever ends it.
  */
 export class DeviceSocket {
-  readonly #options: DeviceSocketOptions;
+  readonly #parts: DeviceSocketParts;
+  readonly #connection: Connection;
   #device: DevicePrincipal;
   #phase: "waiting" | "opening" | "streaming" | "closing" | "closed" = "waiting";
   #stream: AudioStream | undefined;
@@ -58,11 +58,12 @@ export class DeviceSocket {
   #ackTimer: NodeJS.Timeout | undefined;
   #ackedAt = 0;
   #slow = false;
-  #told = new Set<string>();
+  #told: Set<string> | undefined;
 
-  constructor(options: DeviceSocketOptions) {
-    this.#options = options;
-    this.#device = options.device;
+  constructor(parts: DeviceSocketParts, connection: Connection, device: DevicePrincipal) {
+    this.#parts = parts;
+    this.#connection = connection;
+    this.#device = device;
   }
 
   get principal(): DevicePrincipal {
@@ -76,7 +77,7 @@ export class DeviceSocket {
   /** A message of the device; `bytes` is only read before this returns. */
   message(bytes: Buffer, isBinary: boolean): void {
     if (this.#phase === "closing" || this.#phase === "closed") return;
-    const most = isBinary ? AUDIO_FRAME_BYTES : this.#options.limits.frameBytes;
+    const most = isBinary ? AUDIO_FRAME_BYTES : this.#parts.limits.frameBytes;
     if (bytes.byteLength > most) return this.close(CLOSE.tooLarge, "The message is too large.");
     try {
       if (isBinary) this.#hear(bytes);
@@ -92,7 +93,7 @@ export class DeviceSocket {
       throw new AppError("bad_request", "Send Configure or Resume, and wait for Begin.");
     }
     this.#stream.push(bytes);
-    this.#options.streams.heartbeats.seen(this.#device.id);
+    this.#parts.streams.heartbeats.seen(this.#device.id);
     if (this.#stream.buffered < SLOW_BYTES) return;
     if (!this.#slow)
       this.#warn("overloaded", "Audio comes faster than it is stored: wait for AudioAck.");
@@ -119,7 +120,7 @@ export class DeviceSocket {
   #refuse(error: AppError): void {
     this.#badFrames += 1;
     this.#sendError(error);
-    const isHopeless = this.#badFrames >= this.#options.limits.badFrames;
+    const isHopeless = this.#badFrames >= this.#parts.limits.badFrames;
     if (error.code === "overloaded") this.close(CLOSE.rate, error.message);
     else if (isHopeless) this.close(CLOSE.protocol, "Too many malformed messages.");
   }
@@ -133,7 +134,7 @@ export class DeviceSocket {
   }
 
   async #begin(order: StreamOrder): Promise<void> {
-    const { streams, limits, source } = this.#options;
+    const { streams, limits, source } = this.#parts;
     const opening = streams.open(this.#device, order, {
       onStored: (offset) => this.#acknowledge(offset),
       onEnd: (error) => this.#end(error),
@@ -153,7 +154,7 @@ export class DeviceSocket {
     this.#phase = "streaming";
     this.#stopFollowing = source.follow(stream.sessionId, (frames) => this.#forward(frames));
     this.#send([begin(opened)]);
-    this.#options.log.info(
+    this.#parts.log.info(
       { session_id: stream.sessionId, device_id: this.#device.id, offset: opened.offset },
       "device streams",
     );
@@ -190,7 +191,7 @@ export class DeviceSocket {
   }
 
   #beat({ type: _type, ...telemetry }: Extract<DeviceFrame, { type: "Heartbeat" }>): void {
-    this.#options.streams.heartbeats.hear(this.#device, telemetry).then(
+    this.#parts.streams.heartbeats.hear(this.#device, telemetry).then(
       (commands) => {
         for (const { type } of commands) this.#tellOnce(type);
       },
@@ -200,6 +201,7 @@ export class DeviceSocket {
 
   /** A command to the device; once each, for it comes with every heartbeat. */
   #tellOnce(command: string): void {
+    this.#told ??= new Set();
     if (this.#told.has(command)) return;
     this.#told.add(command);
     const text: Record<string, string> = {
@@ -225,7 +227,7 @@ export class DeviceSocket {
   /** The stream takes no more: tells why. */
   #end(error: AppError | undefined): void {
     if (this.#phase === "closed" || error === undefined) return;
-    const { log } = this.#options;
+    const { log } = this.#parts;
     const fields = { device_id: this.#device.id, session_id: this.#stream?.sessionId };
     const cause = errorMessage(error.cause ?? error);
     if (error.status >= 500) log.error({ ...fields, error: cause }, "device stream failed");
@@ -235,7 +237,7 @@ export class DeviceSocket {
 
   /** Asks again who calls. */
   async recheck(): Promise<void> {
-    const { authenticator, limits } = this.#options;
+    const { authenticator, limits } = this.#parts;
     try {
       const valid = authenticator.revalidate(this.#device);
       const standing = await withTimeout(valid, limits.readTimeoutMs, "Checking who you are");
@@ -265,9 +267,9 @@ export class DeviceSocket {
 
   #send(frames: readonly DeviceServerFrame[]): void {
     if (this.#phase === "closed") return;
-    const { connection, limits } = this.#options;
+    const connection = this.#connection;
     const messages = frames.map((frame) => Buffer.from(JSON.stringify(frame)));
-    const hasRoom = connection.bufferedBytes() <= limits.bufferedBytes;
+    const hasRoom = connection.bufferedBytes() <= this.#parts.limits.bufferedBytes;
     if (!hasRoom || !connection.send(messages)) {
       this.close(CLOSE.tooSlow, "You do not read what you are told; connect again.");
     }
@@ -276,7 +278,7 @@ export class DeviceSocket {
   close(code: CloseCode, reason: string): void {
     if (this.#phase === "closed") return;
     this.closed();
-    this.#options.connection.close(code, reason);
+    this.#connection.close(code, reason);
   }
 
   /** The transport is gone; what came is stored all the same. */

@@ -10,7 +10,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import { Pace, type Pacing } from "../base/gcra.ts";
+import { Pace } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import { FeedRegistry } from "../live/feed-registry.ts";
@@ -19,7 +19,7 @@ import { CLOSE } from "../wire/live-frames.ts";
 import type { FrontObserver } from "./front-observer.ts";
 import { copyRequest, type Incoming } from "./incoming.ts";
 import type { LiveLimits } from "./live-limits.ts";
-import { LiveSocket } from "./live-socket.ts";
+import { LiveSocket, type LiveSocketParts } from "./live-socket.ts";
 import type { Origins } from "./origins.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { SocketGate } from "./socket-gate.ts";
@@ -50,16 +50,18 @@ const PATH = "/api/live";
 /** Largest frame that is read at all; between `frameBytes` and this, the close says why. */
 const HARD_FRAME_BYTES = 256 * 1024;
 
-interface SocketData extends Pacing {
-  id: string;
-  principal: Principal;
-  open?: OpenSocket<LiveSocket>;
+/** All members are there from the start, so that they lie in one object. */
+interface SocketData {
+  /** Until the socket is open. */
+  admitted: { requestId: string; principal: Principal } | undefined;
+  open: OpenSocket<LiveSocket> | undefined;
 }
 
 /** `GET /api/live`: viewers' WebSockets. */
 export class LiveChannel implements QueueOwner {
   readonly #options: LiveChannelOptions;
   readonly #feeds: FeedRegistry;
+  readonly #parts: LiveSocketParts;
   readonly #watch: SocketWatch<LiveSocket>;
   readonly #messages: Pace;
   readonly #gate: SocketGate;
@@ -87,6 +89,15 @@ export class LiveChannel implements QueueOwner {
       recent: limits.recentFrames,
       readTimeoutMs: limits.readTimeoutMs,
     });
+    const { authenticator, policy } = options;
+    this.#parts = {
+      authenticator,
+      policy,
+      feeds: this.#feeds,
+      limits,
+      observer: this.#observer,
+      log,
+    };
     this.#watch = new SocketWatch<LiveSocket>(limits, clock);
     this.#messages = new Pace(limits.messages, clock);
     this.#gate = new SocketGate({
@@ -156,7 +167,10 @@ export class LiveChannel implements QueueOwner {
     const { trustProxy, origins, log } = this.#options;
     const incoming = copyRequest(res, req, trustProxy);
     const admitted = this.#admit(incoming).then(
-      (principal): SocketData => ({ id: incoming.id, principal, arrival: 0 }),
+      (principal): SocketData => ({
+        admitted: { requestId: incoming.id, principal },
+        open: undefined,
+      }),
     );
     upgrade(res, context, incoming, { route: "live", origins, log }, admitted);
   }
@@ -172,28 +186,21 @@ export class LiveChannel implements QueueOwner {
   #opened(ws: WebSocket<SocketData>): void {
     const data = ws.getUserData();
     const connection = new UwsConnection(ws);
-    const { authenticator, policy, limits, log } = this.#options;
-    const socket = new LiveSocket({
-      connection,
-      principal: data.principal,
-      authenticator,
-      policy,
-      feeds: this.#feeds,
-      limits,
-      observer: this.#observer,
-      log,
-    });
+    const { admitted } = data;
+    if (admitted === undefined) return;
+    const socket = new LiveSocket(this.#parts, connection, admitted.principal);
+    data.admitted = undefined;
     data.open = this.#watch.add(socket, connection);
     if (this.#gate.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
-    log.info({ route: "live", request_id: data.id, sockets: this.#watch.size }, "viewer connected");
+    const fields = { route: "live", request_id: admitted.requestId, sockets: this.#watch.size };
+    this.#options.log.info(fields, "viewer connected");
   }
 
   #message(ws: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean): void {
-    const data = ws.getUserData();
-    const { open } = data;
+    const { open } = ws.getUserData();
     if (open === undefined) return;
     this.#watch.heard(open);
-    if (!this.#messages.take(data)) {
+    if (!this.#messages.take(open)) {
       return open.socket.close(CLOSE.rate, "Too many frames.");
     }
     open.socket.message(Buffer.from(message), isBinary);

@@ -22,9 +22,8 @@ export interface Connection {
   close(code: CloseCode, reason: string): void;
 }
 
-export interface LiveSocketOptions {
-  connection: Connection;
-  principal: Principal;
+/** What all of them share. */
+export interface LiveSocketParts {
   authenticator: Pick<Authenticator, "revalidate">;
   policy: ViewerPolicy;
   feeds: Feeds;
@@ -33,10 +32,13 @@ export interface LiveSocketOptions {
   log: Log;
 }
 
-/** Empty until the caller's right was checked. */
 interface Subscription {
-  subscriber?: Subscriber;
+  sessionId: string;
+  /** Absent until the caller's right was checked. */
+  subscriber: Subscriber | undefined;
 }
+
+const NONE: readonly Subscription[] = [];
 
 /**
  * A viewer's socket after its caller is known: open, then closed, once.
@@ -44,18 +46,21 @@ interface Subscription {
  * socket goes through `close`.
  */
 export class LiveSocket implements FrameSink {
-  readonly #options: LiveSocketOptions;
-  readonly #subscriptions = new Map<string, Subscription>();
-  readonly #roomWaiters: (() => void)[] = [];
+  readonly #parts: LiveSocketParts;
+  readonly #connection: Connection;
   #principal: Principal;
+  /** Few, mostly one: a list takes a fifth of the memory of a map. */
+  #subscriptions: readonly Subscription[] = NONE;
+  #roomWaiters: (() => void)[] | undefined;
   #open = true;
   #badFrames = 0;
   #rechecking = false;
   #recheckWanted = false;
 
-  constructor(options: LiveSocketOptions) {
-    this.#options = options;
-    this.#principal = options.principal;
+  constructor(parts: LiveSocketParts, connection: Connection, principal: Principal) {
+    this.#parts = parts;
+    this.#connection = connection;
+    this.#principal = principal;
   }
 
   get principal(): Principal {
@@ -64,17 +69,21 @@ export class LiveSocket implements FrameSink {
 
   /** Bytes that its viewer has yet to take. */
   get buffered(): number {
-    return this.#open ? this.#options.connection.bufferedBytes() : 0;
+    return this.#open ? this.#connection.bufferedBytes() : 0;
+  }
+
+  #find(sessionId: string): Subscription | undefined {
+    return this.#subscriptions.find((each) => each.sessionId === sessionId);
   }
 
   follows(sessionId: string): boolean {
-    return this.#subscriptions.has(sessionId);
+    return this.#find(sessionId) !== undefined;
   }
 
   /** A frame of the viewer; `bytes` is only read before this returns. */
   message(bytes: Buffer, isBinary: boolean): void {
     if (!this.#open) return;
-    if (bytes.byteLength > this.#options.limits.frameBytes) {
+    if (bytes.byteLength > this.#parts.limits.frameBytes) {
       return this.close(CLOSE.tooLarge, "The frame is too large.");
     }
     try {
@@ -93,20 +102,21 @@ export class LiveSocket implements FrameSink {
   #refuseFrame(error: AppError): void {
     this.#badFrames += 1;
     this.#sendError(error, undefined);
-    if (this.#badFrames >= this.#options.limits.badFrames) {
+    if (this.#badFrames >= this.#parts.limits.badFrames) {
       this.close(CLOSE.protocol, "Too many malformed frames.");
     }
   }
 
   #subscribe(sessionId: string, fromSeq: number | undefined): void {
     this.#unsubscribe(sessionId);
-    if (this.#subscriptions.size >= this.#options.limits.subscriptionsPerSocket) {
+    if (this.#subscriptions.length >= this.#parts.limits.subscriptionsPerSocket) {
       throw new AppError("bad_request", "This socket follows as many sessions as it may.");
     }
-    const subscription: Subscription = {};
-    this.#subscriptions.set(sessionId, subscription);
+    const subscription: Subscription = { sessionId, subscriber: undefined };
+    // Not by spreading, which leaves room for more.
+    this.#subscriptions = this.#subscriptions.concat(subscription);
     this.#begin(sessionId, subscription, fromSeq).catch((error: unknown) => {
-      if (this.#subscriptions.get(sessionId) !== subscription) return;
+      if (this.#find(sessionId) !== subscription) return;
       this.#endSubscription(sessionId, toAppError(error));
     });
   }
@@ -117,25 +127,27 @@ export class LiveSocket implements FrameSink {
     fromSeq: number | undefined,
   ): Promise<void> {
     await this.#check(sessionId, false);
-    if (this.#subscriptions.get(sessionId) !== subscription) return;
-    const feed = this.#options.feeds.acquire(sessionId);
-    subscription.subscriber = new Subscriber(sessionId, feed, this);
+    if (this.#find(sessionId) !== subscription) return;
+    const feed = this.#parts.feeds.acquire(sessionId);
+    // The text of the viewer's own frame need not stay.
+    subscription.sessionId = feed.sessionId;
+    subscription.subscriber = new Subscriber(feed, this);
     await subscription.subscriber.start(fromSeq);
   }
 
   async #check(sessionId: string, again: boolean): Promise<void> {
     if (!isId(sessionId)) throw new AppError("not_found", "There is no such session.");
-    const check = this.#options.policy.check(this.#principal, sessionId, again);
-    await withTimeout(check, this.#options.limits.readTimeoutMs, "Checking your rights");
+    const check = this.#parts.policy.check(this.#principal, sessionId, again);
+    await withTimeout(check, this.#parts.limits.readTimeoutMs, "Checking your rights");
   }
 
   #unsubscribe(sessionId: string): void {
-    const subscription = this.#subscriptions.get(sessionId);
+    const subscription = this.#find(sessionId);
     if (subscription === undefined) return;
-    this.#subscriptions.delete(sessionId);
+    this.#subscriptions = this.#subscriptions.filter((each) => each !== subscription);
     if (subscription.subscriber === undefined) return;
     subscription.subscriber.stop();
-    this.#options.feeds.release(sessionId);
+    this.#parts.feeds.release(sessionId);
   }
 
   /** Tells why; a socket that follows nothing else is closed. */
@@ -143,11 +155,11 @@ export class LiveSocket implements FrameSink {
     this.#unsubscribe(sessionId);
     if (!this.#open) return;
     if (error.status >= 500) {
-      this.#options.log.warn({ session_id: sessionId, code: error.code }, "subscription failed");
+      this.#parts.log.warn({ session_id: sessionId, code: error.code }, "subscription failed");
     }
     this.#sendError(error, sessionId);
     const all = error.status === 401;
-    if (all || this.#subscriptions.size === 0) this.close(closeCodeOf(error), error.message);
+    if (all || this.#subscriptions.length === 0) this.close(closeCodeOf(error), error.message);
   }
 
   /** Asks again who calls and whether every followed session may still be followed. */
@@ -167,13 +179,11 @@ export class LiveSocket implements FrameSink {
 
   async #recheckAll(): Promise<void> {
     await this.#revalidate();
-    for (const [sessionId, subscription] of [...this.#subscriptions]) {
-      await this.#recheckSession(sessionId, subscription);
-    }
+    for (const subscription of this.#subscriptions) await this.#recheckSession(subscription);
   }
 
   async #revalidate(): Promise<void> {
-    const { authenticator, limits } = this.#options;
+    const { authenticator, limits } = this.#parts;
     try {
       const valid = authenticator.revalidate(this.#principal);
       this.#principal = await withTimeout(valid, limits.readTimeoutMs, "Checking who you are");
@@ -183,13 +193,15 @@ export class LiveSocket implements FrameSink {
     }
   }
 
-  async #recheckSession(sessionId: string, subscription: Subscription): Promise<void> {
+  async #recheckSession(subscription: Subscription): Promise<void> {
+    const { sessionId } = subscription;
+    if (this.#find(sessionId) !== subscription) return;
     try {
       if (this.#open) await this.#check(sessionId, true);
     } catch (thrown) {
       const error = toAppError(thrown);
       // A check that could not be made takes nobody's right away.
-      if (error.status >= 500 || this.#subscriptions.get(sessionId) !== subscription) return;
+      if (error.status >= 500 || this.#find(sessionId) !== subscription) return;
       this.#endSubscription(sessionId, error);
     }
   }
@@ -201,7 +213,8 @@ export class LiveSocket implements FrameSink {
 
   send(frames: readonly EncodedFrame[]): boolean {
     if (!this.#open) return false;
-    const { connection, limits, observer } = this.#options;
+    const { limits, observer } = this.#parts;
+    const connection = this.#connection;
     const hasRoom = connection.bufferedBytes() <= limits.bufferedBytes;
     if (hasRoom && connection.send(frames.map(({ bytes }) => bytes))) {
       observer?.sent(frames.length);
@@ -212,9 +225,11 @@ export class LiveSocket implements FrameSink {
   }
 
   async roomForPage(): Promise<boolean> {
-    const { connection, limits } = this.#options;
+    const { limits } = this.#parts;
+    const connection = this.#connection;
     if (!this.#open || connection.bufferedBytes() <= limits.bufferedBytes / 4) return this.#open;
     const room = createDeferred<void>();
+    this.#roomWaiters ??= [];
     this.#roomWaiters.push(() => room.resolve());
     try {
       await withTimeout(room.promise, limits.drainTimeoutMs, "Waiting for the viewer");
@@ -226,25 +241,28 @@ export class LiveSocket implements FrameSink {
 
   /** The transport has written some of what waited. */
   drained(): void {
-    if (
-      this.#open &&
-      this.#options.connection.bufferedBytes() > this.#options.limits.bufferedBytes / 4
-    )
+    if (this.#open && this.#connection.bufferedBytes() > this.#parts.limits.bufferedBytes / 4)
       return;
-    for (const wake of this.#roomWaiters.splice(0)) wake();
+    this.#wakeWaiters();
+  }
+
+  #wakeWaiters(): void {
+    const waiters = this.#roomWaiters ?? [];
+    this.#roomWaiters = undefined;
+    for (const wake of waiters) wake();
   }
 
   close(code: CloseCode, reason: string): void {
     if (!this.#open) return;
     this.closed();
-    this.#options.observer?.closed(code);
-    this.#options.connection.close(code, reason);
+    this.#parts.observer?.closed(code);
+    this.#connection.close(code, reason);
   }
 
   /** The transport is gone. */
   closed(): void {
     this.#open = false;
-    for (const sessionId of [...this.#subscriptions.keys()]) this.#unsubscribe(sessionId);
-    for (const wake of this.#roomWaiters.splice(0)) wake();
+    for (const { sessionId } of this.#subscriptions) this.#unsubscribe(sessionId);
+    this.#wakeWaiters();
   }
 }

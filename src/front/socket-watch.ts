@@ -2,6 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { RevocationEvent } from "../auth/revocation-feed.ts";
 import type { Clock } from "../base/clock.ts";
 import { delay } from "../base/deferred.ts";
+import type { Pacing } from "../base/gcra.ts";
 import { CLOSE, type CloseCode } from "../wire/live-frames.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { UwsConnection } from "./uws-connection.ts";
@@ -23,10 +24,10 @@ export interface WatchedSocket {
   closed(): void;
 }
 
-export interface OpenSocket<S extends WatchedSocket> {
+export interface OpenSocket<S extends WatchedSocket> extends Pacing {
   socket: S;
   connection: Pingable;
-  /** Monotonic milliseconds. */
+  /** Whole monotonic milliseconds: of a number with a fraction each socket would hold a box. */
   heardAt: number;
   pingedAt: number;
   checkedAt: number;
@@ -67,10 +68,10 @@ export class SocketWatch<S extends WatchedSocket> {
   }
 
   add(socket: S, connection: Pingable): OpenSocket<S> {
-    const now = this.#clock.monotonic();
+    const now = Math.floor(this.#clock.monotonic());
     // Spread, so that sockets of one moment are not all checked at one moment.
-    const checkedAt = now - Math.random() * (this.#limits.recheckMs / 2);
-    const open = { socket, connection, heardAt: now, pingedAt: now, checkedAt };
+    const checkedAt = now - Math.floor(Math.random() * (this.#limits.recheckMs / 2));
+    const open = { socket, connection, heardAt: now, pingedAt: now, checkedAt, arrival: 0 };
     this.#sockets.add(open);
     const { id } = socket.principal;
     this.#callers.set(id, this.countOf(id) + 1);
@@ -89,7 +90,7 @@ export class SocketWatch<S extends WatchedSocket> {
   }
 
   heard(open: OpenSocket<S> | undefined): void {
-    if (open !== undefined) open.heardAt = this.#clock.monotonic();
+    if (open !== undefined) open.heardAt = Math.floor(this.#clock.monotonic());
   }
 
   /**
@@ -113,7 +114,7 @@ export class SocketWatch<S extends WatchedSocket> {
 
   /** Called every second or so. */
   sweep(): void {
-    const now = this.#clock.monotonic();
+    const now = Math.floor(this.#clock.monotonic());
     for (const open of [...this.#sockets]) this.#sweepOne(open, now);
   }
 

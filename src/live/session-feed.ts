@@ -84,6 +84,10 @@ export class SessionFeed {
     this.#listeners.clear();
   }
 
+  get sessionId(): string {
+    return this.#options.sessionId;
+  }
+
   /** Frames after a gap that wait for those in it. */
   get held(): number {
     return this.#held.size;

@@ -19,15 +19,13 @@ const MAX_EMPTY_READS = 6;
  * frames as they come: every durable one after its start, once, in order.
  */
 export class Subscriber implements FeedListener {
-  readonly #sessionId: string;
   readonly #feed: SessionFeed;
   readonly #sink: FrameSink;
   #state: "catching_up" | "live" | "stopped" = "catching_up";
   /** Seq of the last durable frame that was sent. */
   #position = 0;
 
-  constructor(sessionId: string, feed: SessionFeed, sink: FrameSink) {
-    this.#sessionId = sessionId;
+  constructor(feed: SessionFeed, sink: FrameSink) {
     this.#feed = feed;
     this.#sink = sink;
   }
@@ -70,7 +68,7 @@ export class Subscriber implements FeedListener {
     const { seq, encoded } = await this.#feed.snapshot();
     const warning = this.#feed.encode({
       type: "Warning",
-      session_id: this.#sessionId,
+      session_id: this.#feed.sessionId,
       code: "position_unknown",
       message,
       retryable: false,

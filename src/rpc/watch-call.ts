@@ -66,7 +66,7 @@ export class WatchCall implements FrameSink, OpenStream {
     try {
       await withTimeout(this.#check(false), limits.readTimeoutMs, "Checking your rights");
       if (!this.#open) return;
-      this.#subscriber = new Subscriber(sessionId, feeds.acquire(sessionId), this);
+      this.#subscriber = new Subscriber(feeds.acquire(sessionId), this);
       this.#standing.start();
       await this.#subscriber.start(fromSeq);
     } catch (error) {

@@ -10,6 +10,12 @@ import { median } from "./statistics.ts";
 const WARM = 1_000;
 const MORE = 4_000;
 
+/**
+ * The young generation grows with the haste of connecting, not with the viewers who are there, and
+ * then keeps its size: held at its smallest on both sides, it does not hide what each viewer holds.
+ */
+const SERVER_FLAGS = ["--expose-gc", "--max-semi-space-size=1"];
+
 /** Memory of one more viewer that follows a session and gets nothing, against a bare `ws`. */
 export async function measureIdleViewers(scale: BenchScale): Promise<BenchRow[]> {
   const figures = await interleave(Math.min(3, scale.rounds), {
@@ -32,7 +38,7 @@ export async function measureIdleViewers(scale: BenchScale): Promise<BenchRow[]>
 }
 
 async function bytesPerViewer(name: BroadcasterName): Promise<number> {
-  const server = new ChildTask("fanout-server.ts", [name], ["--expose-gc"]);
+  const server = new ChildTask("fanout-server.ts", [name], SERVER_FLAGS);
   const audience = new ChildTask("fanout-viewers.ts");
   try {
     const at = await server.ask<{ port: number; pacer: number }>(question({ kind: "start" }));

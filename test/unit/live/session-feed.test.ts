@@ -49,7 +49,7 @@ async function run(steps: readonly Step[], recent: number): Promise<[number, num
     if (step === "join") {
       const from = Math.floor(source.newest(SESSION) / 2);
       const sink = new RecordingSink();
-      const begun = new Subscriber(SESSION, feed, sink).start(from);
+      const begun = new Subscriber(feed, sink).start(from);
       joined.push({ from, sink, begun });
     }
   }
@@ -80,7 +80,7 @@ describe("session feed: order", () => {
     const feed = new SessionFeed({ ...options, tickMs, recent: 8, readTimeoutMs: 5000 });
     feed.start();
     const sink = new RecordingSink();
-    await new Subscriber(SESSION, feed, sink).start(0);
+    await new Subscriber(feed, sink).start(0);
     source.publish(SESSION);
     source.publish(SESSION);
     await until(() => sink.seqs.length > 0, "the first frames");
