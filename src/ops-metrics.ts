@@ -39,10 +39,12 @@ export class OpsMetrics {
     const registers = [this.#registry];
     const requests = new RequestTimes();
     this.#requests = requests;
-    const frames = new Counter({
+    let frames = 0;
+    register(this.#registry, {
       name: "voice_live_frames_sent_total",
       help: "Frames written to viewers",
-      registers,
+      kind: "counter",
+      read: () => frames,
     });
     const closes = new Counter({
       name: "voice_live_closes_total",
@@ -52,7 +54,9 @@ export class OpsMetrics {
     });
     return {
       served: (request) => requests.add(request),
-      sent: (count) => frames.inc(count),
+      sent: (count) => {
+        frames += count;
+      },
       closed: (code) => closes.inc({ code: String(code) }),
     };
   }

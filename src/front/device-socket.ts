@@ -268,7 +268,7 @@ export class DeviceSocket {
   #send(frames: readonly DeviceServerFrame[]): void {
     if (this.#phase === "closed") return;
     const connection = this.#connection;
-    const messages = frames.map((frame) => Buffer.from(JSON.stringify(frame)));
+    const messages = frames.map((frame) => ({ bytes: Buffer.from(JSON.stringify(frame)) }));
     const hasRoom = connection.bufferedBytes() <= this.#parts.limits.bufferedBytes;
     if (!hasRoom || !connection.send(messages)) {
       this.close(CLOSE.tooSlow, "You do not read what you are told; connect again.");

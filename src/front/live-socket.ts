@@ -14,10 +14,15 @@ import type { LiveLimits } from "./live-limits.ts";
 import { closeCodeOf } from "./problem.ts";
 import { parseViewerFrame } from "./viewer-frame.ts";
 
+/** One text message. */
+export interface Message {
+  bytes: Uint8Array;
+}
+
 /** The transport below a live socket; uWebSockets.js in production. */
 export interface Connection {
   /** Messages in one write; false when one was not taken. */
-  send(messages: readonly Uint8Array[]): boolean;
+  send(messages: readonly Message[]): boolean;
   bufferedBytes(): number;
   close(code: CloseCode, reason: string): void;
 }
@@ -216,7 +221,7 @@ export class LiveSocket implements FrameSink {
     const { limits, observer } = this.#parts;
     const connection = this.#connection;
     const hasRoom = connection.bufferedBytes() <= limits.bufferedBytes;
-    if (hasRoom && connection.send(frames.map(({ bytes }) => bytes))) {
+    if (hasRoom && connection.send(frames)) {
       observer?.sent(frames.length);
       return true;
     }

@@ -57,7 +57,7 @@ export class SessionFeed {
   /** The newest seq that anybody told us of. */
   #wanted = 0;
   #refetching = false;
-  #tick: { timer: NodeJS.Timeout; at: number } | undefined;
+  #tick: { at: number; cancel(): void } | undefined;
   #restsUntil = 0;
   #durableRestsUntil = 0;
   #stop: (() => void) | undefined;
@@ -79,7 +79,7 @@ export class SessionFeed {
   close(): void {
     this.#stop?.();
     this.#stop = undefined;
-    clearTimeout(this.#tick?.timer);
+    this.#unschedule();
     this.#closing.abort();
     this.#listeners.clear();
   }
@@ -240,14 +240,25 @@ export class SessionFeed {
     if (this.#batch.empty) return;
     const at = this.#batch.hasDurable ? this.#durableRestsUntil : this.#restsUntil;
     if (this.#tick !== undefined && this.#tick.at <= at) return;
-    clearTimeout(this.#tick?.timer);
-    const rest = Math.max(0, at - this.#options.clock.monotonic());
-    this.#tick = { at, timer: setTimeout(() => this.#flush(), rest) };
+    this.#unschedule();
+    const rest = at - this.#options.clock.monotonic();
+    // Not by a timer of no time: that is a millisecond, and a sleep where others want the core.
+    if (rest <= 0) {
+      const soon = setImmediate(() => this.#flush());
+      this.#tick = { at, cancel: () => clearImmediate(soon) };
+    } else {
+      const timer = setTimeout(() => this.#flush(), rest);
+      this.#tick = { at, cancel: () => clearTimeout(timer) };
+    }
+  }
+
+  #unschedule(): void {
+    this.#tick?.cancel();
+    this.#tick = undefined;
   }
 
   #flush(): void {
-    clearTimeout(this.#tick?.timer);
-    this.#tick = undefined;
+    this.#unschedule();
     const { hasDurable } = this.#batch;
     const frames = this.#batch.take();
     if (frames.length === 0) return;

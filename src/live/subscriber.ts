@@ -47,8 +47,16 @@ export class Subscriber implements FeedListener {
   /** Of the feed: the newest frames, in order. */
   deliver(frames: readonly EncodedFrame[]): void {
     if (this.#state !== "live") return;
-    const fresh = frames.filter(({ seq }) => seq === undefined || seq > this.#position);
-    this.#send(fresh);
+    this.#send(this.#hasStale(frames) ? this.#fresh(frames) : frames);
+  }
+
+  #hasStale(frames: readonly EncodedFrame[]): boolean {
+    for (const { seq } of frames) if (seq !== undefined && seq <= this.#position) return true;
+    return false;
+  }
+
+  #fresh(frames: readonly EncodedFrame[]): EncodedFrame[] {
+    return frames.filter(({ seq }) => seq === undefined || seq > this.#position);
   }
 
   #send(frames: readonly EncodedFrame[]): void {
