@@ -1,9 +1,12 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type ChaosStage, PAIRS, type Pair } from "../support/chaos-stage.ts";
 import { FAULT_KINDS, type FaultKind, hasBitten } from "../support/fault-proxy.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { Crew, signIn } from "./crew.ts";
 import { type Mishap, planMishaps } from "./fault-plan.ts";
-import { completed, Examiner, type Outcome, readOutcome } from "./verdict.ts";
+import type { Recording } from "./recording.ts";
+import { completed, disagreements, Examiner, type Outcome, readOutcome } from "./verdict.ts";
 
 export interface ChaosOptions {
   readonly faults: number;
@@ -14,6 +17,8 @@ export interface ChaosOptions {
   /** Of the devices; 1 is real time. */
   readonly speed: number;
   readonly say: (line: string) => void;
+  /** Where the events of sessions go that are not as they should be. */
+  readonly evidence?: string;
 }
 
 export interface ChaosResult {
@@ -41,16 +46,19 @@ export async function runChaos(stage: ChaosStage, options: ChaosOptions): Promis
   const { say, seed, faults, kills, audioSeconds } = options;
   const crew = await Crew.gather(stage.api, stage.admin, audioSeconds);
   const direct = await signIn(stage.directApi, stage.admin);
-  const calm = await recordCalmly(crew, direct);
+  const undisturbed = await crew.recordOnce(4);
+  const calm = await readCalmly(undisturbed, direct);
   say(`undisturbed: ${calm.map(({ segments }) => segments.length).join(", ")} segments`);
   const plan = planMishaps(new SeededRandom(seed), faults, kills);
   const over = new AbortController();
   const examiner = new Examiner(stage, direct);
-  const problems: string[] = [];
+  const problems = disagreements(calm);
+  if (problems.length > 0) await keepEvidence(examiner, undisturbed, options.evidence);
   const recording = crew.recordUntil(over.signal, options.speed, async (each) => {
     const found = await examiner.examine(each, calm[each.lane] as Outcome);
     for (const problem of found) say(problem);
     problems.push(...found);
+    if (found.length > 0) await keepEvidence(examiner, [each], options.evidence);
   });
   problems.push(...(await carryOut(stage, plan, say)));
   over.abort();
@@ -64,8 +72,19 @@ export async function runChaos(stage: ChaosStage, options: ChaosOptions): Promis
   return { problems, ...figures(crew) };
 }
 
-async function recordCalmly(crew: Crew, direct: Crew["user"]): Promise<Outcome[]> {
-  const recordings = await crew.recordOnce(4);
+async function keepEvidence(
+  examiner: Examiner,
+  recordings: readonly Recording[],
+  folder: string | undefined,
+): Promise<void> {
+  if (folder === undefined) return;
+  for (const { sessionId } of recordings) {
+    const lines = await examiner.history(sessionId);
+    writeFileSync(join(folder, `${sessionId}.events`), `${lines.join("\n")}\n`);
+  }
+}
+
+function readCalmly(recordings: readonly Recording[], direct: Crew["user"]): Promise<Outcome[]> {
   const outcomes = recordings.map(async ({ sessionId }) => {
     await completed(direct, sessionId);
     return readOutcome(direct, sessionId);

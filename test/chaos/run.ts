@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ChaosStage } from "../support/chaos-stage.ts";
 import { runChaos, tableOfBites } from "./chaos-run.ts";
@@ -6,8 +7,8 @@ const { values } = parseArgs({
   options: {
     faults: { type: "string", default: "200" },
     kills: { type: "string" },
-    /** Where the processes' logs go, to be read afterwards. */
-    logs: { type: "string" },
+    /** Where the processes' logs go, and the events of sessions that are not as they should be. */
+    logs: { type: "string", default: "out/chaos" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
   },
 });
@@ -24,13 +25,22 @@ const startedAt = performance.now();
 const say = (line: string): void => {
   console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
 };
-const stage = await ChaosStage.start(values.logs);
+const evidence = resolve(values.logs);
+const stage = await ChaosStage.start(evidence);
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void stage.stop().finally(() => process.exit(1)));
 }
 try {
   say("everything runs");
-  const result = await runChaos(stage, { faults, kills, seed, audioSeconds: 8, speed: 0.5, say });
+  const result = await runChaos(stage, {
+    faults,
+    kills,
+    seed,
+    audioSeconds: 8,
+    speed: 0.5,
+    say,
+    evidence,
+  });
   console.log("times each fault was made / connections or bytes that it bit:");
   for (const line of tableOfBites(stage)) console.log(line);
   const { problems, ...figures } = result;

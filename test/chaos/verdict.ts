@@ -50,6 +50,15 @@ export async function completed(user: UserSession, sessionId: string): Promise<v
   );
 }
 
+/** Chunk borders and ways of sending change nothing: all lanes say the same. */
+export function disagreements(outcomes: readonly Outcome[]): string[] {
+  const [first, ...others] = outcomes;
+  if (first === undefined) return [];
+  return others.flatMap((other, n) =>
+    differences(`undisturbed, lane ${n + 1}: segments`, other.segments, first.segments),
+  );
+}
+
 /** Looks past the proxies at what there is. */
 export class Examiner {
   readonly #stage: ChaosStage;
@@ -83,6 +92,16 @@ export class Examiner {
       problems.push(...judgeFollower(follower, stored, found));
     }
     return problems.map((problem) => `session ${sessionId} (lane ${lane}): ${problem}`);
+  }
+
+  /** The session's events, without words, for those who look for the cause. */
+  async history(sessionId: string): Promise<string[]> {
+    const rows = await this.#ask<{ line: string }>(
+      `select seq || ' ' || epoch || ' ' || at || ' ' || payload as line
+       from events where session_id = $1 order by seq`,
+      [sessionId],
+    );
+    return rows.map(({ line }) => line);
   }
 
   /** What is still waiting somewhere, after time to drain. */
