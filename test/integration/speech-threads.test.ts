@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
 import koffi from "koffi";
 import { expect, it } from "vitest";
 import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
@@ -15,3 +17,17 @@ it("recogniser: making one leaves the log file of the whole process alone", asyn
   recogniser.close();
   expect(address()).toBe(before);
 });
+
+it("recogniser: a thread that ends while it loads some takes nobody along", async () => {
+  for (let round = 0; round < 2; round += 1) {
+    const entry = new URL("../support/loading-thread-entry.ts", import.meta.url);
+    const thread = new Worker(entry, { execArgv: [] });
+    await once(thread, "message");
+    await thread.terminate();
+  }
+  const recogniser = await PocketsphinxRecogniser.load(loadNativeLibrary(findSpeechRoot()));
+  recogniser.start(0);
+  recogniser.feed(new Int16Array(1_600));
+  expect(recogniser.finish()).toEqual([]);
+  recogniser.close();
+}, 60_000);
