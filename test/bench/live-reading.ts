@@ -5,7 +5,10 @@ import type { ServiceAddress } from "../eval/running-service.ts";
 
 /** PCM of 16 kHz, mono, 16 bit. */
 const BYTES_PER_SECOND = 32_000;
-const SETTLE_MS = 8_000;
+const SETTLE_MS = 3_000;
+/** All of the audio is to be read; a machine that others use may need long for it. */
+const READ_MS = 180_000;
+const LAG_MS = 500;
 
 export interface LiveDelays {
   /** Milliseconds from a word's last frame leaving the device to its first sight at a viewer. */
@@ -35,6 +38,8 @@ interface Results {
   type: string;
   is_final?: boolean;
   words?: Word[];
+  /** Of heartbeats. */
+  lag_ms?: number;
 }
 
 interface Seen extends Word {
@@ -92,6 +97,7 @@ export class LiveReading {
     device.send(JSON.stringify({ type: "Configure", session_id: session, ...format }));
     await begun;
     const sentAt = await stream(device, audio, frameMs);
+    await watch.allRead();
     await delay(SETTLE_MS);
     device.close();
     viewer.close();
@@ -104,6 +110,7 @@ export class LiveReading {
 
 /** What a viewer saw, with the time of its arrival. */
 class Watch {
+  #lag = { at: 0, ms: 0 };
   readonly #firstSeen: Seen[] = [];
   readonly #finals: { at: number; words: readonly Word[] }[] = [];
 
@@ -112,7 +119,17 @@ class Watch {
       const at = performance.now();
       const frame = JSON.parse(data.toString()) as Results;
       if (frame.type === "Results") this.#take(frame, at);
+      if (frame.type === "Heartbeat") this.#lag = { at, ms: frame.lag_ms ?? 0 };
     });
+  }
+
+  /** What was sent so far has been read, as the session itself says. */
+  async allRead(): Promise<void> {
+    const sent = performance.now();
+    while (this.#lag.at < sent || this.#lag.ms > LAG_MS) {
+      if (performance.now() - sent > READ_MS) throw new Error("The audio was not read in time.");
+      await delay(100);
+    }
   }
 
   #take({ is_final, words = [] }: Results, at: number): void {
