@@ -3,7 +3,8 @@ import { createDeferred, type Deferred, delay } from "./deferred.ts";
 /** Asked for at once without a pause; more than this, and the next question gathers for a moment. */
 const FEW = 4;
 const GATHER_MS = 10;
-const MAX_KEYS = 1_000;
+/** Bounds one question. A slow database is asked less often, so that each question must hold more. */
+const MAX_KEYS = 5_000;
 
 /**
  * Answers many look-ups with few questions: what is asked while a question is
