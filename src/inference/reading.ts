@@ -156,6 +156,8 @@ export class Reading {
       }
       if (this.#sequence >= timeline.next) {
         if (await this.#feedPiece(stream)) continue;
+        // Waiting takes turns even where nothing is waited for: the last chunk may have come in one.
+        if (this.#sequence < this.#parts.timeline().next) continue;
         this.#finishIfAll(stream);
         return;
       }

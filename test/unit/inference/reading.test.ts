@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import type { AudioSource, PlacedChunk } from "../../../src/inference/audio-source.ts";
+import { LiveTails } from "../../../src/inference/live-tails.ts";
+import { Reading } from "../../../src/inference/reading.ts";
+import { Suspicion } from "../../../src/inference/suspicion.ts";
+import type {
+  TranscribeMessage,
+  TranscriptionStream,
+} from "../../../src/inference/transcription-stream.ts";
+import { initialState } from "../../../src/session/state.ts";
+
+const LENGTH = 8_000;
+
+function placed(sequence: number): PlacedChunk {
+  const mediaType = "audio/pcm;rate=16000;channels=1;encoding=s16le";
+  return { sequence, start: sequence * LENGTH, length: LENGTH, mediaType, sha256: `${sequence}` };
+}
+
+/** A session whose chunks get their places when the test says so. */
+class Scene {
+  readonly sent: TranscribeMessage[] = [];
+  readonly reading: Reading;
+  readonly #timeline = initialState("session").timeline;
+  #isComplete = false;
+
+  constructor(isStreamed: boolean) {
+    const source: AudioSource = {
+      vocabulary: async () => [],
+      placed: async (_id, from) =>
+        Array.from({ length: this.#timeline.next - from }, (_, n) => placed(from + n)),
+      sequenceAt: async () => 0,
+      bytes: async () => Buffer.alloc(2 * LENGTH),
+      pieces: async () => [],
+      checkpoint: async () => undefined,
+      suspects: async () => [],
+    };
+    const stream: TranscriptionStream = {
+      send: (message) => {
+        this.sent.push(message);
+        return true;
+      },
+      onMessage: () => {},
+      onDrain: () => {},
+      onEnd: () => {},
+      finish: () => {},
+      cancel: () => {},
+    };
+    const tails = new LiveTails({ follow: () => () => {} }, source);
+    this.reading = new Reading({
+      sessionId: "session",
+      attempt: 1,
+      checkpointAttempt: 1,
+      language: "en",
+      interim: true,
+      readFilled: false,
+      source,
+      transcribers: { open: () => stream },
+      ...(isStreamed ? { tail: tails.open("session") } : {}),
+      suspicion: new Suspicion(),
+      timeline: () => this.#timeline,
+      complete: () => this.#isComplete,
+      onMessage: () => {},
+      onSuspects: () => {},
+      onEnd: () => {},
+    });
+  }
+
+  /** One more chunk has its place. */
+  place(): void {
+    this.#timeline.next += 1;
+    this.#timeline.position += LENGTH;
+  }
+
+  complete(): void {
+    this.#isComplete = true;
+  }
+
+  get told(): string[] {
+    return this.sent.map((message) =>
+      message.$case === "chunk" ? `chunk ${message.value.sequence}` : message.$case,
+    );
+  }
+}
+
+/** Lets everything that waits for nothing outside go on. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("reading", () => {
+  it.each([
+    ["uploads and streams", true],
+    ["what is read again", false],
+  ])(
+    "feeds all that has its place before it finishes, whenever that comes: %s",
+    async (_, isStreamed) => {
+      for (let ticks = 0; ticks < 30; ticks += 1) {
+        const scene = new Scene(isStreamed);
+        scene.place();
+        await scene.reading.start(Number.MAX_SAFE_INTEGER);
+        await settled();
+        expect(scene.told).toEqual(["open", "chunk 0"]);
+        // The last chunk and the stop come in one turn, while a look for more is under way.
+        scene.reading.feed();
+        for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+        scene.place();
+        scene.complete();
+        scene.reading.feed();
+        await settled();
+        const expected = ["open", "chunk 0", "chunk 1", "finish"];
+        expect(scene.told, `after ${ticks} ticks`).toEqual(expected);
+      }
+    },
+  );
+});
