@@ -51,3 +51,5 @@ try {
 } finally {
   await stage.stop();
 }
+// Node keeps a handle of some of the sockets that were reset, and would wait for it for ever.
+process.exit();

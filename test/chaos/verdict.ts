@@ -1,4 +1,4 @@
-import { connect } from "nats";
+import { connect, type JetStreamManager } from "nats";
 import type { QueryResultRow } from "pg";
 import { withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import type { UserSession } from "../../src/cli/user-session.ts";
@@ -125,11 +125,10 @@ export class Examiner {
     const bus = await connect({ servers: url, token });
     try {
       const manager = await bus.jetstreamManager();
-      const { state } = await manager.streams.info(COMMAND_STREAM);
-      const figures = { ...counts, messages: state.messages };
-      return Object.entries(figures)
+      const left = Object.entries(counts ?? {})
         .filter(([, count]) => count !== 0)
         .map(([name, count]) => `${count} left in ${name}`);
+      return [...left, ...(await unread(manager))];
     } finally {
       await bus.close();
     }
@@ -156,6 +155,30 @@ export class Examiner {
     await until(ask, "the database", QUEUES_MS);
     return rows ?? [];
   }
+}
+
+/**
+ * Commands in the stream that somebody has yet to carry out. A nats-server that was killed may bring
+ * back what was acknowledged: the consumer of its partition is past it, and nobody gets it again.
+ */
+async function unread(manager: JetStreamManager): Promise<string[]> {
+  const { state } = await manager.streams.info(COMMAND_STREAM);
+  if (state.messages === 0) return [];
+  const acknowledged = new Map<string, number>();
+  for await (const { config, ack_floor } of manager.consumers.list(COMMAND_STREAM)) {
+    acknowledged.set(config.filter_subject ?? "", ack_floor.stream_seq);
+  }
+  const left: string[] = [];
+  for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+    const message = await manager.streams
+      .getMessage(COMMAND_STREAM, { seq })
+      .catch(() => undefined);
+    if (message === undefined) continue;
+    const floor = acknowledged.get(message.subject);
+    if (floor !== undefined && floor >= seq) continue;
+    left.push(`message ${seq} on ${message.subject} is left; acknowledged up to ${floor}`);
+  }
+  return left;
 }
 
 /** The words of all chunks, and what states these are in. */
