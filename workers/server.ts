@@ -14,7 +14,7 @@ import { MAX_WAITING } from "./result-writer.ts";
 import { checkServiceKey } from "./service-key.ts";
 import type { TextTaskName } from "./text/text-task.ts";
 import { type EncodedTextCall, TextCall } from "./text-call.ts";
-import { MAX_QUEUED_SAMPLES, TranscribeCall } from "./transcribe-call.ts";
+import { MAX_IN_FLIGHT, MAX_QUEUED_SAMPLES, TranscribeCall } from "./transcribe-call.ts";
 import {
   type EncodedCall,
   retrievalService,
@@ -127,6 +127,12 @@ export class WorkerServer implements QueueOwner {
         queue: "audio_samples",
         length: longest(waiting.map(({ samples }) => samples)),
         limit: MAX_QUEUED_SAMPLES,
+        refused: 0,
+      },
+      {
+        queue: "thread_requests",
+        length: longest(waiting.map(({ requests }) => requests)),
+        limit: MAX_IN_FLIGHT,
         refused: 0,
       },
       {

@@ -10,7 +10,7 @@ import type { EncodedCall } from "./worker-service.ts";
 /** Audio a session may have waiting before its stream is read no further: 60 s. */
 export const MAX_QUEUED_SAMPLES = 60 * 16_000;
 /** Requests on their way to the thread, not yet counted in its queue. */
-const MAX_IN_FLIGHT = 4;
+export const MAX_IN_FLIGHT = 4;
 
 export interface TranscribeCallOptions {
   call: EncodedCall;
@@ -56,9 +56,10 @@ export class TranscribeCall {
     this.#writer = new ResultWriter({ call: options.call, onCongestion, onOverflow });
   }
 
-  /** Samples that wait for their thread, and results that wait for their client. */
-  get waiting(): { samples: number; results: number } {
-    return { samples: this.#queuedSamples, results: this.#writer.waiting };
+  /** Requests and samples that wait for their thread, and results that wait for their client. */
+  get waiting(): { requests: number; samples: number; results: number } {
+    const [requests, samples] = [this.#inFlight, this.#queuedSamples];
+    return { requests, samples, results: this.#writer.waiting };
   }
 
   start(): void {

@@ -77,6 +77,7 @@ describe("worker process", () => {
       "results",
       "sessions",
       "texts",
+      "thread_requests",
     ]);
     expect(queues.get("sessions")).toEqual({ length: 1, limit: 4 });
     expect(text).toMatch(/^process_resident_memory_bytes \d/m);
