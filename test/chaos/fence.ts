@@ -96,7 +96,8 @@ async function stopOwners(client: pg.Client, options: FenceOptions): Promise<Fen
   const second = new Owner({ ...shared, name: "fence-b" }, onNews);
   try {
     for (let round = 0, bitten = 0; bitten < rounds; round += 1) {
-      const [victim, other] = round % 2 === 0 ? [first, second] : [second, first];
+      const pair: [Owner, Owner] = round % 2 === 0 ? [first, second] : [second, first];
+      const [victim, other] = await whoOwns(pair, sessions.length);
       if (await playRound(victim, other, sessions)) bitten += 1;
       else if (round > 2 * rounds) throw new Error("Hardly any owner was stopped while it wrote.");
       options.say?.(`${bitten}: ${victim.name} stopped, ${victim.fenced} refused in all`);
@@ -108,13 +109,19 @@ async function stopOwners(client: pg.Client, options: FenceOptions): Promise<Fen
   return { rounds, refused: first.fenced + second.fenced, stored: stored.size, problems };
 }
 
+/** The first of the pair, unless all sessions lie in the other's half of the partitions. */
+async function whoOwns([one, other]: [Owner, Owner], sessions: number): Promise<[Owner, Owner]> {
+  const areOwned = () => one.owned.length + other.owned.length === sessions;
+  await until(areOwned, "all sessions to be owned by one of the two", STEP_MS);
+  return one.owned.length > 0 ? [one, other] : [other, one];
+}
+
 /** False when the victim had just handed over everything and had nothing to write. */
 async function playRound(victim: Owner, other: Owner, sessions: string[]): Promise<boolean> {
   const writes = async (owner: Owner): Promise<void> => {
     const before = owner.stored;
     await until(() => owner.stored > before + 20, `${owner.name} to write`, STEP_MS);
   };
-  await until(() => victim.owned.length > 0, `${victim.name} to own sessions`, STEP_MS);
   await writes(victim);
   const { turnedAway } = victim;
   victim.signal("SIGSTOP");
