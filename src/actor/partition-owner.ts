@@ -101,7 +101,21 @@ export class PartitionOwner {
     await this.#takeUpTo(share, view, alive);
     // Not awaited: while actors are put away the lease has to be kept up.
     for (const partition of [...this.#owned].slice(share)) void this.#giveBack(partition);
+    await this.#freeUnknown(view);
     await this.#forgetGone(view, alive);
+  }
+
+  /**
+   * Frees what stands under this host's name and is not its own: the answer to a take got lost, or
+   * a look that lagged behind it made it seem lost. Nobody else could take it.
+   */
+  async #freeUnknown({ partitions }: LeaseView): Promise<void> {
+    const { table, host } = this.#parts;
+    const unknown = [...partitions].filter(
+      ([partition, { holder }]) =>
+        holder === host && !this.#owned.has(partition) && !this.#puttingAway.has(partition),
+    );
+    await Promise.all(unknown.map(([partition]) => table.free(partition, host)));
   }
 
   /** A host that is gone and holds nothing any more is not looked at for ever. */

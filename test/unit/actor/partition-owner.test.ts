@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { HostLease, LeaseView } from "../../../src/actor/lease.ts";
 import { PartitionOwner } from "../../../src/actor/partition-owner.ts";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -66,5 +67,56 @@ describe("partition owner", () => {
     await stopping;
     await b.look();
     expect(b.owned.size).toBe(PARTITIONS);
+  });
+
+  it("owner: what it holds without knowing goes to who needs it", async () => {
+    const table = new MemoryLeaseTable();
+    // Each take succeeds, and its answer is lost.
+    const deaf = new MemoryLeaseTable();
+    const take = table.take.bind(table);
+    Object.assign(deaf, {
+      read: () => table.read(),
+      beat: (host: string, lease: HostLease) => table.beat(host, lease),
+      take: async (...which: Parameters<typeof take>) => {
+        await take(...which);
+        throw new Error("answer lost");
+      },
+      free: (partition: number, host: string) => table.free(partition, host),
+    });
+    const a = owner("a", deaf);
+    await a.look();
+    expect(a.owned.size).toBe(0);
+    const b = owner("b", table);
+    await b.look();
+    Object.assign(deaf, { take });
+    for (let n = 0; n < 4; n += 1) {
+      await a.look();
+      await b.look();
+    }
+    expect([a.owned.size, b.owned.size]).toEqual([PARTITIONS / 2, PARTITIONS / 2]);
+  });
+
+  it("owner: a look that lags behind its own takes leaves no partition to nobody", async () => {
+    const table = new MemoryLeaseTable();
+    const lagging = new MemoryLeaseTable();
+    let seen: LeaseView | undefined;
+    Object.assign(lagging, {
+      read: async () => seen ?? table.read(),
+      beat: (host: string, lease: HostLease) => table.beat(host, lease),
+      take: table.take.bind(table),
+      free: (partition: number, host: string) => table.free(partition, host),
+    });
+    const [a, b] = [owner("a", lagging), owner("b", table)];
+    await a.look();
+    // As it was before the takes: all seem to be lost again.
+    seen = { hosts: (await table.read()).hosts, partitions: new Map() };
+    await b.look();
+    await a.look();
+    seen = undefined;
+    for (let n = 0; n < 4; n += 1) {
+      await a.look();
+      await b.look();
+    }
+    expect([a.owned.size, b.owned.size]).toEqual([PARTITIONS / 2, PARTITIONS / 2]);
   });
 });
