@@ -43,11 +43,6 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
       read: () => sessions?.fenced() ?? 0,
     },
     {
-      name: "voice_webhooks_under_way",
-      help: "Webhook messages that this host is sending",
-      read: () => sessions?.webhooks.figures.underWay ?? 0,
-    },
-    {
       name: "voice_webhooks_succeeded",
       help: "Webhook messages that arrived, since the start",
       read: () => sessions?.webhooks.figures.succeeded ?? 0,

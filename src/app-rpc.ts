@@ -57,19 +57,9 @@ function scaledLimits(factor: number): RpcLimits {
 function figuresOf(service: SessionService): Figure[] {
   return [
     {
-      name: "voice_rpc_watches",
-      help: "Transcripts that other services watch here",
-      read: () => service.figures.watches,
-    },
-    {
       name: "voice_rpc_watches_too_slow",
       help: "Watches ended because their client read too slowly, since the start",
       read: () => service.figures.watchesTooSlow,
-    },
-    {
-      name: "voice_rpc_ingests",
-      help: "Streams of audio that other services send here",
-      read: () => service.figures.ingests,
     },
     {
       name: "voice_rpc_calls",

@@ -49,8 +49,8 @@ export class WebhookSender implements QueueOwner {
   }
 
   /** Since the start of the process. */
-  get figures(): { underWay: number; succeeded: number; failed: number } {
-    return { underWay: this.#underWay.size, succeeded: this.#succeeded, failed: this.#failed };
+  get figures(): { succeeded: number; failed: number } {
+    return { succeeded: this.#succeeded, failed: this.#failed };
   }
 
   get queues(): readonly QueueFigures[] {
