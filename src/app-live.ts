@@ -5,11 +5,12 @@ import type { Authenticator } from "./auth/authenticator.ts";
 import type { LiveSource, ViewerPolicy } from "./live/live-source.ts";
 
 /** What happens in sessions, for those who follow over whatever transport. */
-export function createLiveSource({ fanout, liveLog: log }: Shared): LiveSource {
+export function createLiveSource({ fanout, liveLog: log, liveBeat }: Shared): LiveSource {
   return {
-    follow: (sessionId, onFrames) => fanout.follow(sessionId, onFrames),
+    follow: (sessionId, onFrames, onDoubt) => fanout.follow(sessionId, onFrames, onDoubt),
     replay: (sessionId, fromSeq, limit) => log.replay(sessionId, fromSeq, limit),
     snapshot: (sessionId) => log.snapshot(sessionId),
+    beat: (sessionId) => liveBeat.read(sessionId),
   };
 }
 

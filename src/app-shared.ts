@@ -16,6 +16,7 @@ import type { Config } from "./config.ts";
 import { Placement } from "./inference/placement.ts";
 import { PostgresAudit } from "./store/audit.ts";
 import { FolderBlobs } from "./store/blobs.ts";
+import { LiveBeat } from "./store/live-beat.ts";
 import { LiveLog } from "./store/live-log.ts";
 import { createPool } from "./store/pool.ts";
 
@@ -30,6 +31,7 @@ export interface Shared {
   fanout: LiveFanout;
   placement: Placement;
   liveLog: LiveLog;
+  liveBeat: LiveBeat;
   revocations: BusRevocations;
 }
 
@@ -86,9 +88,22 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const liveLog = new LiveLog(pool, {
     segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
   });
+  const liveBeat = new LiveBeat(pool, systemClock);
   const fanout = new LiveFanout(bus);
   const poolSize = config.databasePoolSize;
-  return { pool, poolSize, bus, keys, blobs, commands, fanout, placement, liveLog, revocations };
+  return {
+    pool,
+    poolSize,
+    bus,
+    keys,
+    blobs,
+    commands,
+    fanout,
+    placement,
+    liveLog,
+    liveBeat,
+    revocations,
+  };
 }
 
 /** Every process sees the new key; the log gets one entry. */

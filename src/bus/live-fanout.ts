@@ -1,9 +1,18 @@
-import type { NatsConnection, Subscription } from "nats";
+import { Events, type NatsConnection, type Subscription } from "nats";
+import { delay } from "../base/deferred.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import type { ServerFrame } from "../wire/live-frames.ts";
 import { liveSubject } from "../wire/subjects.ts";
 
-type Listener = (frames: ServerFrame[]) => void;
+interface Listener {
+  onFrames(frames: ServerFrame[]): void;
+  onDoubt?: (() => void) | undefined;
+}
+
+interface Followed {
+  listeners: Set<Listener>;
+  subscription: Subscription;
+}
 
 /**
  * Frames of sessions from their actor to every front. At most once: a front
@@ -11,10 +20,11 @@ type Listener = (frames: ServerFrame[]) => void;
  */
 export class LiveFanout {
   readonly #connection: NatsConnection;
-  readonly #followed = new Map<string, { listeners: Set<Listener>; subscription: Subscription }>();
+  readonly #followed = new Map<string, Followed>();
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
+    void this.#doubtAfterBreaks();
   }
 
   /** Drops the frames when the bus is closed. */
@@ -23,10 +33,20 @@ export class LiveFanout {
     this.#connection.publish(liveSubject(sessionId), encodeJson(frames));
   }
 
-  /** One subscription per session and process, however many listeners. Returns how to stop. */
-  follow(sessionId: string, listener: Listener): () => void {
+  /**
+   * One subscription per session and process, however many listeners. `onDoubt` is called when the
+   * server has the subscription, and each time it has it again: only what is published from then
+   * on comes for certain. Returns how to stop.
+   */
+  follow(
+    sessionId: string,
+    onFrames: (frames: ServerFrame[]) => void,
+    onDoubt?: () => void,
+  ): () => void {
     const followed = this.#followed.get(sessionId) ?? this.#subscribe(sessionId);
+    const listener: Listener = { onFrames, onDoubt };
     followed.listeners.add(listener);
+    if (onDoubt !== undefined) void this.#doubtWhenStanding(followed, listener);
     return () => {
       followed.listeners.delete(listener);
       if (followed.listeners.size > 0 || this.#followed.get(sessionId) !== followed) return;
@@ -35,17 +55,41 @@ export class LiveFanout {
     };
   }
 
-  #subscribe(sessionId: string): { listeners: Set<Listener>; subscription: Subscription } {
+  #subscribe(sessionId: string): Followed {
     const listeners = new Set<Listener>();
     const subscription = this.#connection.subscribe(liveSubject(sessionId), {
       callback: (_error, message) => {
         const frames = decodeJson(message.data);
         if (!Array.isArray(frames)) return;
-        for (const listener of listeners) listener(frames as ServerFrame[]);
+        for (const listener of listeners) listener.onFrames(frames as ServerFrame[]);
       },
     });
     const followed = { listeners, subscription };
     this.#followed.set(sessionId, followed);
     return followed;
+  }
+
+  /** A break ends the wait: what follows it asks again. */
+  async #doubtWhenStanding({ listeners }: Followed, listener: Listener): Promise<void> {
+    const stands = await this.#connection.flush().then(
+      () => true,
+      () => false,
+    );
+    if (stands && listeners.has(listener)) listener.onDoubt?.();
+  }
+
+  async #doubtAfterBreaks(): Promise<void> {
+    for await (const { type } of this.#connection.status()) {
+      if (type !== Events.Reconnect) continue;
+      const all = [...this.#followed.values()];
+      for (const followed of all) {
+        for (const listener of followed.listeners) {
+          // One each millisecond, or all of them would read the journal at one moment.
+          void delay(Math.random() * all.length).then(() =>
+            this.#doubtWhenStanding(followed, listener),
+          );
+        }
+      }
+    }
   }
 }

@@ -88,6 +88,7 @@ export class LiveChannel implements QueueOwner {
       tickMs: limits.tickMs,
       recent: limits.recentFrames,
       readTimeoutMs: limits.readTimeoutMs,
+      quietMs: limits.quietMs,
     });
     const { authenticator, policy } = options;
     this.#parts = {

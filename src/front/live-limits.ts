@@ -16,6 +16,8 @@ export interface LiveLimits {
   /** Durable frames kept per session for those who come back. */
   recentFrames: number;
   readTimeoutMs: number;
+  /** Silence of a session after which its viewers get a heartbeat from the record. */
+  quietMs: number;
   /** Longest wait for a slow socket during a replay. */
   drainTimeoutMs: number;
   pingMs: number;
@@ -36,6 +38,7 @@ export const DEFAULT_LIVE_LIMITS: LiveLimits = {
   tickMs: 25,
   recentFrames: 512,
   readTimeoutMs: 10_000,
+  quietMs: 15_000,
   drainTimeoutMs: 10_000,
   pingMs: 20_000,
   idleMs: 60_000,

@@ -1,8 +1,8 @@
-import { type Clock, toTimestamp } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { delay } from "../base/deferred.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { type Presence, presenceOf } from "../session/presence.ts";
+import { deviceStanding, type Presence } from "../session/presence.ts";
 import type { DeviceFrame, WarningFrame } from "../wire/live-frames.ts";
 
 /** What the device of a recording session said last. */
@@ -63,8 +63,8 @@ export class PresenceWatch {
     const now = clock.now();
     const known = new Map<string, DeviceFrame>();
     for (const device of found) {
-      const { sessionId } = device;
-      const frame = toFrame(device, now);
+      const { sessionId, lastSeenAt, telemetry } = device;
+      const frame: DeviceFrame = deviceStanding(lastSeenAt, telemetry, now);
       known.set(sessionId, frame);
       const before = this.#known.get(sessionId)?.presence;
       if (before !== undefined && before !== frame.presence) this.#tell(sessionId, frame.presence);
@@ -93,14 +93,4 @@ export class PresenceWatch {
       await delay(this.#parts.every, this.#stop.signal);
     }
   }
-}
-
-function toFrame({ lastSeenAt, telemetry }: RecordingDevice, now: number): DeviceFrame {
-  const { battery_percent: battery, buffered_chunks: buffered } = telemetry;
-  return {
-    presence: presenceOf(lastSeenAt, telemetry, now),
-    last_seen_at: toTimestamp(lastSeenAt),
-    ...(typeof battery === "number" && { battery_percent: battery }),
-    ...(typeof buffered === "number" && { buffered_chunks: buffered }),
-  };
 }

@@ -1,16 +1,31 @@
 import type { Principal } from "../auth/principal.ts";
-import type { DurableFrame, ServerFrame, SnapshotFrame } from "../wire/live-frames.ts";
+import type {
+  DurableFrame,
+  HeartbeatFrame,
+  ServerFrame,
+  SnapshotFrame,
+} from "../wire/live-frames.ts";
 
 /** What happens in sessions, for those who follow. */
 export interface LiveSource {
   /**
-   * Frames of a session as they are published, batched per turn; at most
-   * once, so gaps are possible. Returns how to stop.
+   * Frames of a session as they are published, batched per turn; at most once, so gaps are
+   * possible. `onDoubt` is called once the following stands, and again after every break of it:
+   * what was published before may have been missed, and the journal has it. Returns how to stop.
    */
-  follow(sessionId: string, onFrames: (frames: ServerFrame[]) => void): () => void;
+  follow(
+    sessionId: string,
+    onFrames: (frames: ServerFrame[]) => void,
+    onDoubt?: () => void,
+  ): () => void;
   /** Durable frames after `fromSeq`, at most `limit`, in order and without gaps. */
   replay(sessionId: string, fromSeq: number, limit: number): Promise<DurableFrame[]>;
   snapshot(sessionId: string): Promise<SnapshotFrame>;
+  /**
+   * What the record says in place of the actor's heartbeat, for a session of which nothing is
+   * heard. Throws `not_found` when there is no such session or it was deleted.
+   */
+  beat(sessionId: string): Promise<HeartbeatFrame>;
 }
 
 /** Decides who may follow a session. */

@@ -12,6 +12,7 @@ import { type EncodedFrame, encodeFrame, type FrameEncoder, isDurable } from "./
 import { FrameBatch } from "./frame-batch.ts";
 import type { LiveSource } from "./live-source.ts";
 import { RecentFrames } from "./recent-frames.ts";
+import { TailWatch } from "./tail-watch.ts";
 
 export interface FeedOptions {
   sessionId: string;
@@ -27,6 +28,8 @@ export interface FeedOptions {
   recent: number;
   /** Longest wait for one read of the journal, milliseconds. */
   readTimeoutMs: number;
+  /** Silence of the session after which the record is asked for its newest event, milliseconds. */
+  quietMs: number;
   /** JSON unless told. */
   encode?: FrameEncoder;
 }
@@ -54,6 +57,7 @@ export class SessionFeed {
   readonly #batch: FrameBatch;
   readonly #held = new Map<number, DurableFrame>();
   readonly #closing = new AbortController();
+  readonly #tail: TailWatch;
   /** The newest seq that anybody told us of. */
   #wanted = 0;
   #refetching = false;
@@ -69,14 +73,30 @@ export class SessionFeed {
     this.encode = options.encode ?? encodeFrame;
     this.#batch = new FrameBatch(this.encode);
     this.#recent = new RecentFrames(options.recent);
+    const { source, sessionId } = options;
+    this.#tail = new TailWatch({
+      ...options,
+      log: options.log.child({ session_id: sessionId }),
+      beat: () => source.beat(sessionId),
+      onBeat: (frame) => this.#take([frame]),
+    });
   }
 
   start(): void {
     const { source, sessionId } = this.#options;
-    this.#stop = source.follow(sessionId, (frames) => this.#take(frames));
+    this.#stop = source.follow(
+      sessionId,
+      (frames) => {
+        this.#tail.heard();
+        this.#take(frames);
+      },
+      () => this.#tail.doubt(),
+    );
+    this.#tail.start();
   }
 
   close(): void {
+    this.#tail.stop();
     this.#stop?.();
     this.#stop = undefined;
     this.#unschedule();
@@ -122,6 +142,7 @@ export class SessionFeed {
   /** Told by one who has read the journal to its end. */
   establish(seq: number): void {
     this.#recent.establish(seq);
+    this.#want(this.#wanted);
   }
 
   async replay(position: number): Promise<EncodedFrame[]> {

@@ -26,6 +26,8 @@ export interface RpcLimits {
   recheckMs: number;
   /** Longest read of the record on behalf of a watch. */
   readTimeoutMs: number;
+  /** Silence of a session after which its watches get a heartbeat from the record. */
+  quietMs: number;
 }
 
 export const DEFAULT_RPC_LIMITS: RpcLimits = {
@@ -43,4 +45,5 @@ export const DEFAULT_RPC_LIMITS: RpcLimits = {
   drainTimeoutMs: 10_000,
   recheckMs: 3_500,
   readTimeoutMs: 10_000,
+  quietMs: 15_000,
 };

@@ -45,6 +45,7 @@ export class WatchDesk implements QueueOwner {
       tickMs: TICK_MS,
       recent: RECENT_EVENTS,
       readTimeoutMs: limits.readTimeoutMs,
+      quietMs: limits.quietMs,
       encode: encodeEvent,
     });
     this.#watches = new OpenStreams({

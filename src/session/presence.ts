@@ -1,3 +1,5 @@
+import { toTimestamp } from "../base/clock.ts";
+
 /** How often a device beats that does not say so, seconds. */
 const PERIOD = 30;
 const MISSED = 3;
@@ -18,4 +20,27 @@ export function presenceOf(
   const said = telemetry.period_seconds;
   const period = typeof said === "number" && said > 0 ? said : PERIOD;
   return now - lastSeenAt < MISSED * period * 1_000 ? "online" : "offline";
+}
+
+/** How a recording device does, in the words of the live channel. */
+export interface DeviceStanding {
+  presence: Presence;
+  last_seen_at: string;
+  battery_percent?: number;
+  buffered_chunks?: number;
+}
+
+/** @param lastSeenAt Unix milliseconds */
+export function deviceStanding(
+  lastSeenAt: number,
+  telemetry: Readonly<Record<string, unknown>>,
+  now: number,
+): DeviceStanding {
+  const { battery_percent: battery, buffered_chunks: buffered } = telemetry;
+  return {
+    presence: presenceOf(lastSeenAt, telemetry, now),
+    last_seen_at: toTimestamp(lastSeenAt),
+    ...(typeof battery === "number" && { battery_percent: battery }),
+    ...(typeof buffered === "number" && { buffered_chunks: buffered }),
+  };
 }

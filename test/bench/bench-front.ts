@@ -10,7 +10,7 @@ import { DEFAULT_LIVE_LIMITS } from "../../src/front/live-limits.ts";
 import type { RateLimitSettings } from "../../src/front/rate-limits.ts";
 import { FrontServer } from "../../src/front/server.ts";
 import type { LiveSource } from "../../src/live/live-source.ts";
-import type { ServerFrame } from "../../src/wire/live-frames.ts";
+import type { HeartbeatFrame, ServerFrame } from "../../src/wire/live-frames.ts";
 import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";
 
 const PLENTY = { perMinute: 1e9, burst: 1e9 };
@@ -56,6 +56,15 @@ export class BenchSource implements LiveSource {
       },
       speakers: [],
       segments: [],
+    };
+  }
+
+  async beat(sessionId: string): Promise<HeartbeatFrame> {
+    return {
+      type: "Heartbeat",
+      session_id: sessionId,
+      seq: this.#seq,
+      ...{ audio_received: 0, audio_finalised: 0, lag_ms: 0, gaps: 0 },
     };
   }
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeCursor } from "../../src/api/cursor.ts";
 import type { UserPrincipal } from "../../src/auth/principal.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
+import { LiveBeat } from "../../src/store/live-beat.ts";
 import { LiveLog } from "../../src/store/live-log.ts";
 import { codeOf } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
@@ -125,5 +127,28 @@ describe("live log", () => {
     expect(await codeOf(log.snapshot(newId()))).toBe("not_found");
     await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
     expect(await codeOf(log.snapshot(sessionId))).toBe("not_found");
+  });
+
+  it("live log: in the actor's place the record tells how the session stands", async () => {
+    await begin();
+    const beats = new LiveBeat(house.pool, systemClock);
+    expect(await beats.read(sessionId)).toEqual({
+      ...{ type: "Heartbeat", session_id: sessionId, seq: 1 },
+      ...{ audio_received: 0, audio_finalised: 0, lag_ms: 0, gaps: 0 },
+    });
+    await story.say("S1", 0, "hello there");
+    await house.sql(
+      "update devices set last_seen_at = now(), telemetry = $2 where id = (select device_id from sessions where id = $1)",
+      [sessionId, { battery_percent: 71 }],
+    );
+    expect(await beats.read(sessionId)).toMatchObject({
+      seq: 2,
+      device: { presence: "online", battery_percent: 71, last_seen_at: expect.any(String) },
+    });
+    await house.sql("update sessions set status = 'completed' where id = $1", [sessionId]);
+    expect(await beats.read(sessionId)).not.toHaveProperty("device");
+    await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    expect(await codeOf(beats.read(sessionId))).toBe("not_found");
+    expect(await codeOf(beats.read(newId()))).toBe("not_found");
   });
 });

@@ -43,7 +43,10 @@ export class HttpHouse {
       routes: accounts.routes,
       authenticator: accounts.authenticator,
       live: {
-        source: { follow: () => () => {}, replay: nothingLive, snapshot: nothingLive },
+        source: {
+          follow: () => () => {},
+          ...{ replay: nothingLive, snapshot: nothingLive, beat: nothingLive },
+        },
         policy: { check: nothingLive },
         tickets: accounts.liveTickets,
         revocations: accounts.revocations,

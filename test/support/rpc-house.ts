@@ -20,6 +20,7 @@ import { RpcServer } from "../../src/rpc/server.ts";
 import { SessionService } from "../../src/rpc/session-service.ts";
 import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
 import { GuestStore } from "../../src/store/guests.ts";
+import { LiveBeat } from "../../src/store/live-beat.ts";
 import { LiveLog } from "../../src/store/live-log.ts";
 import { LoginStore } from "../../src/store/logins.ts";
 import { PairingStore } from "../../src/store/pairing.ts";
@@ -106,6 +107,7 @@ export class RpcHouse {
           follow: (sessionId, listener) => this.#follow(sessionId, listener),
           replay: (sessionId, fromSeq, limit) => this.liveLog.replay(sessionId, fromSeq, limit),
           snapshot: (sessionId) => this.liveLog.snapshot(sessionId),
+          beat: (sessionId) => new LiveBeat(pool, systemClock).read(sessionId),
         },
         policy: createViewerPolicy(this.#authenticator, directory),
         revocations,

@@ -1,7 +1,15 @@
 import type { LiveSource } from "../../../src/live/live-source.ts";
-import type { DurableFrame, ServerFrame, SnapshotFrame } from "../../../src/wire/live-frames.ts";
+import type {
+  DurableFrame,
+  HeartbeatFrame,
+  ServerFrame,
+  SnapshotFrame,
+} from "../../../src/wire/live-frames.ts";
 
-type Listener = (frames: ServerFrame[]) => void;
+interface Listener {
+  onFrames(frames: ServerFrame[]): void;
+  onDoubt?: (() => void) | undefined;
+}
 
 interface Session {
   journal: DurableFrame[];
@@ -14,13 +22,38 @@ export class MemoryLiveSource implements LiveSource {
   /** Reads so far. */
   replays = 0;
   snapshots = 0;
+  beats = 0;
   /** Awaited before each read, so that tests can hold one up. */
   beforeRead: () => Promise<void> = async () => {};
 
-  follow(sessionId: string, onFrames: Listener): () => void {
+  follow(
+    sessionId: string,
+    onFrames: (frames: ServerFrame[]) => void,
+    onDoubt?: () => void,
+  ): () => void {
     const { listeners } = this.#session(sessionId);
-    listeners.add(onFrames);
-    return () => listeners.delete(onFrames);
+    const listener = { onFrames, onDoubt };
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  /** As after a break: what was fanned out before may have been missed. */
+  doubt(sessionId: string): void {
+    for (const { onDoubt } of this.#session(sessionId).listeners) onDoubt?.();
+  }
+
+  async beat(sessionId: string): Promise<HeartbeatFrame> {
+    this.beats += 1;
+    await this.beforeRead();
+    return {
+      type: "Heartbeat",
+      session_id: sessionId,
+      seq: this.newest(sessionId),
+      audio_received: 0,
+      audio_finalised: 0,
+      lag_ms: 0,
+      gaps: 0,
+    };
   }
 
   async replay(sessionId: string, fromSeq: number, limit: number): Promise<DurableFrame[]> {
@@ -89,7 +122,7 @@ export class MemoryLiveSource implements LiveSource {
   }
 
   fanOut(sessionId: string, frames: ServerFrame[]): void {
-    for (const listener of this.#session(sessionId).listeners) listener(frames);
+    for (const { onFrames } of this.#session(sessionId).listeners) onFrames(frames);
   }
 
   #session(sessionId: string): Session {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
+import { AppError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import type { EncodedFrame } from "../../../src/live/encoded-frame.ts";
 import { SessionFeed } from "../../../src/live/session-feed.ts";
@@ -9,6 +10,7 @@ import { MemoryLiveSource } from "../../support/memory/live-source.ts";
 import { until } from "../../support/until.ts";
 
 const SESSION = "s";
+const READS = { readTimeoutMs: 5_000, quietMs: 3_600_000 };
 
 class RecordingSink implements FrameSink {
   readonly seqs: number[] = [];
@@ -32,7 +34,7 @@ async function run(steps: readonly Step[], recent: number): Promise<[number, num
   const source = new MemoryLiveSource();
   source.beforeRead = () => new Promise((wake) => setImmediate(wake));
   const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
-  const feed = new SessionFeed({ ...options, tickMs: 0, recent, readTimeoutMs: 5000 });
+  const feed = new SessionFeed({ ...options, tickMs: 0, recent, ...READS });
   feed.start();
   const joined: { from: number; sink: RecordingSink; begun: Promise<void> }[] = [];
   for (const step of steps) {
@@ -53,7 +55,9 @@ async function run(steps: readonly Step[], recent: number): Promise<[number, num
       joined.push({ from, sink, begun });
     }
   }
-  const last = source.publish(SESSION).seq;
+  // Nothing comes after it that would show the loss.
+  const last = source.append(SESSION).seq;
+  source.doubt(SESSION);
   await Promise.all(joined.map(({ begun }) => begun));
   await until(() => joined.every(({ sink }) => (sink.seqs.at(-1) ?? 0) >= last), "the last event");
   feed.close();
@@ -77,7 +81,7 @@ describe("session feed: order", () => {
     const source = new MemoryLiveSource();
     const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
     const tickMs = 24 * 3_600_000;
-    const feed = new SessionFeed({ ...options, tickMs, recent: 8, readTimeoutMs: 5000 });
+    const feed = new SessionFeed({ ...options, tickMs, recent: 8, ...READS });
     feed.start();
     const sink = new RecordingSink();
     await new Subscriber(feed, sink).start(0);
@@ -96,7 +100,7 @@ describe("session feed: rests", () => {
     const source = new MemoryLiveSource();
     const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
     const tickMs = 24 * 3_600_000;
-    const feed = new SessionFeed({ ...options, tickMs, recent: 8, readTimeoutMs: 5000 });
+    const feed = new SessionFeed({ ...options, tickMs, recent: 8, ...READS });
     feed.start();
     feed.establish(0);
     const delivered: string[] = [];
@@ -125,7 +129,7 @@ describe("session feed: sharing", () => {
   it("builds a frame once for all viewers, and hands on what came in a tick together", async () => {
     const source = new MemoryLiveSource();
     const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
-    const feed = new SessionFeed({ ...options, tickMs: 20, recent: 64, readTimeoutMs: 5000 });
+    const feed = new SessionFeed({ ...options, tickMs: 20, recent: 64, ...READS });
     feed.start();
     feed.establish(0);
     const deliveries: EncodedFrame[][][] = [[], [], []];
@@ -145,5 +149,65 @@ describe("session feed: sharing", () => {
       expect(shared).toHaveLength(10);
       for (const [at, frame] of shared.entries()) expect(frame).toBe(first?.[0]?.[at]);
     }
+  });
+});
+
+describe("session feed: silence", () => {
+  function quietFeed(quietMs: number): { source: MemoryLiveSource; feed: SessionFeed } {
+    const source = new MemoryLiveSource();
+    const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+    const feed = new SessionFeed({ ...options, ...READS, quietMs, tickMs: 0, recent: 8 });
+    feed.start();
+    return { source, feed };
+  }
+
+  it("finds the last event though nothing is heard of it, and gives a sign of life", async () => {
+    const { source, feed } = quietFeed(10);
+    const sink = new RecordingSink();
+    await new Subscriber(feed, sink).start(0);
+    const delivered: string[] = [];
+    feed.add({ deliver: (frames) => void delivered.push(...frames.map(typeOf)) });
+    source.append(SESSION);
+    await until(() => sink.seqs.length > 0, "the event");
+    await until(() => delivered.includes("Heartbeat"), "a heartbeat");
+    feed.close();
+    expect(sink.seqs).toEqual([1]);
+  });
+
+  it("finds what was in doubt before anybody had read the journal", async () => {
+    const { source, feed } = quietFeed(3_600_000);
+    source.append(SESSION);
+    // Its reading began before the second event, and ends after the doubt about it was settled.
+    let finish = () => {};
+    source.beforeRead = () => new Promise((resolve) => (finish = resolve));
+    const early = feed.replay(0).then((page) => page.filter(({ seq }) => seq === 1));
+    const finishEarly = finish;
+    source.beforeRead = async () => {};
+    source.append(SESSION);
+    source.doubt(SESSION);
+    await until(() => source.beats === 1, "the question");
+    finishEarly();
+    expect(await early).toHaveLength(1);
+    const sink = new RecordingSink();
+    const begun = new Subscriber(feed, sink).start(1);
+    feed.establish(1);
+    await begun;
+    await until(() => sink.seqs.length > 0, "the second event");
+    feed.close();
+    expect(sink.seqs).toEqual([2]);
+  });
+
+  it("asks again when the record cannot be read, and no more when the session is gone", async () => {
+    const { source, feed } = quietFeed(1);
+    const answers = [new Error("away"), new AppError("not_found", "gone")];
+    let asked = 0;
+    source.beforeRead = async () => {
+      asked += 1;
+      throw answers[asked - 1] ?? new Error("asked too often");
+    };
+    await until(() => asked === 2, "the second question");
+    await new Promise((wake) => setTimeout(wake, 20));
+    feed.close();
+    expect(asked).toBe(2);
   });
 });

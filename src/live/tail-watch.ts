@@ -1,0 +1,103 @@
+import type { Clock } from "../base/clock.ts";
+import { withTimeout } from "../base/deferred.ts";
+import { toAppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { HeartbeatFrame } from "../wire/live-frames.ts";
+
+export interface TailWatchParts {
+  /** Reads what the record says; rejects with `not_found` when there is no such session any more. */
+  readonly beat: () => Promise<HeartbeatFrame>;
+  readonly onBeat: (frame: HeartbeatFrame) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Silence after which the record is asked, milliseconds. */
+  readonly quietMs: number;
+  readonly readTimeoutMs: number;
+}
+
+const FIRST_RETRY_MS = 500;
+
+/**
+ * A lost event shows by the next one or by the actor's heartbeat; the last ones before an actor
+ * falls silent would be missed for ever. So the record is asked when nothing is heard, and when
+ * what was heard is in doubt. It also gives the viewers of a silent session a sign of life.
+ */
+export class TailWatch {
+  readonly #parts: TailWatchParts;
+  #timer: NodeJS.Timeout | undefined;
+  #heardAt: number;
+  #retryMs = 0;
+  #asking = false;
+  #inDoubt = false;
+  #stopped = false;
+
+  constructor(parts: TailWatchParts) {
+    this.#parts = parts;
+    this.#heardAt = parts.clock.monotonic();
+  }
+
+  start(): void {
+    this.#wake(this.#parts.quietMs);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  heard(): void {
+    this.#heardAt = this.#parts.clock.monotonic();
+  }
+
+  /** Something may have been missed up to now. */
+  doubt(): void {
+    this.#inDoubt = true;
+    void this.#ask();
+  }
+
+  #wake(ms: number): void {
+    if (this.#stopped) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#look(), ms);
+  }
+
+  #look(): void {
+    const { clock, quietMs } = this.#parts;
+    const left = this.#heardAt + quietMs - clock.monotonic();
+    if (left > 0 && !this.#inDoubt) return this.#wake(left);
+    void this.#ask();
+  }
+
+  /** One question at a time; a doubt that comes meanwhile asks once more. */
+  async #ask(): Promise<void> {
+    if (this.#asking || this.#stopped) return;
+    this.#asking = true;
+    this.#inDoubt = false;
+    const answer = await this.#askOnce();
+    this.#asking = false;
+    if (answer === "gone") return;
+    if (answer === "told") {
+      this.#retryMs = 0;
+      return this.#wake(this.#inDoubt ? 0 : this.#parts.quietMs);
+    }
+    this.#inDoubt = true;
+    this.#retryMs = Math.min(this.#parts.quietMs, Math.max(FIRST_RETRY_MS, this.#retryMs * 2));
+    this.#wake(this.#retryMs);
+  }
+
+  async #askOnce(): Promise<"told" | "failed" | "gone"> {
+    const { beat, onBeat, log, readTimeoutMs } = this.#parts;
+    try {
+      const frame = await withTimeout(beat(), readTimeoutMs, "Reading how the session stands");
+      this.heard();
+      if (!this.#stopped) onBeat(frame);
+      return "told";
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      // Whoever still follows it is told by the check of rights.
+      if (error.code === "not_found") return "gone";
+      log.warn({ code: error.code, error: error.message }, "session's tail not readable");
+      return "failed";
+    }
+  }
+}

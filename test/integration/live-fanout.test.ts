@@ -1,0 +1,103 @@
+import { connect, type NatsConnection } from "nats";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { connectBus } from "../../src/bus/connect.ts";
+import { LiveFanout } from "../../src/bus/live-fanout.ts";
+import { SessionFeed } from "../../src/live/session-feed.ts";
+import { Subscriber } from "../../src/live/subscriber.ts";
+import { FaultProxy } from "../support/fault-proxy.ts";
+import { MemoryLiveSource } from "../support/memory/live-source.ts";
+import { startNats, type TestNats } from "../support/nats.ts";
+import { until } from "../support/until.ts";
+
+describe("live fan-out: a session's last event over a bad line", () => {
+  let nats: TestNats;
+  let actorSide: NatsConnection;
+  let frontSide: NatsConnection;
+  let line: FaultProxy;
+  let journal: MemoryLiveSource;
+  let sessionId: string;
+  let seen: number[];
+  let feed: SessionFeed;
+
+  beforeAll(async () => {
+    nats = await startNats();
+    actorSide = await connect({ servers: nats.url, token: nats.token });
+  });
+  afterAll(async () => {
+    await actorSide.close();
+    await nats.stop();
+  });
+
+  beforeEach(async () => {
+    line = await FaultProxy.start("front-nats", Number(new URL(nats.url).port));
+    const url = `nats://127.0.0.1:${line.port}`;
+    frontSide = await connectBus({ url, token: nats.token, name: "front", log: silentLog });
+    journal = new MemoryLiveSource();
+    sessionId = newId();
+    seen = [];
+    feed = followed();
+  });
+  afterEach(async () => {
+    feed.close();
+    line.heal();
+    await frontSide.close();
+    await line.stop();
+  });
+
+  function followed(): SessionFeed {
+    const fanout = new LiveFanout(frontSide);
+    return new SessionFeed({
+      sessionId,
+      source: {
+        follow: (id, onFrames, onDoubt) => fanout.follow(id, onFrames, onDoubt),
+        replay: (id, from, limit) => journal.replay(id, from, limit),
+        snapshot: (id) => journal.snapshot(id),
+        beat: (id) => journal.beat(id),
+      },
+      clock: systemClock,
+      log: silentLog,
+      ...{ tickMs: 0, recent: 8, readTimeoutMs: 5_000, quietMs: 3_600_000 },
+    });
+  }
+
+  async function watch(): Promise<void> {
+    feed.start();
+    const send = (frames: readonly { seq?: number | undefined }[]) => {
+      for (const { seq } of frames) if (seq !== undefined) seen.push(seq);
+      return true;
+    };
+    await new Subscriber(feed, { send, roomForPage: async () => true }).start(0);
+  }
+
+  /** As an actor does: on record first, then told; resolves when the server has it. */
+  async function tell(): Promise<void> {
+    new LiveFanout(actorSide).publish(sessionId, [journal.append(sessionId)]);
+    await actorSide.flush();
+  }
+
+  it("is seen though it was told while the subscription was on its way", async () => {
+    const stall = line.inflict({ kind: "stall", ms: 60_000 });
+    await watch();
+    await tell();
+    line.heal();
+    await stall;
+    await until(() => seen.length > 0, "the event");
+    expect(seen).toEqual([1]);
+  });
+
+  it("is seen though it was told while the line was cut", async () => {
+    await watch();
+    await tell();
+    await until(() => seen.length === 1, "the first event");
+    const refusal = line.inflict({ kind: "refuse", ms: 60_000 });
+    await until(() => line.connections === 0, "the cut");
+    await tell();
+    line.heal();
+    await refusal;
+    await until(() => seen.length === 2, "the second event");
+    expect(seen).toEqual([1, 2]);
+  });
+});
