@@ -14,6 +14,7 @@ import { LiveFanout } from "./bus/live-fanout.ts";
 import { followWorkers } from "./bus/worker-discovery.ts";
 import type { Config } from "./config.ts";
 import { Placement } from "./inference/placement.ts";
+import { claimAudioFolder } from "./store/audio-folder.ts";
 import { PostgresAudit } from "./store/audit.ts";
 import { FolderBlobs } from "./store/blobs.ts";
 import { LiveBeat } from "./store/live-beat.ts";
@@ -57,6 +58,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   stack.push("audio files", () => blobs.stop());
   const pool = await createPool(config.databaseUrl, { maximumPoolSize: config.databasePoolSize });
   stack.push("database pool", () => pool.end());
+  await claimAudioFolder(pool, config.blobFolder);
   if (config.keys === undefined) {
     const watch = new SigningKeyWatch({
       folder: config.keyFolder,

@@ -1,0 +1,54 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import { claimAudioFolder } from "../../src/store/audio-folder.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { SessionHouse } from "../support/session-house.ts";
+
+describe("audio folder: one for all processes of a database", () => {
+  let house: SessionHouse;
+  let scratch: string;
+
+  beforeEach(async () => {
+    house = await SessionHouse.open();
+    scratch = makeScratchFolder("audio");
+  });
+  afterEach(() => house.close());
+
+  function folder(name: string): string {
+    const path = join(scratch, name);
+    mkdirSync(path, { recursive: true });
+    return path;
+  }
+
+  it("is the first one's, and again that one for everybody who mounts it", async () => {
+    const shared = folder("shared");
+    await Promise.all([1, 2, 3].map(() => claimAudioFolder(house.pool, shared)));
+    await claimAudioFolder(house.pool, shared);
+    expect(readdirSync(shared)).toEqual(["store-id"]);
+  });
+
+  it("is not another machine's own folder, and the refusal says what to do", async () => {
+    const shared = folder("shared");
+    await claimAudioFolder(house.pool, shared);
+    const local = folder("local");
+    const refusal = claimAudioFolder(house.pool, local);
+    await expect(refusal).rejects.toThrow("one folder that all of them mount");
+    const id = readFileSync(join(shared, "store-id"), "utf8").trim();
+    await expect(claimAudioFolder(house.pool, local)).rejects.toThrow(
+      `echo ${id} > ${join(local, "store-id")}`,
+    );
+    writeFileSync(join(local, "store-id"), `${newId()}\n`);
+    await expect(claimAudioFolder(house.pool, local)).rejects.toThrow("not in");
+    // As told.
+    writeFileSync(join(local, "store-id"), `${id}\n`);
+    await claimAudioFolder(house.pool, local);
+  });
+
+  it("is one when two begin at once with folders of their own", async () => {
+    const claims = ["one", "other"].map((name) => claimAudioFolder(house.pool, folder(name)));
+    const outcomes = await Promise.allSettled(claims);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+});
