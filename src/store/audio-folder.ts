@@ -17,8 +17,9 @@ const folderRow = z.object({ id: z.string() });
  */
 export async function claimAudioFolder(pool: DatabasePool, folder: string): Promise<void> {
   const path = join(folder, FILE);
-  const here = await readId(path);
+  // In this order: a folder is marked before it is claimed.
   const claimed = await claimedId(pool);
+  const here = await readId(path);
   if (claimed === undefined) {
     const id = here ?? (await markFolder(path));
     const winner = await claim(pool, id);

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { DatabasePool } from "slonik";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { claimAudioFolder } from "../../src/store/audio-folder.ts";
@@ -26,6 +27,18 @@ describe("audio folder: one for all processes of a database", () => {
     const shared = folder("shared");
     await Promise.all([1, 2, 3].map(() => claimAudioFolder(house.pool, shared)));
     await claimAudioFolder(house.pool, shared);
+    expect(readdirSync(shared)).toEqual(["store-id"]);
+  });
+
+  it("is the same for one that begins while another claims it", async () => {
+    const shared = folder("shared");
+    // Its first look into the database takes as long as all that the other does.
+    const maybeOne: DatabasePool["maybeOne"] = async (query) => {
+      await claimAudioFolder(house.pool, shared);
+      return house.pool.maybeOne(query);
+    };
+    const slow: DatabasePool = Object.create(house.pool, { maybeOne: { value: maybeOne } });
+    await claimAudioFolder(slow, shared);
     expect(readdirSync(shared)).toEqual(["store-id"]);
   });
 
