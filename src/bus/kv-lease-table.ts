@@ -11,23 +11,37 @@ import {
 import type { HostLease, LeaseTable, LeaseView } from "../actor/lease.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { hostSubject, LEASE_BUCKET } from "../wire/subjects.ts";
+import { LeaseRecords } from "./lease-records.ts";
 
 const PRESENCE_MS = 150;
 
 /**
+ * Longest wait for an answer, milliseconds: well within a lease. What was written all the same is
+ * known again as one's own.
+ */
+const ANSWER_MS = 750;
+/** A watch that is behind by this much tells nothing about the silence of others; milliseconds. */
+const STALE_MS = 400;
+/** And after this it is replaced: it may hang on a server that is gone. */
+const DEAF_MS = 2_000;
+
+/**
  * Leases in a NATS key-value bucket: `host.<name>` holds a host's lease,
  * `partition.<n>` its holder. Every write is a compare-and-set on the revision.
- * The bucket's own expiry only tidies up; liveness is the taker's clock.
+ * Nothing expires by itself; liveness is the taker's clock.
  */
 export class KvLeaseTable implements LeaseTable {
   readonly #connection: NatsConnection;
   readonly #replicas: number;
-  #bucket: KV | undefined;
+  /** Tells this process's beats from those of another with the same host name. */
+  readonly #run = newId();
+  #bucket: Promise<KV> | undefined;
   #watch: QueuedIterator<KvEntry> | undefined;
   /** Kept up to date by the watch; whoever writes by it is checked by revision. */
-  readonly #entries = new Map<string, KvEntry>();
+  readonly #records = new LeaseRecords();
   readonly #revisions = new Map<string, number>();
   readonly #presence = new Map<string, Subscription>();
 
@@ -38,33 +52,45 @@ export class KvLeaseTable implements LeaseTable {
   }
 
   async read(): Promise<LeaseView> {
-    return this.#trying(async () => {
-      const view: LeaseView = { hosts: new Map(), partitions: new Map() };
-      for (const entry of this.#entries.values()) readEntry(view, entry);
-      return view;
-    });
+    await this.#trying(async () => {});
+    const deafFor = this.#records.deafFor(performance.now());
+    if (deafFor >= DEAF_MS) this.#bucket = undefined;
+    if (deafFor < STALE_MS) return this.#records.view();
+    throw new AppError("unavailable", "The lease store does not tell what is new.");
   }
 
   async beat(host: string, lease: HostLease): Promise<boolean> {
     this.#present(host);
     return this.#trying(async (bucket) => {
       const key = `host.${host}`;
+      const value = encodeJson({ ...lease, run: this.#run });
       const revision = this.#revisions.get(key);
-      const value = encodeJson(lease);
       try {
-        const next =
-          revision === undefined
-            ? await bucket.put(key, value)
-            : await bucket.update(key, value, revision);
-        this.#revisions.set(key, next);
+        await this.#write(bucket, key, value, revision);
         return true;
       } catch (error) {
         if (!isConflict(error)) throw error;
         this.#revisions.delete(key);
+        const entry = await bucket.get(key);
         // A lost bucket starts its revisions anew: no record means nobody else has it.
-        return (await bucket.get(key)) === null;
+        if (entry === null) return true;
+        if ((decodeJson(entry.value) as { run?: string } | undefined)?.run !== this.#run) {
+          return false;
+        }
+        // An own beat whose answer got lost.
+        await this.#write(bucket, key, value, entry.revision);
+        return true;
       }
     });
+  }
+
+  async #write(bucket: KV, key: string, value: Uint8Array, revision?: number): Promise<void> {
+    const next =
+      revision === undefined
+        ? await bucket.put(key, value)
+        : await bucket.update(key, value, revision);
+    this.#revisions.set(key, next);
+    this.#records.wrote(key, value, next, performance.now());
   }
 
   /** The server says at once when nobody listens on the host's subject. */
@@ -79,16 +105,14 @@ export class KvLeaseTable implements LeaseTable {
 
   async take(partition: number, host: string, revision: number): Promise<boolean> {
     return this.#trying(async (bucket) => {
-      try {
-        const key = `partition.${partition}`;
-        const value = encodeJson({ holder: host });
-        if (revision === 0) await bucket.create(key, value);
-        else await bucket.update(key, value, revision);
-        return true;
-      } catch (error) {
-        if (isConflict(error)) return false;
-        throw error;
-      }
+      const key = `partition.${partition}`;
+      const value = encodeJson({ holder: host });
+      const next = await unlessConflict(
+        revision === 0 ? bucket.create(key, value) : bucket.update(key, value, revision),
+      );
+      if (next === undefined) return false;
+      this.#records.wrote(key, value, next, performance.now());
+      return true;
     });
   }
 
@@ -98,11 +122,9 @@ export class KvLeaseTable implements LeaseTable {
       const entry = await bucket.get(key);
       const record = entry === null ? undefined : (decodeJson(entry.value) as { holder?: string });
       if (entry === null || record?.holder !== host) return;
-      await bucket
-        .update(key, encodeJson({ holder: "" }), entry.revision)
-        .catch((error: unknown) => {
-          if (!isConflict(error)) throw error;
-        });
+      const value = encodeJson({ holder: "" });
+      const next = await unlessConflict(bucket.update(key, value, entry.revision));
+      if (next !== undefined) this.#records.wrote(key, value, next, performance.now());
     });
   }
 
@@ -127,22 +149,28 @@ export class KvLeaseTable implements LeaseTable {
   }
 
   async #trying<T>(work: (bucket: KV) => Promise<T>): Promise<T> {
+    const opening = this.#bucket ?? this.#open();
+    this.#bucket = opening;
+    let bucket: KV | undefined;
     try {
-      this.#bucket ??= await this.#open();
-      return await work(this.#bucket);
+      bucket = await opening;
+      return await work(bucket);
     } catch (error) {
       // The bucket may be gone with its store: look it up, or make it, the next time.
-      this.#bucket = undefined;
+      const mayBeGone = bucket === undefined || !isTimeout(error);
+      if (mayBeGone && this.#bucket === opening) this.#bucket = undefined;
       throw new AppError("unavailable", "The lease store is not reachable.", { cause: error });
     }
   }
 
   async #open(): Promise<KV> {
     const bucket = await this.#connection
-      .jetstream({ timeout: 2_000 })
-      .views.kv(LEASE_BUCKET, { ttl: 3_600_000, history: 1, replicas: this.#replicas });
+      .jetstream({ timeout: ANSWER_MS })
+      .views.kv(LEASE_BUCKET, { history: 1, replicas: this.#replicas });
+    const id = await this.#keepForEver();
     this.#watch?.stop();
-    this.#entries.clear();
+    this.#records.begin(id);
+    this.#records.listenAgain(performance.now());
     const initialised = createDeferred<void>();
     const watch = await bucket.watch({ initializedFn: () => initialised.resolve() });
     this.#watch = watch;
@@ -151,29 +179,34 @@ export class KvLeaseTable implements LeaseTable {
     return bucket;
   }
 
+  /** Takes the expiry from a bucket that an earlier version made; tells it from any other. */
+  async #keepForEver(): Promise<string> {
+    const options = { timeout: ANSWER_MS, checkAPI: false };
+    const { streams } = await this.#connection.jetstreamManager(options);
+    const name = `KV_${LEASE_BUCKET}`;
+    const { created, config } = await streams.info(name);
+    if (config.max_age !== 0) await streams.update(name, { ...config, max_age: 0 });
+    return created;
+  }
+
   async #follow(watch: QueuedIterator<KvEntry>): Promise<void> {
     for await (const entry of watch) {
-      if (this.#watch === watch) this.#entries.set(entry.key, entry);
+      if (this.#watch === watch) this.#records.hear(entry);
     }
     if (this.#watch === watch) this.#bucket = undefined;
   }
 }
 
-function readEntry(view: LeaseView, entry: KvEntry): void {
-  if (entry.operation !== "PUT") return;
-  const value = decodeJson(entry.value) as
-    | { counter?: number; leaving?: boolean; holder?: string }
-    | undefined;
-  const [kind, name = ""] = entry.key.split(/\.(.*)/s);
-  if (kind === "host") {
-    view.hosts.set(name, {
-      counter: Number(value?.counter ?? 0),
-      leaving: value?.leaving === true,
-    });
-  }
-  if (kind === "partition") {
-    view.partitions.set(Number(name), { holder: value?.holder ?? "", revision: entry.revision });
-  }
+/** Undefined when somebody was faster. */
+function unlessConflict(write: Promise<number>): Promise<number | undefined> {
+  return write.catch((error: unknown) => {
+    if (isConflict(error)) return undefined;
+    throw error;
+  });
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof NatsError && error.code === ErrorCode.Timeout;
 }
 
 function isConflict(error: unknown): boolean {

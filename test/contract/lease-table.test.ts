@@ -47,6 +47,16 @@ function leaseContract(name: string, create: () => Promise<LeaseTable>): void {
       }
     });
 
+    it("lease: whoever takes or frees a partition sees it at once", async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const revision = (await table.read()).partitions.get(7)?.revision ?? 0;
+        expect(await table.take(7, "a", revision)).toBe(true);
+        expect(await holder(7)).toBe("a");
+        await table.free(7, "a");
+        expect(await holder(7)).toBe("");
+      }
+    });
+
     it("lease: only the holder frees a partition", async () => {
       const revision = (await table.read()).partitions.get(5)?.revision ?? 0;
       expect(await table.take(5, "a", revision)).toBe(true);

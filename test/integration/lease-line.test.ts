@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { connectBus } from "../../src/bus/connect.ts";
+import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
+import { LEASE_BUCKET } from "../../src/wire/subjects.ts";
+import { FaultProxy } from "../support/fault-proxy.ts";
+import { startNats, type TestNats } from "../support/nats.ts";
+import { codeOf } from "../support/route-call.ts";
+import { until } from "../support/until.ts";
+
+type Bus = Awaited<ReturnType<typeof connectBus>>;
+
+describe("lease table over a bad line", () => {
+  let nats: TestNats;
+  let line: FaultProxy;
+  let bus: Bus;
+  let table: KvLeaseTable;
+
+  beforeAll(async () => {
+    nats = await startNats();
+  });
+  afterAll(() => nats.stop());
+
+  beforeEach(async () => {
+    line = await FaultProxy.start("host-nats", Number(new URL(nats.url).port));
+    const url = `nats://127.0.0.1:${line.port}`;
+    bus = await connectBus({ url, token: nats.token, name: "host", log: silentLog });
+    table = new KvLeaseTable(bus);
+  });
+  afterEach(async () => {
+    line.heal();
+    table.stop();
+    await bus.close();
+    await line.stop();
+  });
+
+  it("knows a beat as its own whose answer got lost", async () => {
+    expect(await table.beat("a", { counter: 1, leaving: false })).toBe(true);
+    const deaf = line.inflict({ kind: "one-way", direction: "down", ms: 60_000 });
+    expect(await codeOf(table.beat("a", { counter: 2, leaving: false }))).toBe("unavailable");
+    line.heal();
+    await deaf;
+    expect(await table.beat("a", { counter: 3, leaving: false })).toBe(true);
+    const counter = async () => (await table.read()).hosts.get("a")?.counter;
+    expect(await counter()).toBe(3);
+  });
+
+  it("loses a host's name to another process, and says so", async () => {
+    expect(await table.beat("b", { counter: 1, leaving: false })).toBe(true);
+    const other = new KvLeaseTable(bus);
+    expect(await other.beat("b", { counter: 1, leaving: false })).toBe(true);
+    expect(await table.beat("b", { counter: 2, leaving: false })).toBe(false);
+    other.stop();
+  });
+
+  it("tells nothing while it does not hear what it wrote itself, and listens anew", async () => {
+    const watcher = new KvLeaseTable(bus);
+    expect(await watcher.take(1, "a", 0)).toBe(true);
+    const holders = async () => {
+      const { partitions } = await watcher.read();
+      return [1, 2, 3].map((partition) => partitions.get(partition)?.holder);
+    };
+    // The server forgets the watch, as one that was killed does; writes go on.
+    const { consumers } = await bus.jetstreamManager();
+    const bucket = `KV_${LEASE_BUCKET}`;
+    for await (const { name } of consumers.list(bucket)) await consumers.delete(bucket, name);
+    expect(await table.take(2, "b", 0)).toBe(true);
+    expect(await watcher.take(3, "a", 0)).toBe(true);
+    await until(async () => (await codeOf(watcher.read())) === "unavailable", "it to be deaf");
+    await until(async () => (await codeOf(watcher.read())) === "none", "it to hear again");
+    expect(await holders()).toEqual(["a", "b", "a"]);
+    watcher.stop();
+  });
+});
