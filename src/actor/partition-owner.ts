@@ -52,7 +52,8 @@ export class PartitionOwner {
       await this.#look();
     } catch (error) {
       this.#watch.blind();
-      this.#parts.log.warn({ error: errorMessage(error) }, "lease store not reachable");
+      const cause = error instanceof Error && error.cause ? errorMessage(error.cause) : undefined;
+      this.#parts.log.warn({ error: errorMessage(error), cause }, "lease store not reachable");
     }
   }
 

@@ -1,5 +1,6 @@
-import { connect } from "nats";
+import { connect, type JetStreamManager } from "nats";
 import { ClusterStage, environmentOf, HOSTS } from "../support/cluster-stage.ts";
+import { until } from "../support/until.ts";
 
 const SESSIONS = 12;
 const LONGEST_MS = 60_000;
@@ -98,9 +99,24 @@ async function killLeader(stage: ClusterStage): Promise<number> {
     const ms = performance.now() - killedAt;
     await stage.service.replaced(victim, pid);
     await manager.streams.delete(PROBE);
+    await until(() => isWhole(manager), "the NATS cluster to be whole again", LONGEST_MS);
     return ms;
   } finally {
     await connection.close();
+  }
+}
+
+/** Every stream has its leader and all of its copies: one fault at a time is measured. */
+async function isWhole(manager: JetStreamManager): Promise<boolean> {
+  try {
+    for (const { cluster } of await manager.streams.list().next()) {
+      const copies = cluster?.replicas ?? [];
+      if (!cluster?.leader || copies.length < SERVERS.length - 1) return false;
+      if (copies.some(({ current, offline }) => !current || offline)) return false;
+    }
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -135,7 +135,9 @@ async function playRound(victim: Owner, other: Owner, sessions: string[]): Promi
     () => true,
     () => false,
   );
-  await writes(other);
+  // By whoever has them now: the stopped one comes back for its share.
+  const before = victim.stored + other.stored;
+  await until(() => victim.stored + other.stored > before + 20, "sessions to be written", STEP_MS);
   return hasBitten;
 }
 
