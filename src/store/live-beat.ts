@@ -34,15 +34,13 @@ export class LiveBeat {
       const row = await this.#pool.maybeOne(sql.type(standingRow)`
         select s.seq, s.status = 'recording' as "isRecording",
           coalesce(c.received, 0) as received, coalesce(c.finalised, 0) as finalised,
-          (select count(*) from events e
-            where e.session_id = s.id and e.type = 'GapDeclared' and not exists (
-              select from chunks f
-              where f.session_id = s.id and f.sequence = (e.payload ->> 'sequence')::int)) as gaps,
+          greatest(c.highest, s.last_chunk_sequence, -1) + 1 - c.held as gaps,
           d.last_seen_at as "lastSeenAt", d.telemetry
         from sessions s
         left join devices d on d.id = s.device_id
         left join lateral (
-          select max(start_sample + length_samples) as received,
+          select count(*) as held, max(sequence) as highest,
+            max(start_sample + length_samples) as received,
             max(start_sample + length_samples)
               filter (where status in ('completed', 'failed')) as finalised
           from chunks where session_id = s.id) c on true
