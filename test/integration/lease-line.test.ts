@@ -45,6 +45,18 @@ describe("lease table over a bad line", () => {
     expect(await counter()).toBe(3);
   });
 
+  it("takes the expiry from a bucket of an earlier version, and keeps what is in it", async () => {
+    const { streams } = await bus.jetstreamManager();
+    await streams.delete(`KV_${LEASE_BUCKET}`).catch(() => undefined);
+    const old = await bus.jetstream().views.kv(LEASE_BUCKET, { ttl: 3_600_000, history: 1 });
+    await old.put("partition.9", JSON.stringify({ holder: "old" }));
+    expect((await table.read()).partitions.get(9)?.holder).toBe("old");
+    expect((await streams.info(`KV_${LEASE_BUCKET}`)).config.max_age).toBe(0);
+    expect(await table.beat("c", { counter: 1, leaving: false })).toBe(true);
+    await table.leave("c");
+    await until(async () => !(await table.read()).hosts.has("c"), "c to be gone");
+  });
+
   it("loses a host's name to another process, and says so", async () => {
     expect(await table.beat("b", { counter: 1, leaving: false })).toBe(true);
     const other = new KvLeaseTable(bus);
