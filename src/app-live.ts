@@ -24,8 +24,8 @@ export function createViewerPolicy(
       const standing = await authenticator.revalidate(principal);
       // To go on watching is one read, however often the right to it is checked.
       const require = again ? recheckSession : requireSession;
-      await require(directory, standing, sessionId, "session.content");
-      return { sessionId };
+      const { facts } = await require(directory, standing, sessionId, "session.content");
+      return { ended: facts.ended };
     },
   };
 }

@@ -131,19 +131,21 @@ export class LiveSocket implements FrameSink {
     subscription: Subscription,
     fromSeq: number | undefined,
   ): Promise<void> {
-    await this.#check(sessionId, false);
+    const { ended } = await this.#check(sessionId, false);
     if (this.#find(sessionId) !== subscription) return;
     const feed = this.#parts.feeds.acquire(sessionId);
     // The text of the viewer's own frame need not stay.
     subscription.sessionId = feed.sessionId;
     subscription.subscriber = new Subscriber(feed, this);
     await subscription.subscriber.start(fromSeq);
+    // After what there is: so that nobody waits, or comes again and again, for more.
+    if (ended && this.#find(sessionId) === subscription) this.#sendError(over(), sessionId);
   }
 
-  async #check(sessionId: string, again: boolean): Promise<void> {
+  async #check(sessionId: string, again: boolean): Promise<{ ended: boolean }> {
     if (!isId(sessionId)) throw new AppError("not_found", "There is no such session.");
     const check = this.#parts.policy.check(this.#principal, sessionId, again);
-    await withTimeout(check, this.#parts.limits.readTimeoutMs, "Checking your rights");
+    return withTimeout(check, this.#parts.limits.readTimeoutMs, "Checking your rights");
   }
 
   #unsubscribe(sessionId: string): void {
@@ -270,4 +272,8 @@ export class LiveSocket implements FrameSink {
     for (const { sessionId } of this.#subscriptions) this.#unsubscribe(sessionId);
     this.#wakeWaiters();
   }
+}
+
+function over(): AppError {
+  return new AppError("session_ended", "The session has ended; only corrections may still come.");
 }

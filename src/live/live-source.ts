@@ -31,9 +31,9 @@ export interface LiveSource {
 /** Decides who may follow a session. */
 export interface ViewerPolicy {
   /**
-   * Returns when this caller may follow the session now; throws an AppError
-   * otherwise: 403 or 404. Asked at Subscribe, and with `again` every few
-   * seconds for as long as the session is followed.
+   * Returns when this caller may follow the session now, and whether it has ended; throws an
+   * AppError otherwise: 403 or 404. Asked at Subscribe, and with `again` every few seconds for as
+   * long as the session is followed.
    */
-  check(principal: Principal, sessionId: string, again: boolean): Promise<{ sessionId: string }>;
+  check(principal: Principal, sessionId: string, again: boolean): Promise<{ ended: boolean }>;
 }

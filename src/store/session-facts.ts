@@ -11,6 +11,7 @@ const factsRow = z.object({
   workspaceId: z.string(),
   workspaceRole: optionalColumn(z.enum(["owner", "member"])),
   deleted: z.boolean(),
+  ended: z.boolean(),
   guestAccess: z.enum(["open", "closed"]),
   deviceId: optionalColumn(z.string()),
   elevated: z.boolean(),
@@ -33,6 +34,7 @@ function factsColumns(principal: Fragment): Fragment {
     s.workspace_id as "workspaceId",
     w.role as "workspaceRole",
     s.status = 'deleted' as deleted,
+    s.status in ('completed', 'failed', 'deleted') as ended,
     s.guest_access as "guestAccess",
     s.device_id as "deviceId",
     exists (
@@ -109,6 +111,7 @@ function toFacts(principal: Principal, { id, tie, ...row }: FactsRow): SessionFa
     relation: relationOf(principal, id, tie),
     workspaceRole: row.workspaceRole,
     deleted: row.deleted,
+    ended: row.ended,
     guestAccess: row.guestAccess,
     deviceId: row.deviceId,
     elevated: row.elevated,

@@ -237,7 +237,8 @@ export const SERVER_FRAMES = {
     payload: Type.Object({ type: Type.Literal("Warning"), ...remark }),
   },
   Error: {
-    summary: "A frame or a subscription was refused; `retryable` says whether to try again.",
+    summary:
+      "A frame or a subscription was refused; `retryable` says whether to try again. With `session_ended`, after what there is: the session is over, and only corrections may still come.",
     payload: Type.Object({ type: Type.Literal("Error"), ...remark }),
   },
 } as const satisfies Record<string, { summary: string; payload: TObject }>;

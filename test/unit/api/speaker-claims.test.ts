@@ -30,6 +30,7 @@ function routesFor(
     relation,
     workspaceRole: undefined,
     deleted: false,
+    ended: false,
     guestAccess: "open",
     deviceId: undefined,
     elevated: false,

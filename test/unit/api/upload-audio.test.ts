@@ -29,6 +29,7 @@ const facts: SessionFacts = {
   relation: "none",
   workspaceRole: undefined,
   deleted: false,
+  ended: false,
   guestAccess: "open",
   deviceId: device.id,
   elevated: false,

@@ -42,6 +42,7 @@ function session(facts: Partial<SessionFacts> = {}): SessionFacts {
     relation: "none",
     workspaceRole: undefined,
     deleted: false,
+    ended: false,
     guestAccess: "open",
     deviceId: "d",
     elevated: false,
