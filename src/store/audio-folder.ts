@@ -32,7 +32,7 @@ export async function claimAudioFolder(pool: DatabasePool, folder: string): Prom
 function elsewhere(folder: string, path: string, id: string): AppError {
   return new AppError(
     "unavailable",
-    `The audio of this database is not in ${folder}: processes on several machines need one folder that all of them mount (VOICE_BLOB_DIR). If all of the audio was moved here, say so with: echo ${id} > ${path}`,
+    `${folder} does not hold the audio of this database: all machines need one folder (VOICE_BLOB_DIR). If the audio was moved here: echo ${id} > ${path}`,
   );
 }
 

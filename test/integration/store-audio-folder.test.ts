@@ -47,13 +47,13 @@ describe("audio folder: one for all processes of a database", () => {
     await claimAudioFolder(house.pool, shared);
     const local = folder("local");
     const refusal = claimAudioFolder(house.pool, local);
-    await expect(refusal).rejects.toThrow("one folder that all of them mount");
+    await expect(refusal).rejects.toThrow("all machines need one folder");
     const id = readFileSync(join(shared, "store-id"), "utf8").trim();
     await expect(claimAudioFolder(house.pool, local)).rejects.toThrow(
       `echo ${id} > ${join(local, "store-id")}`,
     );
     writeFileSync(join(local, "store-id"), `${newId()}\n`);
-    await expect(claimAudioFolder(house.pool, local)).rejects.toThrow("not in");
+    await expect(claimAudioFolder(house.pool, local)).rejects.toThrow("does not hold");
     // As told.
     writeFileSync(join(local, "store-id"), `${id}\n`);
     await claimAudioFolder(house.pool, local);
