@@ -78,6 +78,7 @@ export class SessionFeed {
       ...options,
       log: options.log.child({ session_id: sessionId }),
       beat: () => source.beat(sessionId),
+      onNewest: (seq) => this.#want(seq),
       onBeat: (frame) => this.#take([frame]),
     });
   }

@@ -7,6 +7,9 @@ import type { HeartbeatFrame } from "../wire/live-frames.ts";
 export interface TailWatchParts {
   /** Reads what the record says; rejects with `not_found` when there is no such session any more. */
   readonly beat: () => Promise<HeartbeatFrame>;
+  /** There is an event of this `seq`. */
+  readonly onNewest: (seq: number) => void;
+  /** In place of the silent actor's own. */
   readonly onBeat: (frame: HeartbeatFrame) => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -62,10 +65,15 @@ export class TailWatch {
   }
 
   #look(): void {
-    const { clock, quietMs } = this.#parts;
-    const left = this.#heardAt + quietMs - clock.monotonic();
+    const left = this.#quietIn();
     if (left > 0 && !this.#inDoubt) return this.#wake(left);
     void this.#ask();
+  }
+
+  /** Milliseconds until nothing will have been heard for long enough. */
+  #quietIn(): number {
+    const { clock, quietMs } = this.#parts;
+    return this.#heardAt + quietMs - clock.monotonic();
   }
 
   /** One question at a time; a doubt that comes meanwhile asks once more. */
@@ -78,7 +86,7 @@ export class TailWatch {
     if (answer === "gone") return;
     if (answer === "told") {
       this.#retryMs = 0;
-      return this.#wake(this.#inDoubt ? 0 : this.#parts.quietMs);
+      return this.#wake(this.#inDoubt ? 0 : this.#quietIn());
     }
     this.#inDoubt = true;
     this.#retryMs = Math.min(this.#parts.quietMs, Math.max(FIRST_RETRY_MS, this.#retryMs * 2));
@@ -86,11 +94,16 @@ export class TailWatch {
   }
 
   async #askOnce(): Promise<"told" | "failed" | "gone"> {
-    const { beat, onBeat, log, readTimeoutMs } = this.#parts;
+    const { beat, onNewest, onBeat, log, readTimeoutMs } = this.#parts;
     try {
       const frame = await withTimeout(beat(), readTimeoutMs, "Reading how the session stands");
-      this.heard();
-      if (!this.#stopped) onBeat(frame);
+      if (this.#stopped) return "gone";
+      onNewest(frame.seq);
+      // While the actor beats, it knows better.
+      if (this.#quietIn() <= 0) {
+        onBeat(frame);
+        this.heard();
+      }
       return "told";
     } catch (thrown) {
       const error = toAppError(thrown);

@@ -190,11 +190,15 @@ describe("session feed: silence", () => {
     expect(await early).toHaveLength(1);
     const sink = new RecordingSink();
     const begun = new Subscriber(feed, sink).start(1);
+    const delivered: string[] = [];
+    feed.add({ deliver: (frames) => void delivered.push(...frames.map(typeOf)) });
     feed.establish(1);
     await begun;
     await until(() => sink.seqs.length > 0, "the second event");
     feed.close();
     expect(sink.seqs).toEqual([2]);
+    // The actor is not silent: its own heartbeats tell the lag.
+    expect(delivered).toEqual(["durable"]);
   });
 
   it("asks again when the record cannot be read, and no more when the session is gone", async () => {
