@@ -7,6 +7,7 @@ import type { Log } from "../base/log.ts";
 import { type EncodedFrame, encodeFrame } from "../live/encoded-frame.ts";
 import type { Feeds } from "../live/feed-registry.ts";
 import type { ViewerPolicy } from "../live/live-source.ts";
+import { sessionOver } from "../live/session-over.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import { CLOSE, type CloseCode, type ViewerFrame } from "../wire/live-frames.ts";
 import type { FrontObserver } from "./front-observer.ts";
@@ -139,7 +140,8 @@ export class LiveSocket implements FrameSink {
     subscription.subscriber = new Subscriber(feed, this);
     await subscription.subscriber.start(fromSeq);
     // After what there is: so that nobody waits, or comes again and again, for more.
-    if (ended && this.#find(sessionId) === subscription) this.#sendError(over(), sessionId);
+    if (ended && this.#find(sessionId) === subscription)
+      this.send([feed.encode(sessionOver(sessionId))]);
   }
 
   async #check(sessionId: string, again: boolean): Promise<{ ended: boolean }> {
@@ -272,8 +274,4 @@ export class LiveSocket implements FrameSink {
     for (const { sessionId } of this.#subscriptions) this.#unsubscribe(sessionId);
     this.#wakeWaiters();
   }
-}
-
-function over(): AppError {
-  return new AppError("session_ended", "The session has ended; only corrections may still come.");
 }

@@ -7,6 +7,7 @@ import type { Log } from "../base/log.ts";
 import type { EncodedFrame } from "../live/encoded-frame.ts";
 import type { Feeds } from "../live/feed-registry.ts";
 import type { ViewerPolicy } from "../live/live-source.ts";
+import { sessionOver } from "../live/session-over.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import type { WatchTranscriptRequest } from "../wire/gen/voice/v1/sessions.ts";
 import { EventWriter } from "./event-writer.ts";
@@ -64,11 +65,15 @@ export class WatchCall implements FrameSink, OpenStream {
     const { request, feeds, limits } = this.#options;
     const { sessionId, fromSeq } = request;
     try {
-      await withTimeout(this.#check(false), limits.readTimeoutMs, "Checking your rights");
+      const checked = this.#check(false);
+      const { ended } = await withTimeout(checked, limits.readTimeoutMs, "Checking your rights");
       if (!this.#open) return;
-      this.#subscriber = new Subscriber(feeds.acquire(sessionId), this);
+      const feed = feeds.acquire(sessionId);
+      this.#subscriber = new Subscriber(feed, this);
       this.#standing.start();
       await this.#subscriber.start(fromSeq);
+      // After what there is: so that nobody waits for more without knowing.
+      if (ended) this.send([feed.encode(sessionOver(sessionId))]);
     } catch (error) {
       this.end(toAppError(error));
     }
@@ -78,10 +83,10 @@ export class WatchCall implements FrameSink, OpenStream {
     return this.#standing.now();
   }
 
-  async #check(again: boolean): Promise<void> {
+  async #check(again: boolean): Promise<{ ended: boolean }> {
     const { policy, principal, request } = this.#options;
     if (!isId(request.sessionId)) throw new AppError("not_found", "There is no such session.");
-    await policy.check(principal, request.sessionId, again);
+    return policy.check(principal, request.sessionId, again);
   }
 
   send(frames: readonly EncodedFrame[]): boolean {

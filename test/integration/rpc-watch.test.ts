@@ -156,6 +156,21 @@ describe("gRPC: watching a transcript", () => {
     expect(each.kinds[1]).toBe("snapshot");
   });
 
+  it("a session that has ended: a notice after what there is, and the stream goes on", async () => {
+    await begin();
+    await say(1);
+    await house.query.house.sql("update sessions set status = 'completed' where id = $1", [
+      told.sessionId,
+    ]);
+    const each = watch({ fromSeq: 0, durableOnly: true });
+    await each.until(() => each.kinds.includes("notice"), "the notice");
+    expect(each.events.at(-1)?.event).toMatchObject({ value: { code: "session_ended" } });
+    const before = each.events.length;
+    await say(1);
+    await house.publish(told.sessionId, before - 1);
+    await each.until(() => each.events.length > before, "the correction");
+  });
+
   it("interim results reach those who want them", async () => {
     await begin();
     await say(1);
