@@ -3,6 +3,7 @@ import { SYSTEM } from "./auth/audit-trail.ts";
 import { type KeyMaterial, loadKeyFolder, parseKeyMaterial } from "./auth/key-material.ts";
 import { SigningKeyWatch } from "./auth/signing-key-watch.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
+import { AppError, errorMessage } from "./base/errors.ts";
 import { derivedId } from "./base/ids.ts";
 import type { Log } from "./base/log.ts";
 import type { QueueMetrics } from "./base/queue-metrics.ts";
@@ -56,7 +57,10 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const blobs = new FolderBlobs(config.blobFolder);
   await blobs.start();
   stack.push("audio files", () => blobs.stop());
-  const pool = await createPool(config.databaseUrl, { maximumPoolSize: config.databasePoolSize });
+  const pool = await named(
+    "PostgreSQL (DATABASE_URL)",
+    createPool(config.databaseUrl, { maximumPoolSize: config.databasePoolSize }),
+  );
   stack.push("database pool", () => pool.end());
   await claimAudioFolder(pool, config.blobFolder);
   if (config.keys === undefined) {
@@ -69,12 +73,8 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     await watch.start();
     stack.push("signing keys", () => watch.stop());
   }
-  const bus = await connectBus({
-    url: config.natsUrl,
-    token: config.natsToken,
-    name: config.nodeName,
-    log,
-  });
+  const { natsUrl: url, natsToken: token, nodeName: name } = config;
+  const bus = await named("NATS (NATS_URL)", connectBus({ url, token, name, log }));
   stack.push("bus connection", () => bus.close());
   const revocations = new BusRevocations(bus);
   revocations.start();
@@ -112,4 +112,14 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
 function recordSigningKey(audit: PostgresAudit, kid: string): Promise<void> {
   const entry = { kind: "signing_key_rotated", actor: SYSTEM, detail: { kid } } as const;
   return audit.recordOnce(derivedId("signing_key_rotated", kid), entry);
+}
+
+/** Says which part it is that cannot be reached. */
+async function named<T>(part: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const message = `${part} cannot be reached: ${errorMessage(error)}`;
+    throw new AppError("unavailable", message, { cause: error });
+  }
 }

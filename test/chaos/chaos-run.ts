@@ -1,12 +1,10 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { type ChaosStage, PAIRS, type Pair } from "../support/chaos-stage.ts";
 import { FAULT_KINDS, type FaultKind, hasBitten } from "../support/fault-proxy.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
+import { type ChaosFigures, figuresOf, keepEvidence, readCalmly } from "./comparison.ts";
 import { Crew, signIn } from "./crew.ts";
 import { type Mishap, planMishaps } from "./fault-plan.ts";
-import type { Recording } from "./recording.ts";
-import { completed, disagreements, Examiner, type Outcome, readOutcome } from "./verdict.ts";
+import { disagreements, Examiner, type Outcome } from "./verdict.ts";
 
 export interface ChaosOptions {
   readonly faults: number;
@@ -21,15 +19,9 @@ export interface ChaosOptions {
   readonly evidence?: string;
 }
 
-export interface ChaosResult {
+export interface ChaosResult extends ChaosFigures {
   /** Everything that is not as it should be; empty is good. */
   readonly problems: string[];
-  readonly sessions: number;
-  readonly chunks: number;
-  readonly viewers: number;
-  readonly events: number;
-  readonly reconnects: number;
-  readonly retries: number;
 }
 
 /** Most faults at one time. */
@@ -69,39 +61,7 @@ export async function runChaos(stage: ChaosStage, options: ChaosOptions): Promis
     if (mishap.kind === "fault") problems.push(`${mishap.fault.kind} on ${mishap.pair} never bit`);
   }
   problems.push(...crew.failures, ...(await examiner.queues()));
-  return { problems, ...figures(crew) };
-}
-
-async function keepEvidence(
-  examiner: Examiner,
-  recordings: readonly Recording[],
-  folder: string | undefined,
-): Promise<void> {
-  if (folder === undefined) return;
-  for (const { sessionId } of recordings) {
-    const lines = await examiner.history(sessionId);
-    writeFileSync(join(folder, `${sessionId}.events`), `${lines.join("\n")}\n`);
-  }
-}
-
-function readCalmly(recordings: readonly Recording[], direct: Crew["user"]): Promise<Outcome[]> {
-  const outcomes = recordings.map(async ({ sessionId }) => {
-    await completed(direct, sessionId);
-    return readOutcome(direct, sessionId);
-  });
-  return Promise.all(outcomes);
-}
-
-function figures(crew: Crew): Omit<ChaosResult, "problems"> {
-  const followers = crew.recordings.flatMap((each) => each.followers);
-  return {
-    sessions: crew.recordings.length,
-    chunks: crew.recordings.reduce((sum, { chunks }) => sum + chunks.length, 0),
-    viewers: followers.length,
-    events: followers.reduce((sum, { seqs }) => sum + seqs.length, 0),
-    reconnects: followers.reduce((sum, { reconnects }) => sum + reconnects, 0),
-    retries: crew.retries,
-  };
+  return { problems, ...figuresOf([crew]) };
 }
 
 /**

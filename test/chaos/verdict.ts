@@ -3,7 +3,6 @@ import type { QueryResultRow } from "pg";
 import { withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import type { UserSession } from "../../src/cli/user-session.ts";
 import { COMMAND_STREAM } from "../../src/wire/subjects.ts";
-import type { ChaosStage } from "../support/chaos-stage.ts";
 import { until } from "../support/until.ts";
 import type { Follower, Recording } from "./recording.ts";
 
@@ -59,12 +58,19 @@ export function disagreements(outcomes: readonly Outcome[]): string[] {
   );
 }
 
+/** Where everything is on record. */
+export interface Examined {
+  readonly databaseUrl: string;
+  /** One or more addresses, comma-separated. */
+  readonly nats: { readonly url: string; readonly token: string };
+}
+
 /** Looks past the proxies at what there is. */
 export class Examiner {
-  readonly #stage: ChaosStage;
+  readonly #stage: Examined;
   readonly #user: UserSession;
 
-  constructor(stage: ChaosStage, user: UserSession) {
+  constructor(stage: Examined, user: UserSession) {
     this.#stage = stage;
     this.#user = user;
   }
@@ -122,7 +128,7 @@ export class Examiner {
               (select count(*)::int from chunks where status in ('pending', 'processing')) as chunks`,
     );
     const { url, token } = this.#stage.nats;
-    const bus = await connect({ servers: url, token });
+    const bus = await connect({ servers: url.split(","), token });
     try {
       const manager = await bus.jetstreamManager();
       const left = Object.entries(counts ?? {})

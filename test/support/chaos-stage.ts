@@ -16,6 +16,7 @@ import { TestServer } from "./test-server.ts";
 
 const PROGRAMS = projectPrograms(resolve(import.meta.dirname, "../.."));
 const READY_MS = 90_000;
+const RESTART_EVERY_MS = 200;
 const PROBE_MS = 1_000;
 
 /** Every pair of processes that talks, each through a proxy of its own. */
@@ -62,17 +63,8 @@ class Process implements Killable {
     return this.#server.kill9();
   }
 
-  /** As a supervisor does it: one that cannot start because something is in the way tries again. */
-  async restart(): Promise<void> {
-    const deadline = performance.now() + READY_MS;
-    for (;;) {
-      try {
-        return await this.#server.start();
-      } catch (error) {
-        await this.#server.kill9();
-        if (performance.now() > deadline) throw error;
-      }
-    }
+  restart(): Promise<void> {
+    return this.#server.start();
   }
 
   async stop(): Promise<void> {
@@ -161,10 +153,22 @@ export class ChaosStage {
   }
 
   /** SIGKILL, and back again on the same port when this resolves. */
+  /**
+   * As a supervisor does it: one that cannot start because something is in the way tries again. So
+   * does a PostgreSQL whose killed postmaster left processes behind that hold its memory.
+   */
   async killAndRestart(part: PartName): Promise<void> {
     const killable = this.#part(part);
-    await killable.kill9();
-    await killable.restart();
+    const deadline = performance.now() + READY_MS;
+    for (;;) {
+      await killable.kill9();
+      try {
+        return await killable.restart();
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+      }
+      await new Promise((wake) => setTimeout(wake, RESTART_EVERY_MS));
+    }
   }
 
   #part(part: PartName): Killable {
