@@ -8,7 +8,7 @@ const { values } = parseArgs({
   options: {
     kills: { type: "string", default: "40" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
-    /** Where the events of sessions go that are not as they should be. */
+    /** Where all logs go, and the events of sessions that are not as they should be. */
     out: { type: "string", default: "out/chaos-cluster" },
   },
 });

@@ -1,3 +1,5 @@
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { environmentOf } from "../support/cluster-stage.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
@@ -10,7 +12,7 @@ export interface ClusterChaosOptions {
   readonly kills: number;
   readonly seed: number;
   readonly say: (line: string) => void;
-  /** Where the events of sessions go that are not as they should be. */
+  /** Where all logs go, and the events of sessions that are not as they should be. */
   readonly evidence: string;
 }
 
@@ -35,6 +37,7 @@ export async function runClusterChaos(
   try {
     return await disturb(service, options);
   } finally {
+    cpSync(join(service.folder, "data/logs"), options.evidence, { recursive: true });
     await service.stop();
   }
 }
