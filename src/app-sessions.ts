@@ -59,6 +59,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     onFenced: () => {
       fenced += 1;
     },
+    onFailed: (id) => sweeper.failed(id),
   });
   host.start();
   const presence = startPresence(context, () => host.owned);
@@ -74,19 +75,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   );
   stack.push("command inbox", () => inbox.stop());
   queues.add(inbox);
-  const sweeper = new Sweeper({
-    backlog: new SessionBacklog(shared.pool),
-    owned: () => host.owned,
-    activate: (id) => host.activate(id),
-    deliver: ({ id, sessionId, command }) => deliver(sessionId, command, id),
-    clock,
-    log,
-    every: 1_000,
-    olderThan: 2_000,
-    limit: 500,
-  });
-  sweeper.start();
-  stack.push("sweeper", () => sweeper.stop());
+  const sweeper = startSweeper(context, host, deliver);
   const table = new KvLeaseTable(shared.bus, config.natsReplicas);
   stack.push("lease table", () => table.stop());
   const owner = new PartitionOwner({
@@ -114,6 +103,27 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   stack.push("partitions", () => owner.stop(), HAND_OVER_MS);
   startJobs(context, client);
   return { host, finals, fenced: () => fenced, webhooks: startWebhooks(context) };
+}
+
+function startSweeper(
+  { clock, log, shared, stack }: AppContext,
+  host: SessionHost,
+  deliver: (sessionId: string, command: Record<string, unknown>, id: string) => Promise<unknown>,
+): Sweeper {
+  const sweeper = new Sweeper({
+    backlog: new SessionBacklog(shared.pool),
+    owned: () => host.owned,
+    activate: (id) => host.activate(id),
+    deliver: ({ id, sessionId, command }) => deliver(sessionId, command, id),
+    clock,
+    log,
+    every: 1_000,
+    olderThan: 2_000,
+    limit: 500,
+  });
+  sweeper.start();
+  stack.push("sweeper", () => sweeper.stop());
+  return sweeper;
 }
 
 function startBlobSweep({ log, shared, stack }: AppContext): void {
@@ -145,12 +155,13 @@ interface HostHooks {
   finals: FinalTimes;
   deviceOf(sessionId: string): DeviceFrame | undefined;
   onFenced(): void;
+  onFailed(sessionId: string): void;
 }
 
 function createHost(
   context: AppContext,
   client: WorkerClient,
-  { finals, deviceOf, onFenced }: HostHooks,
+  { finals, deviceOf, onFenced, onFailed }: HostHooks,
 ): SessionHost {
   const { config, log, clock, shared, queues } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
@@ -194,6 +205,7 @@ function createHost(
     maxActivations: 10_000,
     passivateAfter: config.passivateMs,
     sweepEvery: 10_000,
+    onFailed,
   });
 }
 

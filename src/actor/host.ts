@@ -5,8 +5,8 @@ import { Activation, type ActivationParts } from "./activation.ts";
 
 /**
  * The activations of this process. A session is activated by the first command
- * for it, as long as its partition is owned; a failed activation is forgotten,
- * and the next command makes a new one from the record.
+ * for it, as long as its partition is owned; a failed activation is forgotten
+ * and told, and the next command or sweep makes a new one from the record.
  */
 export class ActorHost<S, E, W, C> implements QueueOwner {
   readonly #parts: HostParts<S, E, W, C>;
@@ -92,7 +92,10 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   #create(id: string): Entry<S, E, W, C> {
     const activation = new Activation<S, E, W, C>(id, {
       ...this.#parts.activation,
-      onFailed: () => this.#forget(id, activation),
+      onFailed: () => {
+        this.#forget(id, activation);
+        this.#parts.onFailed?.(id);
+      },
       onRefused: (lane) => {
         this.#refused[lane] += 1;
       },
@@ -154,6 +157,8 @@ export interface HostParts<S, E, W, C> {
   passivateAfter: number;
   /** Milliseconds between looks for idle ones. */
   sweepEvery: number;
+  /** A fault ended this one's activation: what it had begun waits until it is activated again. */
+  onFailed?(id: string): void;
 }
 
 interface Entry<S, E, W, C> {

@@ -3,6 +3,7 @@ import { delay } from "../base/deferred.ts";
 import { errorMessage, isAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Backlog, BacklogCommand } from "./backlog.ts";
+import { Relapses } from "./relapses.ts";
 
 const FIRST_WAIT = 500;
 const LAST_WAIT = 60_000;
@@ -11,13 +12,15 @@ const ACTIVATED_TOGETHER = 8;
 
 /**
  * Finds work in the record that no message announced: unfinished sessions of a
- * partition that was just taken, and commands whose delivery was lost. Because
- * of it nothing depends on the message bus remembering anything.
+ * partition that was just taken, or whose activation a fault ended, and commands
+ * whose delivery was lost. Because of it nothing depends on the message bus
+ * remembering anything.
  */
 export class Sweeper {
   readonly #parts: SweeperParts;
   readonly #stop = new AbortController();
   readonly #fresh = new Set<number>();
+  readonly #relapses = new Relapses();
   /** Commands that failed, and when they are tried again (monotonic milliseconds). */
   readonly #failed = new Map<string, { times: number; at: number }>();
   #running: Promise<void> | undefined;
@@ -38,6 +41,11 @@ export class Sweeper {
     this.#wake.abort();
   }
 
+  /** This session's activation ended by a fault: nobody else may ask for it. */
+  failed(id: string): void {
+    this.#relapses.failed(id, this.#parts.clock.monotonic());
+  }
+
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#wake.abort();
@@ -49,6 +57,7 @@ export class Sweeper {
       this.#wake = new AbortController();
       try {
         await this.#resume();
+        await this.#revive();
         await this.#redeliver();
       } catch (error) {
         this.#parts.log.warn({ error: errorMessage(error) }, "backlog not readable");
@@ -69,14 +78,34 @@ export class Sweeper {
     await Promise.all(waitingCommands.map((command) => this.#deliver(command)));
     const ids = await this.#parts.backlog.unfinished(partitions);
     for (const partition of partitions) this.#fresh.delete(partition);
+    await this.#activateAll(ids, (_id, error) => {
+      if (error === undefined || isElsewhere(error)) return;
+      for (const partition of partitions) this.#fresh.add(partition);
+    });
+  }
+
+  /** What such an activation had begun, as a reading, would else wait for the next command. */
+  async #revive(): Promise<void> {
+    const relapses = this.#relapses;
+    await this.#activateAll(relapses.due(this.#parts.clock.monotonic()), (id, error) => {
+      if (error === undefined) relapses.activated(id);
+      else if (isElsewhere(error)) relapses.forget(id);
+      else this.failed(id);
+    });
+  }
+
+  async #activateAll(
+    ids: readonly string[],
+    settled: (id: string, error: unknown) => void,
+  ): Promise<void> {
     const waiting = [...ids];
     const activateNext = async (): Promise<void> => {
       for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
         if (this.#stop.signal.aborted) return;
-        await this.#parts.activate(id).catch((error: unknown) => {
-          if (isAppError(error, "lease_lost") || isAppError(error, "not_found")) return;
-          for (const partition of partitions) this.#fresh.add(partition);
-        });
+        await this.#parts.activate(id).then(
+          () => settled(id, undefined),
+          (error: unknown) => settled(id, error),
+        );
       }
     };
     await Promise.all(Array.from({ length: ACTIVATED_TOGETHER }, activateNext));
@@ -109,6 +138,11 @@ export class Sweeper {
       log.warn({ command: type, error: errorMessage(error) }, "command refused");
     }
   }
+}
+
+/** Another host has it, or it is gone. */
+function isElsewhere(error: unknown): boolean {
+  return isAppError(error, "lease_lost") || isAppError(error, "not_found");
 }
 
 export interface SweeperParts {

@@ -1,0 +1,52 @@
+const FIRST_WAIT = 500;
+const LAST_WAIT = 60_000;
+/** An activation that lasted so long, milliseconds, owes nothing to the fault before. */
+const RECOVERED = 10 * 60_000;
+
+interface Relapse {
+  times: number;
+  /** When its activation ended last, monotonic milliseconds. */
+  endedAt: number;
+  /** It is active again, as far as is known. */
+  active: boolean;
+}
+
+/**
+ * Actors whose activation a fault ended, and when each is to be taken up again: soon, and ever
+ * more rarely when it fails time and again.
+ */
+export class Relapses {
+  readonly #relapses = new Map<string, Relapse>();
+
+  get size(): number {
+    return this.#relapses.size;
+  }
+
+  /** Its activation ended, or could not begin; `now` in monotonic milliseconds. */
+  failed(id: string, now: number): void {
+    const before = this.#relapses.get(id);
+    const isNew = before === undefined || now - before.endedAt >= RECOVERED;
+    this.#relapses.set(id, { times: isNew ? 1 : before.times + 1, endedAt: now, active: false });
+  }
+
+  /** Those to be activated now. */
+  due(now: number): string[] {
+    const due: string[] = [];
+    for (const [id, { times, endedAt, active }] of this.#relapses) {
+      if (active && now - endedAt >= RECOVERED) this.#relapses.delete(id);
+      const wait = Math.min(LAST_WAIT, FIRST_WAIT * 2 ** Math.min(times - 1, 10));
+      if (!active && now - endedAt >= wait) due.push(id);
+    }
+    return due;
+  }
+
+  activated(id: string): void {
+    const relapse = this.#relapses.get(id);
+    if (relapse !== undefined) relapse.active = true;
+  }
+
+  /** It is somebody else's business, or nobody's. */
+  forget(id: string): void {
+    this.#relapses.delete(id);
+  }
+}
