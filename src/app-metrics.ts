@@ -43,6 +43,11 @@ function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figu
       read: () => sessions?.fenced() ?? 0,
     },
     {
+      name: "voice_sessions_relapsed",
+      help: "Sessions whose actor a fault ended within ten minutes, taken up again or not",
+      read: () => sessions?.relapsed() ?? 0,
+    },
+    {
       name: "voice_webhooks_succeeded",
       help: "Webhook messages that arrived, since the start",
       read: () => sessions?.webhooks.figures.succeeded ?? 0,

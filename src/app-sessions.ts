@@ -38,6 +38,8 @@ export interface SessionsRole {
   host: SessionHost;
   /** Writes that the journal refused, as another activation had taken over. */
   fenced(): number;
+  /** Sessions whose actor a fault ended not long ago. */
+  relapsed(): number;
   finals: FinalTimes;
   webhooks: WebhookSender;
 }
@@ -102,7 +104,13 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   stack.push("actor host", () => host.drain());
   stack.push("partitions", () => owner.stop(), HAND_OVER_MS);
   startJobs(context, client);
-  return { host, finals, fenced: () => fenced, webhooks: startWebhooks(context) };
+  return {
+    host,
+    finals,
+    fenced: () => fenced,
+    relapsed: () => sweeper.relapsed,
+    webhooks: startWebhooks(context),
+  };
 }
 
 function startSweeper(

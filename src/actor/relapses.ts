@@ -1,7 +1,13 @@
 const FIRST_WAIT = 500;
 const LAST_WAIT = 60_000;
+const MOST_DOUBLINGS = 10;
 /** An activation that lasted so long, milliseconds, owes nothing to the fault before. */
 const RECOVERED = 10 * 60_000;
+
+/** How long to leave alone what failed so many times in a row, milliseconds. */
+export function restAfter(times: number): number {
+  return Math.min(LAST_WAIT, FIRST_WAIT * 2 ** Math.min(times - 1, MOST_DOUBLINGS));
+}
 
 interface Relapse {
   times: number;
@@ -18,6 +24,7 @@ interface Relapse {
 export class Relapses {
   readonly #relapses = new Map<string, Relapse>();
 
+  /** Actors that were ended so not long ago, taken up again or not. */
   get size(): number {
     return this.#relapses.size;
   }
@@ -33,9 +40,9 @@ export class Relapses {
   due(now: number): string[] {
     const due: string[] = [];
     for (const [id, { times, endedAt, active }] of this.#relapses) {
-      if (active && now - endedAt >= RECOVERED) this.#relapses.delete(id);
-      const wait = Math.min(LAST_WAIT, FIRST_WAIT * 2 ** Math.min(times - 1, 10));
-      if (!active && now - endedAt >= wait) due.push(id);
+      const since = now - endedAt;
+      if (active && since >= RECOVERED) this.#relapses.delete(id);
+      if (!active && since >= restAfter(times)) due.push(id);
     }
     return due;
   }

@@ -3,10 +3,8 @@ import { delay } from "../base/deferred.ts";
 import { errorMessage, isAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Backlog, BacklogCommand } from "./backlog.ts";
-import { Relapses } from "./relapses.ts";
+import { Relapses, restAfter } from "./relapses.ts";
 
-const FIRST_WAIT = 500;
-const LAST_WAIT = 60_000;
 /** Unfinished sessions loaded at the same time. */
 const ACTIVATED_TOGETHER = 8;
 
@@ -39,6 +37,11 @@ export class Sweeper {
   taken(partition: number): void {
     this.#fresh.add(partition);
     this.#wake.abort();
+  }
+
+  /** Sessions whose activation a fault ended not long ago. */
+  get relapsed(): number {
+    return this.#relapses.size;
   }
 
   /** This session's activation ended by a fault: nobody else may ask for it. */
@@ -131,8 +134,7 @@ export class Sweeper {
       this.#failed.delete(command.id);
     } catch (error) {
       const times = (this.#failed.get(command.id)?.times ?? 0) + 1;
-      const wait = Math.min(LAST_WAIT, FIRST_WAIT * 2 ** Math.min(times, 10));
-      this.#failed.set(command.id, { times, at: clock.monotonic() + wait });
+      this.#failed.set(command.id, { times, at: clock.monotonic() + restAfter(times) });
       if (times > 1 || (isAppError(error) && error.retryable)) return;
       const { type } = command.command;
       log.warn({ command: type, error: errorMessage(error) }, "command refused");

@@ -116,6 +116,12 @@ async function whoOwns([one, other]: [Owner, Owner], sessions: number): Promise<
   return one.owned.length > 0 ? [one, other] : [other, one];
 }
 
+async function writesWhatItOwns(owner: Owner): Promise<void> {
+  const before = owner.stored;
+  const does = () => owner.owned.length === 0 || owner.stored > before + 20;
+  await until(does, `${owner.name} to write what it owns`, STEP_MS);
+}
+
 /** False when the victim had just handed over everything and had nothing to write. */
 async function playRound(victim: Owner, other: Owner, sessions: string[]): Promise<boolean> {
   const writes = async (owner: Owner): Promise<void> => {
@@ -135,9 +141,8 @@ async function playRound(victim: Owner, other: Owner, sessions: string[]): Promi
     () => true,
     () => false,
   );
-  // By whoever has them now: the stopped one comes back for its share.
-  const before = victim.stored + other.stored;
-  await until(() => victim.stored + other.stored > before + 20, "sessions to be written", STEP_MS);
+  // Each that has any now: the stopped one comes back for its share, which may be all of them.
+  await Promise.all([victim, other].map(writesWhatItOwns));
   return hasBitten;
 }
 

@@ -152,9 +152,8 @@ export class ChaosStage {
     return `http://127.0.0.1:${this.proxies["client-front"].port}/api`;
   }
 
-  /** SIGKILL, and back again on the same port when this resolves. */
   /**
-   * As a supervisor does it: one that cannot start because something is in the way tries again. So
+   * SIGKILL, and back again on the same port when this resolves. As a supervisor does it: one that cannot start because something is in the way tries again. So
    * does a PostgreSQL whose killed postmaster left processes behind that hold its memory.
    */
   async killAndRestart(part: PartName): Promise<void> {

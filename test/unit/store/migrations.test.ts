@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+
+const FOLDER = new URL("../../../src/store/migrations/", import.meta.url);
+
+/**
+ * SHA-256 of each migration that databases may have applied. Such a file is never changed, renamed
+ * or folded into another: a service whose files differ refuses those databases. New ones are added.
+ */
+const APPLIED: Readonly<Record<string, string>> = {
+  "0001_foundation.sql": "63ddc1bc4a46a905d3707d466024820f487aecfe33dffc1908deeddd998894af",
+  "0002_edits.sql": "68448259bec5aa2fb84fb8bd0ffea10b153c1561df7d885eb5abdaf8efd065d4",
+  "0003_audit.sql": "abe81c2c484f6f630e4246537d773f546c5a1bb4bec9159020f0f0d6de5c25d9",
+  "0004_trust.sql": "9777f213a88c77a48a7f1c4340caeee57964a762955f7b89fd6d35e9bdb7064f",
+  "0005_identity.sql": "fa16ca4ab2615e13075126bfa693848a7d1bae496a4bf183bed1c0779f176b67",
+  "0006_groups.sql": "2c738601792a3e75466de18e94cf9dc289cf04aea770437b709ba0b3250e1d51",
+  "0007_webhooks.sql": "8d72c69c859309ac172f9e95062811abbf150d86cfb2bf1a4509a8286b7be9c6",
+  "0008_summaries.sql": "6b38d7f4db7e02e47c91aa670b96723c3a6ce61f01b570856080d7a6b138e2b8",
+  "0009_search.sql": "22b1732a4fb95b5d60e76903b65bbef8e5ff2b29805e6a8711b5a04b3d0e07e3",
+  "0010_graph.sql": "99cf1bc9261cc62926a99333aa442163c7313132ffc548f044ce8d47ea056cf9",
+  "0011_sessions.sql": "b1a2336212781554a92a8229b7db8147fe7e3bc5294cdc8ce812e85684663fe9",
+  "0012_idempotency.sql": "56169bd01b5de477efc6623f3fbc16372265b74743c99b8e63278ca6f939fd6f",
+  "0013_logins.sql": "e8a23f218e02a6bca9fea9f1e70cb3f69e29d2bb1c90decfcc2e17569a6fdb4c",
+  "0014_audio_streams.sql": "02fd5c6596d3a7d3cc418d8acdae8c24f33b921f36e32209151c0bde65183ca8",
+  "0015_presence.sql": "706275de488f5e7416d11906647bec426d3823cc33c9737a2f8656ce1a3e20f5",
+  "0017_suspects.sql": "faba7b5fc7a9a6a9f46af262864119a3d28b6bcebda89d2d252710553bc3ded4",
+  "0018_command_outcomes.sql": "d3d09a9c7c19fd7c59838dfd557d9a6c008bf8d378822724da374e5f5473dfeb",
+  "0020_chunk_groups.sql": "f3431970011a22229fbebc104b2f5342b6ac1d934de207decde230f72fc79990",
+  "0021_segment_language.sql": "6513a332a6da8428febd0f3759fef9b7078fd5f538b54de3a25dae7168041a53",
+  "0022_chunk_group_plans.sql": "a17f2f4f127eb9a6d9479fbce2712948d0a3a6b49b2ef78ed186f04ef2269fb1",
+  "0023_audio_folder.sql": "7e4b605ea509c8988df7f8f08cdc346933c2ecef9db2fe0a8f826154206e55f6",
+};
+
+it("migrations: those that databases have applied are as they were", () => {
+  const names = readdirSync(FOLDER).sort();
+  const found = names.map((name) => {
+    const sql = readFileSync(new URL(name, FOLDER));
+    return [name, createHash("sha256").update(sql).digest("hex")];
+  });
+  expect(Object.fromEntries(found)).toEqual(APPLIED);
+});
