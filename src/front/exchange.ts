@@ -1,7 +1,7 @@
 import type { HttpResponse } from "uWebSockets.js";
 import type { BodyStream } from "../api/route.ts";
 import { withTimeout } from "../base/deferred.ts";
-import { type Answer, renderAnswer, writeHead } from "./answer.ts";
+import { type Answer, type Head, type Payload, renderAnswer, writeHead } from "./answer.ts";
 import { BodyWriter } from "./body-writer.ts";
 
 /** Takes the bytes of a body as they come. */
@@ -23,8 +23,13 @@ const DROP_BYTES = 1024 * 1024;
 const RENEW_MS = 3000;
 /** A body up to this size is kept as it comes: most are in the same packet as their head. */
 const EARLY_BYTES = 16 * 1024;
-const LINGER_MS = 500;
-const LINGER_BYTES = 16 * 1024 * 1024;
+/**
+ * A client that still writes when it is refused reads the answer only after its last byte: what it
+ * sends is dropped until then, for as long as it keeps coming.
+ */
+const LINGER_IDLE_MS = 2_000;
+const LINGER_MS = 30_000;
+const LINGER_BYTES = 256 * 1024 * 1024;
 
 export interface StreamLimits {
   /** A client that takes nothing for so long loses its connection. */
@@ -56,6 +61,7 @@ export class Exchange {
   #discarded = 0;
   #renewedAt: number;
   #linger: NodeJS.Timeout | undefined;
+  #lingerUntil = 0;
 
   /**
    * @param id told with the answer
@@ -121,17 +127,18 @@ export class Exchange {
     { head, close }: { head: boolean; close: boolean },
   ): boolean {
     if (this.#state !== "open") return false;
-    if (!this.#last && this.#bytesLeft > DROP_BYTES) return this.#sendAndClose(answer, extra);
     const { head: headers, payload } = renderAnswer(answer, extra);
-    this.resume();
-    this.#state = "ended";
-    this.#forget();
+    const { status } = answer;
+    const bodiless = isBodiless(status);
+    if (head || bodiless) {
+      const length = bodiless ? undefined : Buffer.byteLength(payload ?? "");
+      return this.#sendHead(status, headers, length, close);
+    }
+    if (this.#isFarFromLast()) return this.#sendAndClose(status, headers, payload ?? "");
+    this.#end();
     this.#res.cork(() => {
-      writeHead(this.#res, answer.status, this.#id, headers);
-      if (head) this.#res.endWithoutBody(Buffer.byteLength(payload ?? ""), close);
-      else if (payload === undefined && isBodiless(answer.status)) {
-        this.#res.endWithoutBody(undefined, close);
-      } else this.#res.end(payload ?? "", close);
+      writeHead(this.#res, status, this.#id, headers);
+      this.#res.end(payload ?? "", close);
     });
     return true;
   }
@@ -176,17 +183,37 @@ export class Exchange {
     answer: Answer,
     body: BodyStream,
     extra: Readonly<Record<string, string>>,
+    { close }: { close: boolean },
   ): boolean {
     if (this.#state !== "open") return false;
     const { head } = renderAnswer(answer, extra);
+    return this.#sendHead(answer.status, head, body.length, close);
+  }
+
+  /**
+   * An answer without a body. Given a length, uWebSockets.js waits for bytes that never come, and
+   * asked to close it writes one; so its own head says neither.
+   */
+  #sendHead(status: number, head: Head, length: number | undefined, close: boolean): boolean {
+    if (close || this.#isFarFromLast()) return this.#sendAndClose(status, head, undefined, length);
+    this.#end();
+    this.#res.cork(() => {
+      writeHead(this.#res, status, this.#id, head);
+      if (length !== undefined) this.#res.writeHeader("Content-Length", String(length));
+      this.#res.endWithoutBody();
+    });
+    return true;
+  }
+
+  /** Too much of the request's body is still to come to keep the connection for it. */
+  #isFarFromLast(): boolean {
+    return !this.#last && this.#bytesLeft > DROP_BYTES;
+  }
+
+  #end(): void {
     this.resume();
     this.#state = "ended";
     this.#forget();
-    this.#res.cork(() => {
-      writeHead(this.#res, answer.status, this.#id, head);
-      this.#res.endWithoutBody(body.length);
-    });
-    return true;
   }
 
   #beginStream(
@@ -214,25 +241,30 @@ export class Exchange {
   }
 
   /**
-   * Answers while a large body is still coming, and closes soon after: at
-   * once, a client that is still writing would see a reset, not the answer.
+   * Answers and closes soon after. At once, a client that is still writing would see a reset, not
+   * the answer.
    *
    * uWebSockets.js lets go of a response that it ended, so the whole answer is
    * written as one last header, whose line break is the last two bytes of the
-   * body (white space in JSON); closing is then still ours.
+   * body (white space in JSON) or of the head; closing is then still ours.
    */
-  #sendAndClose(answer: Answer, extra: Readonly<Record<string, string>>): boolean {
-    const { head, payload } = renderAnswer(answer, { ...extra, Connection: "close" });
+  #sendAndClose(status: number, head: Head, body: Payload, length?: number): boolean {
     this.resume();
     this.#state = "lingering";
     this.#forget();
-    const body = Buffer.from(payload ?? "");
-    const length = `${body.byteLength + 2}\r\n\r\n`;
     this.#res.cork(() => {
-      writeHead(this.#res, answer.status, this.#id, head);
-      this.#res.writeHeader("Content-Length", Buffer.concat([Buffer.from(length), body]));
+      writeHead(this.#res, status, this.#id, head);
+      if (length !== undefined) this.#res.writeHeader("Content-Length", String(length));
+      if (body === undefined) this.#res.writeHeader("Connection", "close\r\n");
+      else {
+        this.#res.writeHeader("Connection", "close");
+        this.#res.writeHeader("Content-Length", lastHeader(Buffer.from(body)));
+      }
     });
-    this.#linger = setTimeout(() => this.#endLingering(), LINGER_MS);
+    // Not from in here: the answer may still be corked, and closing would drop it.
+    if (this.#last) setImmediate(() => this.#endLingering());
+    this.#lingerUntil = performance.now() + LINGER_MS;
+    this.#linger = setTimeout(() => this.#endLingering(), LINGER_IDLE_MS);
     return true;
   }
 
@@ -268,9 +300,11 @@ export class Exchange {
   }
 
   #discard(bytes: number): void {
+    this.#renew();
+    this.#linger?.refresh();
     this.#discarded += bytes;
-    // Not from in here: the answer may still be corked, and closing would drop it.
-    if (this.#last || this.#discarded > LINGER_BYTES) setImmediate(() => this.#endLingering());
+    const tooMuch = this.#discarded > LINGER_BYTES || performance.now() > this.#lingerUntil;
+    if (this.#last || tooMuch) setImmediate(() => this.#endLingering());
   }
 
   #endLingering(): void {
@@ -291,6 +325,11 @@ export class Exchange {
     this.#forget();
     consumer?.gone();
   }
+}
+
+/** The body's length, the end of the head and the body up to the line break that follows. */
+function lastHeader(body: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${body.byteLength + 2}\r\n\r\n`), body]);
 }
 
 function isBodiless(status: number): boolean {

@@ -241,11 +241,11 @@ export class HttpFront implements QueueOwner {
     extra: Record<string, string>,
   ): Promise<number> {
     const { exchange, incoming } = serving;
-    if (serving.close) extra.Connection = "close";
     try {
       if (incoming.method === "HEAD") {
-        return exchange.sendStreamHead(answer, stream, extra) ? answer.status : 499;
+        return exchange.sendStreamHead(answer, stream, extra, serving) ? answer.status : 499;
       }
+      if (serving.close) extra.Connection = "close";
       const { downloadStallMs: stallMs, handlerTimeoutMs: sourceMs } = this.#options.limits;
       const whole = await this.#downloads.run(() =>
         exchange.stream(answer, stream, extra, { stallMs, sourceMs }),

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { post, problem, raw, start, stopAfterEach } from "../support/front-calls.ts";
+import { KeptConnection } from "../support/kept-connection.ts";
 import { until } from "../support/until.ts";
 
 stopAfterEach();
@@ -78,6 +79,23 @@ describe("front http: uploads", () => {
       },
     });
     expect((await problem(await post(`${url}/upload`, stream, {})))[0]).toBe(413);
+    expect(await front.leftovers()).toEqual([]);
+  });
+
+  it("tells a client that reads only after its last byte why it refuses", async () => {
+    const { front, url } = await start();
+    const head = "POST /api/upload HTTP/1.1\r\nHost: a\r\n";
+    for (const [how, chunked] of [
+      ["Content-Length: 100000000", false],
+      ["Transfer-Encoding: chunked", true],
+    ] as const) {
+      const connection = new KeptConnection(front.port);
+      await connection.writeAll(`${head}${how}\r\n\r\n`, 100, Buffer.alloc(1_000_000), chunked);
+      const { status, body } = await connection.answer("POST");
+      expect([status, JSON.parse(String(body))], how).toMatchObject([413, { success: false }]);
+      connection.end();
+    }
+    expect((await fetch(`${url}/things`)).status).toBe(200);
     expect(await front.leftovers()).toEqual([]);
   });
 
