@@ -22,7 +22,8 @@ export interface Config {
   /** Key material as JSON instead of a folder. */
   keys: string | undefined;
   allowedOrigins: string[];
-  trustProxy: boolean;
+  /** Proxies in a row before us whose X-Forwarded headers count. */
+  trustProxy: number;
   /** Webhooks may also go to private addresses, and over plain http. */
   webhookAllowPrivate: boolean;
   jsonBytes: number;
@@ -143,7 +144,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     keyFolder: reader.text("VOICE_KEY_DIR", env.VOICE_KEYS ? "unused" : undefined),
     keys: reader.optional("VOICE_KEYS"),
     allowedOrigins: reader.list("ALLOWED_ORIGINS"),
-    trustProxy: reader.flag("TRUST_PROXY"),
+    trustProxy: reader.number("TRUST_PROXY", 0, 0, 10),
     webhookAllowPrivate: reader.flag("WEBHOOK_ALLOW_PRIVATE"),
     jsonBytes: reader.number("MAX_JSON_BYTES", 1_048_576, 1_024, 67_108_864),
     uploadBytes: reader.number("MAX_UPLOAD_BYTES", 67_108_864, 1_024, 1_073_741_824),

@@ -100,10 +100,16 @@ async function chooseWorkspace(
   return { workspaceId, preferredLanguage: found.preferredLanguage };
 }
 
-/** The device's stream as a WebSocket address: of `publicUrl`, else of the request's Host. */
+/** Where the caller thinks the service is. */
+interface Addressed {
+  host?: string | undefined;
+  "x-forwarded-proto"?: string | undefined;
+}
+
+/** The device's stream as a WebSocket address: of `publicUrl`, else of where the request was sent. */
 export function streamUrl(
   publicUrl: string | undefined,
-  host: string | undefined,
+  { host, "x-forwarded-proto": scheme }: Addressed,
   deviceId: string,
 ): string {
   const path = `/api/devices/${deviceId}/stream`;
@@ -111,7 +117,7 @@ export function streamUrl(
   const isHost =
     host !== undefined &&
     /^[A-Za-z0-9.\-_]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/.test(host);
-  return `ws://${isHost ? host : "localhost"}${path}`;
+  return `${scheme === "https" ? "wss" : "ws"}://${isHost ? host : "localhost"}${path}`;
 }
 
 /** A new session of the device; throws `already_recording` when it has one. */
@@ -172,7 +178,7 @@ function startSession(ports: DeviceSessionPorts): Route {
           success: true,
           session_id: id,
           started_at: toTimestamp(startedAt),
-          stream_url: streamUrl(ports.publicUrl, headers.host, device.id),
+          stream_url: streamUrl(ports.publicUrl, headers, device.id),
         },
       };
     },

@@ -36,7 +36,7 @@ export interface DeviceChannelOptions {
   authenticator: Authenticator;
   rates: RateLimits;
   origins: Origins;
-  trustProxy: boolean;
+  trustProxy: number;
   clock: Clock;
   log: Log;
 }

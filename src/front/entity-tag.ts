@@ -17,15 +17,16 @@ function digest(value: unknown): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }
 
-const TAG = /^(W\/)?("[\x21\x23-\x7e]*")$/;
+/** What a server on the way appends to a tag when it compresses (Apache, Caddy). */
+const TAG = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*?)(?:-(?:gzip|br|zstd|deflate))?"/g;
 
-/** The tags of an If-Match or If-None-Match; "*" for any. Weak ones come with `W/`. */
+/**
+ * The tags of an If-Match or If-None-Match as we gave them out; "*" for any. Every proxy that
+ * compresses makes ours weak (`W/`): the thing is still the one that the tag names.
+ */
 function tagsOf(header: string): string[] | "*" {
   if (header.trim() === "*") return "*";
-  return header
-    .split(",")
-    .map((tag) => tag.trim())
-    .filter((tag) => TAG.test(tag));
+  return Array.from(header.matchAll(TAG), ([, opening]) => `${opening}"`);
 }
 
 /** What an edit is held against. */
@@ -33,7 +34,7 @@ function lastingPart(tag: string): string {
   return tag.replace(/\.[^.]*"$/, '"');
 }
 
-/** If-Match (RFC 9110 §13.1.1): strong comparison, without what changes by itself. */
+/** If-Match (RFC 9110 §13.1.1), without what changes by itself. */
 export function isExpected(header: string, tag: string): boolean {
   const tags = tagsOf(header);
   return tags === "*" || tags.some((given) => lastingPart(given) === lastingPart(tag));
@@ -42,5 +43,10 @@ export function isExpected(header: string, tag: string): boolean {
 /** If-None-Match (RFC 9110 §13.1.2): weak comparison of the whole. */
 export function isKnown(header: string, tag: string): boolean {
   const tags = tagsOf(header);
-  return tags === "*" || tags.some((given) => given.replace(/^W\//, "") === tag);
+  return tags === "*" || tags.includes(tag);
+}
+
+/** The tag of the same thing in other bytes. */
+export function weakTag(tag: string): string {
+  return tag.startsWith("W/") ? tag : `W/${tag}`;
 }

@@ -61,8 +61,8 @@ export interface HttpOptions {
   idempotency: IdempotencyOptions;
   limits: HttpLimits;
   uploadFolder: string;
-  /** Believe X-Forwarded-For; only behind a proxy that sets it. */
-  trustProxy: boolean;
+  /** Proxies in a row before us whose X-Forwarded headers count. */
+  trustProxy: number;
   observer?: FrontObserver | undefined;
   log: Log;
 }

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { newId } from "../base/ids.ts";
+import { applyForwarded } from "./forwarded.ts";
 
 /** A request copied out of uWebSockets.js, whose own object dies at the first await. */
 export interface Incoming {
@@ -10,43 +11,42 @@ export interface Incoming {
   path: string;
   /** The raw query string without the question mark. */
   query: string;
-  /** Lower-case names; repeated headers are joined with a comma. */
+  /**
+   * Lower-case names; repeated headers are joined with a comma. `host` and `x-forwarded-proto` are
+   * the client's, as far as trusted proxies tell.
+   */
   headers: Readonly<Record<string, string>>;
+  /** The client's, behind trusted proxies too. */
   address: string;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Copies all of a request; call it before anything is awaited. */
-export function copyRequest(res: HttpResponse, req: HttpRequest, trustProxy: boolean): Incoming {
+/**
+ * Copies all of a request; call it before anything is awaited.
+ *
+ * @param hops proxies in front whose word counts
+ */
+export function copyRequest(res: HttpResponse, req: HttpRequest, hops: number): Incoming {
   const headers: Record<string, string> = Object.create(null);
   req.forEach((name, value) => {
     const before = headers[name];
     headers[name] = before === undefined ? value : `${before}, ${value}`;
   });
+  const forwarded = applyForwarded(headers, hops);
   return {
     id: requestId(headers["x-request-id"]),
     method: req.getMethod().toUpperCase(),
     path: req.getUrl(),
     query: req.getQuery() ?? "",
     headers,
-    address: addressOf(res, headers, trustProxy),
+    address: forwarded ?? Buffer.from(res.getRemoteAddressAsText()).toString("latin1"),
   };
 }
 
 /** What the caller gave, when it is one, else a new one. */
 export function requestId(given: string | undefined): string {
   return given !== undefined && REQUEST_ID.test(given) ? given : newId();
-}
-
-/** The peer's address; behind a proxy we trust, the last one that it wrote down. */
-function addressOf(
-  res: HttpResponse,
-  headers: Readonly<Record<string, string>>,
-  trustProxy: boolean,
-): string {
-  const forwarded = trustProxy ? headers["x-forwarded-for"]?.split(",").at(-1)?.trim() : undefined;
-  return forwarded || Buffer.from(res.getRemoteAddressAsText()).toString("latin1");
 }
 
 /** Query parameters, decoded; a repeated one becomes an array. */

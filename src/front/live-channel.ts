@@ -40,7 +40,7 @@ export interface LiveChannelOptions extends LiveOptions {
   authenticator: Authenticator;
   rates: RateLimits;
   origins: Origins;
-  trustProxy: boolean;
+  trustProxy: number;
   observer?: FrontObserver | undefined;
   clock: Clock;
   log: Log;

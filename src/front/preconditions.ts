@@ -1,6 +1,6 @@
 import { isEdit, Representations, staleEdit } from "../api/representations.ts";
 import type { Reply, Request, Route } from "../api/route.ts";
-import { entityTag, isExpected, isKnown } from "./entity-tag.ts";
+import { entityTag, isExpected, isKnown, weakTag } from "./entity-tag.ts";
 
 /** ETags on answers, If-Match before edits, If-None-Match on reads. */
 export class Preconditions {
@@ -31,12 +31,14 @@ export class Preconditions {
   finish(route: Route, request: Request, reply: Reply): Reply {
     if (reply.status !== 200 || !this.#representations.isTagged(route)) return reply;
     const tag = entityTag(reply.body, this.#representations.find(route)?.volatile);
-    const headers = { ...reply.headers, ETag: tag };
     const known = request.headers["if-none-match"];
     if (route.method === "get" && known !== undefined && isKnown(known, tag)) {
-      return { status: 304, headers };
+      // As the reader's copy has it, so that a cache finds that copy again.
+      const weak = weakTag(tag);
+      const same = known.includes(weak) ? weak : tag;
+      return { status: 304, headers: { ...reply.headers, ETag: same } };
     }
-    return { ...reply, headers };
+    return { ...reply, headers: { ...reply.headers, ETag: tag } };
   }
 }
 

@@ -36,7 +36,7 @@ export interface FrontOptions {
   allowedOrigins: readonly string[];
   /** Folder for uploads on their way; emptied of leftovers at start. */
   uploadFolder: string;
-  trustProxy: boolean;
+  trustProxy: number;
   observer?: FrontObserver;
   host: string;
   /** 0 takes a free one. */

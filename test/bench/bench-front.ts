@@ -106,7 +106,7 @@ export async function startBenchFront(): Promise<BenchFront> {
     idempotency: { book: new MemoryIdempotencyBook(), secret: randomBytes(32) },
     allowedOrigins: [],
     uploadFolder,
-    trustProxy: false,
+    trustProxy: 0,
     host: "127.0.0.1",
     port: 0,
     log: silentLog,

@@ -39,6 +39,15 @@ describe("front preconditions", () => {
     ).toBe(412);
   });
 
+  it("takes the weak form that a proxy which compresses makes of a tag", async () => {
+    const weak = `W/${await tagNow()}`;
+    const known = { "if-none-match": `"other", ${weak}` };
+    const same = await house.raw("GET", path, { bearer, headers: known });
+    expect([same.status, same.headers.get("etag")]).toEqual([304, weak]);
+    expect((await rename("weak", `"other", ${weak}`)).status).toBe(200);
+    expect((await rename("weaker", weak)).status).toBe(412);
+  });
+
   it("lets one of many edits at once through", async () => {
     const tag = await tagNow();
     const names = Array.from({ length: 6 }, (_, n) => `rival ${n}`);

@@ -88,7 +88,7 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
     allowedOrigins: [],
     idempotency: { book: new MemoryIdempotencyBook(), secret: randomBytes(32) },
     uploadFolder,
-    trustProxy: false,
+    trustProxy: 0,
     host: "127.0.0.1",
     port: 0,
     log: silentLog,

@@ -60,7 +60,7 @@ export class HttpHouse {
       },
       allowedOrigins: [],
       uploadFolder: join(accounts.folder, "uploads"),
-      trustProxy: false,
+      trustProxy: 0,
       host: "127.0.0.1",
       port: 0,
       log: silentLog,

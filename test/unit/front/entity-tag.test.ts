@@ -20,14 +20,22 @@ describe("entity tags", () => {
     expect(isExpected(before, renamed)).toBe(false);
   });
 
-  it("take lists and *, compare strongly for edits and weakly for reads", () => {
-    const tag = entityTag(thing);
-    for (const header of ["*", tag, `"x", ${tag}`]) {
-      expect([isExpected(header, tag), isKnown(header, tag)]).toEqual([true, true]);
+  it("are known in lists, as *, and as servers on the way change them that compress", () => {
+    for (const tag of [entityTag(thing), entityTag(thing, ["seen"])]) {
+      const weak = `W/${tag}`;
+      const suffixed = ["gzip", "br", "zstd"].map((name) => tag.replace(/"$/, `-${name}"`));
+      const lists = [`"x", ${tag}`, `${weak} ,"x"`, `"a,b",${tag}`, `W/"y",,${weak}`];
+      for (const header of ["*", " * ", tag, weak, `W/${suffixed[0]}`, ...suffixed, ...lists]) {
+        expect([isExpected(header, tag), isKnown(header, tag)], header).toEqual([true, true]);
+      }
     }
-    expect([isExpected(`W/${tag}`, tag), isKnown(`W/${tag}`, tag)]).toEqual([false, true]);
-    for (const header of ["", "x", '"x"', tag.replaceAll('"', "")]) {
-      expect([isExpected(header, tag), isKnown(header, tag)]).toEqual([false, false]);
+  });
+
+  it("are not known as others, cut short or without their quotes", () => {
+    const tag = entityTag(thing);
+    const others = ["", "x", '"x"', 'W/"x"', "W/", tag.replaceAll('"', ""), tag.slice(0, -1)];
+    for (const header of [...others, tag.replace(/.{5}"$/, '"'), tag.replace(/"$/, '-x"')]) {
+      expect([isExpected(header, tag), isKnown(header, tag)], header).toEqual([false, false]);
     }
   });
 });
