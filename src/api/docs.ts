@@ -33,6 +33,7 @@ export function docsRoutes(
       summary: "This interface as an OpenAPI 3.1 document",
       auth: [],
       errors: [],
+      constant: true,
       responses: {
         200: { description: "The document.", schema: Type.Object({ openapi: Type.String() }) },
       },
@@ -49,6 +50,7 @@ export function docsRoutes(
       summary: "This interface as a page for people",
       auth: [],
       errors: [],
+      constant: true,
       responses: { 200: { description: "The page.", mediaTypes: ["text/html"] } },
       handle: async () => {
         page ??= docsPage(routes(), info, (route) => [
@@ -74,6 +76,7 @@ function asyncApiRoute(info: ApiInfo, { asyncApi }: DocsPorts): Route {
     summary: "The live channel as an AsyncAPI 3.0 document",
     auth: [],
     errors: [],
+    constant: true,
     responses: {
       200: { description: "The document.", schema: Type.Object({ asyncapi: Type.String() }) },
     },

@@ -40,6 +40,11 @@ export interface Route {
    * It draws on no budget, since a refusal would cost as much.
    */
   ready?: Reply;
+  /**
+   * The answer's body never changes while the process runs: it is turned into bytes, and
+   * compressed, once.
+   */
+  constant?: true;
   /** Called so often by so many that each call that went well is no line of the log. */
   frequent?: true;
   /** Members of that thing which change by themselves: an edit is not stale for them. */

@@ -7,6 +7,8 @@ export interface Answer {
   status: number;
   headers?: Readonly<Record<string, string>>;
   body?: unknown;
+  /** The body's bytes or text, where they were made already. */
+  payload?: string | Uint8Array;
   stream?: BodyStream;
 }
 
@@ -45,15 +47,15 @@ export function renderAnswer(
   answer: Answer,
   extra: Readonly<Record<string, string>>,
 ): { head: Head; payload: Payload } {
-  const { body, headers: own } = answer;
-  const raw = typeof body === "string" && own !== undefined && hasHeader(own, "content-type");
-  const payload =
-    raw || body instanceof Uint8Array
-      ? (body as string | Uint8Array)
-      : body === undefined
-        ? undefined
-        : JSON.stringify(body);
-  return { head: renderHead(own, extra, payload !== undefined), payload };
+  const payload = answer.payload ?? payloadOf(answer);
+  return { head: renderHead(answer.headers, extra, payload !== undefined), payload };
+}
+
+/** What a body is sent as. Throws when it cannot be written as JSON. */
+export function payloadOf({ body, headers = {} }: Answer): Payload {
+  if (body === undefined || body instanceof Uint8Array) return body;
+  if (typeof body === "string" && hasHeader(headers, "content-type")) return body;
+  return JSON.stringify(body);
 }
 
 function renderHead(
@@ -66,7 +68,13 @@ function renderHead(
   if (!overlaps(own, extra)) return { usual, lines: linesOf(extra) + linesOf(own) };
   const headers = new Map<string, string>();
   for (const source of [ALWAYS, json ? CONTENT_TYPE : {}, extra, own]) {
-    for (const name in source) headers.set(toLowerCase(name), line(name, source[name] ?? ""));
+    for (const name in source) {
+      const lower = toLowerCase(name);
+      const before = lower === "vary" ? headers.get(lower) : undefined;
+      const text = source[name] ?? "";
+      // What one source says of the cache does not undo what another says.
+      headers.set(lower, before === undefined ? line(name, text) : `${before}, ${text}`);
+    }
   }
   return { usual: BARE, lines: [...headers.values()].join("") };
 }

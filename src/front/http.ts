@@ -9,6 +9,7 @@ import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Answer } from "./answer.ts";
 import { bodyLength, checkBodyHead } from "./body-head.ts";
 import { authenticateRoute, checkRole } from "./caller.ts";
+import { Compression } from "./compression.ts";
 import { Exchange } from "./exchange.ts";
 import type { FrontObserver } from "./front-observer.ts";
 import { Gate } from "./gate.ts";
@@ -23,7 +24,7 @@ import { enforce, type RateLimits } from "./rate-limits.ts";
 import { ReadyAnswer } from "./ready-answer.ts";
 import { type Match, RouteTable } from "./route-table.ts";
 import { ServedRequest } from "./served-request.ts";
-import { readUpload, removeFile } from "./upload-body.ts";
+import { readUpload, removeAfter } from "./upload-body.ts";
 
 export interface HttpLimits {
   jsonBytes: number;
@@ -100,6 +101,7 @@ export class HttpFront implements QueueOwner {
   readonly #uploads: Gate;
   readonly #idempotency: Idempotency;
   readonly #preconditions: Preconditions;
+  readonly #compression: Compression;
   readonly #downloads: Gate;
   readonly #requests: Gate;
   #inFlight = 0;
@@ -113,6 +115,7 @@ export class HttpFront implements QueueOwner {
     this.#uploads = new Gate(options.limits.concurrentUploads, "uploads");
     this.#idempotency = new Idempotency(options.idempotency, options.log);
     this.#preconditions = new Preconditions(options.routes);
+    this.#compression = new Compression(options.routes);
     this.#downloads = new Gate(options.limits.concurrentDownloads, "downloads");
     this.#requests = new Gate(options.limits.concurrentRequests, "requests");
   }
@@ -200,6 +203,12 @@ export class HttpFront implements QueueOwner {
 
   /** The status as sent; 499 when nobody was there any more. */
   #send(serving: Serving, answer: Answer): number | Promise<number> {
+    const packed = this.#compression.pack(answer, serving.route, serving.incoming.headers);
+    if (!(packed instanceof Promise)) return this.#write(serving, packed);
+    return packed.then((each) => this.#write(serving, each));
+  }
+
+  #write(serving: Serving, answer: Answer): number | Promise<number> {
     const { exchange, incoming, close } = serving;
     const how = { head: incoming.method === "HEAD", close };
     const extra = this.#extraHeaders(serving);
@@ -387,9 +396,4 @@ export class HttpFront implements QueueOwner {
     await done;
     return answer;
   }
-}
-
-async function removeAfter(work: Promise<unknown>, path: string): Promise<void> {
-  await work.catch(() => {});
-  await removeFile(path);
 }

@@ -120,6 +120,12 @@ export async function removeFile(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => {});
 }
 
+/** Removes it once the work ended, well or not. */
+export async function removeAfter(work: Promise<unknown>, path: string): Promise<void> {
+  await work.catch(() => {});
+  await removeFile(path);
+}
+
 function fileError(error: NodeJS.ErrnoException): AppError {
   if (error.code === "ENOSPC" || error.code === "EDQUOT") {
     return new AppError("storage_full", "There is no room left to store the upload.", {
