@@ -1,3 +1,5 @@
+import type { Log } from "../base/log.ts";
+
 type Headers = Readonly<Record<string, string>>;
 
 const ALLOWED_HEADERS = [
@@ -29,12 +31,21 @@ const EXPOSED_HEADERS = [
   "X-Request-Id",
 ].join(", ");
 
+/** What the answer to a preflight depends on. */
+const PREFLIGHT_VARY = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
+/** Refused origins that the log has named; no more are, since anybody can send any. */
+const NAMED_ORIGINS = 100;
+const SHOWN_LENGTH = 200;
+
 /** Which other origins browsers may call from; none unless configured. */
 export class Origins {
   readonly #allowed: ReadonlySet<string>;
+  readonly #log: Log | undefined;
+  readonly #named = new Set<string>();
 
-  constructor(allowed: readonly string[]) {
+  constructor(allowed: readonly string[], log?: Log) {
     this.#allowed = new Set(allowed.map((origin) => origin.toLowerCase()));
+    this.#log = log;
   }
 
   /** True when browsers of any other origin may call. */
@@ -54,16 +65,32 @@ export class Origins {
     };
   }
 
-  /** More of them for the preflight of an allowed origin. */
+  /**
+   * More of them for the preflight of an allowed origin. Browsers show a page's developer only that
+   * nothing was allowed, so the log says once of each other origin what to do.
+   */
   preflight(headers: Headers, allow: readonly string[]): Record<string, string> {
-    const base = this.headers(headers);
-    if (base["Access-Control-Allow-Origin"] === undefined) return base;
+    if (headers["access-control-request-method"] === undefined) return this.headers(headers);
+    const base = { ...this.headers(headers), Vary: PREFLIGHT_VARY };
+    if (!("Access-Control-Allow-Origin" in base)) {
+      this.#nameRefused(headers.origin ?? "");
+      return base;
+    }
     return {
       ...base,
       "Access-Control-Allow-Methods": allow.join(", "),
       "Access-Control-Allow-Headers": ALLOWED_HEADERS,
       "Access-Control-Max-Age": "600",
     };
+  }
+
+  #nameRefused(given: string): void {
+    const origin = given.slice(0, SHOWN_LENGTH);
+    if (origin === "" || this.#named.size >= NAMED_ORIGINS || this.#named.has(origin)) return;
+    this.#named.add(origin);
+    const advice =
+      "a browser's page of this origin may not call: add the origin to ALLOWED_ORIGINS";
+    this.#log?.warn({ origin }, advice);
   }
 
   /** May a page of this origin open a live socket here? Programs send no Origin. */

@@ -64,7 +64,7 @@ export class FrontServer implements QueueOwner {
     const shared = {
       authenticator: options.authenticator,
       rates: new RateLimits(options.rates, clock),
-      origins: new Origins(options.allowedOrigins),
+      origins: new Origins(options.allowedOrigins, options.log),
       trustProxy: options.trustProxy,
       observer: options.observer,
       log: options.log,
