@@ -9,6 +9,7 @@ import { PROJECT } from "./setup/paths.mjs";
 import { prepare } from "./setup/prepare.mjs";
 import { StepError } from "./setup/step-error.mjs";
 import { CHECKS, runCheck } from "./testing/checks.mjs";
+import { prepareForeignPrograms } from "./testing/foreign-programs.mjs";
 import { runSuite, SUITES } from "./testing/suites.mjs";
 
 const SETTINGS = [
@@ -35,6 +36,7 @@ await runEntry(async (screen) => {
   const { stages, passedOn } = parseArguments(process.argv.slice(2));
   shieldFromSettings();
   const env = await prepare(screen);
+  if (stages.includes("e2e")) Object.assign(env, await prepareForeignPrograms(screen));
   const client = join(PROJECT, "src/cli/gen/api-schema.ts");
   if (!stages.includes("client") && !existsSync(client)) stages.unshift("client");
   const total = { passed: 0, failed: 0, skipped: 0 };
