@@ -71,8 +71,8 @@ export class Origins {
    */
   preflight(headers: Headers, allow: readonly string[]): Record<string, string> {
     if (headers["access-control-request-method"] === undefined) return this.headers(headers);
-    const base = { ...this.headers(headers), Vary: PREFLIGHT_VARY };
-    if (!("Access-Control-Allow-Origin" in base)) {
+    const base: Record<string, string> = { ...this.headers(headers), Vary: PREFLIGHT_VARY };
+    if (base["Access-Control-Allow-Origin"] === undefined) {
       this.#nameRefused(headers.origin ?? "");
       return base;
     }

@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { afterEach, describe, expect, it } from "vitest";
 import { defineRoute, type Reply } from "../../src/api/route.ts";
 import { startFront, type TestFront, type TestFrontOptions } from "../support/front.ts";
@@ -19,7 +19,7 @@ afterEach(async () => {
   await front?.stop();
 });
 
-function route(path: string, reply: Reply, schema = text as Parameters<typeof Type.Array>[0]) {
+function route(path: string, reply: Reply, schema: TSchema = text) {
   return defineRoute({
     method: "get",
     path,

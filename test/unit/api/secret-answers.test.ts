@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../src/api/route.ts";
 import { mayAnswerSecrets } from "../../../src/api/secret-answers.ts";
@@ -39,7 +39,7 @@ function idsOf(routes: readonly Route[]): string[] {
   return routes.map(({ id }) => id);
 }
 
-function answering(schema: ReturnType<typeof Type.Unknown> | undefined, path = "/x"): Route {
+function answering(schema: TSchema | undefined, path = "/x"): Route {
   const responses = { 200: { description: "", ...(schema && { schema }) } };
   return { ...(allRoutes()[0] as Route), path, responses };
 }
