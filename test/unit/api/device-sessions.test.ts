@@ -14,6 +14,11 @@ describe("device sessions", () => {
     expect(streamUrl(undefined, { host: "[::1]:8080" }, "d1")).toBe(`ws://[::1]:8080${path}`);
   });
 
+  it("device sessions: a client that came over TLS to a proxy streams over TLS", () => {
+    const told = { host: "voice.example.org", "x-forwarded-proto": "https" };
+    expect(streamUrl(undefined, told, "d1")).toBe("wss://voice.example.org/api/devices/d1/stream");
+  });
+
   it("device sessions: a Host that is none is not repeated", () => {
     for (const host of [undefined, "", "a/b", "user@host", "x y", '"'] as const) {
       expect(streamUrl(undefined, { host }, "d1")).toBe("ws://localhost/api/devices/d1/stream");
