@@ -24,8 +24,8 @@ export interface SessionFacts {
   /** The caller's role in the session's workspace. */
   workspaceRole: "owner" | "member" | undefined;
   deleted: boolean;
-  /** Nothing is recorded or read any more; corrections may still come. */
-  ended: boolean;
+  /** How it came to its end: nothing is recorded or read any more; corrections may still come. */
+  ended: "completed" | "failed" | undefined;
   guestAccess: "open" | "closed";
   deviceId: string | undefined;
   /** An elevation of this administrator covers the session now. */

@@ -120,8 +120,6 @@ export class LiveViewer {
   #receive(text: string): Ending | undefined {
     for (const frame of parseFrames(text)) {
       if (frame.type === "Error" && !frame.retryable) {
-        // Nothing more will come, and what there is stands ready over REST.
-        if (frame.code === "session_ended") return { kind: "done" };
         return { kind: "refused", reason: `the live channel says: ${frame.message}` };
       }
       const position = this.#advance(frame);
@@ -141,6 +139,7 @@ export class LiveViewer {
       return "next";
     }
     if (frame.type === "Heartbeat") return this.#lostTail(frame.seq) ? "gap" : "next";
+    if (frame.type === "SessionEnded") return frame.seq > (this.#seq ?? 0) ? "gap" : "next";
     if (!("seq" in frame) || frame.seq === undefined) return "next";
     if (this.#seq !== undefined && frame.seq <= this.#seq) return "seen";
     if (this.#seq !== undefined && frame.seq > this.#seq + 1) return "gap";

@@ -41,14 +41,15 @@ export class Transcript {
   readonly #interims = new Map<string, Line>();
   readonly #names = new Map<string, string>();
   #status: SessionStatus = "recording";
+  #wasTold = false;
 
   get status(): SessionStatus {
     return this.#status;
   }
 
-  /** True once no more text will come. */
+  /** True once all that was said has come, or nothing more will. */
   get ended(): boolean {
-    return this.#status !== "recording" && this.#status !== "processing";
+    return this.#wasTold || this.#status === "deleted";
   }
 
   get finals(): Line[] {
@@ -100,7 +101,11 @@ export class Transcript {
         return { ...NOTHING, stale: frame.segment_ids.some((id) => !this.#finals.has(id)) };
       case "SessionStatus":
         this.#status = frame.status;
-        if (this.ended) this.#interims.clear();
+        if (frame.status !== "recording" && frame.status !== "processing") this.#interims.clear();
+        return NOTHING;
+      case "SessionEnded":
+        this.#status = frame.status;
+        this.#wasTold = true;
         return NOTHING;
       default:
         return NOTHING;

@@ -7,7 +7,6 @@ import type { Log } from "../base/log.ts";
 import { type EncodedFrame, encodeFrame } from "../live/encoded-frame.ts";
 import type { Feeds } from "../live/feed-registry.ts";
 import type { ViewerPolicy } from "../live/live-source.ts";
-import { sessionOver } from "../live/session-over.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import { CLOSE, type CloseCode, type ViewerFrame } from "../wire/live-frames.ts";
 import type { FrontObserver } from "./front-observer.ts";
@@ -138,13 +137,10 @@ export class LiveSocket implements FrameSink {
     // The text of the viewer's own frame need not stay.
     subscription.sessionId = feed.sessionId;
     subscription.subscriber = new Subscriber(feed, this);
-    await subscription.subscriber.start(fromSeq);
-    // After what there is: so that nobody waits, or comes again and again, for more.
-    if (ended && this.#find(sessionId) === subscription)
-      this.send([feed.encode(sessionOver(sessionId))]);
+    await subscription.subscriber.start(fromSeq, ended);
   }
 
-  async #check(sessionId: string, again: boolean): Promise<{ ended: boolean }> {
+  async #check(sessionId: string, again: boolean): ReturnType<ViewerPolicy["check"]> {
     if (!isId(sessionId)) throw new AppError("not_found", "There is no such session.");
     const check = this.#parts.policy.check(this.#principal, sessionId, again);
     return withTimeout(check, this.#parts.limits.readTimeoutMs, "Checking your rights");

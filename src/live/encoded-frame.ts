@@ -1,4 +1,4 @@
-import type { DurableFrame, ServerFrame } from "../wire/live-frames.ts";
+import type { DurableFrame, ServerFrame, SessionStatus } from "../wire/live-frames.ts";
 
 /** A frame turned into bytes once, for everybody who gets it. */
 export interface EncodedFrame {
@@ -6,6 +6,8 @@ export interface EncodedFrame {
   seq: number | undefined;
   /** Of the moment only: a follower may do without it. */
   transient: boolean;
+  /** Of the session, when the frame tells it. */
+  status: SessionStatus | undefined;
   bytes: Uint8Array;
 }
 
@@ -18,10 +20,23 @@ export function isDurable(frame: ServerFrame): frame is DurableFrame {
 }
 
 /** What an encoded frame says besides its bytes. */
-export function placeOf(frame: ServerFrame): Pick<EncodedFrame, "seq" | "transient"> {
-  if (isDurable(frame)) return { seq: frame.seq, transient: false };
-  const tells = frame.type === "Snapshot" || frame.type === "Warning" || frame.type === "Error";
-  return { seq: undefined, transient: !tells };
+export function placeOf(frame: ServerFrame): Omit<EncodedFrame, "bytes"> {
+  const status = statusIn(frame);
+  if (isDurable(frame)) return { seq: frame.seq, transient: false, status };
+  return { seq: undefined, transient: !LASTING.has(frame.type), status };
+}
+
+/** Not of the journal, and yet nobody may do without them. */
+const LASTING: ReadonlySet<ServerFrame["type"]> = new Set<ServerFrame["type"]>([
+  "Snapshot",
+  "SessionEnded",
+  "Warning",
+  "Error",
+]);
+
+function statusIn(frame: ServerFrame): SessionStatus | undefined {
+  if (frame.type === "Snapshot") return frame.session.status;
+  return frame.type === "SessionStatus" ? frame.status : undefined;
 }
 
 /** As JSON. */

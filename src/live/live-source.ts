@@ -3,6 +3,7 @@ import type {
   DurableFrame,
   HeartbeatFrame,
   ServerFrame,
+  SessionEnd,
   SnapshotFrame,
 } from "../wire/live-frames.ts";
 
@@ -31,9 +32,13 @@ export interface LiveSource {
 /** Decides who may follow a session. */
 export interface ViewerPolicy {
   /**
-   * Returns when this caller may follow the session now, and whether it has ended; throws an
+   * Returns when this caller may follow the session now, with how it ended if it has; throws an
    * AppError otherwise: 403 or 404. Asked at Subscribe, and with `again` every few seconds for as
    * long as the session is followed.
    */
-  check(principal: Principal, sessionId: string, again: boolean): Promise<{ ended: boolean }>;
+  check(
+    principal: Principal,
+    sessionId: string,
+    again: boolean,
+  ): Promise<{ ended: SessionEnd | undefined }>;
 }

@@ -6,6 +6,7 @@ import type {
   DurableFrame,
   InterimResultsFrame,
   ServerFrame,
+  SessionEnd,
   SnapshotFrame,
 } from "../wire/live-frames.ts";
 import { type EncodedFrame, encodeFrame, type FrameEncoder, isDurable } from "./encoded-frame.ts";
@@ -67,6 +68,7 @@ export class SessionFeed {
   #stop: (() => void) | undefined;
   #interim: InterimResultsFrame | undefined;
   #snapshot: { frame: Promise<SnapshotFrame>; at: number } | undefined;
+  #ended: { seq: number; encoded: EncodedFrame } | undefined;
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -125,6 +127,20 @@ export class SessionFeed {
 
   get head(): number | undefined {
     return this.#recent.head;
+  }
+
+  /** The newest durable event that is known of, here or not yet. */
+  get newest(): number {
+    return Math.max(this.#wanted, this.head ?? 0);
+  }
+
+  /** The end of the session after its event `seq`; many who are told at once share one encoding. */
+  ended(status: SessionEnd, seq: number): EncodedFrame {
+    if (this.#ended?.seq === seq) return this.#ended.encoded;
+    const { sessionId: session_id } = this;
+    const encoded = this.encode({ type: "SessionEnded", session_id, status, seq });
+    this.#ended = { seq, encoded };
+    return encoded;
   }
 
   add(listener: FeedListener): void {

@@ -1,5 +1,6 @@
 import { delay } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
+import type { SessionEnd, SessionStatus } from "../wire/live-frames.ts";
 import type { EncodedFrame } from "./encoded-frame.ts";
 import type { FeedListener, SessionFeed } from "./session-feed.ts";
 
@@ -16,7 +17,8 @@ const MAX_EMPTY_READS = 6;
 /**
  * One viewer of one session. It catches up by reading the journal until the
  * feed's recent frames reach back to its position, then takes the feed's
- * frames as they come: every durable one after its start, once, in order.
+ * frames as they come: every durable one after its start, once, in order. When
+ * the session is over and all of it was sent, SessionEnded follows, once.
  */
 export class Subscriber implements FeedListener {
   readonly #feed: SessionFeed;
@@ -24,14 +26,20 @@ export class Subscriber implements FeedListener {
   #state: "catching_up" | "live" | "stopped" = "catching_up";
   /** Seq of the last durable frame that was sent. */
   #position = 0;
+  /** What the viewer is to be told, and is not yet told, of the session's end. */
+  #end: SessionEnd | "told" | undefined;
 
   constructor(feed: SessionFeed, sink: FrameSink) {
     this.#feed = feed;
     this.#sink = sink;
   }
 
-  /** Resolves when it is live or stopped; rejects with what kept it from catching up. */
-  async start(fromSeq: number | undefined): Promise<void> {
+  /**
+   * Resolves when it is live or stopped; rejects with what kept it from catching up. `end` is how
+   * the session has ended, when it has: a viewer may begin after the event that says so.
+   */
+  async start(fromSeq: number | undefined, end?: SessionEnd): Promise<void> {
+    this.#end = end;
     this.#feed.add(this);
     if (fromSeq === undefined) await this.#sendSnapshot();
     else if (await this.#isBeyondNewest(fromSeq)) await this.#sendCorrection();
@@ -60,9 +68,28 @@ export class Subscriber implements FeedListener {
   }
 
   #send(frames: readonly EncodedFrame[]): void {
-    if (this.#stopped() || frames.length === 0) return;
-    if (!this.#sink.send(frames)) return this.stop();
-    for (const { seq } of frames) if (seq !== undefined) this.#position = seq;
+    if (this.#stopped()) return;
+    for (const { seq, status } of frames) {
+      if (seq !== undefined) this.#position = seq;
+      if (status !== undefined) this.#heed(status);
+    }
+    const ended = this.#takeEnd();
+    const all = ended === undefined ? frames : [...frames, ended];
+    if (all.length > 0 && !this.#sink.send(all)) this.stop();
+  }
+
+  #heed(status: SessionStatus): void {
+    if (this.#end === "told") return;
+    this.#end = status === "completed" || status === "failed" ? status : undefined;
+  }
+
+  /** Only when nothing durable is known that the viewer has not had. */
+  #takeEnd(): EncodedFrame | undefined {
+    const end = this.#end;
+    if (end === undefined || end === "told" || this.#state !== "live") return undefined;
+    if (this.#position < this.#feed.newest) return undefined;
+    this.#end = "told";
+    return this.#feed.ended(end, this.#position);
   }
 
   async #sendSnapshot(fresh = false): Promise<void> {
@@ -115,8 +142,9 @@ export class Subscriber implements FeedListener {
   }
 
   #goLive(recent: readonly EncodedFrame[]): void {
+    if (this.#stopped()) return;
+    this.#state = "live";
     this.#send(recent);
-    if (!this.#stopped()) this.#state = "live";
   }
 
   #stopped(): boolean {

@@ -60,6 +60,8 @@ function toEvent(frame: ServerFrame): Event {
       return { $case: "utteranceEndedMs", value: ms(frame.end) };
     case "Heartbeat":
       return { $case: "heartbeat", value: toHeartbeat(frame) };
+    case "SessionEnded":
+      return { $case: "sessionEnded", value: { status: frame.status, seq: frame.seq } };
     case "Warning":
     case "Error": {
       const { code, message, retryable } = frame;

@@ -7,7 +7,6 @@ import type { Log } from "../base/log.ts";
 import type { EncodedFrame } from "../live/encoded-frame.ts";
 import type { Feeds } from "../live/feed-registry.ts";
 import type { ViewerPolicy } from "../live/live-source.ts";
-import { sessionOver } from "../live/session-over.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import type { WatchTranscriptRequest } from "../wire/gen/voice/v1/sessions.ts";
 import { EventWriter } from "./event-writer.ts";
@@ -71,9 +70,7 @@ export class WatchCall implements FrameSink, OpenStream {
       const feed = feeds.acquire(sessionId);
       this.#subscriber = new Subscriber(feed, this);
       this.#standing.start();
-      await this.#subscriber.start(fromSeq);
-      // After what there is: so that nobody waits for more without knowing.
-      if (ended) this.send([feed.encode(sessionOver(sessionId))]);
+      await this.#subscriber.start(fromSeq, ended);
     } catch (error) {
       this.end(toAppError(error));
     }
@@ -83,7 +80,7 @@ export class WatchCall implements FrameSink, OpenStream {
     return this.#standing.now();
   }
 
-  async #check(again: boolean): Promise<{ ended: boolean }> {
+  async #check(again: boolean): ReturnType<ViewerPolicy["check"]> {
     const { policy, principal, request } = this.#options;
     if (!isId(request.sessionId)) throw new AppError("not_found", "There is no such session.");
     return policy.check(principal, request.sessionId, again);

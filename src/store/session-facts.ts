@@ -11,7 +11,7 @@ const factsRow = z.object({
   workspaceId: z.string(),
   workspaceRole: optionalColumn(z.enum(["owner", "member"])),
   deleted: z.boolean(),
-  ended: z.boolean(),
+  ended: optionalColumn(z.enum(["completed", "failed"])),
   guestAccess: z.enum(["open", "closed"]),
   deviceId: optionalColumn(z.string()),
   elevated: z.boolean(),
@@ -34,7 +34,7 @@ function factsColumns(principal: Fragment): Fragment {
     s.workspace_id as "workspaceId",
     w.role as "workspaceRole",
     s.status = 'deleted' as deleted,
-    s.status in ('completed', 'failed', 'deleted') as ended,
+    case when s.status in ('completed', 'failed') then s.status end as ended,
     s.guest_access as "guestAccess",
     s.device_id as "deviceId",
     exists (

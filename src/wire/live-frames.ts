@@ -80,6 +80,9 @@ export interface ChunkStatusFrame extends Durable {
 
 export type SessionStatus = "recording" | "processing" | "completed" | "failed" | "deleted";
 
+/** A session comes to one of these once, and stays there until it is deleted. */
+export type SessionEnd = Extract<SessionStatus, "completed" | "failed">;
+
 export interface SessionStatusFrame extends Durable {
   type: "SessionStatus";
   status: SessionStatus;
@@ -181,6 +184,15 @@ export interface DeviceFrame {
   buffered_chunks?: number;
 }
 
+/** Once for each subscription, after everything up to `seq`; corrections may still come. */
+export interface SessionEndedFrame {
+  type: "SessionEnded";
+  session_id: string;
+  status: SessionEnd;
+  /** Of the last durable event before it. */
+  seq: number;
+}
+
 export interface WarningFrame {
   type: "Warning" | "Error";
   session_id?: string;
@@ -234,7 +246,7 @@ export type TransientFrame =
   | JobStatusFrame
   | WarningFrame;
 
-export type ServerFrame = DurableFrame | TransientFrame | SnapshotFrame;
+export type ServerFrame = DurableFrame | TransientFrame | SnapshotFrame | SessionEndedFrame;
 
 /** What a viewer sends. */
 export type ViewerFrame =

@@ -198,6 +198,14 @@ export const SERVER_FRAMES = {
       ),
     }),
   },
+  SessionEnded: {
+    summary:
+      "The session is over and all of it was sent. Once for each subscription, whether it began before the end or after it; a viewer that wants the transcript may go. The subscription stays: edits, redone work and late audio come as events of their own, and are followed by no second one.",
+    payload: transient("SessionEnded", {
+      status: oneOf<Frames.SessionEnd>("completed", "failed"),
+      seq: Type.Integer({ description: "Of the last durable event before it" }),
+    }),
+  },
   JobStatus: { summary: "A job's status changed.", payload: event("JobStatus", job) },
   JobProgress: { summary: "A job went on; not durable.", payload: transient("JobStatus", job) },
   SummaryUpdated: {
@@ -237,8 +245,7 @@ export const SERVER_FRAMES = {
     payload: Type.Object({ type: Type.Literal("Warning"), ...remark }),
   },
   Error: {
-    summary:
-      "A frame or a subscription was refused; `retryable` says whether to try again. With `session_ended`, after what there is: the session is over, and only corrections may still come.",
+    summary: "A frame or a subscription was refused; `retryable` says whether to try again.",
     payload: Type.Object({ type: Type.Literal("Error"), ...remark }),
   },
 } as const satisfies Record<string, { summary: string; payload: TObject }>;

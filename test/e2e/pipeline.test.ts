@@ -49,7 +49,7 @@ describe("pipeline", () => {
   }
 
   const durable = (frames: readonly Frame[]) =>
-    frames.filter(({ seq, type }) => seq !== undefined && type !== "Heartbeat");
+    frames.filter(({ seq, at }) => seq !== undefined && at !== undefined);
 
   const isComplete = (frames: readonly Frame[]) =>
     frames.some((frame) => frame.type === "SessionStatus" && frame.status === "completed");

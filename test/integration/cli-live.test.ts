@@ -48,7 +48,7 @@ const snapshot = (seq: number) => ({
 });
 const event = (seq: number) => ({ type: "Stub", session_id: "s", seq, at: "" });
 const beat = (seq: number) => ({ type: "Heartbeat", session_id: "s", seq });
-const end = (seq: number) => ({ ...event(seq), type: "SessionStatus", status: "completed" });
+const end = (seq: number) => ({ type: "SessionEnded", session_id: "s", seq, status: "completed" });
 
 let channel: ScriptedChannel;
 let user: UserSession;
@@ -77,21 +77,24 @@ const playsThenDrops =
 function view(): Promise<void> {
   const onFrame = (frame: ServerFrame) => {
     seen.push(frame);
-    return frame.type === "SessionStatus";
+    return frame.type === "SessionEnded";
   };
   const { signal } = new AbortController();
   return new LiveViewer(user, { sessionId: "s", signal, onFrame }).run();
 }
 
+/** Of the snapshot and the durable events. */
 const sequence = () =>
-  seen.flatMap((frame) => (frame.type !== "Heartbeat" && "seq" in frame ? [frame.seq] : []));
+  seen.flatMap((frame) =>
+    frame.type === "Snapshot" || ("at" in frame && "seq" in frame) ? [frame.seq] : [],
+  );
 
 describe("cli live viewer: against a scripted channel", () => {
   it("comes back with from_seq and shows each durable event once", async () => {
     channel.acts = [
       playsThenDrops(snapshot(2), event(3), event(3), event(4)),
       playsThenDrops(event(4), event(5)),
-      plays(event(6), end(7)),
+      plays(event(6), event(7), end(7)),
     ];
     await view();
     expect(channel.subscriptions).toEqual([undefined, 4, 5]);
@@ -99,7 +102,10 @@ describe("cli live viewer: against a scripted channel", () => {
   });
 
   it("asks again when an event is missing in between", async () => {
-    channel.acts = [plays(snapshot(0), event(1), event(3)), plays(event(2), event(3), end(4))];
+    channel.acts = [
+      plays(snapshot(0), event(1), event(3)),
+      plays(event(2), event(3), event(4), end(4)),
+    ];
     await view();
     expect(channel.subscriptions).toEqual([undefined, 1]);
     expect(sequence()).toEqual([0, 1, 2, 3, 4]);
@@ -108,7 +114,7 @@ describe("cli live viewer: against a scripted channel", () => {
   it("notices a lost tail by the second heartbeat that counts it, not the first", async () => {
     channel.acts = [
       plays(snapshot(0), beat(1), event(1), beat(2), beat(2)),
-      plays(event(2), end(3)),
+      plays(event(2), event(3), end(3)),
     ];
     await view();
     expect(channel.subscriptions).toEqual([undefined, 1]);
@@ -116,7 +122,7 @@ describe("cli live viewer: against a scripted channel", () => {
   });
 
   it("renews an access token that has run out", async () => {
-    channel.acts = [(socket) => socket.close(4401, "expired"), plays(snapshot(0), end(1))];
+    channel.acts = [(socket) => socket.close(4401, "expired"), plays(snapshot(0), end(0))];
     await view();
     expect(channel.tokens).toEqual(["Bearer old", "Bearer fresh"]);
   });
@@ -130,11 +136,18 @@ describe("cli live viewer: against a scripted channel", () => {
     expect(channel.subscriptions).toHaveLength(1);
   });
 
-  it("gives up on an error that will not pass, and is done with an ended session", async () => {
+  it("is done with a session that has ended, and fetches first what it has not had", async () => {
+    channel.acts = [plays(snapshot(3), end(3))];
+    await view();
+    channel.acts = [plays(snapshot(3), end(5)), plays(event(4), event(5), end(5))];
+    await view();
+    expect(channel.subscriptions).toEqual([undefined, undefined, 3]);
+    expect(sequence()).toEqual([3, 3, 4, 5]);
+  });
+
+  it("gives up on an error that will not pass", async () => {
     const error = { type: "Error", message: "deleted", retryable: false };
     channel.acts = [plays({ ...error, code: "session_deleted" })];
     await expect(view()).rejects.toThrow("deleted");
-    channel.acts = [plays({ ...error, code: "session_ended" })];
-    await view();
   });
 });

@@ -3,9 +3,75 @@ import { afterEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { knownSessionId, LiveHouse, upTo } from "../support/live-house.ts";
 import { until } from "../support/until.ts";
+import type { Viewer } from "../support/viewer.ts";
 
 const house = new LiveHouse();
 afterEach(() => house.close());
+
+describe("front live: the end of a session", () => {
+  const types = (viewer: Viewer, id: string) =>
+    viewer.frames.filter(({ session_id }) => session_id === id).map(({ type }) => type);
+
+  it("is told once, to those who were there and to those who come later", async () => {
+    const front = await house.start();
+    const id = knownSessionId();
+    const early = await house.view(front).opened();
+    early.send({ type: "Subscribe", session_id: id, from_seq: 0 });
+    front.source.publish(id);
+    await early.reached(1);
+    front.source.fanOut(id, [front.source.appendStatus(id, "completed")]);
+    expect(await early.received("SessionEnded")).toEqual({
+      type: "SessionEnded",
+      session_id: id,
+      status: "completed",
+      seq: 2,
+    });
+    const late = await house.view(front).opened();
+    late.send({ type: "Subscribe", session_id: id });
+    const again = await house.view(front).opened();
+    again.send({ type: "Subscribe", session_id: id, from_seq: 2 });
+    for (const viewer of [late, again]) {
+      expect(await viewer.received("SessionEnded")).toMatchObject({ seq: 2 });
+    }
+    front.source.publish(id);
+    for (const viewer of [early, late, again]) await viewer.reached(3);
+    expect(types(early, id)).toEqual(["Results", "SessionStatus", "SessionEnded", "Results"]);
+    expect(types(late, id)).toEqual(["Snapshot", "SessionEnded", "Results"]);
+    expect(types(again, id)).toEqual(["SessionEnded", "Results"]);
+  });
+
+  it("is told for each session of a socket, and leaves the socket and the others alone", async () => {
+    const front = await house.start();
+    const [first, second] = [knownSessionId(), knownSessionId()];
+    front.source.appendStatus(first, "failed");
+    const viewer = await house.view(front).opened();
+    for (const session_id of [first, second]) {
+      viewer.send({ type: "Subscribe", session_id, from_seq: 0 });
+    }
+    const told = await viewer.received("SessionEnded");
+    expect(told).toMatchObject({ session_id: first, status: "failed", seq: 1 });
+    front.source.publish(second);
+    await until(() => types(viewer, second).length > 0, "the other session");
+    front.source.fanOut(second, [front.source.appendStatus(second, "completed")]);
+    await until(() => types(viewer, second).includes("SessionEnded"), "its end");
+    expect(types(viewer, first)).toEqual(["SessionStatus", "SessionEnded"]);
+    expect(viewer.closeCode).toBeUndefined();
+  });
+
+  it("is followed by the refusal when the session is deleted after it", async () => {
+    const front = await house.start({ liveLimits: { recheckMs: 60 } });
+    const id = knownSessionId();
+    front.source.appendStatus(id, "completed");
+    const viewer = await house.view(front).opened();
+    viewer.send({ type: "Subscribe", session_id: id });
+    await viewer.received("SessionEnded");
+    front.source.fanOut(id, [front.source.appendStatus(id, "deleted")]);
+    front.forbidden.add(id);
+    expect(await viewer.closed()).toBe(4403);
+    expect(types(viewer, id).filter((type) => type === "SessionEnded")).toHaveLength(1);
+    expect(types(viewer, id).at(-1)).toBe("Error");
+  });
+});
 
 describe("front live: ends", () => {
   it("answers unknown and forbidden sessions with Error and closes an idle socket", async () => {

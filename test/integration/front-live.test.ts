@@ -72,24 +72,6 @@ describe("front live: bounds", () => {
 });
 
 describe("front live: following", () => {
-  it("says that a session is over, after what there is and before what is corrected", async () => {
-    const front = await house.start();
-    for (const from_seq of [undefined, 0]) {
-      const id = knownSessionId();
-      front.source.append(id);
-      front.ended.add(id);
-      const viewer = await house.view(front).opened();
-      viewer.send({ type: "Subscribe", session_id: id, from_seq });
-      const told = await viewer.received("Error");
-      expect(told).toMatchObject({ session_id: id, code: "session_ended", retryable: false });
-      const first = from_seq === undefined ? "Snapshot" : "Results";
-      expect(viewer.frames.map(({ type }) => type)).toEqual([first, "Error"]);
-      const { seq } = front.source.publish(id);
-      await until(() => viewer.frames.length === 3, "the correction");
-      expect(viewer.frames[2]).toMatchObject({ seq });
-    }
-  });
-
   it("sends a snapshot, then what comes after it", async () => {
     const front = await house.start();
     const id = knownSessionId();

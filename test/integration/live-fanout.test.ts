@@ -5,6 +5,7 @@ import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { connectBus } from "../../src/bus/connect.ts";
 import { LiveFanout } from "../../src/bus/live-fanout.ts";
+import type { EncodedFrame } from "../../src/live/encoded-frame.ts";
 import { SessionFeed } from "../../src/live/session-feed.ts";
 import { Subscriber } from "../../src/live/subscriber.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
@@ -20,6 +21,8 @@ describe("live fan-out: a session's last event over a bad line", () => {
   let journal: MemoryLiveSource;
   let sessionId: string;
   let seen: number[];
+  /** The place of each SessionEnded among what came. */
+  let ends: { after: number; seq: number }[];
   let feed: SessionFeed;
 
   beforeAll(async () => {
@@ -38,6 +41,7 @@ describe("live fan-out: a session's last event over a bad line", () => {
     journal = new MemoryLiveSource();
     sessionId = newId();
     seen = [];
+    ends = [];
     feed = followed();
   });
   afterEach(async () => {
@@ -65,16 +69,20 @@ describe("live fan-out: a session's last event over a bad line", () => {
 
   async function watch(): Promise<void> {
     feed.start();
-    const send = (frames: readonly { seq?: number | undefined }[]) => {
-      for (const { seq } of frames) if (seq !== undefined) seen.push(seq);
+    const send = (frames: readonly EncodedFrame[]) => {
+      for (const { seq, bytes } of frames) {
+        if (seq !== undefined) seen.push(seq);
+        const frame = JSON.parse(Buffer.from(bytes).toString()) as { type: string; seq: number };
+        if (frame.type === "SessionEnded") ends.push({ after: seen.length, seq: frame.seq });
+      }
       return true;
     };
     await new Subscriber(feed, { send, roomForPage: async () => true }).start(0);
   }
 
   /** As an actor does: on record first, then told; resolves when the server has it. */
-  async function tell(): Promise<void> {
-    new LiveFanout(actorSide).publish(sessionId, [journal.append(sessionId)]);
+  async function tell(frame = journal.append(sessionId)): Promise<void> {
+    new LiveFanout(actorSide).publish(sessionId, [frame]);
     await actorSide.flush();
   }
 
@@ -99,5 +107,20 @@ describe("live fan-out: a session's last event over a bad line", () => {
     await refusal;
     await until(() => seen.length === 2, "the second event");
     expect(seen).toEqual([1, 2]);
+  });
+
+  it("tells of the end, once, though the session ended while the line was cut", async () => {
+    await watch();
+    const refusal = line.inflict({ kind: "refuse", ms: 60_000 });
+    await until(() => line.connections === 0, "the cut");
+    await tell();
+    await tell(journal.appendStatus(sessionId, "completed"));
+    line.heal();
+    await refusal;
+    await until(() => ends.length > 0, "the end");
+    await tell();
+    await until(() => seen.length === 3, "a correction");
+    expect(seen).toEqual([1, 2, 3]);
+    expect(ends).toEqual([{ after: 2, seq: 2 }]);
   });
 });

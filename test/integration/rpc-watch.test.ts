@@ -156,19 +156,39 @@ describe("gRPC: watching a transcript", () => {
     expect(each.kinds[1]).toBe("snapshot");
   });
 
-  it("a session that has ended: a notice after what there is, and the stream goes on", async () => {
+  it("the end of a session: told once to early and late, and the stream goes on", async () => {
     await begin();
     await say(1);
-    await house.query.house.sql("update sessions set status = 'completed' where id = $1", [
-      told.sessionId,
+    const early = watch({ fromSeq: 0, durableOnly: true });
+    await reached(early, 1);
+    await told.story.tell([
+      { type: "SessionStopped", lastSequence: -1 },
+      { type: "SessionCompleted" },
     ]);
-    const each = watch({ fromSeq: 0, durableOnly: true });
-    await each.until(() => each.kinds.includes("notice"), "the notice");
-    expect(each.events.at(-1)?.event).toMatchObject({ value: { code: "session_ended" } });
-    const before = each.events.length;
+    await house.publish(told.sessionId, 1);
+    const isTold = (each: TranscriptWatch) => each.kinds.includes("sessionEnded");
+    await early.until(() => isTold(early), "the end, for the early one");
+    const late = watch({ fromSeq: 3, durableOnly: true });
+    const fresh = watch();
+    await late.until(() => isTold(late), "the end, for the late one");
+    await fresh.until(() => isTold(fresh), "the end, for the one with a snapshot");
     await say(1);
-    await house.publish(told.sessionId, before - 1);
-    await each.until(() => each.events.length > before, "the correction");
+    await house.publish(told.sessionId, 3);
+    for (const each of [early, late, fresh]) await reached(each, 4);
+    expect(early.kinds).toEqual([
+      "finalSegment",
+      "sessionStatus",
+      "sessionStatus",
+      "sessionEnded",
+      "finalSegment",
+    ]);
+    expect(late.kinds).toEqual(["sessionEnded", "finalSegment"]);
+    expect(fresh.kinds).toEqual(["snapshot", "sessionEnded", "finalSegment"]);
+    expect(late.events[0]).toMatchObject({
+      sessionId: told.sessionId,
+      event: { $case: "sessionEnded", value: { status: "completed", seq: 3 } },
+    });
+    expect(late.events[0]?.seq).toBeUndefined();
   });
 
   it("interim results reach those who want them", async () => {

@@ -55,8 +55,6 @@ export interface TestFront {
   callers: NamedCallers;
   tickets: Map<string, Principal>;
   forbidden: Set<string>;
-  /** Sessions that are over. */
-  ended: Set<string>;
   /** Sessions that the policy was asked about, and whether again. */
   checks: { sessionId: string; again: boolean }[];
   revoke(event: RevocationEvent): void;
@@ -80,7 +78,6 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
   const callers = new NamedCallers();
   const tickets = new Map<string, Principal>();
   const forbidden = new Set<string>();
-  const ended = new Set<string>();
   const checks: TestFront["checks"] = [];
   const listeners = new Set<(event: RevocationEvent) => void>();
   const server = new FrontServer({
@@ -102,7 +99,7 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
           checks.push({ sessionId, again });
           if (forbidden.has(sessionId)) throw new AppError("forbidden", "Not yours.");
           if (sessionId.endsWith("0")) throw new AppError("not_found", "No such session.");
-          return { ended: ended.has(sessionId) };
+          return { ended: source.endOf(sessionId) };
         },
       },
       tickets: {
@@ -131,7 +128,6 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
     callers,
     tickets,
     forbidden,
-    ended,
     checks,
     revoke: (event) => {
       for (const listener of listeners) listener(event);

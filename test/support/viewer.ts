@@ -49,8 +49,8 @@ export class Viewer {
   }
 
   seqs(): number[] {
-    return this.frames.flatMap(({ type, seq }) =>
-      seq === undefined || type === "Snapshot" || type === "Heartbeat" ? [] : [seq],
+    return this.frames.flatMap(({ at, seq }) =>
+      at === undefined || seq === undefined ? [] : [seq],
     );
   }
 

@@ -3,6 +3,8 @@ import type {
   DurableFrame,
   HeartbeatFrame,
   ServerFrame,
+  SessionEnd,
+  SessionStatus,
   SnapshotFrame,
 } from "../../../src/wire/live-frames.ts";
 
@@ -74,13 +76,26 @@ export class MemoryLiveSource implements LiveSource {
         id: sessionId,
         workspace_id: "w",
         title: "t",
-        status: "recording",
+        status: this.#statusOf(sessionId),
         language: "en",
         started_at: "2026-01-01T00:00:00.000Z",
       },
       speakers: [],
       segments: [],
     };
+  }
+
+  /** How the session has ended, when it has. */
+  endOf(sessionId: string): SessionEnd | undefined {
+    const status = this.#statusOf(sessionId);
+    return status === "completed" || status === "failed" ? status : undefined;
+  }
+
+  #statusOf(sessionId: string): SessionStatus {
+    const told = this.#session(sessionId).journal.flatMap((frame) =>
+      frame.type === "SessionStatus" ? [frame.status] : [],
+    );
+    return told.at(-1) ?? "recording";
   }
 
   newest(sessionId: string): number {
@@ -109,6 +124,21 @@ export class MemoryLiveSource implements LiveSource {
       confidence: 1,
       speaker: "S1",
       words: [],
+    };
+    journal.push(frame);
+    return frame;
+  }
+
+  /** Appends a change of the session's status without telling anybody. */
+  appendStatus(sessionId: string, status: SessionStatus): DurableFrame {
+    const { journal } = this.#session(sessionId);
+    const at = "2026-01-01T00:00:00.000Z";
+    const frame: DurableFrame = {
+      type: "SessionStatus",
+      session_id: sessionId,
+      seq: journal.length + 1,
+      at,
+      status,
     };
     journal.push(frame);
     return frame;

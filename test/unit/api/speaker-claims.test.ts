@@ -30,7 +30,7 @@ function routesFor(
     relation,
     workspaceRole: undefined,
     deleted: false,
-    ended: false,
+    ended: undefined,
     guestAccess: "open",
     deviceId: undefined,
     elevated: false,

@@ -29,7 +29,7 @@ const facts: SessionFacts = {
   relation: "none",
   workspaceRole: undefined,
   deleted: false,
-  ended: false,
+  ended: undefined,
   guestAccess: "open",
   deviceId: device.id,
   elevated: false,

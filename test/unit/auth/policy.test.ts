@@ -42,7 +42,7 @@ function session(facts: Partial<SessionFacts> = {}): SessionFacts {
     relation: "none",
     workspaceRole: undefined,
     deleted: false,
-    ended: false,
+    ended: undefined,
     guestAccess: "open",
     deviceId: "d",
     elevated: false,

@@ -111,14 +111,19 @@ describe("cli transcript: growing", () => {
     expect(transcript.wordCount).toBe(2);
   });
 
-  it("ends when the session does", () => {
+  it("ends when all of the session was sent, or it was deleted", () => {
     const transcript = new Transcript();
     transcript.apply(interim("a", 1, "half"));
     transcript.apply({ type: "SessionStatus", ...base, seq: 1, status: "processing" });
     expect(transcript.ended).toBe(false);
     transcript.apply({ type: "SessionStatus", ...base, seq: 2, status: "completed" });
-    expect(transcript.ended).toBe(true);
+    expect([transcript.ended, transcript.status]).toEqual([false, "completed"]);
     expect(transcript.interims).toEqual([]);
+    transcript.apply({ type: "SessionEnded", session_id: SESSION, status: "completed", seq: 2 });
+    expect(transcript.ended).toBe(true);
+    const deleted = new Transcript();
+    deleted.apply({ type: "SessionStatus", ...base, seq: 1, status: "deleted" });
+    expect(deleted.ended).toBe(true);
   });
 });
 

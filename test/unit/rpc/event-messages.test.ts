@@ -205,6 +205,14 @@ describe("events as messages", () => {
     expect(TranscriptEvent.decode(encoded.bytes).event).toEqual({ $case: "notice", value: about });
   });
 
+  it("an end is no transient: who asked for durable events only gets it too", () => {
+    const end = { status: "completed", seq: 7 } as const;
+    const encoded = encodeEvent({ type: "SessionEnded", session_id, ...end });
+    expect(encoded).toMatchObject({ seq: undefined, transient: false });
+    const event = { $case: "sessionEnded", value: end };
+    expect(TranscriptEvent.decode(encoded.bytes)).toEqual({ sessionId: "s", event });
+  });
+
   it("a snapshot carries session, speakers, segments and the interim in hand", () => {
     const {
       is_final: _final,
