@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { ServicePrincipal } from "../auth/principal.ts";
+import type { Principal, ServicePrincipal } from "../auth/principal.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
@@ -34,6 +34,11 @@ export const workspaceSchema = Type.Object({
   ),
   created_at: Type.String(),
   updated_at: Type.String(),
+});
+
+const workspaceScope = Type.Union([Type.Literal("member"), Type.Literal("all")], {
+  default: "member",
+  description: "`all`: those of others too, for administrators only (403 for everybody else)",
 });
 
 export function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSchema> {
@@ -101,22 +106,30 @@ function listWorkspaces({ workspaces, cursorKey }: WorkspacePorts): Route {
     path: "/workspaces",
     id: "listWorkspaces",
     tag: "Workspace",
-    summary:
-      "Workspaces that the caller belongs to; all of them for an admin, its own for a service key",
+    summary: "Workspaces that the caller belongs to, newest first; its own for a service key",
+    description:
+      "An administrator, who may manage every workspace, sees those of others only with `scope=all`.",
     auth: ["bearer", "service_key"],
     roles: ["admin", "participant", "moderator"],
-    query: Type.Object(pageQuery),
+    query: Type.Object({ ...pageQuery, scope: Type.Optional(workspaceScope) }),
     responses: { 200: { description: "A page", schema: pageSchema(workspaceSchema) } },
     errors: ["invalid_parameter", "unauthorized", "invalid_token", "forbidden"],
     async handle({ principal, query }) {
+      const isForAll = query.scope === "all";
+      if (isForAll) requireAdmin(principal);
       if (principal?.kind === "service") return ownWorkspace(workspaces, principal);
       const caller = requireUser(principal);
       const page = toPageRequest(cursorKey, "workspaces", query);
-      const memberId = caller.role === "admin" ? undefined : caller.id;
+      const memberId = isForAll ? undefined : caller.id;
       const found = await workspaces.list(memberId, page);
       return { status: 200, body: toPageBody(cursorKey, "workspaces", found, presentWorkspace) };
     },
   });
+}
+
+function requireAdmin(principal: Principal | undefined): void {
+  if (principal?.kind === "user" && principal.role === "admin") return;
+  throw new AppError("forbidden", "Only administrators see the workspaces of others.");
 }
 
 /** A service key has one workspace. */

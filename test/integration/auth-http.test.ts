@@ -197,6 +197,31 @@ describe("accounts over HTTP", () => {
     expect((await house.call("POST", "/workspaces", nameless)).status).toBe(400);
   });
 
+  it("workspaces: an administrator sees those of others only when asking for all", async () => {
+    const others = await house.accounts.addWorkspace(user.id);
+    const own = await house.accounts.addWorkspace(admin.id);
+    const listed = async (bearer: string, query = "") => {
+      const ids: string[] = [];
+      for (let cursor = ""; ; ) {
+        const path = `/workspaces?limit=100${query}${cursor}`;
+        const { status, body } = await house.call("GET", path, { bearer });
+        if (status !== 200) return status;
+        ids.push(...(body.items as { id: string }[]).map(({ id }) => id));
+        if (body.next_cursor === null) return ids;
+        cursor = `&cursor=${body.next_cursor}`;
+      }
+    };
+    for (const query of ["", "&scope=member"]) {
+      expect(await listed(adminToken, query)).toContain(own);
+      expect(await listed(adminToken, query)).not.toContain(others);
+    }
+    expect(await listed(adminToken, "&scope=all")).toEqual(expect.arrayContaining([own, others]));
+    expect(await listed(userToken, "&scope=all")).toBe(403);
+    expect(await listed(userToken, "&scope=mine")).toBe(400);
+    const path = `/workspaces/${others}`;
+    expect((await house.call("GET", path, { bearer: adminToken })).status).toBe(200);
+  });
+
   it("members: added by address, listed, removed; the last owner stays", async () => {
     const own = await house.accounts.addWorkspace(user.id);
     const guest = await house.accounts.addUser();

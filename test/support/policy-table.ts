@@ -118,7 +118,10 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
 
   // Workspace
   createWorkspace: [free(USERS)],
-  listWorkspaces: [free(USERS, reading)],
+  listWorkspaces: [
+    free(USERS, reading),
+    free(ADMINS, { ...withKeys, roles: "admins", ...ask({ as: "all", query: "scope=all" }) }),
+  ],
   getWorkspace: [thing(MEMBERS_AND_ADMINS, reading)],
   listWorkspaceMembers: [thing(MEMBERS_AND_ADMINS)],
   // Administrators let others in, not themselves: membership may open words.
