@@ -24,9 +24,15 @@ export class ApiFailure extends Error {
 
 /** The service could not be reached, or did not answer in time. Always worth another try. */
 export class Unreachable extends Error {
-  constructor(call: string, cause: unknown) {
-    super(`${call} got no answer: ${reasonOf(cause)}`, { cause });
+  /** `: ECONNREFUSED`, ` within 3 s`: how it came to no answer. */
+  readonly how: string;
+
+  constructor(call: string, cause: unknown, timeoutMs: number) {
+    const isLate = cause instanceof Error && cause.name === "TimeoutError";
+    const how = isLate ? ` within ${timeoutMs / 1_000} s` : `: ${reasonOf(cause)}`;
+    super(`${call} got no answer${how}`, { cause });
     this.name = "Unreachable";
+    this.how = how;
   }
 }
 
@@ -103,7 +109,7 @@ async function exchange(
     return new Response(text, { status: response.status, headers: response.headers });
   } catch (error) {
     if (error instanceof ApiFailure || signal?.aborted) throw error;
-    throw new Unreachable(name, error);
+    throw new Unreachable(name, error, timeoutMs);
   }
 }
 

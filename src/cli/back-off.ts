@@ -10,6 +10,9 @@ export interface BackOff {
 /** Rides out a restart of the service: about 40 s of waiting in all. */
 export const PATIENT: BackOff = { attempts: 12, firstMs: 250, longestMs: 5_000 };
 
+/** For those who wait at a terminal: sits out a hiccup, no more than a second in all. */
+export const BRISK: BackOff = { attempts: 3, firstMs: 200, longestMs: 500 };
+
 /**
  * How long to wait before attempt `attempt` + 1 (the first is 1): exponential, half of it random
  * ("equal jitter"), so that many devices do not come back at the same moment.

@@ -21,8 +21,7 @@ export class Credentials {
   readonly file: string;
 
   constructor(env: NodeJS.ProcessEnv) {
-    const folder = env.XDG_CONFIG_HOME || join(homedir(), ".config");
-    this.file = join(folder, "voice", "credentials.json");
+    this.file = join(configFolder(env), "credentials.json");
   }
 
   get currentBaseUrl(): string | undefined {
@@ -36,7 +35,8 @@ export class Credentials {
   /** Stores a login and makes its service the current one. */
   save(baseUrl: string, login: StoredLogin): void {
     const { servers } = this.#read();
-    this.#write({ current: baseUrl, servers: { ...servers, [baseUrl]: login } });
+    const content: StoredFile = { current: baseUrl, servers: { ...servers, [baseUrl]: login } };
+    writePrivately(this.file, content);
   }
 
   #read(): StoredFile {
@@ -53,17 +53,25 @@ export class Credentials {
       throw new CommandFailure(`cannot use ${this.file} (${reasonOf(error)}); remove it`, error);
     }
   }
+}
 
-  /** Replaces the file in one step, so that a crash leaves the old or the new one. */
-  #write(content: StoredFile): void {
-    const draft = `${this.file}.${process.pid}`;
-    try {
-      mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
-      writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-      chmodSync(draft, 0o600);
-      renameSync(draft, this.file);
-    } catch (error) {
-      throw new CommandFailure(`cannot write ${this.file}: ${reasonOf(error)}`, error);
-    }
+/** Where this user's files of the command are. */
+export function configFolder(env: NodeJS.ProcessEnv): string {
+  return join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "voice");
+}
+
+/**
+ * Writes a file that only this user can read; replaces it in one step, so that a crash leaves the
+ * old or the new one.
+ */
+export function writePrivately(file: string, content: object): void {
+  const draft = `${file}.${process.pid}`;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+    chmodSync(draft, 0o600);
+    renameSync(draft, file);
+  } catch (error) {
+    throw new CommandFailure(`cannot write ${file}: ${reasonOf(error)}`, error);
   }
 }

@@ -1,12 +1,14 @@
 import { basename } from "node:path";
 import { type ChunkCodec, cutIntoChunks } from "./audio-chunks.ts";
 import type { Attempts } from "./back-off.ts";
+import type { DeviceShelf } from "./device-shelf.ts";
 import { type StreamProgress, streamChunks } from "./device-stream.ts";
+import { startRecording } from "./simulated-device.ts";
 import { streamRecordings } from "./stream-audio.ts";
 import type { UserSession } from "./user-session.ts";
-import { VirtualDevice } from "./virtual-device.ts";
+import { unpair } from "./virtual-device.ts";
 import { durationSeconds, readWave, type WaveAudio } from "./wave-file.ts";
-import { chooseWorkspace } from "./workspace-choice.ts";
+import { type ChosenWorkspace, chooseWorkspace } from "./workspace-choice.ts";
 
 const FAREWELL_MS = 3_000;
 
@@ -22,9 +24,17 @@ export interface SimulationOptions {
   readonly title?: string;
 }
 
+export interface StartedSession {
+  readonly id: string;
+  readonly deviceId: string;
+  readonly workspace: ChosenWorkspace;
+  /** Of audio, in all. */
+  readonly seconds: number;
+}
+
 export interface SimulationEvents {
   readonly signal: AbortSignal;
-  readonly onStarted?: (session: { id: string; deviceId: string; seconds: number }) => void;
+  readonly onStarted?: (session: StartedSession) => void;
   readonly onProgress?: (progress: StreamProgress) => void;
   readonly onRetry?: Attempts["onRetry"];
 }
@@ -40,23 +50,23 @@ export function readRecordings(files: readonly string[]): WaveAudio[] {
 }
 
 /**
- * Plays recordings, one after another, as one session of a device that pairs itself. Whatever
- * happens after the start, the session is stopped; at an abort with the chunks sent so far.
+ * Plays recordings, one after another, as one session of a device that pairs itself, unless one of
+ * an earlier time is on the shelf. Whatever happens after the start, the session is stopped; at an
+ * abort with the chunks sent so far.
  */
 export async function simulateDevice(
-  user: UserSession,
+  { user, shelf }: { user: UserSession; shelf: DeviceShelf },
   recordings: readonly WaveAudio[],
   options: SimulationOptions,
   { signal, onStarted, onProgress, onRetry }: SimulationEvents,
 ): Promise<Simulation> {
   const title = options.title ?? options.files.map((file) => basename(file)).join(", ");
-  const workspaceId = await chooseWorkspace(user, options.workspace);
-  const name = "Simulated device";
-  const device = await VirtualDevice.pair(user, { name, workspaceId }, onRetry);
-  await device.heartbeat({ battery_percent: 100, recording: false });
-  const id = await device.startSession({ title: title.slice(0, 200) });
+  const workspace = await chooseWorkspace(user, options.workspace);
+  const wanted = { workspaceId: workspace.id, title: title.slice(0, 200) };
+  const recording = await startRecording({ user, shelf, onRetry }, wanted);
+  const { device, sessionId: id, isKept } = recording;
   const seconds = recordings.reduce((sum, audio) => sum + durationSeconds(audio), 0);
-  onStarted?.({ id, deviceId: device.id, seconds });
+  onStarted?.({ id, deviceId: device.id, workspace, seconds });
   let progress: StreamProgress = { chunks: 0, seconds: 0, lost: 0 };
   const keep = (next: StreamProgress) => {
     progress = next;
@@ -65,6 +75,7 @@ export async function simulateDevice(
   const last = () => (options.stream ? undefined : progress.chunks - 1);
   const stop = (limit?: AbortSignal) => device.stopSession(id, last(), limit);
   try {
+    await device.heartbeat({ battery_percent: 100, recording: true });
     const { speed, loss } = options;
     const pace = { speed, loss, signal, onProgress: keep };
     if (options.stream) await streamRecordings(device, id, recordings, pace);
@@ -72,11 +83,13 @@ export async function simulateDevice(
       const chunks = cutIntoChunks(recordings, options.chunkSeconds, options.codec);
       await streamChunks(device, id, chunks, pace);
     }
+    await stop();
   } catch (error) {
     // The first failure is the one to tell; a person who interrupts does not wait for long.
     await stop(AbortSignal.timeout(FAREWELL_MS)).catch(() => undefined);
     throw error;
+  } finally {
+    if (!isKept) await unpair(user, device.id).catch(() => undefined);
   }
-  await stop();
   return { ...progress, sessionId: id, deviceId: device.id };
 }

@@ -1,9 +1,9 @@
+import { LiveArea, sizeOf } from "./live-area.ts";
+import { fitted } from "./terminal-text.ts";
 import type { Change, Line, Transcript } from "./transcript.ts";
 import { clockTime, lineRows, printable } from "./transcript-line.ts";
 import type { TextOutput, TranscriptView } from "./transcript-view.ts";
 
-const DEFAULT_COLUMNS = 80;
-const DEFAULT_ROWS = 24;
 /** Rows kept free, so that redrawing never reaches the terminal's first row. */
 const SPARE_ROWS = 3;
 
@@ -14,14 +14,13 @@ const SPARE_ROWS = 3;
  */
 export class TerminalView implements TranscriptView {
   readonly #output: TextOutput;
+  readonly #area: LiveArea;
   readonly #colour: boolean;
   readonly #scrolled = new Set<string>();
-  #drawnRows = 0;
-  /** Said since the last drawing: printed with the next, above what moves. */
-  #remarks: string[] = [];
 
   constructor(output: TextOutput, colour: boolean) {
     this.#output = output;
+    this.#area = new LiveArea(output);
     this.#colour = colour;
   }
 
@@ -30,12 +29,12 @@ export class TerminalView implements TranscriptView {
   }
 
   say(remark: string): void {
-    this.#remarks.push(printable(remark));
+    this.#area.show([printable(remark)]);
   }
 
   close(transcript: Transcript): void {
     const rows = this.#live(transcript).flatMap((line) => this.#rows(transcript, line, false));
-    this.#replace([...this.#remarks.splice(0), ...rows], []);
+    this.#area.show(rows, []);
   }
 
   #draw(transcript: Transcript, notices: readonly string[], footer?: string): void {
@@ -45,11 +44,11 @@ export class TerminalView implements TranscriptView {
     }));
     const moving = [
       ...transcript.interims.flatMap((line) => this.#rows(transcript, line, true)),
-      ...(footer === undefined ? [] : [footer]),
+      ...(footer === undefined ? [] : [fitted(footer, sizeOf(this.#output).columns - 1)]),
     ];
-    const fixed = [...this.#remarks.splice(0), ...notices];
-    const most = Math.max(1, (this.#output.rows ?? DEFAULT_ROWS) - SPARE_ROWS);
-    moving.splice(0, moving.length - most);
+    const fixed = [...notices];
+    const most = Math.max(1, sizeOf(this.#output).rows - SPARE_ROWS);
+    moving.splice(0, Math.max(0, moving.length - most));
     const room = most - moving.length;
     const height = () => finals.reduce((sum, { rows }) => sum + rows.length, 0);
     while (finals.length > 0 && height() > room) {
@@ -58,14 +57,7 @@ export class TerminalView implements TranscriptView {
       this.#scrolled.add(oldest.line.id);
       fixed.push(...oldest.rows);
     }
-    this.#replace(fixed, [...finals.flatMap(({ rows }) => rows), ...moving]);
-  }
-
-  /** Wipes what was drawn in place, lets `fixed` scroll, draws `live` for the next time. */
-  #replace(fixed: readonly string[], live: readonly string[]): void {
-    const wipe = this.#drawnRows > 0 ? `\u001b[${this.#drawnRows}A\r\u001b[J` : "";
-    this.#output.write(wipe + [...fixed, ...live].map((row) => `${row}\n`).join(""));
-    this.#drawnRows = live.length;
+    this.#area.show(fixed, [...finals.flatMap(({ rows }) => rows), ...moving]);
   }
 
   #live(transcript: Transcript): Line[] {
@@ -82,7 +74,7 @@ export class TerminalView implements TranscriptView {
   }
 
   #rows(transcript: Transcript, line: Line, interim: boolean): string[] {
-    const columns = this.#output.columns ?? DEFAULT_COLUMNS;
+    const { columns } = sizeOf(this.#output);
     const style = { columns, colour: this.#colour, interim };
     return lineRows(line, transcript.nameOf(line.speaker), style);
   }

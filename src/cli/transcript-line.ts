@@ -1,9 +1,12 @@
 import { styleText } from "node:util";
+import { columnsOf, fitted, wrapped } from "./terminal-text.ts";
 
 const COLOURS = ["cyan", "yellow", "magenta", "green", "blue", "red"] as const;
 const INDENT = 2;
-/** Text is not squeezed below this many characters, even on a narrow terminal. */
+/** With fewer columns left beside the name, the text stands below it. */
 const NARROWEST = 10;
+/** A name takes no more than this share of a row. */
+const NAME_SHARE = 1 / 3;
 
 /** `00:12`, from an hour on `1:00:12`. */
 export function clockTime(seconds: number): string {
@@ -20,7 +23,7 @@ export function printable(text: string): string {
 }
 
 export interface LineStyle {
-  /** Characters per row; rows never exceed it. */
+  /** Of the terminal; every row is narrower. */
   readonly columns: number;
   readonly colour: boolean;
   readonly interim: boolean;
@@ -34,13 +37,18 @@ export function lineRows(
 ): string[] {
   const gap = " ".repeat(INDENT);
   const time = clockTime(line.start) + gap;
-  const name = printable(speaker).padEnd(2) + gap;
-  const margin = time.length + name.length;
+  const widest = Math.max(INDENT, Math.floor(columns * NAME_SHARE));
+  const name = fitted(printable(speaker), widest).padEnd(2) + gap;
+  const margin = time.length + columnsOf(name);
   const text = printable(line.text) + (interim ? " …" : "");
-  const rows = wrap(text, Math.max(NARROWEST, columns - margin - 1));
   const paint = colour && interim ? dimmedAfter(line.stableWords ?? 0) : (row: string) => row;
+  const room = columns - margin - 1;
+  if (room < NARROWEST) {
+    const rows = wrapped(text, Math.max(1, columns - INDENT - 1));
+    return [fitted(time + name.trimEnd(), columns - 1), ...rows.map((row) => gap + paint(row))];
+  }
   const head = time + (colour ? styleText(colourOf(speaker), name, RAW) : name);
-  return rows.map((row, i) => (i === 0 ? head : " ".repeat(margin)) + paint(row));
+  return wrapped(text, room).map((row, i) => (i === 0 ? head : " ".repeat(margin)) + paint(row));
 }
 
 /** Dims, row after row, all but the first words. */
@@ -61,21 +69,4 @@ const RAW = { validateStream: false } as const;
 function colourOf(speaker: string): (typeof COLOURS)[number] {
   const number = Number(/^S(\d+)$/.exec(speaker)?.[1] ?? [...speaker].length);
   return COLOURS[(number - 1 + COLOURS.length) % COLOURS.length] ?? "cyan";
-}
-
-function wrap(text: string, width: number): string[] {
-  const rows: string[] = [];
-  let row = "";
-  for (const word of text.split(/\s+/)) {
-    if (row !== "" && row.length + 1 + word.length > width) {
-      rows.push(row);
-      row = "";
-    }
-    row = row === "" ? word : `${row} ${word}`;
-    while (row.length > width) {
-      rows.push(row.slice(0, width));
-      row = row.slice(width);
-    }
-  }
-  return [...rows, row];
 }

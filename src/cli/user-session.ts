@@ -1,4 +1,5 @@
-import { ApiClient, ApiFailure, type Send } from "./api-client.ts";
+import { ApiClient, ApiFailure, type Send, Unreachable } from "./api-client.ts";
+import { type BackOff, BRISK } from "./back-off.ts";
 import { CommandFailure } from "./command-failure.ts";
 import { Credentials, type StoredLogin } from "./credentials.ts";
 
@@ -22,6 +23,23 @@ export function baseUrlOf(options: ConnectionOptions, env: NodeJS.ProcessEnv): s
   }
   const path = url.pathname.replace(/\/+$/, "");
   return `${url.origin}${path.endsWith("/api") ? path : `${path}/api`}`;
+}
+
+/** A service that is there answers this much faster. */
+export const CONTACT_MS = 2_000;
+
+/** Rejects, within seconds and in one sentence, when nothing answers at the address. */
+export async function reach(api: ApiClient): Promise<void> {
+  try {
+    await api.once((client) => client.GET("/health/live"), { timeoutMs: CONTACT_MS });
+  } catch (error) {
+    // Somebody is there; what is wrong with the answer shows in the call that follows.
+    if (!(error instanceof Unreachable)) return;
+    throw new CommandFailure(
+      `no answer from ${api.baseUrl}${error.how}; is the service running there? (--base-url gives another address)`,
+      error,
+    );
+  }
 }
 
 /** Exchanges e-mail and password for tokens. */
@@ -87,24 +105,31 @@ function expired(baseUrl: string): CommandFailure {
   );
 }
 
-/** Signs in with what flags, environment or an earlier `voice login` give, in this order. */
+/**
+ * Signs in with what flags, environment or an earlier `voice login` give, in this order. `backOff`
+ * is for failures after the service was reached: a dead address is told at once.
+ */
 export async function openUserSession(
   options: ConnectionOptions,
   env: NodeJS.ProcessEnv,
+  backOff: BackOff = BRISK,
 ): Promise<UserSession> {
-  const api = new ApiClient(baseUrlOf(options, env));
+  const api = new ApiClient(baseUrlOf(options, env), backOff);
   const email = options.email || env.VOICE_EMAIL;
   const password = options.password || env.VOICE_PASSWORD;
   const forget = () => undefined;
-  if (options.token) return new UserSession(api, { email: "", token: options.token }, forget);
-  if (email && password) return new UserSession(api, await logIn(api, email, password), forget);
-  if (env.VOICE_TOKEN) return new UserSession(api, { email: "", token: env.VOICE_TOKEN }, forget);
+  const withToken = (token: string) => new UserSession(api, { email: "", token }, forget);
   const credentials = new Credentials(env);
-  const stored = credentials.find(api.baseUrl);
-  if (stored === undefined) {
+  const isGiven = options.token || (email && password) || env.VOICE_TOKEN;
+  const stored = isGiven ? undefined : credentials.find(api.baseUrl);
+  if (!isGiven && stored === undefined) {
     throw new CommandFailure(
       `not signed in to ${api.baseUrl}: run \`voice login\`, or give --email and --password, or --token`,
     );
   }
-  return new UserSession(api, stored, (login) => credentials.save(api.baseUrl, login));
+  await reach(api);
+  if (stored) return new UserSession(api, stored, (login) => credentials.save(api.baseUrl, login));
+  if (options.token) return withToken(options.token);
+  if (email && password) return new UserSession(api, await logIn(api, email, password), forget);
+  return withToken(env.VOICE_TOKEN ?? "");
 }

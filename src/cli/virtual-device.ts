@@ -3,12 +3,16 @@ import { type ApiClient, ApiFailure, type CallOptions, type Send } from "./api-c
 import type { AudioChunk } from "./audio-chunks.ts";
 import { AudioSender, type AudioSenderOptions } from "./audio-sender.ts";
 import type { Attempts } from "./back-off.ts";
+import type { KeptDevice } from "./device-shelf.ts";
 import type { UserSession } from "./user-session.ts";
 
 export interface PairingRequest {
   readonly name: string;
   readonly workspaceId: string;
 }
+
+/** What a device knows of itself once it is paired. */
+export type Pairing = Pick<KeptDevice, "device_id" | "pairing_secret" | "api_key" | "expires_at">;
 
 const MODEL = "simulator";
 const UPLOAD_TIMEOUT_MS = 60_000;
@@ -18,16 +22,24 @@ const UPLOAD_TIMEOUT_MS = 60_000;
  * interface, with its own key. Every call is repeated within bounds while failures are passing.
  */
 export class VirtualDevice {
-  readonly id: string;
   readonly #api: ApiClient;
-  readonly #key: string;
   readonly #onRetry: Attempts["onRetry"];
+  #pairing: Pairing;
 
-  private constructor(api: ApiClient, id: string, key: string, onRetry: Attempts["onRetry"]) {
+  /** A device that was paired before. */
+  constructor(api: ApiClient, pairing: Pairing, onRetry?: Attempts["onRetry"]) {
     this.#api = api;
-    this.id = id;
-    this.#key = key;
+    this.#pairing = pairing;
     this.#onRetry = onRetry;
+  }
+
+  get id(): string {
+    return this.#pairing.device_id;
+  }
+
+  /** To be kept for the next time; holds secrets. */
+  get pairing(): Pairing {
+    return this.#pairing;
   }
 
   /** The device publishes a code, the user enters it, the device collects its key. */
@@ -39,16 +51,31 @@ export class VirtualDevice {
     const { api } = user;
     const serial = `SIM-${randomUUID().slice(0, 8)}`;
     const device = { device_serial: serial, name, model: MODEL };
-    const { code, pairing_secret } = await api.call((client) =>
+    const published = await api.call((client) =>
       client.POST("/devices/pairing-codes", { body: device }),
     );
+    const { code, device_id, pairing_secret } = published;
     const body = { code, workspace_id: workspaceId, name };
     await user.call((client) => client.POST("/devices/pair", { body }));
-    const { device_id, api_key } = await api.call(
+    const none = { api_key: "", expires_at: "" };
+    const paired = new VirtualDevice(api, { device_id, pairing_secret, ...none }, onRetry);
+    try {
+      await paired.renewKey();
+    } catch (error) {
+      // Nobody would find it again.
+      await unpair(user, device_id).catch(() => undefined);
+      throw error;
+    }
+    return paired;
+  }
+
+  /** Gets a fresh key; 401 when the device was unpaired. */
+  async renewKey(): Promise<void> {
+    const { api_key, expires_at } = await this.#api.call(
       (client) => client.POST("/devices/pair/claim-auth", { body: {} }),
-      { headers: { Authorization: `Bearer ${pairing_secret}` } },
+      { headers: { Authorization: `Bearer ${this.#pairing.pairing_secret}` } },
     );
-    return new VirtualDevice(api, device_id, api_key, onRetry);
+    this.#pairing = { ...this.#pairing, api_key, expires_at };
   }
 
   async heartbeat(telemetry: { battery_percent?: number; recording?: boolean }): Promise<void> {
@@ -57,16 +84,24 @@ export class VirtualDevice {
     );
   }
 
-  /** Starts a session and returns its id. */
+  /** Starts a session and returns its id; 409 when the device records one already. */
   async startSession(body: { title?: string; language?: string }): Promise<string> {
+    let isAnswerLost = false;
+    const onRetry: Attempts["onRetry"] = (error, waitMs) => {
+      isAnswerLost = true;
+      this.#onRetry?.(error, waitMs);
+    };
     try {
-      const started = await this.#call((client) =>
-        client.POST("/devices/{device_id}/session/start", { params: this.#params, body }),
+      const started = await this.#call(
+        (client) =>
+          client.POST("/devices/{device_id}/session/start", { params: this.#params, body }),
+        { onRetry },
       );
       return started.session_id;
     } catch (error) {
       // A first attempt whose answer was lost did start it; the refusal names it.
-      const started = error instanceof ApiFailure && error.status === 409 && uuidIn(error.said);
+      const isOwn = isAnswerLost && error instanceof ApiFailure && error.status === 409;
+      const started = isOwn && uuidIn(error.said);
       if (started) return started;
       throw error;
     }
@@ -104,7 +139,7 @@ export class VirtualDevice {
     } as const;
     return new AudioSender({
       url: `${this.#api.baseUrl.replace(/^http/, "ws")}/devices/${this.id}/stream`,
-      key: this.#key,
+      key: this.#pairing.api_key,
       configuration,
       backOff: this.#api.backOff,
       onReconnect: (reason, waitMs) => this.#onRetry?.(new Error(reason), waitMs),
@@ -131,9 +166,15 @@ export class VirtualDevice {
   }
 
   #call<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
-    const headers = { "X-API-Key": this.#key };
-    return this.#api.call(send, { ...options, headers, onRetry: this.#onRetry });
+    const headers = { "X-API-Key": this.#pairing.api_key };
+    return this.#api.call(send, { onRetry: this.#onRetry, ...options, headers });
   }
+}
+
+/** Ends a device for good, as the user who paired it. */
+export async function unpair(user: UserSession, deviceId: string): Promise<void> {
+  const params = { path: { device_id: deviceId } };
+  await user.call((client) => client.DELETE("/devices/{device_id}", { params }));
 }
 
 function uuidIn(text: string): string | undefined {

@@ -51,7 +51,7 @@ export class Crew {
 
   static async gather(api: string, admin: Admin, audioSeconds: number): Promise<Crew> {
     const user = await signIn(api, admin);
-    const workspaceId = await chooseWorkspace(user);
+    const { id: workspaceId } = await chooseWorkspace(user);
     const devices: VirtualDevice[] = [];
     let crew: Crew | undefined;
     const onRetry = () => {

@@ -44,7 +44,7 @@ export class ServiceReader {
     const api = new ApiClient(baseUrlOf({ baseUrl: base_url }, {}));
     const login = await logIn(api, admin.email, admin.password);
     const user = new UserSession(api, login, () => undefined);
-    const workspaceId = await chooseWorkspace(user);
+    const { id: workspaceId } = await chooseWorkspace(user);
     return new ServiceReader(user, await VirtualDevice.pair(user, { name: "Eval", workspaceId }));
   }
 

@@ -1,13 +1,18 @@
 import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ApiClient } from "../../src/cli/api-client.ts";
+import { DeviceShelf } from "../../src/cli/device-shelf.ts";
 import { simulateDevice } from "../../src/cli/simulate-device.ts";
 import { UserSession } from "../../src/cli/user-session.ts";
 import type { WaveAudio } from "../../src/cli/wave-file.ts";
 
 const SESSION = "0190c0de-0000-7000-8000-000000000001";
+const DAY_MS = 24 * 3_600_000;
 const QUICK = { attempts: 5, firstMs: 1, longestMs: 5 };
 
 interface Received {
@@ -24,6 +29,14 @@ type Fault = number | "cut" | undefined;
 class ScriptedService {
   readonly received: Received[] = [];
   fault: (call: Received, count: number) => Fault = () => undefined;
+  userId = "u1";
+  keyLifeMs = 30 * DAY_MS;
+  workspaces: (path: string) => object = () => ({
+    items: [{ id: "w1", name: "Demo" }],
+    next_cursor: null,
+  });
+  #devices = 0;
+  #keys = 0;
   readonly #server: Server;
 
   constructor() {
@@ -53,22 +66,33 @@ class ScriptedService {
       return;
     }
     const refusal = { success: false, message: `busy with ${SESSION}` };
-    response.writeHead(fault ?? 200, { "Content-Type": "application/json", "Retry-After": "0" });
-    response.end(JSON.stringify(fault ? refusal : answerTo(call.path)));
+    const code = fault === 409 ? { "X-Error-Code": "already_recording" } : {};
+    const type = { "Content-Type": "application/json", "Retry-After": "0" };
+    response.writeHead(fault ?? 200, { ...type, ...code });
+    response.end(JSON.stringify(fault ? refusal : this.#answerTo(call)));
   }
 
   calls(path: RegExp): Received[] {
     return this.received.filter((call) => path.test(call.path));
   }
-}
 
-function answerTo(path: string): object {
-  if (path === "/devices/pairing-codes") {
-    return { device_id: "d1", code: "BCDF-GHJK", pairing_secret: "secret" };
+  /** Devices d1, d2, … with keys that tell how often each was renewed. */
+  #answerTo({ path, headers }: Received): object {
+    if (path === "/auth/me") return { id: this.userId };
+    if (path === "/devices/pairing-codes") {
+      this.#devices += 1;
+      const n = this.#devices;
+      return { device_id: `d${n}`, code: "BCDF-GHJK", pairing_secret: `secret-${n}` };
+    }
+    if (path === "/devices/pair/claim-auth") {
+      this.#keys += 1;
+      const n = headers.authorization?.split("-").at(-1);
+      const expires_at = new Date(Date.now() + this.keyLifeMs).toISOString();
+      return { device_id: `d${n}`, api_key: `key-${this.#keys}`, expires_at };
+    }
+    if (path.startsWith("/workspaces")) return this.workspaces(path);
+    return { success: true, session_id: SESSION };
   }
-  if (path === "/devices/pair/claim-auth") return { device_id: "d1", api_key: "key" };
-  if (path.startsWith("/workspaces")) return { items: [{ id: "w1" }], next_cursor: null };
-  return { success: true, session_id: SESSION };
 }
 
 const audio: WaveAudio = {
@@ -78,16 +102,22 @@ const audio: WaveAudio = {
 
 let service: ScriptedService;
 let user: UserSession;
+let folder: string;
 beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "voice-cli-"));
   service = new ScriptedService();
   const api = new ApiClient(await service.start(), QUICK);
   user = new UserSession(api, { email: "", token: "jwt" }, () => undefined);
 });
-afterEach(() => service.stop());
+afterEach(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
 
 function simulate(loss = 0, signal = new AbortController().signal) {
   const options = { files: ["a.wav"], chunkSeconds: 0.25, speed: Number.POSITIVE_INFINITY, loss };
-  return simulateDevice(user, [audio], { ...options, codec: "pcm" }, { signal });
+  const shelf = new DeviceShelf({ XDG_CONFIG_HOME: folder });
+  return simulateDevice({ user, shelf }, [audio], { ...options, codec: "pcm" }, { signal });
 }
 
 /** Stored audio by sequence, as the service would keep it; fails when a repeat differs. */
@@ -113,7 +143,7 @@ describe("cli device: against a scripted service", () => {
     expect([chunks, sessionId, deviceId]).toEqual([5, SESSION, "d1"]);
     expect(stored()).toEqual(audio.data);
     const [upload] = service.calls(/upload-audio$/);
-    expect(upload?.headers["x-api-key"]).toBe("key");
+    expect(upload?.headers["x-api-key"]).toBe("key-1");
     expect(upload?.headers["content-type"]).toBe("audio/pcm;rate=16000;channels=1;encoding=s16le");
     const [pair] = service.calls(/devices\/pair$/);
     expect(pair?.headers.authorization).toBe("Bearer jwt");
@@ -164,5 +194,94 @@ describe("cli device: against a scripted service", () => {
     await expect(simulate(0, stop.signal)).rejects.toThrow(/abort/i);
     const [call] = service.calls(/session\/stop$/);
     expect(JSON.parse(String(call?.body))).toMatchObject({ last_chunk_sequence: 0 });
+  });
+});
+
+describe("cli device: found again by later runs", () => {
+  const starts = () => service.calls(/session\/start$/).map(({ path }) => path.split("/")[2]);
+  const pairings = () => service.calls(/devices\/pair$/).length;
+  const kept = () => readdirSync(join(folder, "voice/devices")).sort();
+
+  it("pairs once, and takes the same device with the same key", async () => {
+    await simulate();
+    expect((await simulate()).deviceId).toBe("d1");
+    expect([pairings(), starts()]).toEqual([1, ["d1", "d1"]]);
+    expect(service.calls(/claim-auth$/)).toHaveLength(1);
+    expect(kept()).toEqual(["d1.json"]);
+  });
+
+  it("takes another while it records, and finds both again", async () => {
+    await simulate();
+    service.fault = ({ path }) => (path === "/devices/d1/session/start" ? 409 : undefined);
+    expect((await simulate()).deviceId).toBe("d2");
+    expect(service.calls(/session\/stop$/).map(({ path }) => path.split("/")[2])).toEqual([
+      "d1",
+      "d2",
+    ]);
+    service.fault = () => undefined;
+    expect((await simulate()).deviceId).toBe("d1");
+    expect(kept()).toEqual(["d1.json", "d2.json"]);
+    expect(pairings()).toBe(2);
+  });
+
+  it("renews a key that ends within a day, and one that is no longer taken", async () => {
+    service.keyLifeMs = DAY_MS / 2;
+    await simulate();
+    service.keyLifeMs = 30 * DAY_MS;
+    await simulate();
+    service.fault = ({ path, headers }) =>
+      path.endsWith("heartbeat") && headers["x-api-key"] === "key-2" ? 401 : undefined;
+    await simulate();
+    const keys = service.calls(/session\/start$/).map(({ headers }) => headers["x-api-key"]);
+    expect(keys).toEqual(["key-1", "key-2", "key-3"]);
+    expect(pairings()).toBe(1);
+  });
+
+  it("forgets a device that was unpaired", async () => {
+    await simulate();
+    service.fault = ({ path, headers }) => {
+      const isOld = headers["x-api-key"] === "key-1" || headers.authorization === "Bearer secret-1";
+      return isOld && path !== "/devices/pair" ? 401 : undefined;
+    };
+    expect((await simulate()).deviceId).toBe("d2");
+    expect(kept()).toEqual(["d2.json"]);
+  });
+
+  it("keeps the devices of each user and workspace apart", async () => {
+    await simulate();
+    service.userId = "u2";
+    expect((await simulate()).deviceId).toBe("d2");
+    service.workspaces = () => ({ items: [{ id: "w2", name: "Other" }], next_cursor: null });
+    expect((await simulate()).deviceId).toBe("d3");
+  });
+
+  it("unpairs a device that it cannot keep", async () => {
+    writeFileSync(join(folder, "voice"), "no folder");
+    await simulate();
+    const last = service.received.at(-1);
+    expect([last?.method, last?.path]).toEqual(["DELETE", "/devices/d1"]);
+  });
+});
+
+describe("cli device: the workspace that it joins", () => {
+  const joined = () => JSON.parse(String(service.calls(/devices\/pair$/).at(-1)?.body));
+
+  it("is the oldest of the user's, over all pages", async () => {
+    service.workspaces = (path) =>
+      path.includes("cursor=")
+        ? { items: [{ id: "w1", name: "Old" }], next_cursor: null }
+        : { items: [{ id: "w3", name: "New" }], next_cursor: "more" };
+    await simulate();
+    expect(joined().workspace_id).toBe("w1");
+    expect(service.calls(/scope=/)).toEqual([]);
+  });
+
+  it("is made when there is none", async () => {
+    service.workspaces = (path) =>
+      path.includes("?")
+        ? { items: [], next_cursor: null }
+        : { id: "w9", name: "Simulated devices" };
+    await simulate();
+    expect(joined().workspace_id).toBe("w9");
   });
 });

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { type Command, Option } from "commander";
+import { PATIENT } from "../back-off.ts";
 import { type CommandContext, wantsColour } from "../command-context.ts";
 import { CommandFailure, reasonOf } from "../command-failure.ts";
 import { withConnectionFlags } from "../connection-flags.ts";
+import { DeviceShelf } from "../device-shelf.ts";
 import { parseDuration, parseSpeed } from "../flag-values.ts";
 import { followSession } from "../follow-session.ts";
+import { sizeOf } from "../live-area.ts";
 import { PlainView } from "../plain-view.ts";
 import { progressRow } from "../progress-row.ts";
 import { readRecordings, type SimulationOptions, simulateDevice } from "../simulate-device.ts";
@@ -36,7 +39,7 @@ export function addDemo(program: Command, context: CommandContext): void {
         .default(0.5, "500ms"),
     )
     .option("--speed <factor>", "1 is real time; max sends as fast as it goes", parseSpeed, 1)
-    .option("--workspace <id>", "workspace to join (default: your first)");
+    .option("--workspace <id>", "workspace to join (default: your oldest)");
   withConnectionFlags(command).action((options: DemoOptions) => demo(options, context));
 }
 
@@ -44,7 +47,7 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
   const { env, stdout } = context;
   const recordings = readRecordings([CONVERSATION]);
   const total = recordings.reduce((sum, audio) => sum + durationSeconds(audio), 0);
-  const user = await openUserSession(options, env);
+  const user = await openUserSession(options, env, PATIENT);
   const view = stdout.isTTY
     ? new TerminalView(stdout, wantsColour(context))
     : new PlainView(stdout);
@@ -57,20 +60,28 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
     stdout.write(
       `A demo device streams a conversation of ${Math.round(total)} s: session ${sessionId}\n\n`,
     );
-    const footer = () => (sent < total ? progressRow(sent, total) : "audio sent, finishing …");
+    const footer = () => {
+      if (sent >= total) return "audio sent, finishing …";
+      return progressRow(sent, total, sizeOf(stdout).columns);
+    };
     following = followSession(user, { sessionId, signal, view, footer, onReconnect: notify });
     // Streaming on with nobody looking makes no sense; the reason is told below.
     following.catch(() => stop.abort());
   };
   try {
-    const { sessionId } = await simulateDevice(user, recordings, settingsOf(options), {
-      signal,
-      onStarted: ({ id }) => follow(id),
-      onProgress: ({ seconds }) => {
-        sent = seconds;
+    const { sessionId } = await simulateDevice(
+      { user, shelf: new DeviceShelf(env) },
+      recordings,
+      settingsOf(options),
+      {
+        signal,
+        onStarted: ({ id }) => follow(id),
+        onProgress: ({ seconds }) => {
+          sent = seconds;
+        },
+        onRetry: notify,
       },
-      onRetry: notify,
-    });
+    );
     const limit = setTimeout(() => stop.abort(), FINISH_LIMIT_MS);
     const transcript = await following?.finally(() => clearTimeout(limit));
     if (transcript) stdout.write(summary(transcript, sessionId, user));

@@ -1,13 +1,17 @@
-import cliProgress from "cli-progress";
 import { type Command, Option } from "commander";
 import type { ChunkCodec } from "../audio-chunks.ts";
+import { PATIENT } from "../back-off.ts";
 import { type CommandContext, writeJson } from "../command-context.ts";
 import { reasonOf } from "../command-failure.ts";
 import { withConnectionFlags } from "../connection-flags.ts";
+import { DeviceShelf } from "../device-shelf.ts";
 import { parseDuration, parseShare, parseSpeed } from "../flag-values.ts";
+import { LiveArea, sizeOf } from "../live-area.ts";
+import { progressRow } from "../progress-row.ts";
 import { readRecordings, type SimulationEvents, simulateDevice } from "../simulate-device.ts";
-import { clockTime } from "../transcript-line.ts";
+import { clockTime, printable } from "../transcript-line.ts";
 import { type ConnectionOptions, openUserSession } from "../user-session.ts";
+import { describeChoice } from "../workspace-choice.ts";
 
 interface SimulateOptions extends ConnectionOptions {
   readonly codec: ChunkCodec;
@@ -24,7 +28,7 @@ export function addDevice(program: Command, context: CommandContext): void {
   const device = program.command("device").description("devices made of software");
   const simulate = device
     .command("simulate")
-    .description("pair a simulated device and stream WAV files as one session, one after another")
+    .description("stream WAV files as one session of a simulated device, one after another")
     .argument("<file...>", "WAV files: 16, 24 or 32 bit PCM or 32 bit float")
     .addOption(
       new Option("--codec <codec>", "each chunk a WAV file, or raw 16 bit PCM")
@@ -39,11 +43,14 @@ export function addDevice(program: Command, context: CommandContext): void {
     .option("--stream", "one WebSocket stream instead of uploads; --loss then cuts connections")
     .option("--speed <factor>", "1 is real time; max sends as fast as it goes", parseSpeed, 1)
     .option("--loss <share>", "share of transmissions that get lost, 0.02 or 2%", parseShare, 0)
-    .option("--workspace <id>", "workspace to join (default: your first)")
+    .option("--workspace <id>", "workspace to join (default: your oldest)")
     .option("--title <text>", "title of the session (default: the files' names)");
-  withConnectionFlags(simulate).action((files: string[], options: SimulateOptions) =>
-    run(files, options, context),
-  );
+  withConnectionFlags(simulate)
+    .addHelpText(
+      "after",
+      "\nThe device is paired the first time, and found again by later runs here.",
+    )
+    .action((files: string[], options: SimulateOptions) => run(files, options, context));
 }
 
 async function run(
@@ -51,23 +58,21 @@ async function run(
   options: SimulateOptions,
   context: CommandContext,
 ): Promise<void> {
+  const { env, stdout } = context;
   const recordings = readRecordings(files);
-  const user = await openUserSession(options, context.env);
+  const user = await openUserSession(options, env, PATIENT);
   const settings = { ...options, files, chunkSeconds: options.chunk };
-  const events = context.stdout.isTTY ? barEvents(context) : jsonEvents(context);
+  const parts = { user, shelf: new DeviceShelf(env) };
+  const events = stdout.isTTY ? barEvents(context) : jsonEvents(context);
   try {
-    const { sessionId, chunks, seconds, lost } = await simulateDevice(
-      user,
-      recordings,
-      settings,
-      events,
-    );
+    const { sessionId, ...sent } = await simulateDevice(parts, recordings, settings, events);
     events.end();
+    const { chunks, seconds, lost } = sent;
     const summary = { event: "stopped", session_id: sessionId, chunks, seconds, lost };
-    if (!context.stdout.isTTY) return writeJson(context.stdout, summary);
+    if (!stdout.isTTY) return writeJson(stdout, summary);
     const losses = lost > 0 ? `, ${lost} lost on the way and sent again` : "";
     const how = options.stream ? "as a stream" : `in ${chunks} chunks`;
-    context.stdout.write(
+    stdout.write(
       `Sent ${clockTime(seconds)} of audio ${how}${losses}.\n` +
         `Follow or read it: voice tail ${sessionId}\n`,
     );
@@ -78,39 +83,37 @@ async function run(
 
 type Events = SimulationEvents & { readonly end: () => void };
 
-function barEvents({ stdout, stderr, signal }: CommandContext): Events {
-  const bar = new cliProgress.SingleBar({
-    stream: stdout,
-    format: "audio  {bar}  {clock} / {length}",
-    barCompleteChar: "█",
-    barIncompleteChar: "░",
-    hideCursor: true,
-  });
-  let length = "";
+/** A progress row, and what is to be said above it. */
+function barEvents({ stdout, signal }: CommandContext): Events {
+  const area = new LiveArea(stdout);
+  let length = 0;
+  const row = (sent: number) => progressRow(sent, length, sizeOf(stdout).columns);
   return {
     signal,
-    onStarted: ({ id, seconds }) => {
-      length = clockTime(seconds);
-      stdout.write(`Session ${id} is recording.\n`);
-      bar.start(seconds, 0, { clock: clockTime(0), length });
+    onStarted: ({ id, workspace, seconds }) => {
+      length = seconds;
+      const where = `Session ${id} is recording in ${describeChoice(workspace)}.`;
+      area.show([printable(where)], [row(0)]);
     },
-    onProgress: ({ seconds }) => bar.update(seconds, { clock: clockTime(seconds), length }),
-    onRetry: (error, waitMs) => stderr.write(retryNotice(error, waitMs)),
-    end: () => bar.stop(),
+    onProgress: ({ seconds }) => area.show([], [row(seconds)]),
+    onRetry: (error, waitMs) => area.show([printable(retryNotice(error, waitMs))]),
+    end: () => area.show([], []),
   };
 }
 
 function jsonEvents({ stdout, stderr, signal }: CommandContext): Events {
   return {
     signal,
-    onStarted: ({ id, deviceId, seconds }) =>
-      writeJson(stdout, { event: "started", session_id: id, device_id: deviceId, seconds }),
+    onStarted: ({ id, deviceId, workspace, seconds }) => {
+      const place = { session_id: id, device_id: deviceId, workspace_id: workspace.id };
+      writeJson(stdout, { event: "started", ...place, seconds });
+    },
     onProgress: (progress) => writeJson(stdout, { event: "sent", ...progress }),
-    onRetry: (error, waitMs) => stderr.write(retryNotice(error, waitMs)),
+    onRetry: (error, waitMs) => stderr.write(`${retryNotice(error, waitMs)}\n`),
     end: () => undefined,
   };
 }
 
 function retryNotice(error: unknown, waitMs: number): string {
-  return `${reasonOf(error)}; trying again in ${(waitMs / 1000).toFixed(1)} s\n`;
+  return `${reasonOf(error)}; trying again in ${(waitMs / 1000).toFixed(1)} s`;
 }

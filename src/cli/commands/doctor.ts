@@ -1,19 +1,22 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
-import { ApiClient, ApiFailure } from "../api-client.ts";
+import { ApiClient } from "../api-client.ts";
 import { cutIntoChunks } from "../audio-chunks.ts";
-import { type CommandContext, writeJson } from "../command-context.ts";
-import { CommandFailure, reasonOf } from "../command-failure.ts";
+import type { CommandContext } from "../command-context.ts";
+import { CommandFailure } from "../command-failure.ts";
 import { withConnectionFlags } from "../connection-flags.ts";
+import { cleanUp, type Traces } from "../doctor-traces.ts";
+import { type Step, stepRunner } from "../step-runner.ts";
 import {
   baseUrlOf,
+  CONTACT_MS,
   type ConnectionOptions,
   openUserSession,
   type UserSession,
 } from "../user-session.ts";
 import { VirtualDevice } from "../virtual-device.ts";
 import { readWave, type WaveAudio } from "../wave-file.ts";
-import { chooseWorkspace } from "../workspace-choice.ts";
+import { chooseWorkspace, describeChoice } from "../workspace-choice.ts";
 import { CONVERSATION } from "./demo.ts";
 
 /** One second of the shipped conversation, in the middle of its first words. */
@@ -21,31 +24,28 @@ const FROM_S = 0.4;
 const TO_S = 1.7;
 const TRANSCRIPT_LIMIT_MS = 30_000;
 const POLL_MS = 250;
-/** A doctor tells at once what a device would wait out. */
-const IMPATIENT = { attempts: 2, firstMs: 200, longestMs: 500 };
 
 /** `voice doctor`: walks the path of a conversation and names the first thing that is wrong. */
 export function addDoctor(program: Command, context: CommandContext): void {
   const command = program
     .command("doctor")
     .description("walk the whole path, from health to transcript, and name what is wrong")
-    .option("--workspace <id>", "workspace for the test session (default: your first)");
-  withConnectionFlags(command).action((options: ConnectionOptions & { workspace?: string }) =>
-    examine(options, context),
-  );
+    .option("--workspace <id>", "workspace for the test session (default: your oldest)");
+  withConnectionFlags(command)
+    .addHelpText("after", "\nThe device and the session that it makes for this go at the end.")
+    .action((options: DoctorOptions) => examine(options, context));
 }
 
-type Step = <T>(name: string, advice: string, work: () => Promise<[T, string]>) => Promise<T>;
+interface DoctorOptions extends ConnectionOptions {
+  readonly workspace?: string;
+}
 
-async function examine(
-  options: ConnectionOptions & { workspace?: string },
-  context: CommandContext,
-): Promise<void> {
+async function examine(options: DoctorOptions, context: CommandContext): Promise<void> {
   const step = stepRunner(context);
   const baseUrl = baseUrlOf(options, context.env);
-  const api = new ApiClient(baseUrl, IMPATIENT);
+  const api = new ApiClient(baseUrl);
   await step("health", "is the service running there? start it with `npm run up`", async () => {
-    const health = await api.call((client) => client.GET("/health"));
+    const health = await api.once((client) => client.GET("/health"), { timeoutMs: CONTACT_MS });
     if (health.status !== "ok") {
       throw new CommandFailure(`it is ${health.status}: ${JSON.stringify(health.checks)}`);
     }
@@ -57,30 +57,55 @@ async function examine(
     await session.call((client) => client.GET("/sessions", { params }));
     return [session, "accepted"];
   });
+  const traces: Traces = {};
+  try {
+    await walk(user, options, traces, step, context.signal);
+  } catch (error) {
+    // The failure is the one to tell; what could not be cleaned up is told on its way.
+    await cleanUp(user, traces, step).catch(() => undefined);
+    throw error;
+  }
+  await cleanUp(user, traces, step);
+}
+
+async function walk(
+  user: UserSession,
+  options: DoctorOptions,
+  traces: Traces,
+  anyStep: Step,
+  signal: AbortSignal,
+): Promise<void> {
+  const step: Step = (...about) => {
+    signal.throwIfAborted();
+    return anyStep(...about);
+  };
   const device = await step(
     "pairing",
     "may this user pair devices in this workspace?",
     async () => {
-      const workspaceId = await chooseWorkspace(user, options.workspace);
-      const paired = await VirtualDevice.pair(user, { name: "Doctor", workspaceId });
+      const workspace = await chooseWorkspace(user, options.workspace, "Doctor's test");
+      if (workspace.because === "new") traces.workspaceId = workspace.id;
+      const request = { name: "Doctor", workspaceId: workspace.id };
+      const paired = await VirtualDevice.pair(user, request);
+      traces.deviceId = paired.id;
       await paired.heartbeat({ recording: false });
-      return [paired, `device ${paired.id}`];
+      return [paired, `device ${paired.id} in ${describeChoice(workspace)}`];
     },
   );
   const sessionId = await step("session", "see the log of the main process", async () => {
-    const id = await device.startSession({ title: "Doctor's test" });
-    return [id, id];
+    traces.sessionId = await device.startSession({ title: "Doctor's test" });
+    return [traces.sessionId, traces.sessionId];
   });
   await step("upload", "is there room where the audio is stored?", async () => {
     const [chunk] = [...cutIntoChunks([sample()], TO_S, "wav")];
-    if (chunk) await device.upload(sessionId, chunk, context.signal);
+    if (chunk) await device.upload(sessionId, chunk, signal);
     await device.stopSession(sessionId, 0);
     return [undefined, "stored"];
   });
   await step(
     "transcript",
     "is a worker running? see /api/health and the worker's log",
-    async () => [undefined, `"${await awaitTranscript(user, sessionId, context.signal)}"`],
+    async () => [undefined, `"${await awaitTranscript(user, sessionId, signal)}"`],
   );
 }
 
@@ -116,22 +141,4 @@ async function readText(user: UserSession, sessionId: string): Promise<string> {
   const text = answer.trim();
   if (text === "") throw new CommandFailure("it is empty although there was speech");
   return text.split(/\s+/).join(" ");
-}
-
-function stepRunner({ stdout }: CommandContext): Step {
-  return async (name, advice, work) => {
-    const start = performance.now();
-    try {
-      const [result, found] = await work();
-      const ms = Math.round(performance.now() - start);
-      if (stdout.isTTY) stdout.write(`✓ ${name.padEnd(10)} ${found} (${ms} ms)\n`);
-      else writeJson(stdout, { step: name, ok: true, found, ms });
-      return result;
-    } catch (error) {
-      const reason = error instanceof ApiFailure ? error.message : reasonOf(error);
-      if (stdout.isTTY) stdout.write(`✗ ${name.padEnd(10)} ${reason}\n`);
-      else writeJson(stdout, { step: name, ok: false, reason, advice });
-      throw new CommandFailure(`${name} failed: ${reason}. Advice: ${advice}`, error);
-    }
-  };
 }

@@ -2,11 +2,12 @@ import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { ApiClient, ApiFailure } from "../api-client.ts";
+import { BRISK } from "../back-off.ts";
 import type { CommandContext } from "../command-context.ts";
 import { CommandFailure } from "../command-failure.ts";
 import { withConnectionFlags } from "../connection-flags.ts";
 import { Credentials } from "../credentials.ts";
-import { baseUrlOf, type ConnectionOptions, logIn } from "../user-session.ts";
+import { baseUrlOf, type ConnectionOptions, logIn, reach } from "../user-session.ts";
 
 /** `voice login`: exchanges e-mail and password for tokens and keeps them for this user. */
 export function addLogin(program: Command, context: CommandContext): void {
@@ -22,12 +23,14 @@ async function login(options: ConnectionOptions, context: CommandContext): Promi
   if (options.token) {
     throw new CommandFailure("login takes an e-mail and a password; a token needs no login");
   }
+  const api = new ApiClient(baseUrl, BRISK);
+  await reach(api);
   const email = options.email || env.VOICE_EMAIL || (await ask("E-mail: ", false, context));
   const password =
     options.password || env.VOICE_PASSWORD || (await ask("Password: ", true, context));
   const credentials = new Credentials(env);
   try {
-    credentials.save(baseUrl, await logIn(new ApiClient(baseUrl), email, password));
+    credentials.save(baseUrl, await logIn(api, email, password));
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.status !== 401) throw error;
     throw new CommandFailure(`${baseUrl} does not accept this e-mail and password`, error);

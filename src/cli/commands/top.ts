@@ -1,14 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
 import { type CommandContext, wantsColour, writeJson } from "../command-context.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure, reasonOf } from "../command-failure.ts";
 import { withConnectionFlags } from "../connection-flags.ts";
 import { parseSeconds } from "../flag-values.ts";
 import { type Overview, overviewRows } from "../overview-table.ts";
 import { type ConnectionOptions, openUserSession, type UserSession } from "../user-session.ts";
 
-type TopOptions = ConnectionOptions & { once?: boolean; json?: boolean; every: number };
+type TopOptions = ConnectionOptions & { once?: boolean; json?: boolean; every?: number };
 
+const DEFAULT_EVERY_S = 1;
 const DEFAULT_COLUMNS = 120;
 const DEFAULT_ROWS = 40;
 /** Home, and wipe from there on: the rest of the screen stays where it is. */
@@ -21,23 +22,24 @@ export function addTop(program: Command, context: CommandContext): void {
   const command = program
     .command("top")
     .description("nodes, leases, workers, queues and live sessions (administrators)")
-    .option("--once", "show it once and end; so it does when piped")
+    .option("--once", "show it once and end; so it does when piped, unless --every is given")
     .option("--json", "as the service says it, one JSON object per line")
-    .option("--every <seconds>", "between two looks", parseSeconds(0.2, 3_600), 1);
+    .option("--every <seconds>", "between two looks (default: 1)", parseSeconds(0.2, 3_600));
   withConnectionFlags(command).action((options: TopOptions) => top(options, context));
 }
 
 async function top(options: TopOptions, context: CommandContext): Promise<void> {
   const { env, stdout, signal } = context;
   const user = await openUserSession(options, env);
-  const isScreen = stdout.isTTY === true && !options.json && !options.once;
-  const isOnce = options.once === true || (!stdout.isTTY && !options.json);
+  const { once, every = DEFAULT_EVERY_S } = options;
+  const isOnce = once === true || (!stdout.isTTY && options.every === undefined);
   if (isOnce) return show(await read(user), options, context);
+  const isScreen = stdout.isTTY === true && !options.json;
   if (isScreen) stdout.write(OTHER_SCREEN);
   try {
     while (!signal.aborted) {
       await showNext(user, options, context);
-      await delay(options.every * 1_000, undefined, { signal }).catch(() => undefined);
+      await delay(every * 1_000, undefined, { signal }).catch(() => undefined);
     }
   } finally {
     if (isScreen) stdout.write(OWN_SCREEN);
@@ -53,9 +55,9 @@ async function showNext(
   try {
     show(await read(user), options, context);
   } catch (error) {
-    if (options.json || error instanceof CommandFailure) throw error;
-    const text = error instanceof Error ? error.message : String(error);
-    context.stdout.write(`${REDRAW}${user.api.baseUrl}\n\n${text}\n`);
+    const { stdout } = context;
+    if (options.json || !stdout.isTTY || error instanceof CommandFailure) throw error;
+    stdout.write(`${REDRAW}${user.api.baseUrl}\n\n${reasonOf(error)}\n`);
   }
 }
 
@@ -66,7 +68,8 @@ function read(user: UserSession): Promise<Overview> {
 function show(overview: Overview, options: TopOptions, context: CommandContext): void {
   const { stdout } = context;
   if (options.json) return writeJson(stdout, overview);
-  const { columns = DEFAULT_COLUMNS, rows: height = DEFAULT_ROWS } = stdout;
+  const columns = stdout.columns || DEFAULT_COLUMNS;
+  const height = stdout.rows || DEFAULT_ROWS;
   const rows = overviewRows(overview, { columns, colour: wantsColour(context) });
   const isScreen = stdout.isTTY === true && !options.once;
   const head = [`voice top   ${overview.at}`, ""];
