@@ -9,11 +9,16 @@ export type Step = <T>(
   work: () => Promise<[result: T, found: string]>,
 ) => Promise<T>;
 
+const NEW_ROW = "\r\u001b[K";
+
 /** A row for each step on a terminal, else an object; a step that fails throws, with its advice. */
 export function stepRunner({ stdout }: Pick<CommandContext, "stdout">): Step {
   const tell = (name: string, ok: boolean, found: string, ms: number, advice: string) => {
     if (stdout.isTTY) {
-      stdout.write(`${ok ? "✓" : "✗"} ${name.padEnd(10)} ${printable(found)} (${spent(ms)})\n`);
+      // Over the ^C that the terminal may have shown.
+      stdout.write(
+        `${NEW_ROW}${ok ? "✓" : "✗"} ${name.padEnd(10)} ${printable(found)} (${spent(ms)})\n`,
+      );
     } else {
       const outcome = ok ? { found } : { reason: found, advice };
       writeJson(stdout, { step: name, ok, ...outcome, ms });
