@@ -129,8 +129,9 @@ describe("terminal: the voice command as a person sees it", () => {
     const interrupted = await run.left();
     expect(interrupted.code).toBe(130);
     expect(interrupted.lines.some((text) => text.startsWith("✓ cleanup"))).toBe(true);
-    service.signal("worker", "SIGSTOP");
     const failing = await voice("doctor");
+    await failing.shows(/^✓ login/);
+    service.signal("worker", "SIGSTOP");
     const failed = await failing.left();
     service.signal("worker", "SIGCONT");
     expect(failed.code).toBe(1);
