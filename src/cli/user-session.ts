@@ -1,4 +1,4 @@
-import { ApiClient, ApiFailure, type Send, Unreachable } from "./api-client.ts";
+import { ApiClient, ApiFailure, type CallOptions, type Send, Unreachable } from "./api-client.ts";
 import { type BackOff, BRISK } from "./back-off.ts";
 import { CommandFailure } from "./command-failure.ts";
 import { Credentials, type StoredLogin } from "./credentials.ts";
@@ -66,8 +66,11 @@ export class UserSession {
   }
 
   /** As `ApiClient.call`, with the token; once more with a fresh one when it has run out. */
-  async call<T>(send: Send<T>): Promise<NonNullable<T>> {
-    const withToken = () => this.api.call(send, { headers: bearer(this.token) });
+  async call<T>(
+    send: Send<T>,
+    options: Pick<CallOptions, "timeoutMs"> = {},
+  ): Promise<NonNullable<T>> {
+    const withToken = () => this.api.call(send, { ...options, headers: bearer(this.token) });
     try {
       return await withToken();
     } catch (error) {

@@ -10,6 +10,7 @@ import { DeviceShelf } from "../../src/cli/device-shelf.ts";
 import { simulateDevice } from "../../src/cli/simulate-device.ts";
 import { UserSession } from "../../src/cli/user-session.ts";
 import type { WaveAudio } from "../../src/cli/wave-file.ts";
+import { chooseWorkspace, describeChoice } from "../../src/cli/workspace-choice.ts";
 
 const SESSION = "0190c0de-0000-7000-8000-000000000001";
 const DAY_MS = 24 * 3_600_000;
@@ -274,6 +275,9 @@ describe("cli device: the workspace that it joins", () => {
     await simulate();
     expect(joined().workspace_id).toBe("w1");
     expect(service.calls(/scope=/)).toEqual([]);
+    expect(describeChoice(await chooseWorkspace(user))).toBe(
+      'workspace "Old" (the oldest of yours; --workspace takes another)',
+    );
   });
 
   it("is made when there is none", async () => {

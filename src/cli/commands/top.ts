@@ -10,6 +10,8 @@ import { type ConnectionOptions, openUserSession, type UserSession } from "../us
 type TopOptions = ConnectionOptions & { once?: boolean; json?: boolean; every?: number };
 
 const DEFAULT_EVERY_S = 1;
+/** A look that takes longer is told as none. */
+const LOOK_MS = 5_000;
 const DEFAULT_COLUMNS = 120;
 const DEFAULT_ROWS = 40;
 /** Home, and wipe from there on: the rest of the screen stays where it is. */
@@ -62,7 +64,7 @@ async function showNext(
 }
 
 function read(user: UserSession): Promise<Overview> {
-  return user.call((client) => client.GET("/admin/overview"));
+  return user.call((client) => client.GET("/admin/overview"), { timeoutMs: LOOK_MS });
 }
 
 function show(overview: Overview, options: TopOptions, context: CommandContext): void {
