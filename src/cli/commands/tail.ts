@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { PATIENT } from "../back-off.ts";
 import { type CommandContext, wantsColour, writeJson } from "../command-context.ts";
 import { withConnectionFlags } from "../connection-flags.ts";
 import { followSession } from "../follow-session.ts";
@@ -23,7 +24,7 @@ async function tail(
   context: CommandContext,
 ): Promise<void> {
   const { env, stdout, signal } = context;
-  const user = await openUserSession(options, env);
+  const user = await openUserSession(options, env, PATIENT);
   const view = stdout.isTTY ? new TerminalView(stdout, wantsColour(context)) : frameView(context);
   await followSession(user, {
     ...{ sessionId, signal, view },
