@@ -38,6 +38,8 @@ export interface TakenStream extends StreamHold {
   seq: number;
   /** The chunk that was begun last. */
   sequence?: number | undefined;
+  /** Those of the connection before, if there was one. */
+  settingsBefore?: StreamSettings | undefined;
 }
 
 /** A piece of a chunk that is being streamed, whole frames only. */

@@ -1,10 +1,17 @@
 import { delay } from "../base/deferred.ts";
-import { AppError, isAppError, toAppError } from "../base/errors.ts";
+import { AppError, errorMessage, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { AudioStreamStore, StreamHold, TakenStream } from "./audio-stream-store.ts";
+import type {
+  AudioStreamStore,
+  StreamHold,
+  StreamSettings,
+  TakenStream,
+} from "./audio-stream-store.ts";
+import { PacketWatch } from "./packet-watch.ts";
 import { notifyCommitted } from "./sessions-notify.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
 import type { CutAudio, StreamCutter } from "./stream-encoding.ts";
+import { StreamHead, wantedSentence } from "./stream-head.ts";
 import type { LivePieces } from "./stream-pieces.ts";
 import type { StreamSealer } from "./stream-sealer.ts";
 import type { UploadBacklog } from "./upload-backlog.ts";
@@ -33,6 +40,8 @@ export interface AudioStreamPorts {
 export interface AudioStreamEvents {
   /** Everything before `offset` bytes of the stream is on disk and committed. */
   onStored(offset: number): void;
+  /** Packets came that no decoder can read; how many so far. */
+  onBroken?(packets: number): void;
   /** Once, when nothing more is taken; undefined after `close`. */
   onEnd(error: AppError | undefined): void;
 }
@@ -57,7 +66,10 @@ export class AudioStream {
   readonly #ports: AudioStreamPorts;
   readonly #events: AudioStreamEvents;
   readonly #cutter: StreamCutter;
-  readonly #interim: boolean;
+  readonly #settings: StreamSettings;
+  readonly #packets = new PacketWatch();
+  /** Until the first bytes of the session's stream are known to be audio. */
+  #head: StreamHead | undefined;
   #offset: number;
   #after: number | undefined;
   #chunk: OpenChunk | undefined;
@@ -76,7 +88,8 @@ export class AudioStream {
     this.#cutter = cutter;
     this.#ports = parts.ports;
     this.#events = parts.events;
-    this.#interim = taken.settings.interim;
+    this.#settings = taken.settings;
+    if (taken.offset === 0) this.#head = new StreamHead(taken.settings);
   }
 
   get sessionId(): string {
@@ -98,37 +111,80 @@ export class AudioStream {
   }
 
   get buffered(): number {
-    return this.#cutter.buffered;
+    return this.#cutter.buffered + (this.#head?.held ?? 0);
+  }
+
+  /** Something was stored that can be heard. */
+  get isReadable(): boolean {
+    return this.#offset > 0 && (this.#settings.encoding !== "opus" || this.#packets.isReadable);
   }
 
   /**
-   * Takes the next bytes of the stream. Throws `bad_request` for what is no
-   * audio, `overloaded` when far more came than could be stored.
+   * Takes the next bytes of the stream. Throws `bad_request` for a message
+   * that cannot be taken apart, which is then not taken; `overloaded` when far
+   * more came than could be stored. After `unsupported_media_type` and
+   * `not_audio`, for what is no bare audio, nothing good can follow.
    */
   push(message: Uint8Array): void {
     if (this.#ended || this.#closing) return;
-    if (this.#cutter.buffered + message.byteLength > MAX_BUFFERED_BYTES) {
+    if (this.buffered + message.byteLength > MAX_BUFFERED_BYTES) {
       this.#overruns += 1;
       throw new AppError("overloaded", "Audio comes faster than it can be stored.");
     }
-    this.#cutter.push(message);
-    this.#pump();
+    if (this.#head === undefined) return this.#accept([message]);
+    const messages = this.#head.take(message);
+    if (messages === undefined) return;
+    this.#head = undefined;
+    this.#accept(messages);
   }
 
   /** The device no longer has these bytes; throws `conflict` when they are too many. */
   lose(bytes: number): void {
+    this.#head = undefined;
     this.#cutter.lose(bytes);
     this.#pump();
   }
 
   /** Ends the utterance in hand, after everything pushed before. */
   finalize(): void {
+    this.#releaseHead();
     this.#finalizing = true;
     this.#pump();
   }
 
+  /** Each message by itself: that one is refused does not keep the others out. */
+  #accept(messages: readonly Uint8Array[]): void {
+    const before = this.#packets.broken;
+    let refusal: unknown;
+    for (const message of messages) {
+      try {
+        this.#packets.add(this.#cutter.push(message), wantedSentence(this.#settings));
+      } catch (error) {
+        refusal ??= error;
+      }
+    }
+    this.#pump();
+    const { broken } = this.#packets;
+    if (broken > before) this.#events.onBroken?.(broken);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /** What was kept back is too little to tell: it is audio. */
+  #releaseHead(): void {
+    const messages = this.#head?.release() ?? [];
+    this.#head = undefined;
+    try {
+      if (messages.length > 0) this.#accept(messages);
+    } catch (error) {
+      const { sessionId } = this.#hold;
+      const fields = { session_id: sessionId, error: errorMessage(error) };
+      this.#ports.log.info(fields, "the first messages of a stream are no audio");
+    }
+  }
+
   /** Stores what was pushed and makes it a chunk. Never rejects. */
   async close(): Promise<void> {
+    if (!this.#ended) this.#releaseHead();
     this.#closing = true;
     this.#pump();
     while (this.#pumping !== undefined) await this.#pumping;
@@ -200,7 +256,7 @@ export class AudioStream {
       startByte: chunk.bytes,
       frames: cut.frames,
       data: cut.data,
-      interim: this.#interim,
+      interim: this.#settings.interim,
     });
     chunk.pieces += 1;
     chunk.frames += cut.frames;

@@ -1,4 +1,4 @@
-import type { AppError } from "../base/errors.ts";
+import { AppError } from "../base/errors.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import {
   AudioStream,
@@ -6,7 +6,7 @@ import {
   type AudioStreamPorts,
   MAX_BUFFERED_BYTES,
 } from "./audio-stream.ts";
-import type { StreamSettings } from "./audio-stream-store.ts";
+import type { StreamSettings, TakenStream } from "./audio-stream-store.ts";
 import { createCutter } from "./stream-encoding.ts";
 
 /**
@@ -81,13 +81,15 @@ export class AudioStreams implements QueueOwner {
   /**
    * Takes the session's stream over; whoever had it writes nothing more. The
    * caller has checked the right to. Throws what `AudioStreamStore.take` does,
-   * and `bad_request` for an encoding that cannot be read.
+   * `bad_request` for an encoding that cannot be read, and `conflict` for
+   * another one than the stream has so far: its bytes are counted on.
    */
   async open({ sessionId, settings, oldest, events }: StreamRequest): Promise<OpenedAudioStream> {
     if (settings !== undefined) createCutter(settings);
     const { notices, ...ports } = this.#parts;
     ports.backlog.check();
     const taken = await ports.store.take(sessionId, settings, (held) => {
+      assertSameEncoding(held);
       createCutter(held.settings).checkLoss(Math.max(0, (oldest ?? 0) - held.offset));
     });
     const stream = new AudioStream(taken, createCutter(taken.settings), {
@@ -118,4 +120,19 @@ export class AudioStreams implements QueueOwner {
     this.#stopNotices = undefined;
     await Promise.all([...this.#open.values()].map((stream) => stream.close()));
   }
+}
+
+/** Whoever counts bytes on must mean the same by them. */
+function assertSameEncoding({ offset, settings, settingsBefore: before }: TakenStream): void {
+  if (before === undefined || offset === 0 || nameOf(before) === nameOf(settings)) return;
+  throw new AppError(
+    "conflict",
+    `This session's stream is ${nameOf(before)}, not ${nameOf(settings)}. Go on with that, or stop the session and begin another one.`,
+  );
+}
+
+function nameOf({ encoding, sampleRate, channels, framing }: StreamSettings): string {
+  const sound = channels === 1 ? "1 channel" : `${channels} channels`;
+  if (encoding === "opus") return `opus with framing ${framing} and ${sound}`;
+  return `${encoding} at ${sampleRate} Hz with ${sound}`;
 }

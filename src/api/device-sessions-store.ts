@@ -1,4 +1,4 @@
-import type { SessionPhase } from "../session/status.ts";
+import type { SessionPhase, StopReason } from "../session/status.ts";
 import type { OutboxRow } from "./sessions-outbox.ts";
 
 export interface NewSession {
@@ -19,6 +19,8 @@ export interface StopRequest {
   /** The one that records, else the newest, when not named. */
   sessionId: string | undefined;
   lastSequence: number | undefined;
+  /** Set when the service stops it by itself. */
+  reason?: StopReason;
 }
 
 /** The owner's stop: of this session, whichever device records it. */
@@ -26,6 +28,7 @@ export interface OwnerStopRequest {
   deviceId: undefined;
   sessionId: string;
   lastSequence: number | undefined;
+  reason?: undefined;
 }
 
 /** Port: starts and stops sessions. Every method throws `unavailable` when storage is away. */

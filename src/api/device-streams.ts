@@ -7,6 +7,7 @@ import { type DeviceSessionPorts, requireSelf, startRecording } from "./device-s
 import type { Heartbeats } from "./heartbeats.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
+import { notifyCommitted } from "./sessions-notify.ts";
 
 export interface DeviceStreamPorts extends DeviceSessionPorts {
   directory: SessionDirectory;
@@ -26,6 +27,11 @@ export interface StreamOrder {
   title?: string | undefined;
   language?: string | undefined;
   vocabulary?: string[] | undefined;
+}
+
+export interface OpenedDeviceStream extends OpenedAudioStream {
+  /** Its session is new. */
+  begun: boolean;
 }
 
 /** The streams of devices: who may open one, and into which session it goes. */
@@ -50,24 +56,45 @@ export class DeviceStreams {
     device: DevicePrincipal,
     order: StreamOrder,
     events: AudioStreamEvents,
-  ): Promise<OpenedAudioStream> {
-    const sessionId = await this.#session(device, order);
+  ): Promise<OpenedDeviceStream> {
+    const { sessionId, begun } = await this.#session(device, order);
     const { settings, oldest } = order;
-    return this.#ports.streams.open({ sessionId, settings, oldest: oldest ?? 0, events });
+    const opened = await this.#ports.streams.open({
+      sessionId,
+      settings,
+      oldest: oldest ?? 0,
+      events,
+    });
+    return { ...opened, begun };
+  }
+
+  /** Ends a session that `open` began, for which nothing came that is audio. */
+  async discard(device: DevicePrincipal, sessionId: string): Promise<void> {
+    const { sessions, notifier, log } = this.#ports;
+    const { outbox } = await sessions.stop({
+      deviceId: device.id,
+      sessionId,
+      lastSequence: undefined,
+      reason: "not_audio",
+    });
+    notifyCommitted(notifier, log, outbox);
   }
 
   get heartbeats(): Pick<Heartbeats, "hear" | "seen"> {
     return this.#ports.heartbeats;
   }
 
-  async #session(device: DevicePrincipal, order: StreamOrder): Promise<string> {
+  async #session(
+    device: DevicePrincipal,
+    order: StreamOrder,
+  ): Promise<{ sessionId: string; begun: boolean }> {
     const { directory, sessions } = this.#ports;
     if (order.sessionId !== undefined) {
       await requireSession(directory, device, order.sessionId, "session.upload");
-      return order.sessionId;
+      return { sessionId: order.sessionId, begun: false };
     }
     const running = await sessions.recording(device.id);
-    if (running !== undefined) return running;
+    if (running !== undefined) return { sessionId: running, begun: false };
     const { title, language, vocabulary } = order;
     try {
       const { id } = await startRecording(this.#ports, device, {
@@ -75,14 +102,14 @@ export class DeviceStreams {
         ...(language === undefined ? {} : { language }),
         ...(vocabulary === undefined ? {} : { vocabulary }),
       });
-      return id;
+      return { sessionId: id, begun: true };
     } catch (error) {
       // Another connection of the device was quicker.
       const started = isAppError(error, "already_recording")
         ? await sessions.recording(device.id)
         : undefined;
       if (started === undefined) throw error;
-      return started;
+      return { sessionId: started, begun: false };
     }
   }
 }

@@ -24,6 +24,8 @@ export interface AudioInventory {
   nominal: number;
   /** Stored, but not decodable. */
   undecodable: GapRecord[];
+  /** Parts of decodable ones that are not. */
+  broken: GapRecord[];
   /** Sequences up to the last one with neither a chunk nor a gap on the timeline, in order. */
   absent: number[];
   /** Sequences whose chunk came after its gap had been declared. */
@@ -50,7 +52,7 @@ const missingSchema = Type.Object({
     (["missing", "undecodable", "late"] as const).map((reason) => Type.Literal(reason)),
     {
       description:
-        "`missing`: never came. `undecodable`: came, but holds no audio that can be read. `late`: came after its turn and is being read now.",
+        "`missing`: never came. `undecodable`: came, but holds no audio that can be read: a chunk, or a part of one in whose place there is silence. `late`: came after its turn and is being read now.",
     },
   ),
   chunk_sequences: Type.Array(Type.Integer()),
@@ -63,7 +65,7 @@ const completenessSchema = Type.Object(
       description: "Length of what was stored and is not in the text yet: how far it lags behind",
     }),
     complete: Type.Boolean({
-      description: "The session has ended and every chunk of it came and was read",
+      description: "The session has ended, and every chunk of it came and was read whole",
     }),
     expected_last_sequence: Type.Optional(
       Type.Integer({ description: "Known once the session has ended; -1 without any chunk" }),
@@ -98,14 +100,16 @@ export function missingSpans(
     ...gaps
       .filter(({ sequence }) => !undecodable.has(sequence))
       .map((gap): Span => ({ ...gap, reason: late.has(gap.sequence) ? "late" : "missing" })),
-    ...inventory.undecodable.map((chunk): Span => ({ ...chunk, reason: "undecodable" })),
+    ...[...inventory.undecodable, ...inventory.broken].map(
+      (audio): Span => ({ ...audio, reason: "undecodable" }),
+    ),
     // Not on the timeline yet: they get their place when the wait for them ends.
     ...inventory.absent.map((sequence, index): Span => {
       const start = inventory.end + index * inventory.nominal;
       return { sequence, start, length: inventory.nominal, reason: "missing" };
     }),
   ];
-  spans.sort((a, b) => a.sequence - b.sequence);
+  spans.sort((a, b) => a.sequence - b.sequence || a.start - b.start);
   return joinSpans(spans);
 }
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
+import type { StopReason } from "../session/status.ts";
 import type { SessionRecord, SpeakerRecord } from "./sessions-directory.ts";
 import { pageSchema } from "./sessions-page.ts";
 
@@ -33,8 +34,11 @@ export const sessionSchema = Type.Object({
   started_at: timestamp,
   stopped_at: Type.Optional(timestamp),
   stop_reason: Type.Optional(
-    Type.Literal("device_silent", {
-      description: "Set when the service stopped it because nothing came from its device",
+    Type.Unsafe<StopReason>({
+      type: "string",
+      enum: ["device_silent", "not_audio"],
+      description:
+        "Set when the service stopped it: nothing came from its device, or its device began it with a stream that was no audio",
     }),
   ),
   completed_at: Type.Optional(timestamp),

@@ -1,5 +1,10 @@
 import { AppError } from "../base/errors.ts";
-import { joinOpusPackets, opusPacketSamples, splitOpusPackets } from "../base/opus-packets.ts";
+import {
+  isOpusPacket,
+  joinOpusPackets,
+  opusPacketSamples,
+  splitOpusPackets,
+} from "../base/opus-packets.ts";
 import { isSupportedRate } from "../base/sample-rate.ts";
 import type { StreamFormat, StreamSettings } from "./audio-stream-store.ts";
 
@@ -16,8 +21,12 @@ export interface StreamCutter {
   readonly format: StreamFormat;
   /** Bytes taken and not cut yet. */
   readonly buffered: number;
-  /** Takes one message; its bytes are copied. Throws `bad_request` and then takes none of it. */
-  push(message: Uint8Array): void;
+  /**
+   * Takes one message; its bytes are copied. Returns for each packet in it whether a decoder can
+   * read it, in order; nothing where there are no packets. Throws `bad_request` and then takes
+   * none of it.
+   */
+  push(message: Uint8Array): boolean[];
   /** The oldest whole frames, about `limit` bytes at most; undefined when there are none. */
   cut(limit: number): CutAudio | undefined;
   /** Throws `conflict` when so many bytes are too many to lose. */
@@ -30,6 +39,8 @@ export interface StreamCutter {
 }
 
 const OPUS_RATE = 16_000;
+/** What the length before a packet can say. */
+const LONGEST_PACKET_BYTES = 0xffff;
 /** No longer loss becomes silence. */
 const MAX_SILENCE_SECONDS = 120;
 
@@ -67,10 +78,11 @@ class SampleCutter implements StreamCutter {
     return this.#buffered;
   }
 
-  push(message: Uint8Array): void {
-    if (message.byteLength === 0) return;
+  push(message: Uint8Array): boolean[] {
+    if (message.byteLength === 0) return [];
     this.#parts.push(Uint8Array.from(message));
     this.#buffered += message.byteLength;
+    return [];
   }
 
   cut(limit: number): CutAudio | undefined {
@@ -99,7 +111,10 @@ class SampleCutter implements StreamCutter {
   }
 }
 
-/** Opus packets, stored each after its length; frames are counted at 16 kHz. */
+/**
+ * Opus packets, stored each after its length; frames are counted at 16 kHz. What is no packet is
+ * stored too, so that the bytes of the stream are counted as the device counts them.
+ */
 class OpusCutter implements StreamCutter {
   readonly format: StreamFormat;
   readonly #framing: StreamSettings["framing"];
@@ -117,25 +132,22 @@ class OpusCutter implements StreamCutter {
     return this.#buffered;
   }
 
-  push(message: Uint8Array): void {
-    if (message.byteLength === 0) return;
+  push(message: Uint8Array): boolean[] {
+    if (message.byteLength === 0) return [];
     const copy = Uint8Array.from(message);
     const packets = this.#framing === "packet" ? [copy] : splitOpusPackets(copy);
     const whole = packets.reduce((sum, { byteLength }) => sum + byteLength + 2, 0);
     if (this.#framing === "length_prefixed" && whole !== copy.byteLength) {
       throw new AppError("bad_request", "A message ends in the middle of an Opus packet.");
     }
-    let frames = 0;
-    for (const packet of packets) {
-      const samples = packet.byteLength > 0xffff ? 0 : opusPacketSamples(packet, OPUS_RATE);
-      if (samples === 0) {
-        throw new AppError("bad_request", "A message holds what is no Opus packet.");
-      }
-      frames += samples;
+    if (packets.some(({ byteLength }) => byteLength > LONGEST_PACKET_BYTES)) {
+      throw new AppError("bad_request", "A message is too long for one Opus packet.");
     }
+    const frames = packets.reduce((sum, packet) => sum + opusPacketSamples(packet, OPUS_RATE), 0);
     const data = this.#framing === "packet" ? joinOpusPackets(packets) : copy;
     this.#messages.push({ data, frames, streamBytes: copy.byteLength });
     this.#buffered += copy.byteLength;
+    return packets.map(isOpusPacket);
   }
 
   cut(limit: number): CutAudio | undefined {

@@ -3,7 +3,9 @@ import { delay } from "../base/deferred.ts";
 import { errorMessage, isAppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import { isOpusMediaType } from "../base/opus-packets.ts";
 import type { UnsealedAudio, UnsealedChunk, UnsealedChunks } from "./audio-stream-store.ts";
+import { brokenPackets } from "./broken-packets.ts";
 import { notifyCommitted } from "./sessions-notify.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
 import type { BlobStore, NewChunk } from "./upload-audio-store.ts";
@@ -81,6 +83,8 @@ export class StreamSealer {
 
 function describe({ sessionId, sequence }: UnsealedChunk, audio: UnsealedAudio): NewChunk {
   const { format, frames, data } = audio;
+  const isOpus = isOpusMediaType(format.mediaType);
+  const broken = isOpus ? brokenPackets(data, format.sampleRate) : undefined;
   return {
     id: newId(),
     sessionId,
@@ -93,5 +97,6 @@ function describe({ sessionId, sequence }: UnsealedChunk, audio: UnsealedAudio):
     sampleRate: format.sampleRate,
     durationSeconds: frames / format.sampleRate,
     recordedAt: undefined,
+    ...(broken && { broken }),
   };
 }

@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { markedContainer } from "../base/container-marks.ts";
 import { AppError } from "../base/errors.ts";
 import {
   bytesPerFrame,
@@ -113,6 +114,16 @@ function pcmContainer(mediaType: string, bytes: number): AudioContainer {
   return toContainer(`audio/pcm;${parameters}`, pcm, frames);
 }
 
+/** Throws for a file that was declared as raw PCM. */
+function assertBare(head: Uint8Array): void {
+  const container = markedContainer(head);
+  if (container === "none" || container === "more") return;
+  throw new AppError(
+    "unsupported_media_type",
+    `This looks like a file (${container}), not like the raw PCM that its Content-Type says. ${SUPPORTED}`,
+  );
+}
+
 /** Another format by its bytes or by what was declared, else no audio at all. */
 function refusal(head: Uint8Array, mediaType: string): AppError {
   const known = unsupportedFormat(head);
@@ -138,6 +149,9 @@ export async function inspectAudio(file: UploadedFile): Promise<AudioContainer> 
   if (file.bytes === 0) throw new AppError("not_audio", "The file is empty: it holds no audio.");
   const head = await readHead(file.content);
   if (isWav(head)) return wavContainer(head, file.bytes);
-  if (/^audio\/pcm\s*(;|$)/.test(file.mediaType)) return pcmContainer(file.mediaType, file.bytes);
+  if (/^audio\/pcm\s*(;|$)/.test(file.mediaType)) {
+    assertBare(head);
+    return pcmContainer(file.mediaType, file.bytes);
+  }
   throw refusal(head, file.mediaType);
 }

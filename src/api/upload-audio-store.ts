@@ -1,6 +1,14 @@
 import type { ChunkStatus } from "../session/status.ts";
 import type { OutboxRow } from "./sessions-outbox.ts";
 
+/** Parts of a chunk that no decoder can read. */
+export interface BrokenAudio {
+  /** Each where it begins and how long it is, in frames of the chunk; in order. */
+  spans: { start: number; length: number }[];
+  /** Set when too little is left: why the chunk fails. */
+  unreadable?: string;
+}
+
 export interface NewChunk {
   id: string;
   sessionId: string;
@@ -14,6 +22,8 @@ export interface NewChunk {
   frames: number;
   sampleRate: number;
   durationSeconds: number;
+  /** What of it is known to be no audio. */
+  broken?: BrokenAudio;
   /** When its first frame was recorded, as the device said; Unix milliseconds. */
   recordedAt: number | undefined;
 }

@@ -16,19 +16,79 @@ export function isOpusMediaType(mediaType: string): boolean {
   return type === "audio/opus" && parameters.includes("framing=length-prefixed");
 }
 
+/** What a packet that tells no length is taken for: that of nearly all packets. */
+const USUAL_US = 20_000;
+/** Nothing longer is one frame (RFC 6716, R2). */
+const LONGEST_FRAME_BYTES = 1_275;
+
 /**
- * Samples that one Opus packet lasts at `rate`, told by its first bytes alone; 0 for what is no
- * packet: nothing at all, a frame count of none, or more than 120 ms.
+ * Samples that one Opus packet lasts at `rate`, told by its first bytes alone. What is no packet
+ * (see `isOpusPacket`) lasts what it says, or 20 ms when that cannot be.
  *
  * @param rate 8, 12, 16, 24 or 48 kHz
  */
 export function opusPacketSamples(packet: Uint8Array, rate: number): number {
-  const [toc, second] = packet;
-  if (toc === undefined) return 0;
-  const count = frameCount(toc & 3, second);
-  const microseconds = count * frameMicroseconds(toc >> 3);
-  if (microseconds > LONGEST_MS * 1_000) return 0;
-  return (microseconds * rate) / 1_000_000;
+  return ((packetMicroseconds(packet) ?? USUAL_US) * rate) / 1_000_000;
+}
+
+function packetMicroseconds([toc, second]: Uint8Array): number | undefined {
+  if (toc === undefined) return undefined;
+  const microseconds = frameCount(toc & 3, second) * frameMicroseconds(toc >> 3);
+  return microseconds > 0 && microseconds <= LONGEST_MS * 1_000 ? microseconds : undefined;
+}
+
+/**
+ * True for what the rules R1 to R7 of RFC 6716 (3.4) call a packet. A decoder takes all of these,
+ * whatever their frames hold, and none else.
+ */
+export function isOpusPacket(packet: Uint8Array): boolean {
+  const [toc = 0] = packet;
+  if (packetMicroseconds(packet) === undefined) return false;
+  const length = packet.byteLength - 1;
+  switch (toc & 3) {
+    case 0:
+      return length <= LONGEST_FRAME_BYTES;
+    case 1:
+      return length % 2 === 0 && length / 2 <= LONGEST_FRAME_BYTES;
+    case 2:
+      return framesFit(packet, 1, packet.byteLength, 2);
+    default:
+      return isManyFrames(packet);
+  }
+}
+
+/** Code 3: any number of frames, maybe of different lengths, maybe with padding. */
+function isManyFrames(packet: Uint8Array): boolean {
+  const [, counts = 0] = packet;
+  const count = counts & 0x3f;
+  let at = 2;
+  let end = packet.byteLength;
+  for (let more = (counts & 0x40) !== 0; more; ) {
+    const padding = packet[at];
+    if (padding === undefined) return false;
+    at += 1;
+    end -= padding === 0xff ? 0xfe : padding;
+    more = padding === 0xff;
+  }
+  if (end < at) return false;
+  if ((counts & 0x80) !== 0) return framesFit(packet, at, end, count);
+  return (end - at) % count === 0 && (end - at) / count <= LONGEST_FRAME_BYTES;
+}
+
+/** Frames whose lengths stand before them, but for the last one, which has what is left. */
+function framesFit(packet: Uint8Array, from: number, end: number, count: number): boolean {
+  let at = from;
+  let announced = 0;
+  for (let frame = 1; frame < count; frame += 1) {
+    const first = packet[at] ?? 0;
+    const isLong = first >= 252;
+    const second = isLong ? (packet[at + 1] ?? 0) : 0;
+    at += isLong ? 2 : 1;
+    announced += first + 4 * second;
+    if (at > end) return false;
+  }
+  const last = end - at - announced;
+  return last >= 0 && last <= LONGEST_FRAME_BYTES;
 }
 
 /** Packets that each follow their length as uint16, big endian; a cut-off one at the end is left out. */

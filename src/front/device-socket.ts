@@ -59,6 +59,12 @@ export class DeviceSocket {
   #ackedAt = 0;
   #slow = false;
   #told: Set<string> | undefined;
+  /** Configure began the session. */
+  #begun = false;
+  /** Closed because of what it sent. */
+  #refused = false;
+  /** Broken packets after which the device is told again. */
+  #tellAt = 1;
 
   constructor(parts: DeviceSocketParts, connection: Connection, device: DevicePrincipal) {
     this.#parts = parts;
@@ -118,9 +124,14 @@ export class DeviceSocket {
   }
 
   #refuse(error: AppError): void {
+    if (isNoAudio(error)) {
+      this.#refused = true;
+      return this.#end(error);
+    }
     this.#badFrames += 1;
     this.#sendError(error);
     const isHopeless = this.#badFrames >= this.#parts.limits.badFrames;
+    this.#refused = isHopeless;
     if (error.code === "overloaded") this.close(CLOSE.rate, error.message);
     else if (isHopeless) this.close(CLOSE.protocol, "Too many malformed messages.");
   }
@@ -137,6 +148,7 @@ export class DeviceSocket {
     const { streams, limits, source } = this.#parts;
     const opening = streams.open(this.#device, order, {
       onStored: (offset) => this.#acknowledge(offset),
+      onBroken: (packets) => this.#warnBroken(packets),
       onEnd: (error) => this.#end(error),
     });
     // Whoever comes too late must not keep the stream.
@@ -150,6 +162,7 @@ export class DeviceSocket {
     if (this.#phase !== "opening") return;
     const { stream } = opened;
     this.#stream = stream;
+    this.#begun = opened.begun;
     this.#stored = stream.offset;
     this.#phase = "streaming";
     this.#stopFollowing = source.follow(stream.sessionId, (frames) => this.#forward(frames));
@@ -259,6 +272,14 @@ export class DeviceSocket {
     this.#send([{ type: "Warning", ...about, code, message, retryable: true }]);
   }
 
+  /** At the first, and whenever there are twice as many. */
+  #warnBroken(packets: number): void {
+    if (packets < this.#tellAt) return;
+    this.#tellAt = 2 * packets;
+    const what = packets === 1 ? "A message or packet is" : `${packets} messages or packets are`;
+    this.#warn("not_audio", `${what} no Opus packet; silence stands in its place.`);
+  }
+
   #sendError({ code, message, retryable }: AppError): void {
     const session_id = this.#stream?.sessionId;
     const about = session_id === undefined ? {} : { session_id };
@@ -287,8 +308,26 @@ export class DeviceSocket {
     this.#phase = "closed";
     clearTimeout(this.#ackTimer);
     this.#stopFollowing?.();
-    void this.#stream?.close();
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    const isDiscarded = this.#refused && this.#begun;
+    void stream.close().then(() => {
+      if (isDiscarded && !stream.isReadable) this.#discard(stream.sessionId);
+    });
   }
+
+  /** The session that Configure began got nothing that can be heard, and ends. */
+  #discard(sessionId: string): void {
+    this.#parts.streams.discard(this.#device, sessionId).catch((error: unknown) => {
+      const fields = { session_id: sessionId, error: errorMessage(error) };
+      this.#parts.log.warn(fields, "a session without audio was not ended");
+    });
+  }
+}
+
+/** Whatever else comes on this connection is no audio either. */
+function isNoAudio({ code }: AppError): boolean {
+  return code === "not_audio" || code === "unsupported_media_type";
 }
 
 function orderOf(frame: ConfigureFrame): StreamOrder {
@@ -327,6 +366,6 @@ function begin({ stream, settings, offset, seq }: OpenedAudioStream): DeviceServ
 function deviceCloseCode(error: AppError): CloseCode {
   if (error.code === "superseded") return CLOSE.superseded;
   if (error.code === "session_ended") return CLOSE.done;
-  if (error.code === "conflict") return CLOSE.protocol;
+  if (error.code === "conflict" || isNoAudio(error)) return CLOSE.protocol;
   return closeCodeOf(error);
 }

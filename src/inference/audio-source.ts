@@ -11,6 +11,8 @@ export interface AudioSource {
   sequenceAt(sessionId: string, position: number): Promise<number>;
   /** The stored bytes of a chunk. Throws `not_found` when the audio was deleted. */
   bytes(sessionId: string, sha256: string): Promise<Buffer>;
+  /** Whether viewers want hypotheses, as the newest connection that streamed into it said. */
+  wantsInterim(sessionId: string): Promise<boolean>;
   /** Pieces of a chunk that is being streamed, from `piece` on, in order; none when it is sealed. */
   pieces(sessionId: string, sequence: number, piece: number, limit: number): Promise<LivePiece[]>;
   /** The newest checkpoint at or before `position`; undefined when there is none. */

@@ -5,6 +5,8 @@ import type { AudioSource } from "./audio-source.ts";
 export const MAX_PIECES = 256;
 export const FETCH = 64;
 
+type TailSource = Pick<AudioSource, "pieces" | "wantsInterim">;
+
 /** Port: streamed audio of one session as it becomes durable. At most once, in order. */
 export interface LiveAudioFeed {
   /** Returns how to stop. */
@@ -18,23 +20,33 @@ export interface LiveAudioFeed {
 export class LiveTail {
   readonly #sessionId: string;
   readonly #feed: LiveAudioFeed;
-  readonly #source: Pick<AudioSource, "pieces">;
+  readonly #source: TailSource;
   #stopFollowing: (() => void) | undefined;
   #pieces: LivePiece[] = [];
   /** The store may hold pieces that were not told. */
   #isUnsure = true;
   #finalize: LiveFinalize | undefined;
-  #interim = true;
+  /** Unknown until the store was asked or a piece was told. */
+  #interim: boolean | undefined;
+  #told = 0;
 
-  constructor(sessionId: string, feed: LiveAudioFeed, source: Pick<AudioSource, "pieces">) {
+  constructor(sessionId: string, feed: LiveAudioFeed, source: TailSource) {
     this.#sessionId = sessionId;
     this.#feed = feed;
     this.#source = source;
   }
 
-  /** Whether hypotheses of what is streamed are wanted. */
+  /** Whether hypotheses are wanted: of all that the session holds, streamed or not. */
   get interim(): boolean {
-    return this.#interim;
+    return this.#interim ?? false;
+  }
+
+  /** Asks the store what the newest connection wanted; to be done before anything is read. */
+  async askInterim(): Promise<void> {
+    const told = this.#told;
+    const interim = await this.#source.wantsInterim(this.#sessionId);
+    // A piece that was told meanwhile knows better.
+    if (told === this.#told) this.#interim = interim;
   }
 
   /** `onAudio` is called whenever there may be something new. */
@@ -89,6 +101,7 @@ export class LiveTail {
       return;
     }
     this.#interim = audio.interim;
+    this.#told += 1;
     this.#pieces.push(audio);
     if (this.#pieces.length <= MAX_PIECES) return;
     this.#pieces.shift();

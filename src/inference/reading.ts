@@ -60,6 +60,7 @@ export class Reading {
       const from = checkpoint?.position ?? 0;
       const sequence = from === 0 ? 0 : await source.sequenceAt(sessionId, from);
       const vocabulary = await source.vocabulary(sessionId);
+      await this.#parts.tail?.askInterim();
       if (this.#closed) return;
       const stream = this.#parts.transcribers.open();
       this.#stream = stream;

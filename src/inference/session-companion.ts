@@ -2,6 +2,7 @@ import type { Companion, DurableTurn } from "../actor/behaviour.ts";
 import { type AppError, errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
+import { isOver } from "../session/complete.ts";
 import type { SessionEvent } from "../session/event.ts";
 import { isWithheld } from "../session/redaction.ts";
 import { segmentId } from "../session/segment-id.ts";
@@ -67,7 +68,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#processedTo = state.checkpoint;
     this.#finalisedTo = state.checkpoint;
     this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT);
-    if (state.phase !== "completed" && state.phase !== "deleted") this.#followTail(state);
+    if (!isOver(state.phase) && state.phase !== "deleted") this.#followTail(state);
     this.#sync(state);
   }
 
@@ -320,7 +321,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 
   #beat(): void {
     const state = this.#state;
-    if (state === undefined || state.phase === "completed") return;
+    if (state === undefined || isOver(state.phase)) return;
     const { gaps } = state.timeline;
     const position = Math.max(state.timeline.position, this.#reading?.fedTo ?? 0);
     const finalised = Math.min(position, this.#finalisedTo);
@@ -340,7 +341,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 
 /** Everything that belongs to the session has its place on the timeline. */
 function isAllPlaced(state: Readonly<SessionState>): boolean {
-  if (state.phase === "completed") return true;
+  if (isOver(state.phase)) return true;
   return state.stop !== undefined && state.timeline.next > state.stop.lastSequence;
 }
 

@@ -38,6 +38,7 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
       applyPlaced(state.timeline, event);
       return;
     case "ChunkTranscribed":
+      state.heard = true;
       applyDone(state.timeline, event.sequence);
       return;
     case "ChunkFailed":
@@ -83,9 +84,11 @@ type PhaseEvent = Extract<
       | "SessionStarted"
       | "SessionStopped"
       | "SessionCompleted"
+      | "SessionFailed"
       | "SessionDeleted"
       | "JobStarted"
       | "JobCompleted"
+      | "JobFailed"
       | "RedoRequested"
       | "RedoCancelled"
       | "SummaryUpdated"
@@ -103,9 +106,13 @@ function applyPhase(state: SessionState, event: PhaseEvent, at: number): void {
     case "SessionStopped":
       state.phase = "processing";
       state.stop = { lastSequence: event.lastSequence, at };
+      if (event.reason === "not_audio") state.refused = true;
       return;
     case "SessionCompleted":
       state.phase = "completed";
+      return;
+    case "SessionFailed":
+      state.phase = "failed";
       return;
     case "SessionDeleted":
       state.phase = "deleted";
@@ -115,6 +122,7 @@ function applyPhase(state: SessionState, event: PhaseEvent, at: number): void {
       if (state.redo !== undefined) state.redo.started = true;
       return;
     case "JobCompleted":
+    case "JobFailed":
     case "RedoCancelled":
       state.redo = undefined;
       return;

@@ -40,6 +40,8 @@ export interface ChunkStoredCommand {
   /** Frames in its container, at its own rate. */
   frames: number;
   sampleRate: number;
+  /** Why it holds nothing that can be read, when that is known already. */
+  unreadable?: string;
 }
 
 /** Audio is streamed that becomes chunk `sequence`: somebody must be there to read it. */

@@ -1,10 +1,13 @@
 import { speakersHeard } from "./segments.ts";
+import type { SessionState } from "./state.ts";
+import type { SessionPhase } from "./status.ts";
 import type { Turn } from "./turn.ts";
 
 /** Ends the job and the session: everything was read, or there was nothing to read. */
 export function complete(turn: Turn): void {
   const { jobId, redo, segments, timeline } = turn.state;
   const attempt = redo?.attempt ?? turn.state.attempt;
+  if (isUnreadable(turn.state)) return fail(turn, attempt);
   turn.emit({
     type: "JobCompleted",
     jobId,
@@ -14,4 +17,24 @@ export function complete(turn: Turn): void {
     durationMs: Math.round(timeline.position / 16),
   });
   if (turn.state.phase !== "completed") turn.emit({ type: "SessionCompleted" });
+}
+
+function fail(turn: Turn, attempt: number): void {
+  const { jobId, refused } = turn.state;
+  const message = refused
+    ? "What the device streamed is no audio."
+    : "None of the audio could be read.";
+  turn.emit({ type: "JobFailed", jobId, attempt, message });
+  if (turn.state.phase !== "failed") turn.emit({ type: "SessionFailed", message });
+}
+
+/** Audio came, and nothing of it could be read; to be asked when all that came is dealt with. */
+export function isUnreadable({ heard, segments, refused, timeline }: SessionState): boolean {
+  if (heard || segments.length > 0) return false;
+  return timeline.next > timeline.gaps.length || refused === true;
+}
+
+/** All that was recorded was read, or could not be; late audio and another reading may follow. */
+export function isOver(phase: SessionPhase | "new"): boolean {
+  return phase === "completed" || phase === "failed";
 }

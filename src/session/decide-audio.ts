@@ -9,10 +9,11 @@ export const GAP_WAIT = 10_000;
 
 export function decideChunkStored(turn: Turn, command: ChunkStoredCommand): void {
   const { timeline } = turn.state;
-  const { chunkId, sequence, frames, sampleRate } = command;
+  const { chunkId, sequence, frames, sampleRate, unreadable } = command;
   if (isKnown(timeline, sequence)) return;
   const gap = timeline.gaps.find((g) => g.sequence === sequence);
-  turn.emit({ type: "ChunkReceived", chunkId, sequence, frames, sampleRate });
+  const known = unreadable === undefined ? {} : { unreadable };
+  turn.emit({ type: "ChunkReceived", chunkId, sequence, frames, sampleRate, ...known });
   if (gap === undefined) {
     placeAll(turn);
     return;
@@ -20,6 +21,7 @@ export function decideChunkStored(turn: Turn, command: ChunkStoredCommand): void
   // The timeline after a gap stands: the late chunk gets the span that was kept for it.
   const length = Math.min(gap.length, toSamples(frames, sampleRate));
   turn.emit({ type: "GapFilled", chunkId, sequence, start: gap.start, length });
+  failUnreadable(turn, command);
 }
 
 function placeAll(turn: Turn): void {
@@ -27,7 +29,16 @@ function placeAll(turn: Turn): void {
   for (let chunk = placeable(timeline); chunk !== undefined; chunk = placeable(timeline)) {
     const { chunkId, sequence } = chunk;
     turn.emit({ type: "ChunkPlaced", chunkId, sequence, ...placementOf(timeline, chunk) });
+    failUnreadable(turn, chunk);
   }
+}
+
+type Stored = Pick<ChunkStoredCommand, "chunkId" | "sequence" | "unreadable">;
+
+/** Its place stays: what of it can be heard is still read. */
+function failUnreadable(turn: Turn, { chunkId, sequence, unreadable: message }: Stored): void {
+  if (message === undefined) return;
+  turn.emit({ type: "ChunkFailed", chunkId, sequence, code: "not_audio", message });
 }
 
 export function decideStop(turn: Turn, command: StopCommand): void {

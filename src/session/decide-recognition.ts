@@ -7,7 +7,7 @@ import type {
   SuspectedCommand,
   UtteranceCommand,
 } from "./command.ts";
-import { complete } from "./complete.ts";
+import { complete, isOver } from "./complete.ts";
 import { isRedacted } from "./redaction.ts";
 import { revise } from "./revise.ts";
 import { segmentId } from "./segment-id.ts";
@@ -32,7 +32,7 @@ export function decideOpened(turn: Turn, command: RecognitionOpenedCommand): voi
 
 export function decideUtterance(turn: Turn, command: UtteranceCommand): void {
   const { state } = turn;
-  if (command.attempt !== state.attempt || state.phase === "completed") return;
+  if (command.attempt !== state.attempt || isOver(state.phase)) return;
   for (const segment of command.segments) finalise(turn, segment, command.checkpoint.position);
   revise(turn, command.revised, false);
   transcribedTo(turn, command.finalisedTo);
@@ -88,7 +88,7 @@ function transcribedTo(turn: Turn, finalisedTo: number): void {
 
 export function decideProgress(turn: Turn, command: ProgressCommand): void {
   const { state } = turn;
-  if (command.attempt !== state.attempt || state.phase === "completed") return;
+  if (command.attempt !== state.attempt || isOver(state.phase)) return;
   const before = state.timeline.open.length;
   transcribedTo(turn, command.finalisedTo);
   if (state.timeline.open.length === before) return;

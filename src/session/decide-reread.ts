@@ -6,7 +6,7 @@ import type {
   RedoProgressCommand,
   RereadCommand,
 } from "./command.ts";
-import { complete } from "./complete.ts";
+import { complete, isOver, isUnreadable } from "./complete.ts";
 import type { TranscriptReplaced } from "./event.ts";
 import { isRedacted } from "./redaction.ts";
 import { segmentId } from "./segment-id.ts";
@@ -18,7 +18,7 @@ import type { Turn } from "./turn.ts";
 /** Asks for the whole session to be read again; its text stands until then. */
 export function decideRedo(turn: Turn, command: RedoCommand): { attempt: number } {
   const { state } = turn;
-  if (state.redo !== undefined || state.phase !== "completed") {
+  if (state.redo !== undefined || !isOver(state.phase)) {
     throw new AppError("job_active", "This job is queued or running already.");
   }
   const attempt = state.attempts + 1;
@@ -67,7 +67,9 @@ export function decideReread(turn: Turn, command: RereadCommand): void {
   for (const { chunkId, sequence } of filled) {
     if (chunkId !== undefined) turn.emit({ type: "ChunkTranscribed", chunkId, sequence });
   }
-  if (command.whole) complete(turn);
+  // Late audio may be the first that can be read.
+  const isMended = state.phase === "failed" && !isUnreadable(state);
+  if (command.whole || isMended) complete(turn);
 }
 
 function replace(

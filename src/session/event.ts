@@ -19,8 +19,10 @@ export type SessionEvent =
   | SpeakerUnclaimed
   | SessionStopped
   | SessionCompleted
+  | SessionFailed
   | JobStarted
   | JobCompleted
+  | JobFailed
   | TranscriptReplaced
   | RedoRequested
   | RedoCancelled
@@ -45,6 +47,8 @@ export interface ChunkReceived {
   /** Frames in its container, at its own rate. */
   frames: number;
   sampleRate: number;
+  /** Why it will fail as soon as it has its place. */
+  unreadable?: string;
 }
 
 /** It has its place on the timeline: its status is `processing`. */
@@ -136,6 +140,12 @@ export interface SessionCompleted {
   type: "SessionCompleted";
 }
 
+/** It ended without any audio that could be read. */
+export interface SessionFailed {
+  type: "SessionFailed";
+  message: string;
+}
+
 export interface JobStarted {
   type: "JobStarted";
   jobId: string;
@@ -152,6 +162,13 @@ export interface JobCompleted {
   segmentCount: number;
   speakerCount: number;
   durationMs: number;
+}
+
+export interface JobFailed {
+  type: "JobFailed";
+  jobId: string;
+  attempt: number;
+  message: string;
 }
 
 /** Segments that start in [from, to) were replaced by a second reading. */

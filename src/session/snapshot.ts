@@ -1,5 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import type { SessionState } from "./state.ts";
+import type { Timeline } from "./timeline.ts";
 
 /** Lifts a stored state of one version to the next. Pure: may change what it is given. */
 export type SnapshotUpgrade = (stored: unknown) => unknown;
@@ -9,12 +10,19 @@ export type SnapshotUpgrade = (stored: unknown) => unknown;
  * that older snapshots do not fit adds one here, and a golden file of the new
  * version to test/unit/session/golden.
  */
-const UPGRADES: readonly SnapshotUpgrade[] = [withRedactions];
+const UPGRADES: readonly SnapshotUpgrade[] = [withRedactions, withHeard];
 
 /** The first release knew no redactions and no second attempts. */
 function withRedactions(stored: unknown): unknown {
   const state = stored as { attempt: number };
   return { attempts: state.attempt, redactions: [], ...state };
+}
+
+/** Nobody noted whether a chunk could be read: one that came to its end is taken for that. */
+function withHeard(stored: unknown): unknown {
+  const state = stored as { timeline: Timeline };
+  const { next, open, gaps } = state.timeline;
+  return { heard: next - open.length - gaps.length > 0, ...state };
 }
 
 /** Version of SessionState as it is stored. */

@@ -23,6 +23,10 @@ export interface SessionState {
   /** Position of the checkpoint stored with the newest segment; 0 when there is none. */
   checkpoint: number;
   stop: { lastSequence: number; at: number } | undefined;
+  /** A chunk of it was read. */
+  heard: boolean;
+  /** It was stopped because what its device streamed is no audio. */
+  refused?: true;
   /** What may never come back as text, whatever is read again. */
   redactions: Redaction[];
   /** Newest concerns that were told of, so that none is told of twice. */
@@ -54,6 +58,7 @@ export function initialState(sessionId: string): SessionState {
     segments: [],
     checkpoint: 0,
     stop: undefined,
+    heard: false,
     redactions: [],
   };
 }

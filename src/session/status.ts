@@ -2,5 +2,5 @@ export type SessionPhase = "recording" | "processing" | "completed" | "failed" |
 export type ChunkStatus = "pending" | "processing" | "completed" | "failed";
 export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancelled";
 /** Why a session stopped that nobody stopped. */
-export type StopReason = "device_silent";
+export type StopReason = "device_silent" | "not_audio";
 export type ClaimSource = "self_claim" | "moderator_assignment";

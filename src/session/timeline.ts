@@ -30,6 +30,8 @@ export interface WaitingChunk {
   sampleRate: number;
   /** When it was received, Unix milliseconds. */
   at: number;
+  /** Why it will fail when it is placed. */
+  unreadable?: string;
 }
 
 export interface Entry {
@@ -104,8 +106,9 @@ export function isKnown(timeline: Timeline, sequence: number): boolean {
 
 export function applyReceived(timeline: Timeline, event: ChunkReceived, at: number): void {
   if (event.sequence < timeline.next) return;
-  const { chunkId, sequence, frames, sampleRate } = event;
-  timeline.waiting.push({ chunkId, sequence, frames, sampleRate, at });
+  const { chunkId, sequence, frames, sampleRate, unreadable } = event;
+  const known = unreadable === undefined ? {} : { unreadable };
+  timeline.waiting.push({ chunkId, sequence, frames, sampleRate, at, ...known });
   timeline.waiting.sort((a, b) => a.sequence - b.sequence);
 }
 

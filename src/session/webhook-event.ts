@@ -57,6 +57,8 @@ export function toWebhookEvent(
       };
     case "SessionCompleted":
       return { type: "session.completed", data: { status: "completed" } };
+    case "SessionFailed":
+      return { type: "session.failed", data: { status: "failed" } };
     case "ChunkFailed":
       return {
         type: "chunk.failed",

@@ -1,6 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { AudioInventories, AudioInventory } from "../api/session-completeness.ts";
+import { SESSION_RATE } from "../base/sample-rate.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { guarded } from "./store-error.ts";
 
@@ -31,12 +32,13 @@ export class PostgresAudioInventories implements AudioInventories {
     return guarded(async () => {
       const { highest, ...figures } = await this.#figures(sessionId);
       const last = Math.max(highest, figures.ended ? (figures.expectedLast ?? -1) : -1);
-      const [undecodable, absent, late] = await Promise.all([
+      const [undecodable, broken, absent, late] = await Promise.all([
         this.#undecodable(sessionId, figures.end),
+        this.#broken(sessionId),
         this.#absent(sessionId, last),
         this.#late(sessionId),
       ]);
-      return { ...figures, undecodable, absent, late };
+      return { ...figures, undecodable, broken, absent, late };
     });
   }
 
@@ -67,6 +69,17 @@ export class PostgresAudioInventories implements AudioInventories {
       from chunks
       where session_id = ${sessionId} and status = 'failed'
       order by sequence`);
+    return [...rows];
+  }
+
+  async #broken(sessionId: string) {
+    const rows = await this.#pool.any(sql.type(placeRow)`
+      select c.sequence,
+        c.start_sample + b.start * ${SESSION_RATE}::int / c.sample_rate as start,
+        b.length * ${SESSION_RATE}::int / c.sample_rate as length
+      from chunks c, jsonb_to_recordset(c.broken_spans) as b (start int8, length int8)
+      where c.session_id = ${sessionId} and c.status <> 'failed' and c.start_sample is not null
+      order by 1, 2`);
     return [...rows];
   }
 

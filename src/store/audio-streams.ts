@@ -156,13 +156,16 @@ const TAKEN = sql.fragment`
   audio_streams.epoch, audio_streams.offset_bytes as offset, audio_streams.sequence,
   audio_streams.settings`;
 
-function takeWith(tx: CommonQueryMethods, sessionId: string, settings: StreamSettings) {
-  return tx.one(sql.type(takenRow)`
+async function takeWith(tx: CommonQueryMethods, sessionId: string, settings: StreamSettings) {
+  const before = await tx.maybeOne(sql.type(z.object({ settings: settingsRow }))`
+    select settings from audio_streams where session_id = ${sessionId} for update`);
+  const taken = await tx.one(sql.type(takenRow)`
     insert into audio_streams (session_id, epoch, settings)
     values (${sessionId}, 1, ${JSON.stringify(settings)}::jsonb)
     on conflict (session_id) do update
       set epoch = audio_streams.epoch + 1, settings = excluded.settings, touched_at = now()
     returning ${TAKEN}`);
+  return { ...taken, settingsBefore: before?.settings };
 }
 
 async function takeAgain(tx: CommonQueryMethods, sessionId: string) {

@@ -116,12 +116,13 @@ export async function insertChunk(connection: CommonQueryMethods, chunk: NewChun
   await connection.query(sql.type(nothing)`
     insert into chunks (
       session_id, sequence, id, media_type, filename, bytes, sha256,
-      frames, sample_rate, duration_seconds, recorded_at
+      frames, sample_rate, duration_seconds, recorded_at, broken_spans
     ) values (
       ${chunk.sessionId}, ${chunk.sequence}, ${chunk.id}, ${chunk.mediaType}, ${chunk.filename},
       ${chunk.bytes}, decode(${chunk.sha256}, 'hex'),
       ${chunk.frames}, ${chunk.sampleRate}, ${chunk.durationSeconds},
-      ${chunk.recordedAt === undefined ? null : toInstant(chunk.recordedAt)}
+      ${chunk.recordedAt === undefined ? null : toInstant(chunk.recordedAt)},
+      ${JSON.stringify(chunk.broken?.spans ?? [])}::jsonb
     )
   `);
 }

@@ -180,10 +180,16 @@ function renderEvent(event: SessionEvent, sources: FrameSources): FrameBody {
       };
     case "SessionCompleted":
       return { type: "SessionStatus", status: "completed" };
+    case "SessionFailed":
+      return { type: "SessionStatus", status: "failed" };
     case "JobStarted":
       return { type: "JobStatus", job_id: event.jobId, status: "running", progress: 0 };
     case "JobCompleted":
       return { type: "JobStatus", job_id: event.jobId, status: "completed", progress: 1 };
+    case "JobFailed": {
+      const { jobId: job_id, message: error } = event;
+      return { type: "JobStatus", job_id, status: "failed", progress: 1, error };
+    }
     case "SegmentFinalised":
       return renderSegment(event, sources.texts.get(event.segmentId));
     case "TranscriptReplaced":

@@ -1,5 +1,5 @@
 import { OpusDecoder } from "opus-decoder";
-import { opusPacketSamples, splitOpusPackets } from "../base/opus-packets.ts";
+import { isOpusPacket, opusPacketSamples, splitOpusPackets } from "../base/opus-packets.ts";
 import { toInt16 } from "../base/pcm-samples.ts";
 import { SESSION_RATE } from "../base/sample-rate.ts";
 
@@ -20,7 +20,7 @@ export async function decodeOpus(bytes: Uint8Array): Promise<Int16Array> {
     let at = 0;
     for (const [index, packet] of packets.entries()) {
       const length = lengths[index] ?? 0;
-      const [decoded] = length === 0 ? [] : decoder.decodeFrame(packet).channelData;
+      const [decoded] = isOpusPacket(packet) ? decoder.decodeFrame(packet).channelData : [];
       decoded?.subarray(0, length).forEach((value, n) => {
         samples[at + n] = toInt16(value * 32_768);
       });

@@ -52,6 +52,17 @@ async function projectEvent(
         update sessions set status = 'completed', completed_at = ${timestamp(at)}
         where id = ${sessionId} and status <> 'deleted'`);
       return;
+    case "SessionFailed":
+      await tx.query(sql.unsafe`
+        update sessions set status = 'failed', completed_at = ${timestamp(at)}
+        where id = ${sessionId} and status <> 'deleted'`);
+      return;
+    case "JobFailed":
+      await tx.query(sql.unsafe`
+        update jobs
+        set status = 'failed', progress = 1, error = ${event.message}, completed_at = ${timestamp(at)}
+        where id = ${event.jobId} and status <> 'cancelled'`);
+      return;
     case "JobStarted":
       return projectJobStarted(tx, event, at);
     case "JobCompleted":
@@ -137,7 +148,7 @@ async function projectJobCompleted(
 ): Promise<void> {
   await tx.query(sql.unsafe`
     update jobs
-    set status = 'completed', progress = 1, completed_at = ${timestamp(at)},
+    set status = 'completed', progress = 1, error = '', completed_at = ${timestamp(at)},
         duration_ms = ${event.durationMs}
     where id = ${event.jobId} and status <> 'cancelled'`);
   await recount(tx, sessionId, event.jobId);

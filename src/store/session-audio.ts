@@ -14,6 +14,9 @@ const chunkRow = z.object({
   sha256: z.string(),
 });
 
+/** True until a stream says otherwise. */
+const WANTS_INTERIM = sql.fragment`coalesce((a.settings->>'interim')::boolean, true)`;
+const interimRow = z.object({ interim: z.boolean() });
 const pieceRow = z.object({
   piece: z.number(),
   mediaType: z.string(),
@@ -22,6 +25,7 @@ const pieceRow = z.object({
   startFrame: z.number(),
   startByte: z.number(),
   data: z.instanceof(Buffer),
+  interim: z.boolean(),
 });
 const suspectRow = z.object({ sequence: z.number(), breaks: z.number(), position: z.number() });
 
@@ -68,6 +72,14 @@ export class SessionAudio implements AudioSource {
     });
   }
 
+  wantsInterim(sessionId: string): Promise<boolean> {
+    return guarded(async () => {
+      const row = await this.#pool.maybeOne(sql.type(interimRow)`
+        select ${WANTS_INTERIM} as interim from audio_streams a where session_id = ${sessionId}`);
+      return row?.interim ?? true;
+    });
+  }
+
   pieces(sessionId: string, sequence: number, piece: number, limit: number): Promise<LivePiece[]> {
     return guarded(async () => {
       const rows = await this.#pool.any(sql.type(pieceRow)`
@@ -79,8 +91,10 @@ export class SessionAudio implements AudioSource {
           window before as (order by piece rows between unbounded preceding and 1 preceding)
         )
         select p.piece, p.media_type as "mediaType", p.sample_rate as "sampleRate", p.frames,
-          placed.start_frame as "startFrame", placed.start_byte as "startByte", p.data
+          placed.start_frame as "startFrame", placed.start_byte as "startByte", p.data,
+          ${WANTS_INTERIM} as interim
         from audio_pieces p join placed using (piece)
+        left join audio_streams a on a.session_id = p.session_id
         where p.session_id = ${sessionId} and p.sequence = ${sequence} and p.piece >= ${piece}
         order by p.piece limit ${limit}`);
       return rows.map(({ mediaType, sampleRate, ...row }) => ({
@@ -88,7 +102,6 @@ export class SessionAudio implements AudioSource {
         sequence,
         ...row,
         format: { mediaType, sampleRate },
-        interim: true,
       }));
     });
   }

@@ -50,7 +50,7 @@ export class SessionBacklog implements Backlog {
         select id from sessions
         where partition = any(${sql.array([...partitions], "int2")})
           and (status in ('recording', 'processing')
-               or (status = 'completed' and exists (
+               or (status in ('completed', 'failed') and exists (
                  select from chunks where session_id = sessions.id and status = 'processing')))
         order by id`);
       return [...ids];

@@ -90,7 +90,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
           assertSameEnd(session.lastSequence, request.lastSequence);
           return { sessionId: session.id, status: session.status, outbox: [] };
         }
-        const row = await markStopped(tx, session.id, request.lastSequence);
+        const row = await markStopped(tx, session.id, request.lastSequence, request.reason);
         await writeOutbox(tx, row);
         return { sessionId: session.id, status: "processing" as const, outbox: [row] };
       }),

@@ -33,7 +33,7 @@ const sessionRow = z.object({
   workshopId: optionalColumn(z.string()),
   startedAt: z.number(),
   stoppedAt: optionalColumn(z.number()),
-  stopReason: optionalColumn(z.literal("device_silent")),
+  stopReason: optionalColumn(z.enum(["device_silent", "not_audio"])),
   completedAt: optionalColumn(z.number()),
   createdAt: z.number(),
 });

@@ -48,6 +48,7 @@ export class PostgresUnsealedChunks implements UnsealedChunks {
     pieces: number,
   ): Promise<{ chunk: StoredChunk; outbox: OutboxRow[] } | undefined> {
     const { id, sessionId, sequence, durationSeconds } = chunk;
+    const unreadable = chunk.broken?.unreadable;
     return guarded(() =>
       this.#pool.transaction(async (tx) => {
         const session = await tx.maybeOne(sql.type(statusRow)`
@@ -63,6 +64,7 @@ export class PostgresUnsealedChunks implements UnsealedChunks {
           sequence,
           frames: chunk.frames,
           sampleRate: chunk.sampleRate,
+          ...(unreadable === undefined ? {} : { unreadable }),
         });
         await writeOutbox(tx, row);
         await tx.query(sql.unsafe`

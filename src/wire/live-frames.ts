@@ -87,7 +87,7 @@ export interface SessionStatusFrame extends Durable {
   type: "SessionStatus";
   status: SessionStatus;
   /** Set when the service stopped it by itself. */
-  reason?: "device_silent";
+  reason?: "device_silent" | "not_audio";
 }
 
 export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancelled";

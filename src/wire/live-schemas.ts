@@ -192,8 +192,11 @@ export const SERVER_FRAMES = {
     payload: event("SessionStatus", {
       status,
       reason: Type.Optional(
-        Type.Literal("device_silent", {
-          description: "Set when the service stopped it because nothing came from its device",
+        Type.Unsafe<"device_silent" | "not_audio">({
+          type: "string",
+          enum: ["device_silent", "not_audio"],
+          description:
+            "Set when the service stopped it: nothing came from its device, or its device began it with a stream that was no audio",
         }),
       ),
     }),

@@ -1,6 +1,7 @@
 import type { CompanionContext } from "../../src/actor/behaviour.ts";
 import { sessionBehaviour } from "../../src/session/behaviour.ts";
 import type { RecognisedSegment, SessionCommand } from "../../src/session/command.ts";
+import { isOver } from "../../src/session/complete.ts";
 import type { SessionState } from "../../src/session/state.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { SessionEffects } from "./mutation.ts";
@@ -94,7 +95,7 @@ export class ScriptedReader implements SessionEffects {
     if (deadline !== undefined && deadline.at <= this.#world.now) return deadline.command;
     if (state.redo !== undefined) return this.#redo(state, state.redo);
     const second = this.#reread(state);
-    if (second !== undefined || state.phase === "completed") return second;
+    if (second !== undefined || isOver(state.phase)) return second;
     if (!state.jobStarted && this.#world.random.chance(0.5)) return opened();
     const entry = state.timeline.open[0];
     if (entry !== undefined) return this.#utterance(state, entry);

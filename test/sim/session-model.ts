@@ -46,6 +46,8 @@ export class SessionModel {
   #jobs = 0;
   #redos = 0;
   completed = false;
+  /** Nothing could be read when it completed. */
+  #failed = false;
 
   /** A batch as it was written: its texts first, as the record does. */
   take(batch: SessionBatch): void {
@@ -221,8 +223,15 @@ export class SessionModel {
         this.#lastSequence = event.lastSequence;
         return;
       case "SessionCompleted":
-        hold(!this.completed, "completed twice");
+        hold(!this.completed || this.#failed, "completed twice");
         this.completed = true;
+        this.#failed = false;
+        return;
+      case "SessionFailed":
+        hold(!this.completed, "failed after its end");
+        hold(!this.#isRead(), "failed although a chunk was read");
+        this.completed = true;
+        this.#failed = true;
         return;
       case "RedoRequested":
         hold(this.completed && this.#redo === undefined, "a redo inside another");
@@ -233,8 +242,10 @@ export class SessionModel {
         this.#redo = undefined;
         return;
       case "JobCompleted":
+      case "JobFailed":
         this.#jobs += 1;
-        if (this.#redo !== undefined) this.#redos += 1;
+        // A redo, or the first audio that can be read comes late.
+        if (this.#redo !== undefined || this.#failed) this.#redos += 1;
         this.#redo = undefined;
         hold(this.#jobs === this.#redos + 1, "the job completed twice");
         return;
@@ -242,6 +253,10 @@ export class SessionModel {
         hold(!this.#concerns.has(event.concernId), `concern ${event.concernId} told twice`);
         this.#concerns.add(event.concernId);
     }
+  }
+
+  #isRead(): boolean {
+    return [...this.#audio.values()].some(({ state }) => state === "done");
   }
 
   /** Nothing is under way any more. */
@@ -253,6 +268,8 @@ export class SessionModel {
   /** At the end, when all of `stored` was delivered: nothing is lost, doubled or back. */
   finish(stored: readonly number[]): void {
     hold(this.completed, "never completed");
+    const isUnread = this.#audio.size > 0 && !this.#isRead() && this.#texts.size === 0;
+    hold(this.#failed === isUnread, `failed: ${this.#failed}, unread: ${isUnread}`);
     hold(this.settled, "work is left open");
     const last = Math.max(-1, ...stored);
     hold(this.#lastSequence !== undefined && this.#lastSequence >= last, "stopped too early");

@@ -86,6 +86,10 @@ function edit(bench: SessionBench, step: (work: () => void) => void): void {
   step(() => bench.run({ type: "Redo", byUserId }));
   step(() => bench.run({ type: "CancelRedo", byUserId }));
   step(() => bench.run({ type: "Redo", byUserId }));
+  // A session with words ends otherwise; snapshots must know these all the same.
+  const message = "None of the audio could be read.";
+  step(() => bench.record({ type: "JobFailed", jobId: "j", attempt: 4, message }));
+  step(() => bench.record({ type: "SessionFailed", message }));
 }
 
 /** The late chunk, read from its gap. */

@@ -23,6 +23,13 @@ export class SessionBench {
     return reply;
   }
 
+  /** An event that no command of this story leads to. */
+  record(event: SessionEvent): void {
+    const turn = new Turn(this.state, this.now);
+    turn.emit(event);
+    this.events.push(...turn.events);
+  }
+
   start(): this {
     this.run({ type: "Start", jobId: "j", language: "en" });
     return this;

@@ -1,9 +1,5 @@
 import { AppError } from "../../src/base/errors.ts";
-import {
-  isOpusMediaType,
-  opusPacketSamples,
-  splitOpusPackets,
-} from "../../src/base/opus-packets.ts";
+import { isOpusMediaType, splitOpusPackets } from "../../src/base/opus-packets.ts";
 import { readMono } from "../../src/base/pcm-samples.ts";
 import { SESSION_RATE } from "../../src/base/sample-rate.ts";
 import {
@@ -98,8 +94,7 @@ export function openChunk(mediaType: string, data: Uint8Array, opus?: OpusStream
 
 function openOpus(data: Uint8Array, stream: OpusStream): ChunkDecoder {
   const packets = splitOpusPackets(data);
-  const isAudio = packets.some((packet) => opusPacketSamples(packet, SESSION_RATE) > 0);
-  if (!isAudio) throw new AppError("not_audio", "The chunk holds no Opus packet.");
+  if (packets.length === 0) throw new AppError("not_audio", "The chunk holds no Opus packet.");
   return new OpusChunk(packets, stream);
 }
 

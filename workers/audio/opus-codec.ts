@@ -1,5 +1,5 @@
 import { OpusDecoder } from "opus-decoder";
-import { opusPacketSamples } from "../../src/base/opus-packets.ts";
+import { isOpusPacket, opusPacketSamples } from "../../src/base/opus-packets.ts";
 import { toInt16 } from "../../src/base/pcm-samples.ts";
 import { SESSION_RATE } from "../../src/base/sample-rate.ts";
 
@@ -79,7 +79,7 @@ export class OpusCodec {
    */
   decode(state: Uint8Array, packet: Uint8Array): Int16Array {
     const samples = new Int16Array(opusPacketSamples(packet, SESSION_RATE));
-    if (samples.length === 0 || packet.byteLength > LONGEST_PACKET_BYTES) return samples;
+    if (!isOpusPacket(packet) || packet.byteLength > LONGEST_PACKET_BYTES) return samples;
     const memory = this.#memory();
     memory.set(state, this.#from);
     memory.set(packet, this.#packet);

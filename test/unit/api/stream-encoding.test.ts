@@ -76,16 +76,24 @@ describe("stream encoding: opus", () => {
     });
   });
 
-  it("what is no packet, or half a one, is refused and leaves nothing behind", () => {
+  it("half a packet is refused and leaves nothing behind", () => {
     const cutter = createCutter({ ...OPUS, framing: "length_prefixed" });
     expect(() => cutter.push(joinOpusPackets([PACKET]).subarray(0, 4))).toThrow(
       /ends in the middle/,
     );
-    expect(() => cutter.push(joinOpusPackets([Uint8Array.of(0xff, 0x3f)]))).toThrow(
-      /no Opus packet/,
-    );
     expect(cutter.buffered).toBe(0);
     expect(cutter.cut(1_000)).toBeUndefined();
+  });
+
+  it("what is no packet is told, and stored so that the bytes count as the device counts", () => {
+    const cutter = createCutter({ ...OPUS, framing: "length_prefixed" });
+    const message = joinOpusPackets([PACKET, Uint8Array.of(0xff, 0x3f), PACKET]);
+    expect(cutter.push(message)).toEqual([true, false, true]);
+    expect(cutter.cut(1_000)).toEqual({
+      data: Buffer.from(message),
+      frames: 960,
+      streamBytes: message.byteLength,
+    });
   });
 
   it("lost bytes count in the stream and take no time", () => {

@@ -17,7 +17,7 @@ function piece(sequence: number, index: number): LivePiece {
 }
 
 /** A tail with a store that holds `stored` and counts how often it is asked. */
-function createTail(stored: LivePiece[]) {
+function createTail(stored: LivePiece[], wantsInterim = true) {
   let tell: (audio: LiveAudio) => void = () => {};
   const asked: [number, number][] = [];
   let stopped = false;
@@ -32,6 +32,7 @@ function createTail(stored: LivePiece[]) {
       },
     },
     {
+      wantsInterim: async () => wantsInterim,
       pieces: async (_id, sequence, from, limit) => {
         asked.push([sequence, from]);
         return stored
@@ -109,11 +110,29 @@ describe("live tail", () => {
     expect(tail.takeFinalize(2, 4)).toBe(false);
   });
 
-  it("viewers without hypotheses: the newest piece decides", () => {
-    const { tail, tell, stopped } = createTail([]);
-    expect(tail.interim).toBe(true);
-    tell({ ...piece(0, 0), interim: false });
+  it("hypotheses: none until it is known whether they are wanted", async () => {
+    const { tail } = createTail([]);
     expect(tail.interim).toBe(false);
+    await tail.askInterim();
+    expect(tail.interim).toBe(true);
+  });
+
+  it("hypotheses: a stored stream that wants none gets none, and no piece of it says otherwise", async () => {
+    const { tail } = createTail([{ ...piece(0, 0), interim: false }], false);
+    await tail.askInterim();
+    expect(tail.interim).toBe(false);
+    await drain(tail, 0);
+    expect(tail.interim).toBe(false);
+  });
+
+  it("hypotheses: what the newest connection wants decides, also while the store is asked", async () => {
+    const { tail, tell, stopped } = createTail([], true);
+    const asking = tail.askInterim();
+    tell({ ...piece(0, 0), interim: false });
+    await asking;
+    expect(tail.interim).toBe(false);
+    tell({ ...piece(0, 1), interim: true });
+    expect(tail.interim).toBe(true);
     tail.stop();
     expect(stopped()).toBe(true);
   });

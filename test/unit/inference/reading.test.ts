@@ -26,6 +26,7 @@ class Scene {
   constructor(isStreamed: boolean) {
     const source: AudioSource = {
       vocabulary: async () => [],
+      wantsInterim: async () => true,
       placed: async (_id, from) =>
         Array.from({ length: this.#timeline.next - from }, (_, n) => placed(from + n)),
       sequenceAt: async () => 0,

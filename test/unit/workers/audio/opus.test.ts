@@ -120,9 +120,10 @@ describe("opus", () => {
 
   it("opus: a packet that cannot be decoded is silence of its length", () => {
     const broken = [...packets.slice(0, 50)];
-    // Says two frames of equal size, but has an odd number of bytes.
-    broken[20] = Buffer.from([(1 << 3) | 1, 1, 2, 3, 4, 5].slice(0, 4));
-    broken[30] = Buffer.alloc(0);
+    // Says two frames of equal size, but has an odd number of bytes for them.
+    broken.splice(20, 2, Buffer.from([(1 << 3) | 1, 1, 2, 3]));
+    // Says nothing at all: it is taken for 20 ms.
+    broken[29] = Buffer.alloc(0);
     const data = Buffer.from(joinOpusPackets(broken));
     const events = eventsOf([
       { sequence: 0, start: 0, length: 50 * FRAME, mediaType: OPUS_MEDIA_TYPE, data },

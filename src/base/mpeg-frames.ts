@@ -1,0 +1,68 @@
+/** kbit/s of MPEG-1 layers II and III, and of both in MPEG-2 and 2.5, by the index in the header. */
+const RATES_1_II = [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384];
+const RATES_1_III = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
+const RATES_2 = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
+const SAMPLE_RATES = [44_100, 48_000, 32_000];
+const HEADER_BYTES = 4;
+const MONO = 3;
+
+/** How much of a frame follows one second of it: layer III of MPEG-2 has half as many samples. */
+interface FrameHeader {
+  /** Bytes of the whole frame. */
+  length: number;
+  /** Version, layer and sample rate; channels, rights and emphasis, which no stream changes. */
+  kind: number;
+}
+
+/**
+ * Whether these bytes begin MPEG audio, layer II or III: "MP3" when two headers agree, the second
+ * where the first one says that its frame ends; "more" when it is not there yet. The first header
+ * must not come again before: what repeats itself sooner is a tone or a constant. Layer I is not
+ * looked for: nobody sends it, and its mark is the sample -1.
+ */
+export function isMpegStart(head: Uint8Array): "MP3" | "none" | "more" {
+  if (head.byteLength < HEADER_BYTES) return mayBegin(head) ? "more" : "none";
+  const first = readHeader(head);
+  if (first === undefined) return "none";
+  const again = Buffer.from(head.buffer, head.byteOffset, head.byteLength).indexOf(
+    head.subarray(0, HEADER_BYTES),
+    1,
+  );
+  if (again > 0 && again < first.length) return "none";
+  const rest = head.subarray(first.length);
+  if (rest.byteLength < HEADER_BYTES) return mayBegin(rest) ? "more" : "none";
+  return readHeader(rest)?.kind === first.kind ? "MP3" : "none";
+}
+
+/** True for what an MPEG header may begin with, nothing at all included. */
+function mayBegin([first = 0xff, second = 0xfb]: Uint8Array): boolean {
+  return first === 0xff && isMark(second);
+}
+
+/** Eleven bits of one, no reserved version, layer II or III. */
+function isMark(second: number): boolean {
+  const version = (second >> 3) & 3;
+  const layer = (second >> 1) & 3;
+  return (second & 0xe0) === 0xe0 && version !== 1 && (layer === 1 || layer === 2);
+}
+
+function readHeader(bytes: Uint8Array): FrameHeader | undefined {
+  const [first = 0, second = 0, third = 0, fourth = 0] = bytes;
+  if (first !== 0xff || !isMark(second)) return undefined;
+  const version = (second >> 3) & 3;
+  const isLayer3 = ((second >> 1) & 3) === 1;
+  const isOne = version === 3;
+  const table = isOne ? (isLayer3 ? RATES_1_III : RATES_1_II) : RATES_2;
+  const bitRate = table[(third >> 4) - 1];
+  const baseRate = SAMPLE_RATES[(third >> 2) & 3];
+  const emphasis = fourth & 3;
+  if (bitRate === undefined || baseRate === undefined || emphasis === 2) return undefined;
+  const sampleRate = baseRate >> (isOne ? 0 : version === 2 ? 1 : 2);
+  const perSecond = isLayer3 && !isOne ? 72 : 144;
+  const padding = (third >> 1) & 1;
+  const isMono = fourth >> 6 === MONO ? 1 : 0;
+  return {
+    length: Math.floor((perSecond * bitRate * 1_000) / sampleRate) + padding,
+    kind: ((second & 0xfe) << 16) | ((third & 0x0c) << 8) | (isMono << 7) | (fourth & 0x0f),
+  };
+}
