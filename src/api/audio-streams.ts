@@ -95,7 +95,7 @@ export class AudioStreams implements QueueOwner {
     const stream = new AudioStream(taken, createCutter(taken.settings), {
       ports,
       events: {
-        onStored: events.onStored,
+        ...events,
         onEnd: (error: AppError | undefined) => {
           if (this.#open.get(sessionId) === stream) this.#open.delete(sessionId);
           this.#pastOverruns += stream.overruns;
