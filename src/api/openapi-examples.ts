@@ -3,6 +3,9 @@ import type { Json, JsonObject } from "./openapi-schemas.ts";
 
 /** What members are usually called, with a value as it might be. */
 const BY_NAME: Readonly<Record<string, Json>> = {
+  at: "2026-01-31T09:30:00.000Z",
+  audio_finalised: 10.2,
+  audio_received: 12.4,
   answer: "The budget was raised by ten per cent [1].",
   api_key: "vsd_3q2-7wAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
   avg_confidence: 0.93,
@@ -14,13 +17,16 @@ const BY_NAME: Readonly<Record<string, Json>> = {
   detected_language: "en",
   device_serial: "SN-000123",
   display_name: "Anna",
+  duration: 1.7,
   email: "anna@example.org",
+  end: 2.9,
   end_ms: 2900,
   engine: "pocketsphinx",
   error: "",
   filename: "chunk-0.wav",
   firmware: "1.4.2",
   forced_language: "en",
+  lag_ms: 180,
   language: "en",
   message: "Done.",
   model: "recorder-2",
@@ -33,8 +39,11 @@ const BY_NAME: Readonly<Record<string, Json>> = {
   query: "What was decided about the budget?",
   reason: "A participant reported a wrong name in the minutes.",
   rssi_dbm: -61,
+  sample_rate: 16_000,
+  seq: 42,
   speaker: "S1",
   speaker_label: "S1",
+  start: 1.2,
   start_ms: 1200,
   success: true,
   summary_text: "The budget was raised by ten per cent.",
@@ -42,10 +51,12 @@ const BY_NAME: Readonly<Record<string, Json>> = {
   title: "Weekly planning",
   token: "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
   tools_used: ["search_segments"],
+  transcript: "let us begin with the budget",
   transcription_text: "Let us begin with the budget.",
   url: "https://hooks.example.org/voice",
   version: "1.0.0",
   vocabulary: ["budget"],
+  word: "budget",
 };
 
 const BY_FORMAT: Readonly<Record<string, Json>> = {

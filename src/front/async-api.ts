@@ -103,7 +103,8 @@ function server(): JsonObject {
   return {
     host: "{host}",
     pathname: "/api",
-    protocol: "wss",
+    protocol: "ws",
+    description: "`wss` where a proxy with TLS stands before the service.",
     variables: { host: { default: "localhost:8080" } },
     security: [
       { $ref: "#/components/securitySchemes/bearer" },
@@ -169,18 +170,27 @@ function deviceMessages(): [string, Described][] {
 function audioMessage(): JsonObject {
   return {
     name: "Audio",
-    summary: "A binary message: the next bytes of the stream, as Configure said.",
+    summary:
+      "A binary message: the next bytes of the stream, as Configure said. At most 1 MiB; 20 to 100 ms of audio are usual.",
     contentType: "application/octet-stream",
     payload: { type: "string", format: "binary" },
   };
 }
 
+const DEVICE_CHANNEL = [
+  "Opened with the device's key as `X-API-Key`, or with `?ticket=`. Send Configure (or, after a break, Resume), wait for Begin, send audio from its `audio_offset_bytes` on, and keep what no AudioAck named yet. ",
+  "CloseStream is answered by the last AudioAck and 1000; the session goes on until it is stopped. A newer connection of the session closes the older with 4409.",
+  "`audio_offset_bytes` counts the bytes of all binary messages of the session's stream, over all connections, as the device sent them: of Opus those of its packets (with `length_prefixed` their lengths too), not samples.",
+  "AudioAck comes as soon as audio is stored, at most ten times a second. Up to 1 MiB may be on its way; with more comes the Warning `overloaded`, with more than 8 MiB the close code 4429.",
+  "Files are refused at the first bytes (`unsupported_media_type`), text and what is no Opus packets too (`not_audio`), each with 4400; a session that this Configure began then ends as `failed`. For a single broken packet there is the Warning `not_audio`, and silence in its place.",
+  "4408 comes 10 s after the connection when nothing was said, and later after 60 s without any message or pong: a device that pauses answers pings or sends KeepAlive.",
+].join(" ");
+
 function deviceChannel(names: readonly string[]): JsonObject {
   return {
     address: "/devices/{device_id}/stream",
     summary: "Audio of a device as it is recorded.",
-    description:
-      "Opened with the device's key as `X-API-Key`, or with `?ticket=`. Send Configure (or, after a break, Resume), wait for Begin, send audio from its `audio_offset_bytes` on, and keep what no AudioAck named yet. CloseStream is answered by the last AudioAck and 1000; the session goes on until it is stopped. A newer connection of the session closes the older with 4409.",
+    description: DEVICE_CHANNEL,
     parameters: { device_id: { description: "UUID of the device" } },
     messages: Object.fromEntries(
       names.map((name) => [name, { $ref: `#/components/messages/${name}` }]),

@@ -3,18 +3,33 @@ import type { DeviceFrame } from "../wire/device-frames.ts";
 import { frameParser } from "./frame-parser.ts";
 
 const SessionId = Type.String({ minLength: 1, maxLength: 128 });
-const oneOf = <T extends string>(...values: T[]) =>
-  Type.Unsafe<T>({ type: "string", enum: values });
 
 /** What a device may send as text, by `type`. */
 export const DEVICE_FRAME_SCHEMAS = {
   Configure: Type.Object({
     type: Type.Literal("Configure"),
     session_id: Type.Optional(SessionId),
-    encoding: oneOf("pcm_s16le", "opus", "mulaw"),
-    sample_rate: Type.Integer({ minimum: 8_000, maximum: 48_000 }),
-    channels: Type.Integer({ minimum: 1, maximum: 2 }),
-    framing: Type.Optional(oneOf("packet", "length_prefixed")),
+    encoding: Type.Unsafe<"pcm_s16le" | "opus" | "mulaw">({
+      type: "string",
+      enum: ["pcm_s16le", "opus", "mulaw"],
+      description:
+        "What the bytes are: 16-bit little-endian samples, Opus packets (RFC 6716), or µ-law samples of one byte. Bare, never a file: WAV, Ogg, WebM, MP3, MP4 or FLAC are refused. All connections of one session send the same.",
+    }),
+    sample_rate: Type.Integer({
+      minimum: 8_000,
+      maximum: 48_000,
+      description: "Hz, of PCM and µ-law. Opus is decoded at 16 kHz whatever it says here.",
+      examples: [16_000],
+    }),
+    channels: Type.Integer({ minimum: 1, maximum: 2, description: "Two are mixed to one." }),
+    framing: Type.Optional(
+      Type.Unsafe<"packet" | "length_prefixed">({
+        type: "string",
+        enum: ["packet", "length_prefixed"],
+        description:
+          "Of Opus. `packet` (unless told): each binary message is one packet. `length_prefixed`: a message holds one packet or more, each after its length in bytes as two bytes, the higher one first (big-endian uint16), and no packet is cut over two messages.",
+      }),
+    ),
     title: Type.Optional(Type.String({ maxLength: 200 })),
     language: Type.Optional(
       Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", maxLength: 35 }),
@@ -22,12 +37,23 @@ export const DEVICE_FRAME_SCHEMAS = {
     vocabulary: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
     ),
-    interim_results: Type.Optional(Type.Boolean()),
+    interim_results: Type.Optional(
+      Type.Boolean({
+        description:
+          "False: viewers of the session get final results only, also of what is uploaded to it. True unless told; the newest connection decides.",
+        examples: [true],
+      }),
+    ),
   }),
   Resume: Type.Object({
     type: Type.Literal("Resume"),
     session_id: SessionId,
-    audio_offset_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    audio_offset_bytes: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "The oldest byte of the session's stream that the device still has",
+      examples: [649_600],
+    }),
   }),
   Heartbeat: Type.Object({
     type: Type.Literal("Heartbeat"),

@@ -1,6 +1,7 @@
 import { type AudioStream, SLOW_BYTES } from "../api/audio-stream.ts";
 import type { OpenedAudioStream } from "../api/audio-streams.ts";
 import type { DeviceStreams, StreamOrder } from "../api/device-streams.ts";
+import type { HeartbeatCommand } from "../api/heartbeats.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { DevicePrincipal } from "../auth/principal.ts";
 import { withTimeout } from "../base/deferred.ts";
@@ -9,6 +10,7 @@ import type { Log } from "../base/log.ts";
 import type { LiveSource } from "../live/live-source.ts";
 import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../wire/device-frames.ts";
 import { CLOSE, type CloseCode, type ServerFrame } from "../wire/live-frames.ts";
+import type { NoticeCode } from "../wire/notice-codes.ts";
 import { parseDeviceFrame } from "./device-frame.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { Connection } from "./live-socket.ts";
@@ -213,15 +215,15 @@ export class DeviceSocket {
   }
 
   /** A command to the device; once each, for it comes with every heartbeat. */
-  #tellOnce(command: string): void {
+  #tellOnce(command: HeartbeatCommand["type"]): void {
     this.#told ??= new Set();
     if (this.#told.has(command)) return;
     this.#told.add(command);
-    const text: Record<string, string> = {
+    const text: Record<HeartbeatCommand["type"], string> = {
       renew_key: "The device's key runs out soon: renew it.",
       stop_recording: "No session is recording on this device.",
     };
-    this.#warn(command, text[command] ?? command);
+    this.#warn(command, text[command]);
   }
 
   /** Everything that was sent is stored and acknowledged before the socket closes. */
@@ -266,7 +268,7 @@ export class DeviceSocket {
     return this.#phase === "waiting" && !this.#isHeard;
   }
 
-  #warn(code: string, message: string): void {
+  #warn(code: NoticeCode, message: string): void {
     const session_id = this.#stream?.sessionId;
     const about = session_id === undefined ? {} : { session_id };
     this.#send([{ type: "Warning", ...about, code, message, retryable: true }]);

@@ -1,5 +1,6 @@
 import type { AppError, ErrorCode } from "../base/errors.ts";
 import type { WarningFrame } from "../wire/live-frames.ts";
+import type { NoticeCode } from "../wire/notice-codes.ts";
 
 const MESSAGES: Partial<Record<ErrorCode, string>> = {
   overloaded: "All workers are busy; the audio is safe and its text comes later.",
@@ -33,7 +34,7 @@ export class Interruptions {
     return this.#warning("resumed", "Transcription goes on.", false);
   }
 
-  #warning(code: string, message: string, retryable: boolean): WarningFrame {
+  #warning(code: NoticeCode, message: string, retryable: boolean): WarningFrame {
     return { type: "Warning", session_id: this.#sessionId, code, message, retryable };
   }
 }

@@ -7,7 +7,10 @@ const oneOf = <T extends string>(...values: T[]) =>
 
 const begin = transient("Begin", {
   seq: Type.Integer({ description: "Newest durable event of the session" }),
-  audio_offset_bytes: Type.Integer({ description: "From this byte of its stream on it must send" }),
+  audio_offset_bytes: Type.Integer({
+    description: "From this byte of its stream on it must send",
+    examples: [0],
+  }),
   configuration: Type.Object({
     encoding: oneOf("pcm_s16le", "opus", "mulaw"),
     sample_rate: Type.Integer(),
@@ -20,6 +23,7 @@ const begin = transient("Begin", {
 const audioAck = transient("AudioAck", {
   audio_offset_bytes: Type.Integer({
     description: "Everything before it is on disk and committed: the device may forget it",
+    examples: [64_000],
   }),
 });
 

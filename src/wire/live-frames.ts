@@ -1,3 +1,5 @@
+import type { NoticeCode } from "./notice-codes.ts";
+
 /**
  * Frames of the live channel (contract §5). Times are seconds from the start
  * of the session's audio; `at` is RFC 3339. Durable frames carry `seq`, which
@@ -196,7 +198,7 @@ export interface SessionEndedFrame {
 export interface WarningFrame {
   type: "Warning" | "Error";
   session_id?: string;
-  code: string;
+  code: NoticeCode;
   message: string;
   retryable: boolean;
 }

@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import type * as Frames from "./live-frames.ts";
+import { NOTICE_CODES, type NoticeCode } from "./notice-codes.ts";
 
 const seconds = (description: string) => Type.Number({ description: `${description}, in seconds` });
 const oneOf = <T extends string>(...values: T[]) =>
@@ -77,12 +78,23 @@ const job = {
   error: Type.Optional(Type.String()),
 };
 
-const remark = {
-  session_id: Type.Optional(sessionId),
-  code: Type.String(),
-  message: Type.String(),
-  retryable: Type.Boolean(),
-};
+/** Examples: the code that a member of this name has elsewhere is a pairing code. */
+function remark(code: NoticeCode, message: string, isRetryable: boolean) {
+  return {
+    session_id: Type.Optional(sessionId),
+    code: Type.Unsafe<NoticeCode>({
+      type: "string",
+      enum: NOTICE_CODES,
+      description: "For machines; a closed list",
+      examples: [code],
+    }),
+    message: Type.String({ description: "For people", examples: [message] }),
+    retryable: Type.Boolean({
+      description: "The same may work later",
+      examples: [isRetryable],
+    }),
+  };
+}
 
 const snapshotSegment = Type.Object({
   segment_id: segmentId,
@@ -245,11 +257,21 @@ export const SERVER_FRAMES = {
   },
   Warning: {
     summary: "Something is not as it should be.",
-    payload: Type.Object({ type: Type.Literal("Warning"), ...remark }),
+    payload: Type.Object({
+      type: Type.Literal("Warning"),
+      ...remark(
+        "overloaded",
+        "All workers are busy; the audio is safe and its text comes later.",
+        true,
+      ),
+    }),
   },
   Error: {
     summary: "A frame or a subscription was refused; `retryable` says whether to try again.",
-    payload: Type.Object({ type: Type.Literal("Error"), ...remark }),
+    payload: Type.Object({
+      type: Type.Literal("Error"),
+      ...remark("bad_request", "Send Configure or Resume, and wait for Begin.", false),
+    }),
   },
 } as const satisfies Record<string, { summary: string; payload: TObject }>;
 

@@ -199,7 +199,7 @@ describe("events as messages", () => {
   });
 
   it("a notice is no transient: who asked for durable events only gets it too", () => {
-    const about = { code: "position_unknown", message: "m", retryable: false };
+    const about = { code: "position_unknown", message: "m", retryable: false } as const;
     const encoded = encodeEvent({ type: "Warning", session_id, ...about });
     expect(encoded).toMatchObject({ seq: undefined, transient: false });
     expect(TranscriptEvent.decode(encoded.bytes).event).toEqual({ $case: "notice", value: about });
