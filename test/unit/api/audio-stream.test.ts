@@ -13,23 +13,30 @@ const SETTINGS: StreamSettings = {
   interim: true,
 };
 
+const OPUS: StreamSettings = { ...SETTINGS, encoding: "opus" };
+
 interface Told {
   sealed: number[];
   /** When pieces were stored. */
   stored: number[];
   finalized: number[];
+  /** Offsets acknowledged. */
+  acks: number[];
+  /** How many broken packets there were. */
+  broken: number[];
+  bytes: Uint8Array[];
 }
 
-function create(): { stream: AudioStream; told: Told } {
-  const told: Told = { sealed: [], stored: [], finalized: [] };
+function create(settings = SETTINGS, offset = 0): { stream: AudioStream; told: Told } {
+  const told: Told = { sealed: [], stored: [], finalized: [], acks: [], broken: [], bytes: [] };
   const store: AudioStreamStore = {
     take: () => Promise.reject(new Error("not asked")),
     begin: async () => ({ sequence: 0, outbox: [] }),
     append: async () => {},
   };
   const stream = new AudioStream(
-    { sessionId: "s", epoch: 1, status: "recording", settings: SETTINGS, offset: 0, seq: 0 },
-    createCutter(SETTINGS),
+    { sessionId: "s", epoch: 1, status: "recording", settings, offset, seq: 0 },
+    createCutter(settings),
     {
       ports: {
         store,
@@ -39,15 +46,20 @@ function create(): { stream: AudioStream; told: Told } {
           },
         } as unknown as StreamSealer,
         live: {
-          publish: (_session, { kind }) => {
-            (kind === "piece" ? told.stored : told.finalized).push(performance.now());
+          publish: (_session, audio) => {
+            if (audio.kind === "piece") told.bytes.push(audio.data);
+            (audio.kind === "piece" ? told.stored : told.finalized).push(performance.now());
           },
         },
         backlog: { check: () => {} },
         notifier: { notify: async () => {} },
         log: silentLog,
       },
-      events: { onStored: () => {}, onEnd: () => {} },
+      events: {
+        onStored: (stored) => told.acks.push(stored),
+        onBroken: (packets) => told.broken.push(packets),
+        onEnd: () => {},
+      },
     },
   );
   return { stream, told };
@@ -91,5 +103,101 @@ describe("audio stream", () => {
     stream.finalize();
     await vi.advanceTimersByTimeAsync(0);
     expect(told).toMatchObject({ stored: [1_000, 1_060], finalized: [1_060] });
+  });
+
+  const latin = (text: string) => Buffer.from(text, "latin1");
+  /** Begins as an MP3 may; no second header follows. */
+  const likeMp3 = Buffer.concat([Buffer.from("fffb9064", "hex"), Buffer.alloc(1_000, 3)]);
+
+  it("head: real audio waits for nothing; what may be a file only until that is known", () => {
+    const { stream } = create();
+    stream.push(Uint8Array.of(1));
+    expect(stream.buffered).toBe(1);
+    const waiting = create();
+    for (const byte of likeMp3.subarray(0, 420)) waiting.stream.push(Uint8Array.of(byte));
+    expect(waiting.told.acks).toEqual([]);
+    expect(waiting.stream.buffered).toBe(420);
+  });
+
+  it.each([
+    ["one byte", 1],
+    ["seven bytes", 7],
+    ["all", 2_000],
+  ])(
+    "head: what only begins like a file is stored whole, in messages of %s",
+    async (_name, size) => {
+      const { stream, told } = create();
+      for (let at = 0; at < likeMp3.length; at += size)
+        stream.push(likeMp3.subarray(at, at + size));
+      const closed = stream.close();
+      await vi.advanceTimersByTimeAsync(1_000);
+      await closed;
+      expect(Buffer.concat(told.bytes).equals(likeMp3)).toBe(true);
+      expect(told.acks.at(-1)).toBe(likeMp3.length);
+    },
+  );
+
+  it.each(["Og", "RIF", "\x1a\x45\xdf", "ID3\x04\0\0\0\0"])(
+    "head: a stream that ends within a mark (%j) is stored and acknowledged",
+    async (text) => {
+      const { stream, told } = create({ ...SETTINGS, encoding: "mulaw" });
+      for (const byte of latin(text)) stream.push(Uint8Array.of(byte));
+      expect(told.acks).toEqual([]);
+      const closed = stream.close();
+      await vi.advanceTimersByTimeAsync(1_000);
+      await closed;
+      expect(Buffer.concat(told.bytes)).toEqual(latin(text));
+      expect(told.acks.at(-1)).toBe(text.length);
+    },
+  );
+
+  it("head: an utterance that ends within a mark ends after its bytes", async () => {
+    const { stream, told } = create({ ...SETTINGS, encoding: "mulaw" });
+    stream.push(latin("Og"));
+    stream.finalize();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(told).toMatchObject({ acks: [2], finalized: [expect.any(Number)] });
+    stream.push(latin("gS"));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(told.acks).toEqual([2, 4]);
+  });
+
+  it("head: a file is refused at its mark, and nothing of it is stored", async () => {
+    const { stream, told } = create();
+    for (const byte of latin("Ogg")) stream.push(Uint8Array.of(byte));
+    const refused = create();
+    expect(() => {
+      for (const byte of latin("OggS")) refused.stream.push(Uint8Array.of(byte));
+    }).toThrow(/looks like an Ogg file, not like bare PCM samples/);
+    const closed = Promise.all([stream.close(), refused.stream.close()]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await closed;
+    expect(refused.told.bytes).toEqual([]);
+    expect(refused.stream.isReadable).toBe(false);
+    expect(Buffer.concat(told.bytes)).toEqual(latin("Og"));
+  });
+
+  it("head: after a resume every byte is audio", () => {
+    for (const settings of [SETTINGS, OPUS]) {
+      expect(() => create(settings, 640).stream.push(latin("OggS\0\x02 and so on"))).not.toThrow();
+    }
+  });
+
+  it("packets: broken ones are told and stored, and too many of them end it", async () => {
+    const { stream, told } = create(OPUS);
+    const good = Uint8Array.of(0xf8, 0xff, 0xfe);
+    const bad = Uint8Array.of(0x0b, 0xff, 1);
+    for (let n = 0; n < 20; n += 1) {
+      for (const packet of [bad, good, good, good]) stream.push(packet);
+    }
+    expect(told.broken).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+    const push = () => stream.push(bad);
+    for (let n = 0; n < 9; n += 1) push();
+    expect(push).toThrow(/Of 90 messages or packets 30 are no Opus packets/);
+    const closed = stream.close();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await closed;
+    expect(told.acks.at(-1)).toBe(270);
+    expect(stream.isReadable).toBe(true);
   });
 });
