@@ -16,6 +16,8 @@ export interface AudioInventory {
   expectedLast?: number;
   /** Nothing is recorded any more. */
   ended: boolean;
+  /** Nothing that came could be read. */
+  failed: boolean;
   /** Every stored chunk was decoded or given up. */
   settled: boolean;
   /** End of what has its place on the timeline. */
@@ -161,7 +163,7 @@ export function completenessRoutes(ports: CompletenessPorts): Route[] {
       const body: Static<typeof completenessSchema> = {
         received_ms: Math.round(inventory.seconds * 1_000),
         lag_ms: Math.round(inventory.waitingSeconds * 1_000),
-        complete: inventory.ended && inventory.settled && missing.length === 0,
+        complete: inventory.ended && !inventory.failed && inventory.settled && missing.length === 0,
         missing,
       };
       if (inventory.ended && inventory.expectedLast !== undefined) {

@@ -10,6 +10,7 @@ const MAX_ABSENT = 10_000;
 
 const figuresRow = z.object({
   ended: z.boolean(),
+  failed: z.boolean(),
   expectedLast: optionalColumn(z.number()),
   seconds: z.number(),
   waitingSeconds: z.number(),
@@ -46,6 +47,7 @@ export class PostgresAudioInventories implements AudioInventories {
     return this.#pool.one(sql.type(figuresRow)`
       select
         s.status <> 'recording' as ended,
+        s.status = 'failed' as failed,
         s.last_chunk_sequence as "expectedLast",
         coalesce(sum(c.duration_seconds), 0)::float8 as seconds,
         coalesce(sum(c.duration_seconds)

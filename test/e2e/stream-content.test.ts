@@ -112,6 +112,7 @@ describe("stream content", () => {
         const { body } = await device.get("");
         expect(body).toMatchObject({ status: "failed", stop_reason: "not_audio" });
         expect(await device.chunks()).toEqual([]);
+        expect(await completeness(device)).toMatchObject({ complete: false, missing: [] });
       }
     },
   );

@@ -232,6 +232,84 @@ describe("audio streams", () => {
     expect(heard.error?.code).toBe("session_deleted");
   });
 
+  it("encoding: another one is refused once bytes are counted, and who streams goes on", async () => {
+    const sessionId = await newSession();
+    const other = { ...SETTINGS, sampleRate: 8_000 };
+    // Nothing was counted yet.
+    await streams.open({ sessionId, settings: other, events: NO_EVENTS });
+    const { stream, heard } = await open(sessionId);
+    stream.push(audio(0, SECOND));
+    await until(() => heard.stored === SECOND, "the acknowledgement");
+    const changed = [
+      other,
+      { ...SETTINGS, channels: 2 },
+      { ...SETTINGS, encoding: "mulaw" },
+      { ...SETTINGS, encoding: "opus" },
+    ] as const;
+    for (const settings of changed) {
+      const refused = streams.open({ sessionId, settings, events: NO_EVENTS });
+      await expect(refused).rejects.toMatchObject({
+        code: "conflict",
+        message: expect.stringMatching(/^This session's stream is pcm_s16le at 16000 Hz/),
+      });
+    }
+    stream.push(audio(SECOND, SECOND));
+    await until(() => heard.stored === 2 * SECOND, "the next acknowledgement");
+    expect(heard.error).toBeUndefined();
+    const resumed = await streams.open({ sessionId, events: NO_EVENTS });
+    expect(resumed).toMatchObject({ settings: SETTINGS, offset: 2 * SECOND });
+    await resumed.stream.close();
+    await sealer.sealSession(sessionId);
+    expect((await bytesOf(sessionId)).equals(audio(0, 2 * SECOND))).toBe(true);
+  });
+
+  it("hypotheses: what the newest connection wants is kept with the session", async () => {
+    const sessionId = await newSession();
+    const source = new SessionAudio(house.pool, () => Promise.reject(new Error("no file yet")));
+    expect(await source.wantsInterim(sessionId)).toBe(true);
+    const settings = { ...SETTINGS, interim: false };
+    const { stream } = await streams.open({ sessionId, settings, events: NO_EVENTS });
+    stream.push(audio(0, 1_000));
+    await until(() => stream.offset === 1_000, "the piece");
+    expect(await source.wantsInterim(sessionId)).toBe(false);
+    const pieces = await source.pieces(sessionId, 0, 0, 10);
+    expect(pieces.map(({ interim }) => interim)).toEqual([false]);
+    await stream.close();
+    const resumed = await streams.open({ sessionId, events: NO_EVENTS });
+    expect(resumed.settings.interim).toBe(false);
+    const again = await streams.open({ sessionId, settings: SETTINGS, events: NO_EVENTS });
+    expect(await source.wantsInterim(sessionId)).toBe(true);
+    await again.stream.close();
+  });
+
+  it("broken packets: what cannot be decoded is kept with the chunk, and its command says so", async () => {
+    const settings: StreamSettings = { ...SETTINGS, encoding: "opus" };
+    const good = Uint8Array.of(0xf8, 0xff, 0xfe);
+    const bad = Uint8Array.of(0x0b, 0xff, 1);
+    async function streamed(packets: readonly Uint8Array[]) {
+      const sessionId = await newSession();
+      const { stream } = await streams.open({ sessionId, settings, events: NO_EVENTS });
+      for (const packet of packets) stream.push(packet);
+      await stream.close();
+      const [chunk] = await house.sql(
+        "select frames::int, broken_spans from chunks where session_id = $1",
+        [sessionId],
+      );
+      const [stored] = await house.sql(
+        "select command from outbox where session_id = $1 and command->>'type' = 'ChunkStored'",
+        [sessionId],
+      );
+      return { chunk, command: stored?.command };
+    }
+    const some = await streamed([good, good, bad, good, good]);
+    expect(some.chunk).toEqual({ frames: 1_600, broken_spans: [{ start: 640, length: 320 }] });
+    expect(some.command).not.toHaveProperty("unreadable");
+    const most = await streamed([good, bad, bad, bad]);
+    expect(most.command).toMatchObject({
+      unreadable: "Only 1 of the chunk's 4 packets can be decoded: it holds no Opus audio.",
+    });
+  });
+
   it("lost audio: what the device no longer has becomes silence", async () => {
     const sessionId = await newSession();
     const first = await open(sessionId);

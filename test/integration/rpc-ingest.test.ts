@@ -161,6 +161,19 @@ describe("gRPC: audio of other services", () => {
     expect(await stream.end()).toMatchObject({ status: status.INVALID_ARGUMENT });
   });
 
+  it("a file instead of bare audio: refused with a sentence, nothing of it is stored", async () => {
+    const stream = ingest().configure(sessionId);
+    await stream.begun();
+    stream.audio(Buffer.from("RIFF\x24\x08\0\0WAVEfmt ", "latin1"));
+    expect(await stream.end()).toMatchObject({
+      status: status.INVALID_ARGUMENT,
+      code: "unsupported_media_type",
+    });
+    const right = ingest().configure(sessionId);
+    expect(await right.begun()).toBe(0);
+    await right.finish();
+  });
+
   it("audio before configure, configure twice, nothing at all, a message too large", async () => {
     const early = ingest();
     early.audio(pcm(100));

@@ -156,6 +156,45 @@ describe("session completeness", () => {
     expect(await codeOf(read(sessionId, stranger))).toBe("forbidden");
   });
 
+  it("session completeness: parts of a chunk that cannot be decoded are told, at its own rate", async () => {
+    const sessionId = await house.start(device);
+    const story = await SessionStory.open(house, sessionId);
+    const ids = await upload(sessionId, [0, 1]);
+    const chunks = [...ids].map(([sequence, chunkId]) => ({ sequence, chunkId }));
+    const spans = [
+      { start: 0, length: SECOND / 4 },
+      { start: SECOND / 2, length: SECOND / 4 },
+    ];
+    await house.sql(
+      "update chunks set broken_spans = $2::jsonb, sample_rate = 8000 where session_id = $1 and sequence = 1",
+      [sessionId, JSON.stringify(spans)],
+    );
+    await story.tell(
+      chunks.flatMap((chunk) => [
+        { type: "ChunkPlaced", ...chunk, start: chunk.sequence * SECOND, length: SECOND } as const,
+        { type: "ChunkTranscribed", ...chunk } as const,
+      ]),
+    );
+    await house.stop(device, { session_id: sessionId, last_chunk_sequence: 1 });
+    const part = { reason: "undecodable", chunk_sequences: [1] };
+    expect(await read(sessionId)).toMatchObject({
+      complete: false,
+      missing: [
+        { start_ms: 1_000, end_ms: 1_500, ...part },
+        { start_ms: 2_000, end_ms: 2_500, ...part },
+      ],
+    });
+  });
+
+  it("session completeness: a session of which nothing could be read is not complete", async () => {
+    const sessionId = await house.start(device);
+    const story = await SessionStory.open(house, sessionId);
+    await house.stop(device, { session_id: sessionId });
+    const message = "What the device streamed is no audio.";
+    await story.tell([{ type: "SessionFailed", message }]);
+    expect(await read(sessionId)).toMatchObject({ complete: false, missing: [] });
+  });
+
   it("chunks: keep when the device says they were recorded", async () => {
     const sessionId = await house.start(device);
     const wav = makeWav({ frames: SECOND });

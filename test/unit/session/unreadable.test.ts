@@ -106,7 +106,7 @@ describe("unreadable audio", () => {
     unreadable(bench, 0);
     bench.run({ type: "Stop", lastSequence: 0 });
     done(bench);
-    const reread = { type: "Reread", whole: true, from: 0, to: 2 * SECOND, sequences: [] } as const;
+    const reread = { type: "Reread" as const, whole: true, from: 0, to: 2 * SECOND, sequences: [] };
     const again = bench.run({ type: "Redo", byUserId: "u" }) as { attempt: number };
     bench.run({ ...reread, attempt: again.attempt, segments: [] });
     expect(bench.of("JobFailed")).toHaveLength(2);
