@@ -108,7 +108,9 @@ export class AudioStreams implements QueueOwner {
     this.#open.get(sessionId)?.supersede();
     this.#open.set(sessionId, stream);
     notices.taken(sessionId, taken.epoch);
-    void ports.sealer.sealSession(sessionId).catch((error: unknown) => {
+    // Not what this one begins meanwhile. Without a number the sweep has what was left.
+    const last = taken.sequence ?? -1;
+    void ports.sealer.sealSession(sessionId, last).catch((error: unknown) => {
       ports.log.warn({ session_id: sessionId, error: String(error) }, "streamed audio not sealed");
     });
     return { stream, settings: taken.settings, offset, seq: taken.seq };

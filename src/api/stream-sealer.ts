@@ -50,9 +50,11 @@ export class StreamSealer {
     }
   }
 
-  /** What an earlier connection of the session left, in order. */
-  async sealSession(sessionId: string): Promise<void> {
-    for (const chunk of await this.#ports.unsealed.of(sessionId)) await this.seal(chunk);
+  /** What an earlier connection of the session left, in order, up to the chunk that it began last. */
+  async sealSession(sessionId: string, last = Number.POSITIVE_INFINITY): Promise<void> {
+    for (const chunk of await this.#ports.unsealed.of(sessionId)) {
+      if (chunk.sequence <= last) await this.seal(chunk);
+    }
   }
 
   /** Chunks whose connection or process died. Returns how many there were. */

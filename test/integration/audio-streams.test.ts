@@ -3,6 +3,7 @@ import type { StreamSettings } from "../../src/api/audio-stream-store.ts";
 import { AudioStreams } from "../../src/api/audio-streams.ts";
 import type { LiveAudio } from "../../src/api/stream-pieces.ts";
 import { StreamSealer } from "../../src/api/stream-sealer.ts";
+import { createDeferred } from "../../src/base/deferred.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
@@ -151,6 +152,40 @@ describe("audio streams", () => {
     await newer.stream.close();
     await sealer.sealSession(sessionId);
     expect((await bytesOf(sessionId)).equals(audio(0, 8_000))).toBe(true);
+  });
+
+  it("newer connection: what the older one left is sealed, however late, and nothing else", async () => {
+    const unsealed = new PostgresUnsealedChunks(house.pool);
+    const list = unsealed.of.bind(unsealed);
+    const gate = createDeferred<void>();
+    unsealed.of = async (sessionId) => {
+      await gate.promise;
+      return list(sessionId);
+    };
+    const notifier = { notify: async () => {} };
+    const late = new AudioStreams({
+      store: new PostgresAudioStreams(house.pool),
+      sealer: new StreamSealer({ unsealed, blobs: house.blobs, notifier, log: silentLog }),
+      live: { publish: () => {} },
+      backlog: { check: () => {} },
+      notices: { taken: () => {}, onTaken: () => () => {} },
+      notifier,
+      log: silentLog,
+    });
+    const sessionId = await newSession();
+    const older = await late.open({ sessionId, settings: SETTINGS, events: NO_EVENTS });
+    older.stream.push(audio(0, SECOND));
+    await until(() => older.stream.offset === SECOND, "the first second");
+    const newer = await late.open({ sessionId, settings: SETTINGS, events: NO_EVENTS });
+    newer.stream.push(audio(SECOND, SECOND));
+    await until(() => newer.stream.offset === 2 * SECOND, "the next second");
+    gate.resolve();
+    await until(async () => (await chunksOf(sessionId)).length > 0, "what was left");
+    newer.stream.push(audio(2 * SECOND, SECOND));
+    await newer.stream.close();
+    expect(newer.stream.offset).toBe(3 * SECOND);
+    const sizes = (await chunksOf(sessionId)).map(({ bytes }) => bytes);
+    expect(sizes).toEqual([SECOND, 2 * SECOND]);
   });
 
   it("fencing: a holder that was replaced in the store is refused there", async () => {
