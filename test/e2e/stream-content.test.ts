@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { joinOpusPackets } from "../../src/base/opus-packets.ts";
+import { makeWav } from "../support/make-wav.ts";
 import { encodeOpus } from "../support/opus-packets.ts";
 import { call, conversationPcm, PairedDevice, persistently } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
@@ -314,6 +315,22 @@ describe("stream content", () => {
       configuration: { sample_rate: 16_000, interim_results: false },
     });
     again.socket.close();
+  });
+
+  it("upload: a WAV whose samples are no numbers fails, and with it a session of nothing else", async () => {
+    const device = await PairedDevice.pair(service);
+    await device.start();
+    const wav = makeWav({ frames: 16_000, bits: 32, float: true }).fill(0xff, 44);
+    const path = `/sessions/${device.sessionId}/upload-audio`;
+    const headers = { "content-type": "audio/wav", "x-chunk-sequence": "0" };
+    const { key } = device;
+    expect((await call(service.api, "POST", path, { key, bytes: wav, headers })).status).toBe(201);
+    await device.stop(0);
+    expect(await ended(device)).toBe("failed");
+    const [chunk] = await device.chunks();
+    expect(chunk?.transcription_status).toBe("failed");
+    const whole = { start_ms: 0, end_ms: 1_000, reason: "undecodable", chunk_sequences: [0] };
+    expect(await completeness(device)).toMatchObject({ complete: false, missing: [whole] });
   });
 
   it("upload: a file that says it is raw PCM is refused", async () => {

@@ -102,7 +102,21 @@ function openWav(data: Uint8Array): ChunkDecoder {
   const format = parseWavHeader(data);
   if (isAudioFormatError(format)) throw new AppError(format.code, format.error);
   const { dataOffset, dataLength } = format;
-  return new PcmChunk(format, data.subarray(dataOffset, dataOffset + dataLength));
+  const samples = data.subarray(dataOffset, dataOffset + dataLength);
+  if (format.encoding === "f32le" && isNoNumbers(samples)) {
+    throw new AppError("not_audio", "Most samples of the WAV file are no numbers.");
+  }
+  return new PcmChunk(format, samples);
+}
+
+/** More than half are infinite or not a number: bytes of something else, or of a broken recorder. */
+function isNoNumbers(samples: Uint8Array): boolean {
+  const view = new DataView(samples.buffer, samples.byteOffset, samples.byteLength);
+  let odd = 0;
+  for (let at = 0; at + 4 <= view.byteLength; at += 4) {
+    if (!Number.isFinite(view.getFloat32(at, true))) odd += 4;
+  }
+  return 2 * odd > samples.byteLength;
 }
 
 function openPcm(mediaType: string, data: Uint8Array): ChunkDecoder {

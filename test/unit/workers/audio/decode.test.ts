@@ -58,6 +58,14 @@ describe("decode", () => {
     expect(decoder.read(10)).toHaveLength(0);
   });
 
+  it("decode: a float WAV of which most is no number is no audio", () => {
+    const wav = makeWav({ frames: 10, bits: 32, float: true });
+    wav.fill(0xff, 44, 44 + 5 * 4);
+    expect(codeOf("audio/wav", wav)).toBe("accepted");
+    wav.fill(0xff, 44, 44 + 6 * 4);
+    expect(codeOf("audio/wav", wav)).toBe("not_audio");
+  });
+
   it("decode: refuses what it cannot read, with the reason's code", () => {
     expect(codeOf("audio/wav", Buffer.from("no audio"))).toBe("not_audio");
     expect(codeOf("audio/pcm;rate=16000", Buffer.alloc(1))).toBe("not_audio");
