@@ -23,7 +23,10 @@ async function ask(address) {
 process.exitCode = 1;
 for (const address of addresses) {
   const answer = await ask(address);
-  if (answer === undefined) continue;
+  if (answer === undefined) {
+    process.stdout.write(`${address}: nothing listens\n`);
+    continue;
+  }
   process.stdout.write(`${address}: ${answer.status} ${answer.text}\n`);
   if (answer.status === 200) process.exitCode = 0;
   break;
