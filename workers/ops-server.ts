@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { type QueueOwner, renderQueues } from "../src/base/queue-metrics.ts";
@@ -8,20 +8,24 @@ export interface RunningOps {
   stop(): Promise<void>;
 }
 
-/** A worker's operations port: `GET /metrics` in Prometheus text. Rejects when the port is taken. */
+/**
+ * A worker's operations port: `GET /metrics` in Prometheus text, `GET /health/live` and
+ * `/health/ready`. Rejects when the port is taken.
+ * `isReady`: false as soon as the worker is stopping.
+ */
 export async function startOps(
   host: string,
   port: number,
   queues: QueueOwner,
+  isReady: () => boolean,
 ): Promise<RunningOps> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const server = createServer((request, response) => {
-    if (request.url !== "/metrics") {
-      response.writeHead(404).end();
-      return;
-    }
-    registry.metrics().then(
+    if (request.url === "/health/live") return tellStatus(response, true);
+    if (request.url === "/health/ready") return tellStatus(response, isReady());
+    if (request.url !== "/metrics") return response.writeHead(404).end();
+    return registry.metrics().then(
       (text) => {
         const head = { "content-type": registry.contentType };
         response.writeHead(200, head).end(`${text}${renderQueues(queues.queues)}`);
@@ -41,4 +45,10 @@ export async function startOps(
         server.closeAllConnections();
       }),
   };
+}
+
+function tellStatus(response: ServerResponse, isWell: boolean): void {
+  response
+    .writeHead(isWell ? 200 : 503, { "content-type": "application/json" })
+    .end(`{"status":"${isWell ? "ok" : "stopping"}"}`);
 }

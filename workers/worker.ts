@@ -69,7 +69,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const bound = await server.start();
     parts.push("grpc", () => server.stop(GRACE_MS));
     const address = settings.advertise ?? `${host.includes(":") ? `[${host}]` : host}:${bound}`;
-    const opsPort = await startMetrics(settings, parts, [pool, server, thread]);
+    const opsPort = await startOperations(settings, parts, [pool, server, thread], () => {
+      return !server.isDraining;
+    });
     announcer = createAnnouncer({ settings, version, log, address, pool, server });
     announcer?.start();
     return {
@@ -87,16 +89,17 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   }
 }
 
-/** The port of its metrics; undefined when none is wanted. */
-async function startMetrics(
+/** The port of its metrics and health; undefined when none is wanted. */
+async function startOperations(
   { host, opsPort }: WorkerSettings,
   parts: Stack,
   owners: readonly QueueOwner[],
+  isReady: () => boolean,
 ): Promise<number | undefined> {
   if (opsPort === undefined) return undefined;
   const queues = new QueueMetrics();
   for (const owner of owners) queues.add(owner);
-  const ops = await startOps(host, opsPort, queues);
+  const ops = await startOps(host, opsPort, queues, isReady);
   parts.push("operations port", () => ops.stop());
   return ops.port;
 }

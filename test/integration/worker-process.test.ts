@@ -81,6 +81,9 @@ describe("worker process", () => {
     ]);
     expect(queues.get("sessions")).toEqual({ length: 1, limit: 4 });
     expect(text).toMatch(/^process_resident_memory_bytes \d/m);
+    for (const path of ["/health/live", "/health/ready"]) {
+      expect(await (await fetch(`${ready.ops_url}${path}`)).text()).toBe('{"status":"ok"}');
+    }
     const exit = once(child, "exit");
     child.kill("SIGTERM");
     expect((await probe.end())?.code).toBe("unavailable");

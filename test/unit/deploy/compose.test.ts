@@ -76,7 +76,8 @@ describe("compose", () => {
     const { env, asked, names } = environmentOf("service");
     const config = readConfig(env, "host");
     expect(names.filter((name) => !asked.has(name))).toEqual([]);
-    expect(config).toMatchObject({ host: "0.0.0.0", port: 8080, grpcPort: 50_051, opsPort: 9_464 });
+    expect(config).toMatchObject({ host: "0.0.0.0", port: 8080 });
+    expect(env).toMatchObject({ GRPC_SESSIONS_PORT: "50051", OPS_PORT: "9464" });
     expect(config.publicUrl).toBe("https://localhost");
   });
 
