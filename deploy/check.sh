@@ -46,9 +46,11 @@ check_units() {
 	cp "$scratch/voice@.service" "$scratch/voice@worker.service"
 	# A key that it does not know is a warning to it, and no error.
 	words=$(systemd-analyze --man=no --recursive-errors=no verify \
-		"$scratch/voice.service" "$scratch/voice@worker.service" 2>&1) || return 1
+		"$scratch/voice.service" "$scratch/voice@worker.service" 2>&1)
+	status=$?
 	echo "$words"
 	case $words in *voice*) return 1 ;; esac
+	return "$status"
 }
 
 # Without secrets it must refuse, with them be whole.

@@ -65,7 +65,8 @@ describe("papers", () => {
     for (const file of [...files, "compose.yaml", "role.sh", "check.sh"]) {
       expect(page).toContain(`\`${file}\``);
     }
-    const named = page.matchAll(/^\| `([\w@./-]+)` \|/gm);
+    const [opening = ""] = page.split("\n## ");
+    const named = opening.matchAll(/^\| `([\w@./-]+)` \|/gm);
     for (const [, file] of named) {
       expect(existsSync(join(PROJECT, "deploy", file ?? "")), file).toBe(true);
     }
