@@ -12,6 +12,8 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { StepError } from "../setup/step-error.mjs";
 import { errorCode } from "./error-code.ts";
+import { isStillThere, type Place, placeOf, readPlace } from "./folder-place.ts";
+import type { Owner } from "./leftovers.ts";
 import { isRunning } from "./process-identity.ts";
 import { readRunRecord } from "./run-record.ts";
 import { writeAtomically } from "./write-atomically.ts";
@@ -25,12 +27,19 @@ const MARKER = ".voice-data.json";
 export class DataFolder {
   readonly path: string;
   readonly id: string;
+  readonly place: Place;
   readonly #lock: Server;
 
-  private constructor(path: string, id: string, lock: Server) {
-    this.path = path;
+  private constructor(id: string, place: Place, lock: Server) {
+    this.path = place.path;
     this.id = id;
+    this.place = place;
     this.#lock = lock;
+  }
+
+  /** Marks of the processes that run on it. */
+  get owner(): Owner {
+    return { id: this.id, folder: this.place.folder };
   }
 
   /** Throws a StepError when another supervisor has the folder, or when it is not ours. */
@@ -39,12 +48,15 @@ export class DataFolder {
     const marker = readMarker(path);
     if (!marker && readdirSync(path).length > 0) throw notOurs(path);
     const lock = await takeLock(path);
-    const id = marker ?? randomUUID();
-    if (!marker) writeMarker(path, id);
+    const place = placeOf(path);
+    const id = marker?.id ?? randomUUID();
+    // The original's ports are left for it, whether it runs now or later.
+    if (isCopy(marker?.at, place)) rmSync(join(path, "ports.json"), { force: true });
+    if (!isSame(marker?.at, place)) writeMarker({ id, at: place });
     for (const name of ["logs", "blobs", "keys"]) {
       mkdirSync(join(path, name), { recursive: true, mode: 0o700 });
     }
-    return new DataFolder(path, id, lock);
+    return new DataFolder(id, place, lock);
   }
 
   file(...names: string[]): string {
@@ -81,36 +93,52 @@ function makeFolder(path: string): void {
   }
 }
 
-function readMarker(path: string): string | undefined {
+interface Marker {
+  readonly id: string;
+  /** Where the folder was when a supervisor took it last. */
+  readonly at: Place | undefined;
+}
+
+function isSame(before: Place | undefined, now: Place): boolean {
+  return before?.folder === now.folder && before.path === now.path;
+}
+
+/** A copy, when the folder that the marker was written for is still there. */
+function isCopy(before: Place | undefined, now: Place): boolean {
+  return before !== undefined && before.folder !== now.folder && isStillThere(before);
+}
+
+function readMarker(path: string): Marker | undefined {
   try {
     const marker: unknown = JSON.parse(readFileSync(join(path, MARKER), "utf8"));
     if (typeof marker !== "object" || marker === null || !("id" in marker)) return undefined;
-    return typeof marker.id === "string" ? marker.id : undefined;
+    if (typeof marker.id !== "string") return undefined;
+    return { id: marker.id, at: readPlace("at" in marker ? marker.at : undefined) };
   } catch {
     return undefined;
   }
 }
 
-function writeMarker(path: string, id: string): void {
+function writeMarker({ id, at }: { id: string; at: Place }): void {
   try {
-    const text = { what: "data folder of voice-session-service", id };
-    writeAtomically(join(path, MARKER), `${JSON.stringify(text)}\n`, 0o644);
+    const text = { what: "data folder of voice-session-service", id, at };
+    writeAtomically(join(at.path, MARKER), `${JSON.stringify(text)}\n`, 0o644);
   } catch (error) {
     throw new StepError(
-      `the data folder ${path} cannot be written to (${errorCode(error)})`,
+      `the data folder ${at.path} cannot be written to (${errorCode(error)})`,
       "choose another with --data DIR",
     );
   }
 }
 
 function takeLock(path: string): Promise<Server> {
-  const { dev, ino } = statSync(path);
+  const { folder } = placeOf(path);
   const server = createServer((socket) => socket.destroy());
   return new Promise((settle, refuse) => {
     server.once("error", (error) => {
       refuse(errorCode(error) === "EADDRINUSE" ? heldByAnother(path) : error);
     });
-    server.listen({ path: `\0voice-session-service:${dev}:${ino}` }, () => {
+    server.listen({ path: `\0voice-session-service:${folder}` }, () => {
       server.unref();
       settle(server);
     });

@@ -3,6 +3,7 @@ import type { Step } from "../setup/screen.mjs";
 import type { DataFolder } from "./data-folder.ts";
 import type { Part } from "./part.ts";
 import { createCluster } from "./postgres/cluster.ts";
+import { checkExistingCluster } from "./postgres/existing-cluster.ts";
 import { placeCluster } from "./postgres/place.ts";
 import { postgresPart } from "./postgres/postgres-part.ts";
 import {
@@ -48,12 +49,13 @@ export class EmbeddedDatabase {
   }): Promise<EmbeddedDatabase> {
     const { project, data, port, secrets, env, signal, step, tell } = options;
     if (process.getuid?.() === 0) chmodSync(data.path, 0o711);
-    const cluster = placeCluster(project, data.path, data.id);
+    const cluster = placeCluster(project, data);
     if (cluster.moved) {
       tell(
         `PostgreSQL cannot run as root, and user ${cluster.user?.uid} cannot reach ${data.path}: its data is in ${cluster.folder}`,
       );
     }
+    checkExistingCluster(cluster);
     step.note("making the data folder");
     await createCluster(cluster, secrets.postgresPassword, signal);
     step.note("starting");

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import type { DataFolder } from "./data-folder.ts";
-import { OWNER_VARIABLE } from "./leftovers.ts";
+import { ownerMarks } from "./leftovers.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** Where the servers are. */
@@ -38,7 +38,7 @@ export class Environments {
 
   constructor(env: NodeJS.ProcessEnv, data: DataFolder) {
     this.#data = data;
-    this.#base = { ...env, [OWNER_VARIABLE]: data.id };
+    this.#base = { ...env, ...ownerMarks(data.owner) };
     for (const name of ["DATABASE_URL", "DATABASE_OWNER_URL", "NATS_TOKEN", "ADMIN_PASSWORD"]) {
       delete this.#base[name];
     }

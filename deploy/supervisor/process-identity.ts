@@ -18,6 +18,16 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identifyProcess(identity.pid)?.startedAt === identity.startedAt;
 }
 
+/** As one text, for an environment variable. */
+export function printIdentity({ pid, startedAt }: ProcessIdentity): string {
+  return `${pid}@${startedAt}`;
+}
+
+export function parseIdentity(text: string): ProcessIdentity | undefined {
+  const [, pid, startedAt] = /^(\d+)@(.+)$/.exec(text) ?? [];
+  return pid && startedAt ? { pid: Number(pid), startedAt } : undefined;
+}
+
 /** The parent's number, undefined when the process is gone. */
 export function parentOf(pid: number): number | undefined {
   return readProcStat(pid)?.parent;

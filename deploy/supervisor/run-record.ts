@@ -6,16 +6,20 @@ import { writeAtomically } from "./write-atomically.ts";
 export interface RunRecordContent {
   readonly supervisor: ProcessIdentity;
   readonly parts: Readonly<Record<string, ProcessIdentity>>;
+  /** Device and inode of the folder that they run on; a copy of the record lies in another. */
+  readonly folder: string | undefined;
 }
 
 /** Keeps DATA/run.json equal to what runs; written at once after every spawn. */
 export class RunRecord {
   readonly #file: string;
+  readonly #folder: string;
   readonly #supervisor: ProcessIdentity;
   readonly #parts = new Map<string, ProcessIdentity>();
 
-  constructor(file: string) {
+  constructor(file: string, folder: string) {
     this.#file = file;
+    this.#folder = folder;
     this.#supervisor = identifyProcess(process.pid) ?? { pid: process.pid, startedAt: "" };
     this.#write();
   }
@@ -36,7 +40,11 @@ export class RunRecord {
   }
 
   #write(): void {
-    const content = { supervisor: this.#supervisor, parts: Object.fromEntries(this.#parts) };
+    const content: RunRecordContent = {
+      folder: this.#folder,
+      supervisor: this.#supervisor,
+      parts: Object.fromEntries(this.#parts),
+    };
     writeAtomically(this.#file, `${JSON.stringify(content, null, 2)}\n`, 0o644);
   }
 }
@@ -50,7 +58,8 @@ export function readRunRecord(file: string): RunRecordContent | undefined {
     for (const [name, identity] of Object.entries(isObject(content.parts) ? content.parts : {})) {
       if (isIdentity(identity)) parts[name] = identity;
     }
-    return { supervisor: content.supervisor, parts };
+    const folder = typeof content.folder === "string" ? content.folder : undefined;
+    return { supervisor: content.supervisor, parts, folder };
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { runStep, type Screen } from "../setup/screen.mjs";
 import { StepError } from "../setup/step-error.mjs";
 import { DataFolder } from "./data-folder.ts";
@@ -20,10 +20,10 @@ import type { Options } from "./options.ts";
 import type { Part } from "./part.ts";
 import { PartReporter } from "./part-reporter.ts";
 import { checkWantedPort, PortBook } from "./ports.ts";
-import { outsideFolder } from "./postgres/place.ts";
+import { removeOutsideCluster } from "./postgres/place.ts";
 import { ReadyFile, readyState } from "./ready-file.ts";
 import { runOnce } from "./run-once.ts";
-import { RunRecord } from "./run-record.ts";
+import { RunRecord, readRunRecord } from "./run-record.ts";
 import { loadSecrets } from "./secrets.ts";
 import { type Programs, planServices } from "./services.ts";
 import { SupervisedPart } from "./supervised-part.ts";
@@ -73,7 +73,7 @@ export class Supervisor {
   static async open(settings: SupervisorSettings): Promise<Supervisor> {
     const { options, screen } = settings;
     const data = await DataFolder.open(options.data);
-    const leftovers = findLeftovers(data.file("run.json"), data.id);
+    const leftovers = findLeftovers(data.file("run.json"), data.owner);
     if (leftovers.length > 0) {
       await runStep(screen, `ending ${leftovers.length} processes of an earlier run`, async () => {
         const left = await stopLeftovers(leftovers);
@@ -82,11 +82,15 @@ export class Supervisor {
     }
     if (options.fresh) {
       data.clear();
-      if (process.getuid?.() === 0)
-        rmSync(outsideFolder(data.id), { recursive: true, force: true });
+      if (process.getuid?.() === 0) removeOutsideCluster(data);
       screen.line(`${screen.paint("32", "✓")} ${data.path} emptied (--fresh)`);
     }
-    return new Supervisor(settings, data, new RunRecord(data.file("run.json")));
+    if (wasCopiedInUse(data)) {
+      screen.warn(
+        "this data folder was copied while it was in use: unless that was a snapshot of one moment, its database may be damaged",
+      );
+    }
+    return new Supervisor(settings, data, new RunRecord(data.file("run.json"), data.place.folder));
   }
 
   async start(): Promise<void> {
@@ -272,6 +276,13 @@ export class Supervisor {
     const front = this.#layout.services.find(servesRest);
     return String(this.#parts.get(front?.name ?? "")?.facts[name] ?? "");
   }
+}
+
+/** The record of a supervisor on another folder, and the lock of the PostgreSQL that ran there. */
+function wasCopiedInUse(data: DataFolder): boolean {
+  const record = readRunRecord(data.file("run.json"));
+  const isOfAnother = record?.folder !== undefined && record.folder !== data.place.folder;
+  return isOfAnother && existsSync(data.file("postgres/postmaster.pid"));
 }
 
 function outlived(pids: number[]): StepError {

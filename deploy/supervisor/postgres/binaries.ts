@@ -9,6 +9,8 @@ export const SYSTEM_FOLDER = "/var/lib/voice-session-service";
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;
+  /** "17": the data folders that they read. */
+  readonly major: string;
 }
 
 /** npm's PostgreSQL, or a copy of it where `user` cannot reach the project's folder. */
@@ -24,24 +26,30 @@ export function locateBinaries(
       "run npm ci --include=optional, or set DATABASE_URL to a PostgreSQL of your own",
     );
   }
-  if (!user || canReach(user, join(native, "bin/postgres"))) return binariesIn(native);
-  return binariesIn(copyOf(packageFolder));
+  const version = readVersion(packageFolder);
+  if (!user || canReach(user, join(native, "bin/postgres"))) return binariesIn(native, version);
+  return binariesIn(copyOf(native, version), version);
 }
 
-function binariesIn(native: string): PostgresBinaries {
-  return { initdb: join(native, "bin/initdb"), postgres: join(native, "bin/postgres") };
-}
-
-function copyOf(packageFolder: string): string {
+function readVersion(packageFolder: string): string {
   const manifest: { version?: unknown } = JSON.parse(
     readFileSync(join(packageFolder, "package.json"), "utf8"),
   );
-  const copy = join(SYSTEM_FOLDER, `postgresql-${String(manifest.version)}-${process.arch}`);
+  return String(manifest.version);
+}
+
+function binariesIn(native: string, version: string): PostgresBinaries {
+  const [major = ""] = version.split(".");
+  return { initdb: join(native, "bin/initdb"), postgres: join(native, "bin/postgres"), major };
+}
+
+function copyOf(native: string, version: string): string {
+  const copy = join(SYSTEM_FOLDER, `postgresql-${version}-${process.arch}`);
   if (existsSync(copy)) return copy;
   const scratch = `${copy}.${process.pid}.tmp`;
   try {
     mkdirSync(SYSTEM_FOLDER, { recursive: true, mode: 0o755 });
-    cpSync(join(packageFolder, "native"), scratch, { recursive: true, verbatimSymlinks: true });
+    cpSync(native, scratch, { recursive: true, verbatimSymlinks: true });
     renameSync(scratch, copy);
   } catch (error) {
     rmSync(scratch, { recursive: true, force: true });

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -36,6 +45,25 @@ describe("data folder", () => {
     const around = DataFolder.open(join(scratch, "x/../data/../data"));
     await expect(around).rejects.toThrow(/another supervisor/);
     first.release();
+  });
+
+  it("data folder: a copy leaves its ports to the original; one that was moved keeps them", async () => {
+    const first = await DataFolder.open(join(scratch, "data"));
+    writeFileSync(first.file("ports.json"), "{}");
+    first.release();
+    cpSync(join(scratch, "data"), join(scratch, "copy"), { recursive: true });
+    for (const [name, keeps] of [
+      ["copy", false],
+      ["data", true],
+    ] as const) {
+      const opened = await DataFolder.open(join(scratch, name));
+      opened.release();
+      expect(existsSync(opened.file("ports.json"))).toBe(keeps);
+    }
+    renameSync(join(scratch, "data"), join(scratch, "moved"));
+    const moved = await DataFolder.open(join(scratch, "moved"));
+    moved.release();
+    expect(existsSync(moved.file("ports.json"))).toBe(true);
   });
 
   it("data folder: one that is not ours is left alone", async () => {
