@@ -4,7 +4,8 @@ export interface SetupConfig {
   ownerUrl: string;
   /** The role that serves, when it is another one. */
   serviceRole: string | undefined;
-  admin: { email: string; password: string };
+  /** `given`: a person put the password into the settings; else it was made for a first start. */
+  admin: { email: string; password: string; given: boolean };
 }
 
 /**
@@ -14,7 +15,9 @@ export interface SetupConfig {
  * - `SERVICE_ROLE`: granted reading and writing; else the role of `DATABASE_URL` when that is not
  *   the owner; not needed when one role does all
  * - `ADMIN_EMAIL`, `ADMIN_PASSWORD`: the first administrator; another password later is given to
- *   the account, and its logins end
+ *   the account, once, and its logins end
+ * - `ADMIN_FIRST_PASSWORD`: instead of `ADMIN_PASSWORD`, for the first administrator only: it
+ *   changes no account
  */
 export function readSetupConfig(env: Readonly<Record<string, string | undefined>>): SetupConfig {
   const problems: string[] = [];
@@ -24,13 +27,14 @@ export function readSetupConfig(env: Readonly<Record<string, string | undefined>
   }
   const email = env.ADMIN_EMAIL ?? "";
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) problems.push("ADMIN_EMAIL must be an e-mail address");
-  const password = env.ADMIN_PASSWORD ?? "";
+  const given = Boolean(env.ADMIN_PASSWORD);
+  const password = env.ADMIN_PASSWORD || env.ADMIN_FIRST_PASSWORD || "";
   if (password.length < 8 || Buffer.byteLength(password) > 1_024) {
     problems.push("ADMIN_PASSWORD must have 8 characters or more and at most 1024 bytes");
   }
   if (problems.length > 0) throw new Error(`The settings are not right: ${problems.join("; ")}.`);
   const serviceRole = env.SERVICE_ROLE || otherRole(ownerUrl, env.DATABASE_URL);
-  return { ownerUrl, serviceRole, admin: { email, password } };
+  return { ownerUrl, serviceRole, admin: { email, password, given } };
 }
 
 function otherRole(ownerUrl: string, serviceUrl: string | undefined): string | undefined {

@@ -11,9 +11,24 @@ const DEMO_WORKSPACE = "Demo";
 
 interface SetupResult {
   migrations: string[];
-  adminId: string;
-  adminPasswordWorks: boolean;
-  workspaceId: string;
+  admin: Admin;
+  /** The workspace that the administrator works in; none when this machine knows no administrator. */
+  workspaceId: string | undefined;
+}
+
+/**
+ * What became of the password that this machine has:
+ * - `works`: it is the account's
+ * - `own`: its user has chosen another one since
+ * - `replaced`: it was applied once, and a newer one of the settings (of another machine, say) after it
+ * - `elsewhere`: it was made here, and the database has an administrator whose password was not
+ * - `disabled`: the account is switched off
+ */
+type PasswordState = "works" | "own" | "replaced" | "elsewhere" | "disabled";
+
+interface Admin {
+  id: string | undefined;
+  password: PasswordState;
 }
 
 /**
@@ -21,14 +36,16 @@ interface SetupResult {
  * makes the first administrator and the workspace "Demo" when they are missing.
  */
 async function setUp(config: SetupConfig): Promise<SetupResult> {
-  const { ownerUrl, serviceRole, admin } = config;
+  const { ownerUrl, serviceRole } = config;
   const pool = await createPool(ownerUrl, { maximumPoolSize: 1 });
-  const first = { adminId: "", adminPasswordWorks: false, workspaceId: "" };
+  const first: Omit<SetupResult, "migrations"> = {
+    admin: { id: undefined, password: "elsewhere" },
+    workspaceId: undefined,
+  };
   const seed = async () => {
-    const { id, passwordWorks } = await ensureAdmin(new SetupAdminStore(pool), admin);
-    first.adminId = id;
-    first.adminPasswordWorks = passwordWorks;
-    first.workspaceId = await ensureWorkspace(new WorkspaceStore(pool), first.adminId);
+    first.admin = await ensureAdmin(new SetupAdminStore(pool), config.admin);
+    if (first.admin.id === undefined) return;
+    first.workspaceId = await ensureWorkspace(new WorkspaceStore(pool), first.admin.id);
   };
   try {
     const { applied: migrations } = await migrate(ownerUrl, { serviceRole, seed });
@@ -38,38 +55,47 @@ async function setUp(config: SetupConfig): Promise<SetupResult> {
   }
 }
 
-interface Admin {
-  id: string;
-  /** The password of the settings is the account's. */
-  passwordWorks: boolean;
-}
-
 /**
- * Makes the administrator, or gives it the password of the settings when that
- * is another than the set-up gave it last. A password that its user has chosen
- * since stays, and so does one of an account that the set-up did not make.
+ * Makes the administrator. A password that a person put into the settings is also given to an
+ * account that the set-up made, once: not again when another one has come after it, so that
+ * machines with different settings do not undo each other's at every start. One that was made for
+ * a first start only ever makes the first administrator. What a user has chosen stays.
  */
 async function ensureAdmin(
   admins: SetupAdminStore,
-  { email, password }: { email: string; password: string },
+  { email, password, given }: SetupConfig["admin"],
 ): Promise<Admin> {
   const passwords = new PasswordHasher();
   const known = await admins.find(email);
   if (known === undefined) {
+    if (!given && (await admins.any())) return { id: undefined, password: "elsewhere" };
     const id = newId();
     await admins.create({ id, email, passwordHash: await passwords.hash(password) });
-    return { id, passwordWorks: true };
+    return { id, password: "works" };
   }
-  const { id, passwordHash, setupPasswordHash, disabled } = known;
-  if (setupPasswordHash !== undefined && !(await passwords.verify(setupPasswordHash, password))) {
+  const { id, passwordHash, setupHash, formerHashes, disabled } = known;
+  const isLast = await passwords.verify(setupHash, password);
+  const isFormer = !isLast && (await fitsAny(passwords, formerHashes, password));
+  if (given && setupHash !== undefined && !isLast && !isFormer) {
     await admins.setPassword(id, await passwords.hash(password));
-    return { id, passwordWorks: !disabled };
+    return { id, password: disabled ? "disabled" : "works" };
   }
   const works = await passwords.verify(passwordHash, password);
-  if (works && setupPasswordHash === undefined && passwordHash !== undefined) {
+  if (works && given && setupHash === undefined && passwordHash !== undefined) {
     await admins.adopt(id, passwordHash);
   }
-  return { id, passwordWorks: works && !disabled };
+  if (disabled) return { id, password: "disabled" };
+  if (works) return { id, password: "works" };
+  return { id, password: isLast ? "own" : isFormer ? "replaced" : given ? "own" : "elsewhere" };
+}
+
+async function fitsAny(
+  passwords: PasswordHasher,
+  hashes: readonly string[],
+  password: string,
+): Promise<boolean> {
+  for (const hash of hashes) if (await passwords.verify(hash, password)) return true;
+  return false;
 }
 
 async function ensureWorkspace(workspaces: WorkspaceStore, ownerId: string): Promise<string> {
@@ -85,12 +111,16 @@ async function ensureWorkspace(workspaces: WorkspaceStore, ownerId: string): Pro
   return created.id;
 }
 
-/** A person reads this in a terminal, so a refused connection says to where. */
+/** A person reads this in a terminal, so a refusal says by whom, and what to do. */
 function explain(error: unknown): string {
   const message = errorMessage(error);
+  const url = URL.parse(process.env.DATABASE_OWNER_URL || process.env.DATABASE_URL || "");
+  const role = decodeURIComponent(url?.username ?? "");
+  if (/permission denied|must be owner of/.test(message)) {
+    return `${message}. The role ${role} that DATABASE_OWNER_URL names has to own what it migrates, as an administrator of that PostgreSQL: ALTER SCHEMA public OWNER TO ${role}; or name the owner with DATABASE_OWNER_URL (it is DATABASE_URL when not set).`;
+  }
   if (!/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|timeout expired/.test(message)) return message;
-  const host = URL.parse(process.env.DATABASE_OWNER_URL || process.env.DATABASE_URL || "")?.host;
-  return `PostgreSQL at ${host} is not reachable (${message}). Is it running, and is the address right?`;
+  return `PostgreSQL at ${url?.host} is not reachable (${message}). Is it running, and is the address right?`;
 }
 
 try {
@@ -98,8 +128,9 @@ try {
   const line = {
     event: "setup",
     migrations: done.migrations,
-    admin_id: done.adminId,
-    admin_password_works: done.adminPasswordWorks,
+    admin_id: done.admin.id,
+    admin_password: done.admin.password,
+    admin_password_works: done.admin.password === "works",
     workspace_id: done.workspaceId,
   };
   process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -23,11 +23,19 @@ export interface Listening {
 
 export interface AdminLogin {
   readonly email: string;
-  /** Absent when the account has another one, which its user chose. */
+  /** Absent when it is not the account's. */
   readonly password?: string;
 }
 
-type FirstLogin = Required<AdminLogin>;
+/** With what this machine tries to make the first administrator. */
+export interface FirstLogin {
+  readonly email: string;
+  readonly password: string;
+  /** By a person, in the settings; else made at the first start. */
+  readonly given: boolean;
+}
+
+const PASSWORDS = ["ADMIN_PASSWORD", "ADMIN_FIRST_PASSWORD"];
 
 /** The environment of each part: what it needs, and no password that it has no use for. */
 export class Environments {
@@ -39,7 +47,7 @@ export class Environments {
   constructor(env: NodeJS.ProcessEnv, data: DataFolder) {
     this.#data = data;
     this.#base = { ...env, ...ownerMarks(data.owner) };
-    for (const name of ["DATABASE_URL", "DATABASE_OWNER_URL", "NATS_TOKEN", "ADMIN_PASSWORD"]) {
+    for (const name of ["DATABASE_URL", "DATABASE_OWNER_URL", "NATS_TOKEN", ...PASSWORDS]) {
       delete this.#base[name];
     }
     for (const name of ["SMTP_URL", "OAUTH_PROVIDERS"]) {
@@ -58,7 +66,7 @@ export class Environments {
       ...this.#service(at),
       DATABASE_OWNER_URL: at.databaseOwnerUrl,
       ADMIN_EMAIL: admin.email,
-      ADMIN_PASSWORD: admin.password,
+      [admin.given ? "ADMIN_PASSWORD" : "ADMIN_FIRST_PASSWORD"]: admin.password,
     };
   }
 
@@ -100,7 +108,7 @@ export class Environments {
     };
   }
 
-  demo(admin: FirstLogin): NodeJS.ProcessEnv {
+  demo(admin: Required<AdminLogin>): NodeJS.ProcessEnv {
     return { ...this.#base, VOICE_EMAIL: admin.email, VOICE_PASSWORD: admin.password };
   }
 
@@ -119,14 +127,32 @@ export class Environments {
 
 /** The first admin: from the environment, or with the password made at the first start. */
 export function adminLogin(env: NodeJS.ProcessEnv, secrets: Secrets): FirstLogin {
+  const given = Boolean(env.ADMIN_PASSWORD);
   return {
     email: env.ADMIN_EMAIL || "admin@voice.local",
     password: env.ADMIN_PASSWORD || secrets.adminPassword,
+    given,
   };
 }
 
-/** The login as it may be shown: without the password when the set-up says that it does not work. */
-export function usableLogin(admin: FirstLogin, setupOutput: string): AdminLogin {
-  const works = !/"admin_password_works":\s*false/.test(setupOutput);
-  return works ? admin : { email: admin.email };
+/** The login as it may be shown, and a sentence in place of a password that does not work. */
+export interface ToldLogin {
+  readonly login: AdminLogin;
+  readonly sentence: string | undefined;
+  /** False when nothing says that the database has an account of this address. */
+  readonly isKnown: boolean;
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  own: "with your own password",
+  replaced: "ADMIN_PASSWORD was replaced since it was applied: with the newer password",
+  disabled: "this account is disabled",
+  elsewhere:
+    "with an account of this database: it has an administrator, so no password was made here. For a new one: ADMIN_EMAIL=… ADMIN_PASSWORD=… npm run up",
+};
+
+export function toldLogin({ email, password }: FirstLogin, setupOutput: string): ToldLogin {
+  const [, state = "works"] = /"admin_password":\s*"(\w+)"/.exec(setupOutput) ?? [];
+  if (state === "works") return { login: { email, password }, sentence: undefined, isKnown: true };
+  return { login: { email }, sentence: SENTENCES[state], isKnown: state !== "elsewhere" };
 }

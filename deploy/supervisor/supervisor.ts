@@ -6,10 +6,11 @@ import { EmbeddedDatabase } from "./database.ts";
 import { Demo } from "./demo.ts";
 import {
   type Addresses,
-  type AdminLogin,
   adminLogin,
   Environments,
-  usableLogin,
+  type FirstLogin,
+  type ToldLogin,
+  toldLogin,
 } from "./environment.ts";
 import { checkDatabase, checkNats } from "./existing-servers.ts";
 import { type Layout, layoutOf, servesRest } from "./layout.ts";
@@ -54,7 +55,7 @@ export class Supervisor {
   readonly #record: RunRecord;
   readonly #environments: Environments;
   readonly #layout: Layout;
-  #admin: AdminLogin | undefined;
+  #admin: ToldLogin | undefined;
   #demo: Demo | undefined;
   #ready = false;
 
@@ -119,7 +120,7 @@ export class Supervisor {
     const { options, programs } = this.#settings;
     const admin = this.#admin;
     if (!options.demo || !admin || this.#abort.signal.aborted) return;
-    const { email, password } = admin;
+    const { email, password } = admin.login;
     if (password === undefined) {
       return this.#screen.line("No demo: it would need the password of the administrator.");
     }
@@ -214,7 +215,7 @@ export class Supervisor {
     return { natsUrl: servers.url, natsToken: token, natsReplicas: servers.replicas };
   }
 
-  async #setUp(at: Addresses, admin: Required<AdminLogin>): Promise<AdminLogin> {
+  async #setUp(at: Addresses, admin: FirstLogin): Promise<ToldLogin> {
     const log = new LogFile(this.#data.file("logs", "setup.log"), () => undefined);
     try {
       const output = await runOnce({
@@ -224,7 +225,7 @@ export class Supervisor {
         log,
         signal: this.#abort.signal,
       });
-      return usableLogin(admin, output);
+      return toldLogin(admin, output);
     } finally {
       log.close();
     }
@@ -263,7 +264,7 @@ export class Supervisor {
   #writeReadyFile(): void {
     const admin = this.#admin;
     if (!admin || this.#abort.signal.aborted) return;
-    this.#readyFile.write(readyState(this.#layout, this.#parts, admin));
+    this.#readyFile.write(readyState(this.#layout, this.#parts, admin.login));
   }
 
   /** Of the first front. */

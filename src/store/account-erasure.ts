@@ -103,7 +103,7 @@ async function erasePerson(tx: DatabaseTransactionConnection, userId: string): P
   await tx.query(sql.unsafe`
     update users
     set email = ${`erased-${userId}@erased.invalid`}, name = ${ERASED_NAME}, password_hash = null,
-        setup_password_hash = null,
+        setup_password_hash = null, former_setup_hashes = '{}',
         role = 'participant', disabled_at = coalesce(disabled_at, now()), erased_at = now(),
         tokens_valid_from = clock_timestamp(), updated_at = now()
     where id = ${userId}`);

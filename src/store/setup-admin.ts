@@ -4,19 +4,25 @@ import { insertAuditEntry } from "./audit-entries.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { guarded } from "./store-error.ts";
 
+/** Former passwords of the settings that are still known as such. */
+const KEPT = 8;
+
 /** The administrator of the set-up, as it stands. */
 export interface SetupAdmin {
   id: string;
   passwordHash?: string | undefined;
   /** What the set-up itself gave it last; undefined when it never gave it one. */
-  setupPasswordHash?: string | undefined;
+  setupHash?: string | undefined;
+  /** What it gave it before that. */
+  formerHashes: readonly string[];
   disabled: boolean;
 }
 
 const adminRow = z.object({
   id: z.string(),
   passwordHash: optionalColumn(z.string()),
-  setupPasswordHash: optionalColumn(z.string()),
+  setupHash: optionalColumn(z.string()),
+  formerHashes: z.array(z.string()),
   disabled: z.boolean(),
 });
 
@@ -31,10 +37,21 @@ export class SetupAdminStore {
   find(email: string): Promise<SetupAdmin | undefined> {
     return guarded(async () => {
       const row = await this.#pool.maybeOne(sql.type(adminRow)`
-        select id, password_hash as "passwordHash", setup_password_hash as "setupPasswordHash",
+        select id, password_hash as "passwordHash", setup_password_hash as "setupHash",
+          former_setup_hashes as "formerHashes",
           disabled_at is not null as disabled
         from users where lower(email) = lower(${email})`);
       return row ?? undefined;
+    });
+  }
+
+  /** Whether there is an administrator at all. */
+  any(): Promise<boolean> {
+    return guarded(async () => {
+      const found = await this.#pool.exists(
+        sql.unsafe`select 1 from users where role = 'admin' and erased_at is null`,
+      );
+      return found;
     });
   }
 
@@ -71,6 +88,7 @@ export class SetupAdminStore {
       this.#pool.transaction(async (transaction) => {
         await transaction.query(sql.unsafe`
           update users set password_hash = ${passwordHash}, setup_password_hash = ${passwordHash},
+            former_setup_hashes = (array_prepend(setup_password_hash, former_setup_hashes))[1:${KEPT}],
             tokens_valid_from = clock_timestamp(), updated_at = now()
           where id = ${id}`);
         await insertAuditEntry(transaction, {

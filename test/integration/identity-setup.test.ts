@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { promisify } from "node:util";
 import type { DatabasePool } from "slonik";
 import { sql } from "slonik";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PasswordHasher } from "../../src/auth/password-hasher.ts";
 import { newId } from "../../src/base/ids.ts";
 import { LoginStore } from "../../src/store/logins.ts";
@@ -87,9 +87,93 @@ describe("the administrator's password in the settings", () => {
     expect(await isPassword("fourth password", email)).toBe(true);
   });
 
+  it("of two machines: each is applied once, so that they do not undo each other's", async () => {
+    const email = "two@example.org";
+    expect(await setUp("password of one", email)).toBe(true);
+    expect(await setUp("password of two", email)).toBe(true);
+    // The first machine starts again, and so does the second.
+    expect(await setUp("password of one", email)).toBe(false);
+    expect(await isPassword("password of two", email)).toBe(true);
+    await choose("my own password", email);
+    expect(await setUp("password of two", email)).toBe(false);
+    expect(await setUp("password of one", email)).toBe(false);
+    expect(await isPassword("my own password", email)).toBe(true);
+    expect(await setUp("a third password", email)).toBe(true);
+    expect(await isPassword("a third password", email)).toBe(true);
+  });
+
   it("disabled: the password does not work, so it is not said to", async () => {
     const user = await users.findByEmail(EMAIL);
     await users.setDisabled(user?.id ?? "", true);
     expect(await setUp("third password")).toBe(false);
+  });
+});
+
+describe("a password that was made for a first start", () => {
+  const passwords = new PasswordHasher();
+  let database: TestDatabase;
+  let pool: DatabasePool;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    pool = await createPool(database.serviceUrl, { maximumPoolSize: 2 });
+  });
+
+  afterEach(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  async function setUp(settings: Record<string, string>): Promise<string> {
+    const { ownerUrl, serviceUrl } = database;
+    const env = { DATABASE_OWNER_URL: ownerUrl, DATABASE_URL: serviceUrl, ...settings };
+    const { stdout } = await run(process.execPath, [SETUP], { env, timeout: 60_000 });
+    return (JSON.parse(stdout) as { admin_password: string }).admin_password;
+  }
+
+  const made = (password: string, email = EMAIL) =>
+    setUp({ ADMIN_EMAIL: email, ADMIN_FIRST_PASSWORD: password });
+
+  async function isPassword(password: string): Promise<boolean> {
+    const user = await new UserStore(pool).findByEmail(EMAIL);
+    return passwords.verify(user?.passwordHash, password);
+  }
+
+  it("makes the first administrator, and never changes an account", async () => {
+    expect(await made("made at machine one")).toBe("works");
+    expect(await made("made at machine two")).toBe("elsewhere");
+    expect(await isPassword("made at machine one")).toBe(true);
+    expect(await made("made at machine one")).toBe("works");
+    expect(await made("made at machine two", "another@example.org")).toBe("elsewhere");
+    const { rows } = await pool.query(sql.unsafe`select email from users`);
+    expect(rows).toEqual([{ email: EMAIL }]);
+  });
+
+  it("is replaced by one that a person gives, and never comes back", async () => {
+    await made("made at machine one");
+    const given = { ADMIN_EMAIL: EMAIL, ADMIN_PASSWORD: "given by a person" };
+    expect(await setUp(given)).toBe("works");
+    expect(await made("made at machine one")).toBe("replaced");
+    expect(await isPassword("given by a person")).toBe(true);
+  });
+
+  it("of two machines that start at once: one makes it, and that one's works", async () => {
+    const words = ["made at machine one", "made at machine two"];
+    const states = await Promise.all(words.map((password) => made(password)));
+    expect([...states].sort()).toEqual(["elsewhere", "works"]);
+    expect(await isPassword(words[states.indexOf("works")] ?? "")).toBe(true);
+  });
+
+  it("with rights to nothing: the refusal names the setting", async () => {
+    const env = { ADMIN_EMAIL: EMAIL, ADMIN_FIRST_PASSWORD: "made at machine one" };
+    const empty = await createTestDatabase();
+    const failed = run(process.execPath, [SETUP], {
+      env: { ...env, DATABASE_URL: empty.serviceUrl },
+      timeout: 60_000,
+    });
+    await expect(failed).rejects.toMatchObject({
+      stderr: expect.stringMatching(/voice_service that DATABASE_OWNER_URL names/),
+    });
+    await empty.drop();
   });
 });

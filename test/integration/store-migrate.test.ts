@@ -102,6 +102,7 @@ describe("migrate", () => {
       event: "setup",
       migrations: [],
       admin_id: one.admin_id,
+      admin_password: "works",
       admin_password_works: true,
       workspace_id: one.workspace_id,
     });

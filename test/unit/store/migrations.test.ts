@@ -30,6 +30,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0021_segment_language.sql": "6513a332a6da8428febd0f3759fef9b7078fd5f538b54de3a25dae7168041a53",
   "0022_chunk_group_plans.sql": "a17f2f4f127eb9a6d9479fbce2712948d0a3a6b49b2ef78ed186f04ef2269fb1",
   "0023_audio_folder.sql": "7e4b605ea509c8988df7f8f08cdc346933c2ecef9db2fe0a8f826154206e55f6",
+  "0024_one_installation.sql": "43aca406ad8f242aa286a86eaed98b0e6bec92ec78fd4a54399f33df11f32509",
   "0026_broken_spans.sql": "b403d85ecc36976d06e0c26bfa29c74b7df3e92638f280b6d8536f523981edd6",
 };
 
