@@ -1,6 +1,11 @@
 import { segmentCursor } from "./api/segments.ts";
 import { SYSTEM } from "./auth/audit-trail.ts";
-import { type KeyMaterial, loadKeyFolder, parseKeyMaterial } from "./auth/key-material.ts";
+import {
+  fingerprintOf,
+  type KeyMaterial,
+  loadKeyFolder,
+  parseKeyMaterial,
+} from "./auth/key-material.ts";
 import { SigningKeyWatch } from "./auth/signing-key-watch.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { AppError, errorMessage } from "./base/errors.ts";
@@ -18,6 +23,7 @@ import { Placement } from "./inference/placement.ts";
 import { claimAudioFolder } from "./store/audio-folder.ts";
 import { PostgresAudit } from "./store/audit.ts";
 import { FolderBlobs } from "./store/blobs.ts";
+import { claimKeys, noteSigningKey } from "./store/installation-keys.ts";
 import { LiveBeat } from "./store/live-beat.ts";
 import { LiveLog } from "./store/live-log.ts";
 import { createPool } from "./store/pool.ts";
@@ -63,11 +69,16 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   );
   stack.push("database pool", () => pool.end());
   await claimAudioFolder(pool, config.blobFolder);
+  await claimKeys(pool, heldKeys(keys, config), systemClock.now());
   if (config.keys === undefined) {
     const watch = new SigningKeyWatch({
       folder: config.keyFolder,
       ring: keys.ring,
-      onAdded: (kid) => recordSigningKey(new PostgresAudit(pool), kid),
+      onAdded: async (kid) => {
+        const signsFrom = keys.ring.get(kid)?.signsFrom ?? 0;
+        await noteSigningKey(pool, { kid, signsFrom });
+        await recordSigningKey(new PostgresAudit(pool), kid);
+      },
       log,
     });
     await watch.start();
@@ -105,6 +116,16 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     liveLog,
     liveBeat,
     revocations,
+  };
+}
+
+/** What the database has to know of the keys. */
+function heldKeys({ ring, pepper, cursorKey }: KeyMaterial, config: Config) {
+  return {
+    signing: ring.keys,
+    pairingFingerprint: fingerprintOf(pepper),
+    cursorFingerprint: fingerprintOf(cursorKey),
+    folder: config.keys === undefined ? config.keyFolder : undefined,
   };
 }
 

@@ -1,4 +1,5 @@
-const WIDTH = 300;
+/** A sentence that says what to do may name long paths, and ends with the command. */
+const WIDTH = 2_000;
 
 /** The last lines of a log for a person: indented, JSON reduced to its message and error. */
 export function quoteLog(lines: readonly string[]): string {

@@ -69,6 +69,11 @@ export async function parseKeyMaterial(json: string): Promise<KeyMaterial> {
   };
 }
 
+/** Tells two secrets apart without telling anything about them. */
+export function fingerprintOf(secret: Uint8Array): string {
+  return Buffer.from(deriveKey(secret, "fingerprint")).toString("base64url");
+}
+
 /** A key for one purpose (HKDF-SHA256): it tells nothing about the secret or about other keys. */
 function deriveKey(secret: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(), purpose, SECRET_BYTES));

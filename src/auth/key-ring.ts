@@ -67,6 +67,11 @@ export class KeyRing {
     return this.get(kid);
   }
 
+  /** Oldest first. */
+  get keys(): readonly SigningKey[] {
+    return this.#keys;
+  }
+
   get publicJwks(): JWK[] {
     return this.#live().map((key) => key.publicJwk);
   }
