@@ -96,7 +96,11 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const placement = new Placement({ clock: systemClock });
   stack.push(
     "worker discovery",
-    followWorkers(bus, (announcement) => placement.update(announcement)),
+    followWorkers(bus, {
+      key: config.workerKey,
+      onAnnouncement: (announcement) => placement.update(announcement),
+      log,
+    }),
   );
   const liveLog = new LiveLog(pool, {
     segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),

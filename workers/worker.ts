@@ -4,6 +4,7 @@ import { systemClock } from "../src/base/clock.ts";
 import type { Log } from "../src/base/log.ts";
 import { QueueMetrics, type QueueOwner } from "../src/base/queue-metrics.ts";
 import { Stack } from "../src/base/stack.ts";
+import { fingerprintOfKey } from "../src/wire/worker-announcement.ts";
 import { Announcer } from "./announce.ts";
 import { graphService } from "./graph-service.ts";
 import { startOps } from "./ops-server.ts";
@@ -113,7 +114,7 @@ function createAnnouncer(options: {
   server: WorkerServer;
 }): Announcer | undefined {
   const { settings, version, log, address, pool, server } = options;
-  const { natsUrl, natsToken, workerId } = settings;
+  const { natsUrl, natsToken, workerId, key } = settings;
   if (natsUrl === undefined) {
     log.warn({}, "NATS_URL is not set: nobody will find this worker by itself");
     return undefined;
@@ -132,6 +133,7 @@ function createAnnouncer(options: {
       sessions: pool.sessions,
       version,
       engines: [...pool.engines],
+      ...(key === undefined ? {} : { key_fingerprint: fingerprintOfKey(key) }),
       draining: server.isDraining,
     }),
   });

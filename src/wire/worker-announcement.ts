@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /** Where workers say that they are there; core NATS, no history. */
 export const WORKER_ANNOUNCE_SUBJECT = "voice.workers.announce";
 
@@ -13,6 +15,8 @@ export interface WorkerAnnouncement {
   sessions: number;
   version: string;
   engines: string[];
+  /** Of the key that calls have to bear; absent when any call will do, and from older workers. */
+  key_fingerprint?: string;
   /** True when it takes no new session and is about to stop. */
   draining: boolean;
 }
@@ -20,6 +24,20 @@ export interface WorkerAnnouncement {
 const MAX_BYTES = 16 * 1024;
 const MAX_TEXT = 256;
 const ADDRESS = /^(\[[0-9a-f:]+\]|[^\s:/]+):([1-9]\d{0,4})$/i;
+
+/** Tells whether two processes have the same WORKER_KEY, without telling the key. */
+export function fingerprintOfKey(key: string): string {
+  return createHash("sha256").update(`voice worker key ${key}`).digest("base64url").slice(0, 16);
+}
+
+/** Whether a process that has this key, or none, may call the worker. */
+export function acceptsKey(
+  { key_fingerprint }: WorkerAnnouncement,
+  key: string | undefined,
+): boolean {
+  if (key_fingerprint === undefined) return true;
+  return key !== undefined && key_fingerprint === fingerprintOfKey(key);
+}
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value.length > 0 && value.length <= MAX_TEXT;
@@ -49,6 +67,7 @@ function isAnnouncement(value: unknown): value is WorkerAnnouncement {
     Array.isArray(fields.engines) &&
     fields.engines.length <= 32 &&
     fields.engines.every(isText) &&
+    (fields.key_fingerprint === undefined || isText(fields.key_fingerprint)) &&
     typeof fields.draining === "boolean"
   );
 }
@@ -64,6 +83,7 @@ export function tryWorkerAnnouncement(data: Uint8Array): WorkerAnnouncement | un
   }
   if (!isAnnouncement(value)) return undefined;
   const { worker_id, instance, address, capacity, sessions, version, engines, draining } = value;
+  const { key_fingerprint } = value;
   return {
     worker_id,
     ...(instance === undefined ? {} : { instance }),
@@ -72,6 +92,7 @@ export function tryWorkerAnnouncement(data: Uint8Array): WorkerAnnouncement | un
     sessions,
     version,
     engines: [...engines],
+    ...(key_fingerprint === undefined ? {} : { key_fingerprint }),
     draining,
   };
 }

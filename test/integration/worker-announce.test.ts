@@ -1,6 +1,7 @@
 import { connect } from "nats";
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
+import { followWorkers } from "../../src/bus/worker-discovery.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import {
   tryWorkerAnnouncement,
@@ -46,8 +47,8 @@ async function listen({ url, token }: TestNats): Promise<WorkerAnnouncement[]> {
   return heard;
 }
 
-async function start({ url, token }: TestNats) {
-  const env = { NATS_URL: url, NATS_TOKEN: token, WORKER_ID: "w1", WORKER_THREADS: "1" };
+async function start({ url, token }: TestNats, more: Record<string, string> = {}) {
+  const env = { NATS_URL: url, NATS_TOKEN: token, WORKER_ID: "w1", WORKER_THREADS: "1", ...more };
   const parsed = parseWorkerSettings(env, { workerId: "-", cores: 1 });
   if ("problems" in parsed) throw new Error(parsed.problems.join(" "));
   const { settings } = parsed;
@@ -81,6 +82,29 @@ describe("worker: announcements", () => {
     await expect.poll(() => heard.at(-1)?.sessions, LONG).toBe(0);
     await worker.stop();
     await expect.poll(() => heard.at(-1)?.draining, LONG).toBe(true);
+  });
+
+  it("of one with another key are told in the log, and it gets no work", async () => {
+    const nats = await startOwnNats();
+    const connection = await connect({ servers: nats.url, token: nats.token });
+    cleanups.push(() => connection.close());
+    const placed: string[] = [];
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (_fields: object, text: string) => void warnings.push(text) };
+    const key = "the key of this one";
+    cleanups.push(
+      followWorkers(connection, {
+        key,
+        log,
+        onAnnouncement: ({ worker_id }) => void placed.push(worker_id),
+      }),
+    );
+    await start(nats, { WORKER_ID: "stranger", WORKER_KEY: "the key of another" });
+    await start(nats, { WORKER_ID: "ours", WORKER_KEY: key });
+    await start(nats, { WORKER_ID: "open to all" });
+    await expect.poll(() => new Set(placed), LONG).toEqual(new Set(["ours", "open to all"]));
+    await expect.poll(() => warnings, LONG).toHaveLength(1);
+    expect(warnings[0]).toMatch(/worker stranger at .* has another WORKER_KEY/);
   });
 
   it("come back when NATS does, and the worker works meanwhile", async () => {
