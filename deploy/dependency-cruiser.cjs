@@ -70,7 +70,8 @@ module.exports = {
     area("cli", "^src/cli/", ["^src/(wire|cli)/"]),
     area("web", "^src/web/", ["^src/(wire|web)/"]),
     area("workers", "^workers/", ["^src/(base|wire)/", "^workers/"]),
-    area("deploy", "^deploy/", ["^deploy/"]),
+    // The table of settings is one for all.
+    area("deploy", "^deploy/", ["^deploy/", "^src/base/settings(-table)?\\.ts$"]),
     {
       name: "service-without-tests",
       severity: "error",

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { runEntry } from "./setup/entry.mjs";
+import { knownSettings } from "./setup/env-file.mjs";
 import { PROJECT } from "./setup/paths.mjs";
 import { prepare } from "./setup/prepare.mjs";
 import { StepError } from "./setup/step-error.mjs";
@@ -12,23 +13,13 @@ import { CHECKS, runCheck } from "./testing/checks.mjs";
 import { prepareForeignPrograms } from "./testing/foreign-programs.mjs";
 import { runSuite, SUITES } from "./testing/suites.mjs";
 
-const SETTINGS = [
-  "DATABASE_URL",
-  "DATABASE_OWNER_URL",
-  "NATS_URL",
-  "NATS_TOKEN",
-  "ADMIN_EMAIL",
-  "ADMIN_PASSWORD",
-  "VOICE_PORT",
-  "VOICE_DATA",
-  "VOICE_NO_DEMO",
-  "VOICE_SPEED",
-  "VOICE_FRESH",
-  "VOICE_READY_FILE",
-  "VOICE_BLOB_DIR",
-  "VOICE_KEY_DIR",
-  "LOG_LEVEL",
-  "NODE_OPTIONS",
+/** Where the set-up finds what it needs: kept. */
+const KEPT = [
+  "VOICE_IGNORE_SYSTEM_PACKAGES",
+  "VOICE_CACHE_DIR",
+  "VOICE_NATIVE_ROOT",
+  "VOICE_NATS_SERVER",
+  "NO_COLOR",
 ];
 const STAGES = [...Object.keys(CHECKS), ...SUITES];
 
@@ -58,8 +49,10 @@ await runEntry(async (screen) => {
 
 /** Tests bring their own servers and settings: none of the developer's may reach them. */
 function shieldFromSettings() {
+  for (const name of [...knownSettings(), "NODE_OPTIONS"]) {
+    if (!KEPT.includes(name)) delete process.env[name];
+  }
   process.env.VOICE_NO_ENV_FILE = "1";
-  for (const name of SETTINGS) delete process.env[name];
 }
 
 function parseArguments(args) {

@@ -3,6 +3,7 @@ import { createAuthenticator } from "./app-access.ts";
 import { createLiveSource, createViewerPolicy } from "./app-live.ts";
 import { createQueryPorts } from "./app-queries.ts";
 import type { AppContext } from "./app-shared.ts";
+import { listenOn } from "./base/listening.ts";
 import type { Figure } from "./ops-metrics.ts";
 import { serverCredentials } from "./rpc/credentials.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "./rpc/rpc-limits.ts";
@@ -40,7 +41,9 @@ export async function startRpc(context: AppContext, streams: AudioStreams): Prom
   queues.add(service);
   const server = new RpcServer([service]);
   const credentials = await serverCredentials(config.rpcTls);
-  const port = await server.start(config.host, config.grpcPort, credentials);
+  const port = await listenOn("GRPC_SESSIONS_PORT", config.grpcPort, (wanted) =>
+    server.start(config.host, wanted, credentials),
+  );
   stack.push("gRPC server", () => server.stop());
   return { port, figures: figuresOf(service) };
 }

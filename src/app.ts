@@ -6,6 +6,7 @@ import { type SessionsRole, startSessions } from "./app-sessions.ts";
 import { type AppContext, openShared } from "./app-shared.ts";
 import { createAudioStreams, createNotifier, startBacklog } from "./app-streams.ts";
 import { systemClock } from "./base/clock.ts";
+import { listenOn } from "./base/listening.ts";
 import type { Log } from "./base/log.ts";
 import { QueueMetrics } from "./base/queue-metrics.ts";
 import { Stack } from "./base/stack.ts";
@@ -68,7 +69,9 @@ async function startParts(
   const rpc = await startRpc(context, streams);
   const metrics = createMetrics(context, sessions, rpc.figures);
   const ops = new OpsServer(metrics, () => !stack.stopping);
-  const opsPort = await ops.start(config.host, config.opsPort);
+  const opsPort = await listenOn("OPS_PORT", config.opsPort, (port) =>
+    ops.start(config.host, port),
+  );
   stack.push("operations port", () => ops.stop());
   const addresses: RunningApp["addresses"] = {
     ops_url: `http://${config.host}:${opsPort}`,

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import process from "node:process";
 import { hasApt, unpackPackages } from "./apt.mjs";
+import { isOn } from "./env-file.mjs";
 import { cacheDir, multiarch, systemName } from "./paths.mjs";
 import { StepError } from "./step-error.mjs";
 
@@ -30,7 +31,7 @@ export function nativeFolder() {
  */
 export function findNative(env = process.env) {
   const roots = env.VOICE_NATIVE_ROOT ? [resolve(env.VOICE_NATIVE_ROOT)] : [];
-  if (env.VOICE_IGNORE_SYSTEM_PACKAGES !== "1") roots.push("/");
+  if (!isOn(env.VOICE_IGNORE_SYSTEM_PACKAGES)) roots.push("/");
   roots.push(nativeFolder());
   const servers = [env.VOICE_NATS_SERVER, ...natsCandidates(env)].filter(Boolean);
   return { speechRoot: roots.find(hasSpeech), natsServer: servers.find(isUsableNats) };
@@ -54,7 +55,7 @@ export async function installNative(found, step) {
 
 function natsCandidates(env) {
   const unpacked = join(nativeFolder(), "usr/sbin/nats-server");
-  if (env.VOICE_IGNORE_SYSTEM_PACKAGES === "1") return [unpacked];
+  if (isOn(env.VOICE_IGNORE_SYSTEM_PACKAGES)) return [unpacked];
   const folders = (env.PATH ?? "").split(delimiter).filter(Boolean);
   const names = [...folders, "/usr/sbin", "/usr/local/bin"].map((folder) =>
     join(folder, "nats-server"),

@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import process from "node:process";
+import { loadEnvFile } from "./env-file.mjs";
 import { withLock } from "./lock.mjs";
 import { findNative, installNative } from "./native.mjs";
 import { finishPackages, installPackages, packagesAreInstalled } from "./packages.mjs";
@@ -17,7 +16,7 @@ const OLDEST_NODE = 20;
  * @returns {Promise<NodeJS.ProcessEnv>} the environment for what runs next
  */
 export async function prepare(screen) {
-  loadEnvFile();
+  loadEnvFile(screen);
   checkMachine();
   const waiting = (pid) =>
     screen.line(`another set-up (pid ${pid}) is at work here: waiting for it`);
@@ -68,22 +67,6 @@ function checkGlibc() {
     throw new StepError(
       "this Linux has no glibc (Alpine?), which the bundled Node and PostgreSQL need",
       "use Debian, Ubuntu or another system with glibc",
-    );
-  }
-}
-
-/** Node before 20.12 cannot read .env itself; the supervisor on Node 22 does it again. */
-function loadEnvFile() {
-  const file = join(PROJECT, ".env");
-  const wanted = !process.env.VOICE_NO_ENV_FILE && existsSync(file);
-  if (!wanted || typeof process.loadEnvFile !== "function") return;
-  try {
-    readFileSync(file);
-    process.loadEnvFile(file);
-  } catch (error) {
-    throw new StepError(
-      `.env cannot be read: ${error.message}`,
-      "correct its permissions or delete it",
     );
   }
 }

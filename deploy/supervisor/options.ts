@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { mayBe, parseSetting, SettingsReader, settingProblems } from "../../src/base/settings.ts";
+import { SETTINGS } from "../../src/base/settings-table.ts";
 import { StepError } from "../setup/step-error.mjs";
 
 /** What `npm run up` was asked to do. */
@@ -13,6 +15,8 @@ export interface Options {
   readonly readyFile: string | undefined;
   /** Two of each part and three nats-servers instead of one of each. */
   readonly cluster: boolean;
+  /** Ports that a person chose; the others are picked and kept. */
+  readonly ports: Readonly<Record<"ops" | "grpc_sessions" | "worker", number | undefined>>;
 }
 
 const FLAGS = {
@@ -28,18 +32,41 @@ const FLAGS = {
 /** An option wins over the environment. Throws a StepError that names what is wrong. */
 export function parseOptions(args: string[], env: NodeJS.ProcessEnv, project: string): Options {
   const given = parseFlags(args);
+  const problems = settingProblems(env);
+  if (problems.length > 0) throw wrongSettings(problems);
+  const reader = new SettingsReader(env);
   const from = env.INIT_CWD ?? project;
-  const readyFile = given["ready-file"] ?? (env.VOICE_READY_FILE || undefined);
-  const data = given.data ?? (env.VOICE_DATA || undefined);
+  const readyFile = given["ready-file"] ?? reader.get("VOICE_READY_FILE");
+  const data = given.data ?? reader.get("VOICE_DATA");
   return {
-    port: parseNumber(given.port ?? env.VOICE_PORT, 8080, "port", 0, 65535, true),
+    port: parseFlag("port", given.port, "VOICE_PORT") ?? reader.get("VOICE_PORT"),
     data: data === undefined ? resolve(project, "data") : resolve(from, data),
-    demo: !(given["no-demo"] ?? parseSwitch(env.VOICE_NO_DEMO)),
-    speed: parseNumber(given.speed ?? env.VOICE_SPEED, 1, "speed", 0.1, 100, false),
-    fresh: given.fresh ?? parseSwitch(env.VOICE_FRESH),
-    cluster: given.cluster ?? parseSwitch(env.VOICE_CLUSTER),
+    demo: !(given["no-demo"] ?? reader.get("VOICE_NO_DEMO")),
+    speed: parseFlag("speed", given.speed, "VOICE_SPEED") ?? reader.get("VOICE_SPEED"),
+    fresh: given.fresh ?? reader.get("VOICE_FRESH"),
+    cluster: given.cluster ?? reader.get("VOICE_CLUSTER"),
     readyFile: readyFile === undefined ? undefined : resolve(from, readyFile),
+    ports: chosenPorts(reader),
   };
+}
+
+/** Of those that `up` picks itself otherwise; with several processes of a kind, the first one's. */
+function chosenPorts(reader: SettingsReader): Options["ports"] {
+  const port = (name: "OPS_PORT" | "GRPC_SESSIONS_PORT" | "WORKER_PORT") =>
+    reader.has(name) && reader.get(name) !== 0 ? reader.get(name) : undefined;
+  return {
+    ops: port("OPS_PORT"),
+    grpc_sessions: port("GRPC_SESSIONS_PORT"),
+    worker: port("WORKER_PORT"),
+  };
+}
+
+function wrongSettings(problems: readonly string[]): StepError {
+  const rows = problems.map((problem) => `\n    ${problem}`);
+  return new StepError(
+    `the settings are not right:${rows.join("")}`,
+    "correct them in the environment or in .env; npm run up -- --help lists all",
+  );
 }
 
 function parseFlags(args: string[]) {
@@ -58,24 +85,13 @@ function hintFor(args: string[]): string {
   return bare ? ` (options go after two dashes: npm run up -- --port ${bare})` : "";
 }
 
-function parseNumber(
+function parseFlag(
+  flag: string,
   text: string | undefined,
-  fallback: number,
-  name: string,
-  least: number,
-  most: number,
-  whole: boolean,
-): number {
-  if (text === undefined || text === "") return fallback;
-  const value = Number(text);
-  const fits = value >= least && value <= most && (!whole || Number.isInteger(value));
-  if (fits) return value;
-  throw new StepError(
-    `--${name} is ${JSON.stringify(text)}`,
-    `give a ${whole ? "whole " : ""}number from ${least} to ${most}`,
-  );
-}
-
-function parseSwitch(text: string | undefined): boolean {
-  return text !== undefined && !["", "0", "false", "no", "off"].includes(text.toLowerCase());
+  name: "VOICE_PORT" | "VOICE_SPEED",
+): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const value = parseSetting(SETTINGS[name], text);
+  if (typeof value === "number") return value;
+  throw new StepError(`--${flag} is ${JSON.stringify(text)}`, `give ${mayBe(SETTINGS[name])}`);
 }

@@ -44,8 +44,8 @@ export async function findFreePort(except: ReadonlySet<number> = new Set()): Pro
   throw new StepError(`no free port between ${LOWEST} and ${HIGHEST}`, "stop some programs");
 }
 
-/** Throws a StepError that says who has the port. */
-export async function checkWantedPort(port: number): Promise<void> {
+/** Throws a StepError that says who has the port; `setting` is the one that chose it, if not --port. */
+export async function checkWantedPort(port: number, setting?: string): Promise<void> {
   if (await isFree(port)) return;
   const holder = findHolder(port);
   if (port < 1024 && !holder) {
@@ -53,6 +53,12 @@ export async function checkWantedPort(port: number): Promise<void> {
   }
   const who = holder ? `${holder.name} (pid ${holder.pid})` : "another program";
   const kill = holder ? `stop it (kill ${holder.pid}) or ` : "";
+  if (setting !== undefined) {
+    throw new StepError(
+      `port ${port} (${setting}) is taken by ${who}`,
+      `${kill}choose another ${setting}`,
+    );
+  }
   throw new StepError(
     `port ${port} is taken by ${who}`,
     `${kill}choose another: npm run up -- --port ${port + 1}, or --port 0 for any free one`,

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import type { DataFolder } from "./data-folder.ts";
 import type { Addresses, Environments } from "./environment.ts";
 import { portName, type ServiceSpec, servesRest } from "./layout.ts";
+import type { Options } from "./options.ts";
 import type { Part, StopStep } from "./part.ts";
-import { findFreePort, type PortBook } from "./ports.ts";
+import { checkWantedPort, findFreePort, type PortBook } from "./ports.ts";
 
 /** The TypeScript files that the supervisor runs. Tests give it small ones of their own. */
 export interface Programs {
@@ -28,12 +29,17 @@ export const NODE_ARGUMENTS: readonly string[] = [
   "--experimental-async-context-frame",
 ];
 
+/** The setting in which a person chooses the port. */
+const SETTINGS = { ops: "OPS_PORT", grpc_sessions: "GRPC_SESSIONS_PORT", worker: "WORKER_PORT" };
+
 const STOP: readonly StopStep[] = [{ signal: "SIGTERM", waitMs: 5_200 }];
 
 export interface ServicePlan {
   readonly at: Addresses;
   /** Of the first front; 0 takes any free one. */
   readonly wantedPort: number;
+  /** Ports of the first of each kind that a person chose. */
+  readonly chosen: Options["ports"];
   readonly ports: PortBook;
   readonly programs: Programs;
   readonly environments: Environments;
@@ -46,11 +52,12 @@ export async function planServices(
   plan: ServicePlan,
 ): Promise<Part[]> {
   const first = specs.find(servesRest);
+  const firstWorker = specs.find(({ roles }) => roles === "worker");
   const parts: Part[] = [];
   for (const spec of specs) {
     const env =
       spec.roles === "worker"
-        ? await workerEnvironment(spec, plan)
+        ? await workerEnvironment(spec, spec === firstWorker, plan)
         : await mainEnvironment(spec, spec === first, plan);
     const program = spec.roles === "worker" ? plan.programs.worker : plan.programs.main;
     parts.push(servicePart(spec, program, env, plan.data.file("logs", `${spec.name}.log`)));
@@ -60,19 +67,34 @@ export async function planServices(
 
 async function workerEnvironment(
   { name }: ServiceSpec,
-  { at, ports, environments }: ServicePlan,
+  isFirst: boolean,
+  plan: ServicePlan,
 ): Promise<NodeJS.ProcessEnv> {
-  return environments.worker(at, await ports.take(portName(name, "worker")), name);
+  const { at, environments } = plan;
+  return environments.worker(at, await servicePort(name, "worker", isFirst, plan), name);
+}
+
+async function servicePort(
+  part: string,
+  port: keyof Options["ports"],
+  isFirst: boolean,
+  { chosen, ports }: ServicePlan,
+): Promise<number> {
+  const wanted = isFirst ? chosen[port] : undefined;
+  if (wanted === undefined) return ports.take(portName(part, port));
+  await checkWantedPort(wanted, SETTINGS[port]);
+  return wanted;
 }
 
 async function mainEnvironment(
   spec: ServiceSpec,
   isFirst: boolean,
-  { at, wantedPort, ports, environments }: ServicePlan,
+  plan: ServicePlan,
 ): Promise<NodeJS.ProcessEnv> {
   const { name, roles } = spec;
-  const opsPort = await ports.take(portName(name, "ops"));
-  const grpcSessionsPort = await ports.take(portName(name, "grpc_sessions"));
+  const { at, wantedPort, ports, environments } = plan;
+  const opsPort = await servicePort(name, "ops", isFirst, plan);
+  const grpcSessionsPort = await servicePort(name, "grpc_sessions", isFirst, plan);
   const port = await restPort(spec, isFirst ? wantedPort : undefined, ports);
   const alone = roles === "front,sessions";
   return environments.main(

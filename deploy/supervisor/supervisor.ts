@@ -236,6 +236,7 @@ export class Supervisor {
     const parts = await planServices(this.#layout.services, {
       at,
       wantedPort: options.port,
+      chosen: options.ports,
       ports,
       programs,
       environments: this.#environments,

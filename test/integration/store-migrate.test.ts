@@ -117,7 +117,7 @@ describe("migrate", () => {
     const failed = run(process.execPath, [SETUP], { env: {}, timeout: 60_000 });
     await expect(failed).rejects.toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/DATABASE_OWNER_URL.*ADMIN_EMAIL.*ADMIN_PASSWORD/),
+      stderr: expect.stringMatching(/DATABASE_OWNER_URL.*ADMIN_EMAIL.*ADMIN_PASSWORD/s),
     });
   });
 });

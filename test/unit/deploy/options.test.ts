@@ -13,6 +13,7 @@ describe("options of npm run up", () => {
       fresh: false,
       cluster: false,
       readyFile: undefined,
+      ports: {},
     });
   });
 

@@ -1,0 +1,583 @@
+/** Who reads a setting. */
+export type SettingReader = "main" | "setup" | "worker" | "up" | "cli" | "bootstrap";
+
+interface Common {
+  readonly group: SettingGroup;
+  readonly readers: readonly SettingReader[];
+  /** One sentence, or the beginning of one, that goes on well after a colon. */
+  readonly what: string;
+  /** What holds without it, where that is no fixed value. */
+  readonly usually?: string;
+  /** Holds a password or a key: never shown, not even in a message about it. */
+  readonly secret?: true;
+  /** The option of `npm run up` that wins over it. */
+  readonly option?: string;
+}
+
+interface TextSetting extends Common {
+  readonly type: "text" | "path" | "json";
+  readonly default?: string;
+  readonly shortest?: number;
+  readonly longest?: number;
+}
+
+interface ChoiceSetting extends Common {
+  readonly type: "choice";
+  readonly choices: readonly string[];
+  readonly default: string;
+}
+
+interface ListSetting extends Common {
+  readonly type: "list";
+  /** When only these may be in it. */
+  readonly choices?: readonly string[];
+}
+
+interface AddressSetting extends Common {
+  readonly type: "address";
+  readonly protocols: readonly string[];
+  readonly default?: string;
+}
+
+interface NumberSetting extends Common {
+  readonly type: "integer" | "number";
+  readonly default?: number;
+  readonly low: number;
+  readonly high: number;
+  readonly unit?: string;
+}
+
+/** 1, true, yes, on, or 0, false, no, off; off when it is not set. */
+interface SwitchSetting extends Common {
+  readonly type: "switch";
+}
+
+export type Setting =
+  | TextSetting
+  | ChoiceSetting
+  | ListSetting
+  | AddressSetting
+  | NumberSetting
+  | SwitchSetting;
+
+/** In the order in which they are printed. */
+export const GROUPS = {
+  up: "npm run up",
+  admin: "The first administrator",
+  network: "Where it listens and how it is reached",
+  servers: "Servers and folders that machines share",
+  workers: "Workers",
+  people: "Mail and sign-in",
+  limits: "Limits and times",
+  cli: "The voice command",
+  machine: "This machine",
+} as const;
+
+export type SettingGroup = keyof typeof GROUPS;
+
+const WEB = ["https:", "http:"] as const;
+const POSTGRES = ["postgres:", "postgresql:"] as const;
+const LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+const PORT = { type: "integer", low: 0, high: 65_535 } as const;
+
+/**
+ * Every environment variable that a person may set: readers take type, default and bounds from
+ * here, and help, `.env.example` and the page of settings are printed from it
+ * (`npm run settings`).
+ */
+export const SETTINGS = {
+  VOICE_PORT: {
+    ...PORT,
+    group: "up",
+    readers: ["up"],
+    default: 8080,
+    option: "--port N",
+    what: "web and API port; 0 picks a free one",
+  },
+  VOICE_DATA: {
+    group: "up",
+    type: "path",
+    readers: ["up", "cli"],
+    usually: "./data",
+    option: "--data DIR",
+    what: "everything that persists",
+  },
+  VOICE_NO_DEMO: {
+    group: "up",
+    type: "switch",
+    readers: ["up"],
+    option: "--no-demo",
+    what: "do not play the demo conversation",
+  },
+  VOICE_SPEED: {
+    group: "up",
+    type: "number",
+    low: 0.1,
+    high: 100,
+    readers: ["up"],
+    default: 1,
+    option: "--speed N",
+    what: "play the demo N times as fast as it was spoken",
+  },
+  VOICE_FRESH: {
+    group: "up",
+    type: "switch",
+    readers: ["up"],
+    option: "--fresh",
+    what: "delete what the data folder holds and start anew",
+  },
+  VOICE_READY_FILE: {
+    group: "up",
+    type: "path",
+    readers: ["up"],
+    option: "--ready-file FILE",
+    what: "write addresses, login and process ids here as JSON when ready and after every restart of a part",
+  },
+  VOICE_CLUSTER: {
+    group: "up",
+    type: "switch",
+    readers: ["up"],
+    option: "--cluster",
+    what: "two fronts, two session hosts, two workers and three nats-servers (each with a copy of everything) instead of one of each: any of them may be killed. The first front is at --port; --ready-file has all under fronts, hosts and workers",
+  },
+  ADMIN_EMAIL: {
+    group: "admin",
+    type: "text",
+    readers: ["setup", "up"],
+    usually: "admin@voice.local with npm run up",
+    what: "the first administrator's login",
+  },
+  ADMIN_PASSWORD: {
+    group: "admin",
+    type: "text",
+    secret: true,
+    shortest: 8,
+    readers: ["setup", "up"],
+    usually: "made at the first start",
+    what: "its password. Another one later is given to the account, once: what its user, or another machine, sets after that stays",
+  },
+  ADMIN_FIRST_PASSWORD: {
+    group: "admin",
+    type: "text",
+    secret: true,
+    shortest: 8,
+    readers: ["setup"],
+    what: "instead of ADMIN_PASSWORD: only ever makes the first administrator, and changes no account",
+  },
+  HOST: {
+    group: "network",
+    type: "text",
+    readers: ["main"],
+    default: "127.0.0.1",
+    what: "the address to listen on; 0.0.0.0 for all",
+  },
+  PORT: {
+    ...PORT,
+    group: "network",
+    readers: ["main"],
+    default: 8080,
+    what: "REST and WebSockets of src/main.ts; npm run up has VOICE_PORT for it",
+  },
+  OPS_PORT: {
+    ...PORT,
+    group: "network",
+    readers: ["main", "up"],
+    default: 9464,
+    what: "metrics and health of a process; any free port when the default is taken. npm run up takes a free one at its first start and keeps it, unless this is set",
+  },
+  GRPC_SESSIONS_PORT: {
+    ...PORT,
+    group: "network",
+    readers: ["main", "up"],
+    default: 50_051,
+    what: "gRPC for other services; chosen like OPS_PORT",
+  },
+  RPC_TLS_CERT: {
+    group: "network",
+    type: "path",
+    readers: ["main"],
+    what: "PEM file: with RPC_TLS_KEY the gRPC port speaks TLS",
+  },
+  RPC_TLS_KEY: {
+    group: "network",
+    type: "path",
+    readers: ["main"],
+    what: "PEM file with the key of RPC_TLS_CERT",
+  },
+  RPC_TLS_CLIENT_CA: {
+    group: "network",
+    type: "path",
+    readers: ["main"],
+    what: "PEM file: only clients with a certificate of this authority get in over gRPC",
+  },
+  PUBLIC_URL: {
+    group: "network",
+    type: "address",
+    protocols: WEB,
+    readers: ["main"],
+    usually: "the request's Host",
+    what: "where people and devices reach the service",
+  },
+  ALLOWED_ORIGINS: {
+    group: "network",
+    type: "list",
+    readers: ["main"],
+    what: "origins of web pages that may call it, comma-separated",
+  },
+  TRUST_PROXY: {
+    group: "network",
+    type: "integer",
+    low: 0,
+    high: 10,
+    unit: "hops",
+    default: 0,
+    readers: ["main"],
+    what: "how many proxies in a row stand before the service (1 behind one nginx): so many entries of X-Forwarded-For from the right are believed, and the scheme and host that they tell",
+  },
+  DATABASE_URL: {
+    group: "servers",
+    type: "address",
+    protocols: POSTGRES,
+    secret: true,
+    readers: ["main", "setup", "up"],
+    usually: "the embedded PostgreSQL with npm run up",
+    what: "an existing PostgreSQL, as the role that serves",
+  },
+  DATABASE_OWNER_URL: {
+    group: "servers",
+    type: "address",
+    protocols: POSTGRES,
+    secret: true,
+    readers: ["setup", "up"],
+    usually: "DATABASE_URL",
+    what: "the same database, as the role that owns it and migrates",
+  },
+  SERVICE_ROLE: {
+    group: "servers",
+    type: "text",
+    readers: ["setup"],
+    usually: "the role of DATABASE_URL",
+    what: "the role that gets the rights to serve",
+  },
+  DATABASE_POOL_SIZE: {
+    group: "servers",
+    type: "integer",
+    low: 2,
+    high: 200,
+    unit: "connections",
+    default: 16,
+    readers: ["main"],
+    what: "connections of one process to PostgreSQL",
+  },
+  NATS_URL: {
+    group: "servers",
+    type: "text",
+    readers: ["main", "worker", "up"],
+    usually: "our own nats-server with npm run up",
+    what: "an existing nats-server with JetStream; several addresses, comma-separated, for a cluster",
+  },
+  NATS_TOKEN: {
+    group: "servers",
+    type: "text",
+    secret: true,
+    readers: ["main", "worker", "up"],
+    what: "its token, when it wants one",
+  },
+  NATS_REPLICAS: {
+    group: "servers",
+    type: "integer",
+    low: 1,
+    high: 5,
+    unit: "copies",
+    default: 1,
+    readers: ["main"],
+    what: "copies of streams and leases that a NATS cluster keeps",
+  },
+  VOICE_BLOB_DIR: {
+    group: "servers",
+    type: "path",
+    readers: ["main"],
+    usually: "DATA/blobs with npm run up",
+    what: "the audio files: on several machines one folder that all of them mount; a process whose folder is another than its database's does not start",
+  },
+  VOICE_KEY_DIR: {
+    group: "servers",
+    type: "path",
+    readers: ["main", "cli"],
+    usually: "DATA/keys with npm run up",
+    what: "signing keys, made when absent: on several machines the same; a process whose keys are others than its database's does not start",
+  },
+  VOICE_KEYS: {
+    group: "servers",
+    type: "json",
+    secret: true,
+    readers: ["main"],
+    what: 'instead of VOICE_KEY_DIR: {"signing": [private JWKs, oldest first], "pairing_secret": …, "cursor_secret": …}',
+  },
+  WORKER_KEY: {
+    group: "workers",
+    type: "text",
+    secret: true,
+    shortest: 16,
+    readers: ["main", "worker"],
+    what: "what a worker wants to see before it works for somebody: the same for all",
+  },
+  WORKER_ID: {
+    group: "workers",
+    type: "text",
+    longest: 256,
+    readers: ["worker", "up"],
+    usually: "the machine's name and the process id",
+    what: "the name of a worker",
+  },
+  WORKER_HOST: {
+    group: "workers",
+    type: "text",
+    default: "127.0.0.1",
+    readers: ["worker"],
+    what: "the address that a worker listens on",
+  },
+  WORKER_PORT: {
+    ...PORT,
+    group: "workers",
+    default: 0,
+    readers: ["worker", "up"],
+    what: "a worker's gRPC port; 0 picks a free one, and the worker tells it to the others",
+  },
+  WORKER_ADVERTISE: {
+    group: "workers",
+    type: "text",
+    usually: "where it listens",
+    readers: ["worker"],
+    what: "host:port at which others reach a worker; needed when WORKER_HOST is any address",
+  },
+  WORKER_OPS_PORT: {
+    ...PORT,
+    group: "workers",
+    readers: ["worker"],
+    what: "metrics and health of a worker; 0 picks a free one",
+  },
+  WORKER_THREADS: {
+    group: "workers",
+    type: "integer",
+    low: 1,
+    high: 256,
+    unit: "threads",
+    usually: "one per core",
+    readers: ["worker"],
+    what: "threads that recognise speech",
+  },
+  WORKER_SESSIONS_PER_THREAD: {
+    group: "workers",
+    type: "integer",
+    low: 1,
+    high: 64,
+    unit: "sessions",
+    default: 4,
+    readers: ["worker"],
+    what: "sessions that one thread takes at a time",
+  },
+  SMTP_URL: {
+    group: "people",
+    type: "address",
+    protocols: ["smtp:", "smtps:"],
+    secret: true,
+    readers: ["main"],
+    usually: "mails are files in VOICE_MAIL_DIR",
+    what: "the mail server for sign-in links",
+  },
+  MAIL_FROM: {
+    group: "people",
+    type: "text",
+    default: "Voice <no-reply@localhost>",
+    readers: ["main"],
+    what: "the sender of mails",
+  },
+  VOICE_MAIL_DIR: {
+    group: "people",
+    type: "path",
+    usually: "DATA/mail with npm run up",
+    readers: ["main"],
+    what: "where mails are written to without SMTP_URL",
+  },
+  SIGN_IN_URL: {
+    group: "people",
+    type: "address",
+    protocols: WEB,
+    usually: "the service's own page",
+    readers: ["main"],
+    what: "the page that sign-in links lead to",
+  },
+  OAUTH_PROVIDERS: {
+    group: "people",
+    type: "json",
+    secret: true,
+    readers: ["main"],
+    what: 'identity providers: [{"id":"acme","issuer":"https://…","client_id":"…","client_secret":"…"}]; presets google, microsoft, github',
+  },
+  WEBHOOK_ALLOW_PRIVATE: {
+    group: "limits",
+    type: "switch",
+    readers: ["main"],
+    what: "webhooks may also go to private addresses, and over plain http",
+  },
+  MAX_JSON_BYTES: {
+    group: "limits",
+    type: "integer",
+    low: 1_024,
+    high: 67_108_864,
+    unit: "bytes",
+    default: 1_048_576,
+    readers: ["main"],
+    what: "the largest JSON body of a request",
+  },
+  MAX_UPLOAD_BYTES: {
+    group: "limits",
+    type: "integer",
+    low: 1_024,
+    high: 1_073_741_824,
+    unit: "bytes",
+    default: 67_108_864,
+    readers: ["main"],
+    what: "the largest upload of audio",
+  },
+  RATE_LIMIT_FACTOR: {
+    group: "limits",
+    type: "number",
+    low: 0,
+    high: 1_000_000,
+    default: 1,
+    readers: ["main"],
+    what: "multiplies every rate limit; 0 switches them off",
+  },
+  AUTO_STOP_SILENCE: {
+    group: "limits",
+    type: "integer",
+    low: 0,
+    high: 604_800,
+    unit: "seconds",
+    default: 900,
+    readers: ["main"],
+    what: "how long a device may be silent before its session is stopped; 0 for ever",
+  },
+  LEASE_MS: {
+    group: "limits",
+    type: "integer",
+    low: 300,
+    high: 60_000,
+    unit: "milliseconds",
+    default: 1_500,
+    readers: ["main"],
+    what: "the lease of a session host: after so long without a sign another one takes its sessions",
+  },
+  PASSIVATE_MS: {
+    group: "limits",
+    type: "integer",
+    low: 1_000,
+    high: 86_400_000,
+    unit: "milliseconds",
+    default: 120_000,
+    readers: ["main"],
+    what: "how long an idle session stays in memory",
+  },
+  DRAIN_MS: {
+    group: "limits",
+    type: "integer",
+    low: 0,
+    high: 12_000,
+    unit: "milliseconds",
+    default: 4_000,
+    readers: ["main", "up"],
+    what: "over how long a stopping process sends its sockets elsewhere; 500 with npm run up",
+  },
+  VOICE_BASE_URL: {
+    group: "cli",
+    type: "address",
+    protocols: WEB,
+    default: "http://127.0.0.1:8080/api",
+    readers: ["cli"],
+    what: "the service to talk to, when no login is stored",
+  },
+  VOICE_EMAIL: {
+    group: "cli",
+    type: "text",
+    readers: ["cli"],
+    what: "whom to sign in as",
+  },
+  VOICE_PASSWORD: {
+    group: "cli",
+    type: "text",
+    secret: true,
+    readers: ["cli"],
+    what: "the password of VOICE_EMAIL",
+  },
+  VOICE_TOKEN: {
+    group: "cli",
+    type: "text",
+    secret: true,
+    readers: ["cli"],
+    what: "an access token instead of a login",
+  },
+  ROLES: {
+    group: "machine",
+    type: "list",
+    choices: ["front", "sessions"],
+    usually: "front,sessions",
+    readers: ["main"],
+    what: "what a process of src/main.ts does; npm run up decides it itself",
+  },
+  NODE_NAME: {
+    group: "machine",
+    type: "text",
+    usually: "the machine's name",
+    readers: ["main", "up"],
+    what: "the name of a machine in logs and figures",
+  },
+  LOG_LEVEL: {
+    group: "machine",
+    type: "choice",
+    choices: LEVELS,
+    default: "info",
+    readers: ["main", "worker"],
+    what: "which lines are logged; npm run up writes them to DATA/logs",
+  },
+  VOICE_CACHE_DIR: {
+    group: "machine",
+    type: "path",
+    usually: "~/.cache/voice-session-service",
+    readers: ["bootstrap"],
+    what: "unpacked packages",
+  },
+  VOICE_NATIVE_ROOT: {
+    group: "machine",
+    type: "path",
+    usually: "the system, or the cache",
+    readers: ["bootstrap", "worker"],
+    what: "the folder below which the speech recogniser lies, laid out as Debian does",
+  },
+  VOICE_NATS_SERVER: {
+    group: "machine",
+    type: "path",
+    usually: "the one in PATH, or the cache",
+    readers: ["bootstrap", "up"],
+    what: "the nats-server program",
+  },
+  VOICE_IGNORE_SYSTEM_PACKAGES: {
+    group: "machine",
+    type: "switch",
+    readers: ["bootstrap"],
+    what: "use unpacked packages even where the system has them",
+  },
+  VOICE_NO_ENV_FILE: {
+    group: "machine",
+    type: "switch",
+    readers: ["bootstrap", "up"],
+    what: "do not read the file .env",
+  },
+  NO_COLOR: {
+    group: "machine",
+    type: "text",
+    readers: ["bootstrap", "cli"],
+    what: "whatever it is: no colours in the terminal",
+  },
+} as const satisfies Readonly<Record<string, Setting>>;

@@ -1,0 +1,161 @@
+import { SETTINGS, type Setting } from "./settings-table.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+type Table = typeof SETTINGS;
+export type SettingName = keyof Table;
+
+/** What a setting is, once it is read. */
+type Value<S> = S extends { type: "integer" | "number" }
+  ? number
+  : S extends { type: "switch" }
+    ? boolean
+    : S extends { choices: readonly (infer Choice)[] }
+      ? S extends { type: "list" }
+        ? Choice[]
+        : Choice
+      : S extends { type: "list" }
+        ? string[]
+        : string;
+
+/** Absent only where the table has no default. */
+export type Read<S> = S extends { default: unknown } | { type: "switch" | "list" }
+  ? Value<S>
+  : Value<S> | undefined;
+
+type Parsed = string | number | boolean | string[];
+
+const ON = ["1", "true", "yes", "on"];
+const OFF = ["0", "false", "no", "off"];
+
+/** Reads settings as the table has them, and collects every problem, so that all are told at once. */
+export class SettingsReader {
+  readonly problems: string[] = [];
+  readonly #env: Environment;
+
+  constructor(env: Environment) {
+    this.#env = env;
+  }
+
+  /** Whether somebody has set it: an empty variable is one that is not. */
+  has(name: SettingName): boolean {
+    return settingText(this.#env, name) !== undefined;
+  }
+
+  get<N extends SettingName>(name: N): Read<Table[N]> {
+    const setting: Setting = SETTINGS[name];
+    const text = settingText(this.#env, name);
+    if (text !== undefined) {
+      const value = parseSetting(setting, text);
+      if (value !== undefined) return value as Read<Table[N]>;
+      this.problems.push(problemOf(name, text));
+    }
+    return fallbackOf(setting) as Read<Table[N]>;
+  }
+
+  /** One that has to be there; `else` says where else it may come from. */
+  need(name: SettingName): string {
+    const value = this.get(name);
+    if (value === undefined && !this.has(name)) this.problems.push(`${name} is not set.`);
+    return typeof value === "string" ? value : "";
+  }
+
+  /** Throws one error that lists every problem. */
+  finish(): void {
+    if (this.problems.length === 0) return;
+    throw new Error(`The settings are not right:\n  ${this.problems.join("\n  ")}`);
+  }
+}
+
+export function isSetting(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name);
+}
+
+/** Everything that is wrong with what is set, a sentence each. */
+export function settingProblems(env: Environment): string[] {
+  const reader = new SettingsReader(env);
+  for (const name of Object.keys(SETTINGS)) if (isSetting(name)) reader.get(name);
+  return reader.problems;
+}
+
+/** Undefined when the text is nothing that the setting may be. */
+export function parseSetting(setting: Setting, text: string): Parsed | undefined {
+  switch (setting.type) {
+    case "integer":
+    case "number": {
+      const value = Number(text);
+      const isRight = setting.type === "integer" ? /^\d+$/.test(text) : Number.isFinite(value);
+      return isRight && value >= setting.low && value <= setting.high ? value : undefined;
+    }
+    case "switch":
+      return parseSwitch(text.toLowerCase());
+    case "choice":
+      return setting.choices.includes(text) ? text : undefined;
+    case "list":
+      return parseList(setting.choices, text);
+    case "address":
+      return setting.protocols.includes(URL.parse(text)?.protocol ?? "") ? text : undefined;
+    default: {
+      const { shortest = 0, longest = Number.POSITIVE_INFINITY } = setting;
+      return text.length >= shortest && text.length <= longest ? text : undefined;
+    }
+  }
+}
+
+/** "a whole number from 0 to 65535": what a setting may be. */
+export function mayBe(setting: Setting): string {
+  switch (setting.type) {
+    case "integer":
+      return `a whole number from ${setting.low} to ${setting.high}`;
+    case "number":
+      return `a number from ${setting.low} to ${setting.high}`;
+    case "switch":
+      return "1 or 0 (or true, false, yes, no, on, off)";
+    case "choice":
+      return `one of ${setting.choices.join(", ")}`;
+    case "list":
+      return setting.choices
+        ? `a list of ${setting.choices.join(", ")}`
+        : "a list, comma-separated";
+    case "address":
+      return `an address like ${setting.protocols.map((each) => `${each}//…`).join(" or ")}`;
+    default: {
+      const { shortest, longest } = setting;
+      const kind = { text: "text", path: "a path", json: "JSON" }[setting.type];
+      if (shortest !== undefined) return `${kind} of ${shortest} characters or more`;
+      return longest === undefined ? kind : `${kind} of at most ${longest} characters`;
+    }
+  }
+}
+
+function problemOf(name: SettingName, text: string): string {
+  const setting: Setting = SETTINGS[name];
+  return `${name} must be ${mayBe(setting)}${setting.secret ? "" : `, not "${text}"`}.`;
+}
+
+function settingText(env: Environment, name: SettingName): string | undefined {
+  const text = env[name];
+  const trimmed = text?.trim();
+  if (!trimmed) return undefined;
+  // A password may begin or end with a space.
+  return "secret" in SETTINGS[name] ? text : trimmed;
+}
+
+function fallbackOf(setting: Setting): Parsed | undefined {
+  if (setting.type === "switch") return false;
+  if (setting.type === "list") return [];
+  return setting.default;
+}
+
+function parseSwitch(text: string): boolean | undefined {
+  if (ON.includes(text)) return true;
+  return OFF.includes(text) ? false : undefined;
+}
+
+function parseList(choices: readonly string[] | undefined, text: string): string[] | undefined {
+  const parts = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  return choices && !parts.every((part) => choices.includes(part)) ? undefined : parts;
+}
