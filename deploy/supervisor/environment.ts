@@ -102,7 +102,9 @@ export class Environments {
       ...this.#nats(at),
       NODE_NAME: this.#node,
       WORKER_PORT: String(port),
-      WORKER_ID: name === "worker" ? (this.#base.WORKER_ID ?? "worker-1") : name,
+      // Of two with one name only the one that was heard last would get work.
+      WORKER_ID:
+        (name === "worker" ? this.#base.WORKER_ID : undefined) ?? `${this.#node}-${name}-${port}`,
       // With more, what a recycled thread's decoders held stays with the process.
       MALLOC_ARENA_MAX: this.#base.MALLOC_ARENA_MAX ?? "1",
     };

@@ -327,8 +327,8 @@ export const SETTINGS = {
     type: "text",
     longest: 256,
     readers: ["worker", "up"],
-    usually: "the machine's name and the process id",
-    what: "the name of a worker",
+    usually: "made of the machine's name and a number",
+    what: "the name of a worker, another for each",
   },
   WORKER_HOST: {
     group: "workers",
