@@ -1,7 +1,16 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { findFreePort } from "../../deploy/supervisor/ports.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { isAlive, SupervisedRun } from "../support/supervised-run.ts";
 
@@ -147,6 +156,23 @@ describe("supervisor", () => {
     expect(run.output).toContain("ECONNREFUSED");
     expect(run.output).not.toContain("secret");
     expect(existsSync(join(folder, "data/run.json"))).toBe(false);
+  });
+
+  it("supervisor: ports that a person chose are taken; one that is in use is named", async () => {
+    const [ops, grpc] = [await findFreePort(), await findFreePort()];
+    const chosen = { OPS_PORT: String(ops), GRPC_SESSIONS_PORT: String(grpc) };
+    const { fronts } = await start([], chosen).ready();
+    expect(fronts[0]).toMatchObject({
+      ops_url: `http://127.0.0.1:${ops}`,
+      grpc_sessions: `127.0.0.1:${grpc}`,
+    });
+    const other = join(folder, "other");
+    mkdirSync(other, { mode: 0o711 });
+    const { port } = new URL((await runs[0]?.ready())?.base_url ?? "");
+    const second = new SupervisedRun(other, ["--port", "0", "--no-demo"], { OPS_PORT: port });
+    runs.push(second);
+    expect(await second.exit()).toBe(1);
+    expect(second.output).toContain(`port ${port} (OPS_PORT) is taken by`);
   });
 
   it("supervisor: existing servers are used as they are", async () => {

@@ -14,7 +14,7 @@ const WAIT_MS = 60_000;
 export interface ReadyContent {
   readonly base_url: string;
   readonly supervisor: number;
-  readonly fronts: readonly { base_url: string }[];
+  readonly fronts: readonly { base_url: string; ops_url: string; grpc_sessions: string }[];
   readonly pids: Record<"main" | "worker" | "nats" | "postgres", number> & Record<string, number>;
 }
 
