@@ -232,7 +232,7 @@ export const SETTINGS = {
     unit: "hops",
     default: 0,
     readers: ["main"],
-    what: "how many proxies in a row stand before the service (1 behind one nginx): so many entries of X-Forwarded-For from the right are believed, and the scheme and host that they tell",
+    what: "how many proxies in a row stand before the service (1 behind one nginx): so many entries of X-Forwarded-For from the right are believed, and the scheme and host that they tell. nginx needs proxy_http_version 1.1",
   },
   DATABASE_URL: {
     group: "servers",
