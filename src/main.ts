@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { pino } from "pino";
 import { startApp } from "./app.ts";
 import { errorMessage } from "./base/errors.ts";
+import { createProcessLog } from "./base/process-log.ts";
 import { readConfig } from "./config.ts";
 
 const STOP_LIMIT_MS = 25_000;
@@ -20,7 +20,7 @@ function readOrExit(): ReturnType<typeof readConfig> {
 }
 
 const config = readOrExit();
-const log = pino({ level: config.logLevel, base: { node: config.nodeName } });
+const log = createProcessLog(config.logLevel, { node: config.nodeName });
 
 function die(error: unknown, message: string): never {
   const stack = error instanceof Error ? error.stack : undefined;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, hostname } from "node:os";
-import { pino } from "pino";
 import { errorMessage } from "../src/base/errors.ts";
+import { createProcessLog } from "../src/base/process-log.ts";
 import { parseWorkerSettings } from "./settings.ts";
 import { startWorker } from "./worker.ts";
 
@@ -23,7 +23,7 @@ if ("problems" in parsed) {
 }
 
 const { settings } = parsed;
-const log = pino({ level: settings.logLevel, base: { worker_id: settings.workerId } });
+const log = createProcessLog(settings.logLevel, { worker_id: settings.workerId });
 
 function die(error: unknown, message: string): never {
   log.fatal({ error: errorMessage(error) }, message);

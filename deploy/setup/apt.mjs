@@ -15,9 +15,10 @@ export async function hasApt() {
 /**
  * Unpacks packages into the folder `root` without root rights and without changing the system:
  * apt's state lies in a scratch folder, with the system's own source list and keys. The folder
- * appears whole or not at all.
+ * appears whole or not at all. With `alsoNeeded` come the packages that these depend on, as far as
+ * it says yes to their names.
  */
-export async function unpackPackages(packages, root, { step, seal }) {
+export async function unpackPackages(packages, root, { step, seal, alsoNeeded }) {
   mkdirSync(dirname(root), { recursive: true });
   sweepScratch(root);
   const scratch = mkdtempSync(`${root}.tmp-`);
@@ -31,8 +32,9 @@ export async function unpackPackages(packages, root, { step, seal }) {
     const options = privateState(scratch);
     step.note("reading the package lists");
     await apt([...options, "update"], downloads);
-    step.note(`fetching ${packages.length} packages`);
-    await apt([...options, "download", ...packages], downloads);
+    const names = alsoNeeded ? await withNeeded(options, packages, alsoNeeded) : packages;
+    step.note(`fetching ${names.length} packages`);
+    await apt([...options, "download", ...names], downloads);
     step.note("unpacking");
     for (const file of readdirSync(downloads).filter((name) => name.endsWith(".deb"))) {
       await unpack(join(downloads, file), made);
@@ -43,6 +45,18 @@ export async function unpackPackages(packages, root, { step, seal }) {
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** These packages and what they depend on, as apt would install them where nothing is. */
+async function withNeeded(options, packages, wanted) {
+  const args = [...options, "--simulate", "--no-install-recommends", "install", ...packages];
+  const { code, output } = await command("apt-get", args, { timeoutMs: 60_000 });
+  const names = [...output.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name);
+  if (code === 0 && names.length > 0) return names.filter(wanted);
+  throw new StepError(
+    `apt-get cannot tell what ${packages.join(", ")} needs:\n${tail(output)}`,
+    "check the system's package sources (apt-get update), then run the same command again",
+  );
 }
 
 /** Leavings of runs that were killed; the caller's lock keeps others out. */
@@ -69,7 +83,7 @@ function privateState(folder) {
 }
 
 async function apt(args, cwd) {
-  const result = await command("apt-get", args, { cwd, timeoutMs: 180_000 });
+  const result = await command("apt-get", args, { cwd, timeoutMs: 300_000 });
   if (result.code === 0) return;
   throw new StepError(
     `apt-get ${args.at(-1) === "update" ? "update" : "download"} failed:\n${tail(result.output)}`,

@@ -4,7 +4,7 @@ import type { Part } from "./part.ts";
 
 const WINDOW_MS = 10_000;
 const LINES_PER_WINDOW = 4;
-const WARN_LEVEL = 40;
+const WARNINGS: ReadonlySet<unknown> = new Set(["warn", "error", "fatal"]);
 
 /** Tells the terminal what happens to the parts: deaths, returns, and their warnings in short. */
 export class PartReporter {
@@ -55,7 +55,7 @@ function readWarning(line: string): string | undefined {
   if (!line.startsWith("{")) return undefined;
   try {
     const content: Record<string, unknown> = JSON.parse(line);
-    if (typeof content.level !== "number" || content.level < WARN_LEVEL) return undefined;
+    if (!WARNINGS.has(content.level)) return undefined;
     return typeof content.msg === "string" ? content.msg.slice(0, 200) : undefined;
   } catch {
     return undefined;

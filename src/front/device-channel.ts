@@ -22,9 +22,11 @@ import type { LiveLimits } from "./live-limits.ts";
 import type { Origins } from "./origins.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { SocketGate } from "./socket-gate.ts";
+import { SocketLog, type SocketStart, socketStart } from "./socket-log.ts";
 import { upgrade } from "./socket-upgrade.ts";
 import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
 import type { TicketRedeemer } from "./ticket-redeemer.ts";
+import type { UpgradeCork } from "./upgrade-cork.ts";
 import { UwsConnection } from "./uws-connection.ts";
 
 export interface DeviceChannelOptions {
@@ -36,6 +38,7 @@ export interface DeviceChannelOptions {
   authenticator: Authenticator;
   rates: RateLimits;
   origins: Origins;
+  cork: UpgradeCork;
   trustProxy: number;
   clock: Clock;
   log: Log;
@@ -52,6 +55,7 @@ const SOCKETS_PER_DEVICE = 4;
 
 /** All members are there from the start, so that they lie in one object. */
 interface SocketData {
+  start: SocketStart;
   device: DevicePrincipal;
   open: OpenSocket<DeviceSocket> | undefined;
   configureTimer: NodeJS.Timeout | undefined;
@@ -63,10 +67,12 @@ export class DeviceChannel implements QueueOwner {
   readonly #watch: SocketWatch<DeviceSocket>;
   readonly #messages: Pace;
   readonly #gate: SocketGate;
+  readonly #log: SocketLog;
   #stopRevocations: (() => void) | undefined;
 
   constructor(options: DeviceChannelOptions) {
     this.#options = options;
+    this.#log = new SocketLog(options.log, "device stream", "device");
     this.#watch = new SocketWatch<DeviceSocket>(options.limits, options.clock);
     this.#messages = new Pace(MESSAGES, options.clock);
     this.#gate = new SocketGate({
@@ -86,7 +92,7 @@ export class DeviceChannel implements QueueOwner {
       open: (ws) => this.#opened(ws),
       message: (ws, message, isBinary) => this.#message(ws, message, isBinary),
       pong: (ws) => this.#watch.heard(ws.getUserData().open),
-      close: (ws) => this.#closed(ws),
+      close: (ws, code) => this.#closed(ws, code),
     });
   }
 
@@ -124,13 +130,18 @@ export class DeviceChannel implements QueueOwner {
   }
 
   #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
-    const { trustProxy, origins, log } = this.#options;
+    const { trustProxy, origins, cork } = this.#options;
     const deviceId = req.getParameter(0) ?? "";
     const incoming = copyRequest(res, req, trustProxy);
     const admitted = this.#admit(incoming, deviceId).then(
-      (device): SocketData => ({ device, open: undefined, configureTimer: undefined }),
+      (device): SocketData => ({
+        start: socketStart(incoming),
+        device,
+        open: undefined,
+        configureTimer: undefined,
+      }),
     );
-    upgrade(res, context, incoming, { route: "device stream", origins, log }, admitted);
+    upgrade(res, context, incoming, { origins, cork, log: this.#log }, admitted);
   }
 
   async #admit(incoming: Incoming, deviceId: string): Promise<DevicePrincipal> {
@@ -151,6 +162,7 @@ export class DeviceChannel implements QueueOwner {
       if (socket.isSilent) socket.close(CLOSE.idle, "Nothing came.");
     }, CONFIGURE_MS);
     if (this.#gate.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
+    this.#log.connected(data.start, data.device, this.#watch.size);
   }
 
   #message(ws: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean): void {
@@ -167,9 +179,11 @@ export class DeviceChannel implements QueueOwner {
     data.configureTimer = undefined;
   }
 
-  #closed(ws: WebSocket<SocketData>): void {
-    const { open, configureTimer } = ws.getUserData();
+  #closed(ws: WebSocket<SocketData>, code: number): void {
+    const { open, configureTimer, start, device } = ws.getUserData();
     clearTimeout(configureTimer);
-    if (open !== undefined) this.#watch.remove(open);
+    if (open === undefined) return;
+    this.#log.left(start, device, code, open.socket.sessionId);
+    this.#watch.remove(open);
   }
 }

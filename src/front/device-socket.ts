@@ -78,8 +78,13 @@ export class DeviceSocket {
     return this.#device;
   }
 
+  /** The session that it streams into, or did to the end. */
+  get sessionId(): string | undefined {
+    return this.#stream?.sessionId;
+  }
+
   follows(sessionId: string): boolean {
-    return this.#stream?.sessionId === sessionId;
+    return this.sessionId === sessionId;
   }
 
   /** A message of the device; `bytes` is only read before this returns. */

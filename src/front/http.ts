@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from "uWebSockets.js";
 import type { BodyStream, Request, Route } from "../api/route.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
+import type { Principal } from "../auth/principal.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError, errorMessage } from "../base/errors.ts";
 import type { RateVerdict } from "../base/gcra.ts";
@@ -11,6 +12,7 @@ import { bodyLength, checkBodyHead } from "./body-head.ts";
 import { authenticateRoute, checkRole } from "./caller.ts";
 import { Compression } from "./compression.ts";
 import { Exchange } from "./exchange.ts";
+import { FirstPage } from "./first-page.ts";
 import type { FrontObserver } from "./front-observer.ts";
 import { Gate } from "./gate.ts";
 import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
@@ -19,9 +21,10 @@ import { readBytes } from "./json-body.ts";
 import type { Origins } from "./origins.ts";
 import { Preconditions } from "./preconditions.ts";
 import { PreparedRoute } from "./prepared-route.ts";
-import { causeOf, problemAnswer, wrongMethod } from "./problem.ts";
+import { nothingAt, problemAnswer, wrongMethod } from "./problem.ts";
 import { enforce, type RateLimits } from "./rate-limits.ts";
 import { ReadyAnswer } from "./ready-answer.ts";
+import { logRequest } from "./request-log.ts";
 import { type Match, RouteTable } from "./route-table.ts";
 import { ServedRequest } from "./served-request.ts";
 import { readUpload, removeAfter } from "./upload-body.ts";
@@ -78,6 +81,8 @@ interface Serving {
   startedAt: number;
   /** Once it is known. */
   route: Route | undefined;
+  params: Readonly<Record<string, string>>;
+  principal: Principal | undefined;
   /** Of the budget that was looked at last. */
   verdict: RateVerdict | undefined;
   /** More headers for its answer. */
@@ -96,6 +101,7 @@ interface Admitted {
 export class HttpFront implements QueueOwner {
   readonly #options: HttpOptions;
   readonly #table: RouteTable;
+  readonly #firstPage = new FirstPage();
   readonly #prepared: ReadonlyMap<Route, PreparedRoute>;
   readonly #idle: (() => void)[] = [];
   readonly #uploads: Gate;
@@ -163,6 +169,8 @@ export class HttpFront implements QueueOwner {
       incoming,
       startedAt,
       route: undefined,
+      params: {},
+      principal: undefined,
       verdict: undefined,
       more: undefined,
       close: this.#leaving,
@@ -189,7 +197,7 @@ export class HttpFront implements QueueOwner {
     }
     this.#inFlight -= 1;
     if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
-    this.#report(serving, status, performance.now() - serving.startedAt, failure);
+    this.#report(serving, answer, status, failure);
   }
 
   async #enter(serving: Serving): Promise<Answer> {
@@ -265,23 +273,13 @@ export class HttpFront implements QueueOwner {
     }
   }
 
-  #report(serving: Serving, status: number, ms: number, failure: unknown): void {
+  #report(serving: Serving, answer: Answer, status: number, failure: unknown): void {
     const { incoming, route } = serving;
-    const { method } = incoming;
+    const ms = performance.now() - serving.startedAt;
     const path = route?.path ?? "none";
-    this.#options.observer?.served({ method, route: path, status, seconds: ms / 1_000 });
-    const fields = {
-      method,
-      route: route?.id ?? "none",
-      status,
-      ms: Math.round(ms * 10) / 10,
-      request_id: incoming.id,
-    };
-    if (status < 400 && route?.frequent !== true) {
-      return this.#options.log.info(fields, "request");
-    }
-    if (status < 500) return this.#options.log.debug(fields, "request");
-    this.#options.log.error({ ...fields, ...causeOf(failure) }, "request failed");
+    const { observer, log } = this.#options;
+    observer?.served({ method: incoming.method, route: path, status, seconds: ms / 1_000 });
+    logRequest(log, { ...serving, answer, status, ms, failure });
   }
 
   #serve(serving: Serving): Answer | Promise<Answer> {
@@ -294,13 +292,14 @@ export class HttpFront implements QueueOwner {
     }
     serving.verdict = this.#options.rates.address(incoming.address);
     enforce(serving.verdict);
+    const page = this.#firstPage.answer(incoming);
+    if (page !== undefined) return page;
     const match = this.#match(incoming);
-    if (match.kind === "unknown") {
-      throw new AppError("not_found", "There is nothing at this address.");
-    }
+    if (match.kind === "unknown") throw nothingAt(incoming.path);
     if (incoming.method === "OPTIONS") return this.#answerOptions(serving, match);
     if (match.kind === "wrong_method") return wrongMethod(incoming.method, match.allow);
     serving.route = match.route;
+    serving.params = match.params;
     return this.#serveRoute(serving, match.route, match.params);
   }
 
@@ -353,6 +352,7 @@ export class HttpFront implements QueueOwner {
       route.auth.length === 0
         ? undefined
         : await authenticateRoute(route, incoming.headers, authenticator);
+    serving.principal = principal;
     serving.verdict = rates.caller(route, principal, incoming.address);
     enforce(serving.verdict);
     checkRole(route, principal);

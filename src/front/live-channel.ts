@@ -23,9 +23,11 @@ import { LiveSocket, type LiveSocketParts } from "./live-socket.ts";
 import type { Origins } from "./origins.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { SocketGate } from "./socket-gate.ts";
+import { SocketLog, type SocketStart, socketStart } from "./socket-log.ts";
 import { upgrade } from "./socket-upgrade.ts";
 import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
 import type { TicketRedeemer } from "./ticket-redeemer.ts";
+import type { UpgradeCork } from "./upgrade-cork.ts";
 import { UwsConnection } from "./uws-connection.ts";
 
 export interface LiveOptions {
@@ -40,6 +42,7 @@ export interface LiveChannelOptions extends LiveOptions {
   authenticator: Authenticator;
   rates: RateLimits;
   origins: Origins;
+  cork: UpgradeCork;
   trustProxy: number;
   observer?: FrontObserver | undefined;
   clock: Clock;
@@ -52,8 +55,9 @@ const HARD_FRAME_BYTES = 256 * 1024;
 
 /** All members are there from the start, so that they lie in one object. */
 interface SocketData {
+  start: SocketStart;
   /** Until the socket is open. */
-  admitted: { requestId: string; principal: Principal } | undefined;
+  admitted: Principal | undefined;
   open: OpenSocket<LiveSocket> | undefined;
 }
 
@@ -68,11 +72,13 @@ export class LiveChannel implements QueueOwner {
   #stopRevocations: (() => void) | undefined;
   #tooSlow = 0;
   readonly #observer: FrontObserver;
+  readonly #log: SocketLog;
 
   constructor(options: LiveChannelOptions) {
     const { source, clock, log, limits } = options;
     this.#options = options;
     const { observer } = options;
+    this.#log = new SocketLog(log, "live", "viewer");
     this.#observer = {
       served: (request) => observer?.served(request),
       sent: (frames) => observer?.sent(frames),
@@ -134,7 +140,7 @@ export class LiveChannel implements QueueOwner {
       message: (ws, message, isBinary) => this.#message(ws, message, isBinary),
       pong: (ws) => this.#watch.heard(ws.getUserData().open),
       drain: (ws) => ws.getUserData().open?.socket.drained(),
-      close: (ws) => this.#closed(ws),
+      close: (ws, code) => this.#closed(ws, code),
     });
   }
 
@@ -165,15 +171,16 @@ export class LiveChannel implements QueueOwner {
   }
 
   #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
-    const { trustProxy, origins, log } = this.#options;
+    const { trustProxy, origins, cork } = this.#options;
     const incoming = copyRequest(res, req, trustProxy);
     const admitted = this.#admit(incoming).then(
       (principal): SocketData => ({
-        admitted: { requestId: incoming.id, principal },
+        start: socketStart(incoming),
+        admitted: principal,
         open: undefined,
       }),
     );
-    upgrade(res, context, incoming, { route: "live", origins, log }, admitted);
+    upgrade(res, context, incoming, { origins, cork, log: this.#log }, admitted);
   }
 
   async #admit(incoming: Incoming): Promise<Principal> {
@@ -187,14 +194,13 @@ export class LiveChannel implements QueueOwner {
   #opened(ws: WebSocket<SocketData>): void {
     const data = ws.getUserData();
     const connection = new UwsConnection(ws);
-    const { admitted } = data;
+    const { admitted, start } = data;
     if (admitted === undefined) return;
-    const socket = new LiveSocket(this.#parts, connection, admitted.principal);
+    const socket = new LiveSocket(this.#parts, connection, admitted);
     data.admitted = undefined;
     data.open = this.#watch.add(socket, connection);
     if (this.#gate.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
-    const fields = { route: "live", request_id: admitted.requestId, sockets: this.#watch.size };
-    this.#options.log.info(fields, "viewer connected");
+    this.#log.connected(start, admitted, this.#watch.size);
   }
 
   #message(ws: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean): void {
@@ -207,8 +213,10 @@ export class LiveChannel implements QueueOwner {
     open.socket.message(Buffer.from(message), isBinary);
   }
 
-  #closed(ws: WebSocket<SocketData>): void {
-    const { open } = ws.getUserData();
-    if (open !== undefined) this.#watch.remove(open);
+  #closed(ws: WebSocket<SocketData>, code: number): void {
+    const { open, start } = ws.getUserData();
+    if (open === undefined) return;
+    this.#log.left(start, open.socket.principal, code);
+    this.#watch.remove(open);
   }
 }

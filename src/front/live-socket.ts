@@ -12,6 +12,7 @@ import { CLOSE, type CloseCode, type ViewerFrame } from "../wire/live-frames.ts"
 import type { FrontObserver } from "./front-observer.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import { closeCodeOf } from "./problem.ts";
+import { callerFields } from "./request-log.ts";
 import { parseViewerFrame } from "./viewer-frame.ts";
 
 /** One text message. */
@@ -138,6 +139,8 @@ export class LiveSocket implements FrameSink {
     subscription.sessionId = feed.sessionId;
     subscription.subscriber = new Subscriber(feed, this);
     await subscription.subscriber.start(fromSeq, ended);
+    const who = { route: "live", ...callerFields(this.#principal), session_id: sessionId };
+    this.#parts.log.info(who, "viewer follows");
   }
 
   async #check(sessionId: string, again: boolean): ReturnType<ViewerPolicy["check"]> {

@@ -1,4 +1,5 @@
 import { AppError, errorMessage, toAppError } from "../base/errors.ts";
+import { shown } from "../base/shown.ts";
 import { CLOSE, type CloseCode } from "../wire/live-frames.ts";
 import type { Answer } from "./answer.ts";
 import { CallerGone } from "./json-body.ts";
@@ -26,6 +27,11 @@ export function wrongMethod(method: string, allow: readonly string[]): Answer {
     new AppError("method_not_allowed", `${method} is not possible here; ${names} are.`),
   );
   return { ...answer, headers: { ...answer.headers, Allow: names } };
+}
+
+/** Why there is no answer for a path. */
+export function nothingAt(path: string): AppError {
+  return new AppError("not_found", `There is nothing at ${shown(path)}; /api/docs lists what is.`);
 }
 
 /** The close code of a live socket that ends because of this error. */

@@ -21,6 +21,7 @@ import type { IdempotencyOptions } from "./idempotency.ts";
 import { LiveChannel, type LiveOptions } from "./live-channel.ts";
 import { Origins } from "./origins.ts";
 import { type RateLimitSettings, RateLimits } from "./rate-limits.ts";
+import { UpgradeCork } from "./upgrade-cork.ts";
 import { removeFile } from "./upload-body.ts";
 
 export interface FrontOptions {
@@ -54,6 +55,7 @@ export class FrontServer implements QueueOwner {
   readonly #http: HttpFront;
   readonly #live: LiveChannel;
   readonly #devices: DeviceChannel | undefined;
+  readonly #cork = new UpgradeCork();
   #app: TemplatedApp | undefined;
   #listening: us_listen_socket | undefined;
 
@@ -65,6 +67,7 @@ export class FrontServer implements QueueOwner {
       authenticator: options.authenticator,
       rates: new RateLimits(options.rates, clock),
       origins: new Origins(options.allowedOrigins, options.log),
+      cork: this.#cork,
       trustProxy: options.trustProxy,
       observer: options.observer,
       log: options.log,
@@ -99,6 +102,7 @@ export class FrontServer implements QueueOwner {
   /** Listens; throws when the port is taken. */
   async start(): Promise<{ port: number }> {
     await this.#prepareFolder();
+    await this.#cork.start();
     const app = App();
     this.#live.mount(app);
     this.#devices?.mount(app);
@@ -130,6 +134,7 @@ export class FrontServer implements QueueOwner {
     this.#devices?.stop();
     this.#app?.close();
     this.#app = undefined;
+    this.#cork.stop();
   }
 
   #listen(app: TemplatedApp): Promise<us_listen_socket> {

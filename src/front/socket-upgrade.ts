@@ -1,16 +1,16 @@
 import type { HttpResponse, us_socket_context_t } from "uWebSockets.js";
-import { type AppError, errorMessage, toAppError } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
+import { toAppError } from "../base/errors.ts";
 import { renderAnswer, writeHead } from "./answer.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Origins } from "./origins.ts";
 import { problemAnswer } from "./problem.ts";
+import type { SocketLog } from "./socket-log.ts";
+import type { UpgradeCork } from "./upgrade-cork.ts";
 
 export interface UpgradeOptions {
-  /** As logs call it. */
-  route: string;
   origins: Origins;
-  log: Log;
+  cork: UpgradeCork;
+  log: SocketLog;
 }
 
 /** Turns the request into a WebSocket with `admitted` as its data, or answers why not. */
@@ -27,10 +27,10 @@ export function upgrade<T>(
   });
   admitted.then(
     (data) => {
-      if (!gone) accept(res, context, incoming, data);
+      if (!gone) accept(res, context, incoming, options.cork, data);
     },
     (error: unknown) => {
-      logRefusal(options, incoming, toAppError(error));
+      options.log.refused(incoming, toAppError(error));
       if (!gone) refuse(res, options, incoming, error);
     },
   );
@@ -40,6 +40,7 @@ function accept<T>(
   res: HttpResponse,
   context: us_socket_context_t,
   { id, headers }: Incoming,
+  cork: UpgradeCork,
   data: T,
 ): void {
   res.cork(() => {
@@ -47,14 +48,14 @@ function accept<T>(
     res.writeHeader("X-Request-Id", id);
     res.writeHeader("X-API-Version", "1.0");
   });
-  // Not corked, although uWebSockets.js warns of it on stderr: when the upgraded socket keeps its
-  // place in memory, the uncork that follows reads it as an HTTP response and may close it.
-  res.upgrade(
-    data,
-    headers["sec-websocket-key"] ?? "",
-    headers["sec-websocket-protocol"] ?? "",
-    headers["sec-websocket-extensions"] ?? "",
-    context,
+  cork.run(() =>
+    res.upgrade(
+      data,
+      headers["sec-websocket-key"] ?? "",
+      headers["sec-websocket-protocol"] ?? "",
+      headers["sec-websocket-extensions"] ?? "",
+      context,
+    ),
   );
 }
 
@@ -70,10 +71,4 @@ function refuse(
     writeHead(res, answer.status, incoming.id, head);
     res.end(payload ?? "", true);
   });
-}
-
-function logRefusal({ route, log }: UpgradeOptions, { id }: Incoming, error: AppError): void {
-  const fields = { route, status: error.status, request_id: id };
-  if (error.status < 500) return log.debug(fields, "live connection refused");
-  log.error({ ...fields, error: errorMessage(error.cause ?? error) }, "live connection failed");
 }

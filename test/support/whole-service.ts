@@ -93,12 +93,12 @@ export class WholeService {
   }
 
   /** Lines of a part's log, parsed. */
-  async log(part: "main" | "worker"): Promise<{ level: number; msg: string }[]> {
+  async log(part: "main" | "worker"): Promise<{ level: string; msg: string }[]> {
     const text = await readFile(join(this.folder, "data/logs", `${part}.log`), "utf8");
     return text
       .split("\n")
       .filter((line) => line.startsWith("{"))
-      .map((line) => JSON.parse(line) as { level: number; msg: string });
+      .map((line) => JSON.parse(line) as { level: string; msg: string });
   }
 
   async stop(): Promise<void> {

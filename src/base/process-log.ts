@@ -1,0 +1,11 @@
+import { type Logger, pino, stdTimeFunctions } from "pino";
+
+/** The log of a process on its standard output: one JSON object a line, levels by name, times in ISO 8601. */
+export function createProcessLog(level: string, base: Readonly<Record<string, string>>): Logger {
+  return pino({
+    level,
+    base,
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+  });
+}
