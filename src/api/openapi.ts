@@ -1,5 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { ERROR_CODES, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
+import { kindOfListing, onlyParameters } from "./known-parameters.ts";
 import { exampleOf } from "./openapi-examples.ts";
 import { type JsonObject, SchemaPrinter } from "./openapi-schemas.ts";
 import { COMMON_HEADERS, SHARED_HEADERS, SHARED_PARAMETERS, tagsOf } from "./openapi-shared.ts";
@@ -138,7 +139,8 @@ function operation(route: Route, printing: Printing): JsonObject {
     security: route.auth.map((credential) => ({ [SCHEMES[credential]]: [] })),
     responses: responses(route, printing),
   };
-  if (route.description !== undefined) printed.description = route.description;
+  const description = describe(route);
+  if (description !== "") printed.description = description;
   const parameters = [
     ...pathParameters(route, printer),
     ...queryParameters(route, printer),
@@ -147,6 +149,14 @@ function operation(route: Route, printing: Printing): JsonObject {
   if (parameters.length > 0) printed.parameters = parameters;
   if (route.body !== undefined) printed.requestBody = requestBody(route.body, printer);
   return printed;
+}
+
+/** What the route says of itself, and that a list or search refuses parameters it does not know. */
+function describe(route: Route): string {
+  const only = onlyParameters(route);
+  if (only === undefined) return route.description ?? "";
+  const strict = `This ${kindOfListing(only)} refuses other query parameters than these (400).`;
+  return [route.description, strict].filter(Boolean).join(" ");
 }
 
 function members(schema: TSchema | undefined): Record<string, TSchema> {

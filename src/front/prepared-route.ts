@@ -1,7 +1,9 @@
 import type { TSchema } from "@sinclair/typebox";
+import { kindOfListing, onlyParameters } from "../api/known-parameters.ts";
 import type { Request, Route } from "../api/route.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
+import { shown } from "../base/shown.ts";
 import type { Exchange } from "./exchange.ts";
 import { isStorable, parseJson } from "./json-body.ts";
 import { type SchemaCheck, SchemaChecks } from "./schema-check.ts";
@@ -11,6 +13,7 @@ export class PreparedRoute {
   readonly route: Route;
   readonly #params: SchemaCheck | undefined;
   readonly #query: SchemaCheck | undefined;
+  readonly #only: readonly string[] | undefined;
   readonly #body: SchemaCheck | undefined;
   readonly #plainIds: readonly string[];
   readonly #onlyPlainIds: boolean;
@@ -19,6 +22,7 @@ export class PreparedRoute {
     this.route = route;
     this.#params = route.params && checks.parameters(route.params, "The path");
     this.#query = route.query && checks.parameters(route.query, "The query");
+    this.#only = onlyParameters(route);
     this.#body = route.body?.kind === "json" ? checks.body(route.body.schema) : undefined;
     const names = [...route.path.matchAll(/\{([^}]*)\}/g)].map(([, name = ""]) => name);
     this.#plainIds = names.filter((name) => this.#isPlainId(name));
@@ -61,6 +65,7 @@ export class PreparedRoute {
 
   query(query: Request["query"]): Request["query"] {
     if (this.#query === undefined) return {};
+    this.#refuseUnknown(query);
     const problem = this.#query(query);
     if (problem !== undefined) throw new AppError("invalid_parameter", problem);
     // "1e400" becomes one, and the schema's bounds let it pass.
@@ -72,6 +77,19 @@ export class PreparedRoute {
       throw new AppError("invalid_parameter", "The query holds the character U+0000.");
     }
     return query;
+  }
+
+  #refuseUnknown(query: Request["query"]): void {
+    if (this.#only === undefined) return;
+    for (const name in query) {
+      if (this.#only.includes(name)) continue;
+      const kind = kindOfListing(this.#only);
+      const known = this.#only.join(", ");
+      throw new AppError(
+        "invalid_parameter",
+        `"${shown(name)}" is not known here; this ${kind} takes ${known}.`,
+      );
+    }
   }
 
   body(bytes: Buffer | undefined): unknown {

@@ -55,6 +55,22 @@ describe("conformance: conventions (contract 1, interface 7 to 9)", () => {
     expect(made.body).not.toHaveProperty("unknown");
   });
 
+  it("bodies: unknown query parameters are 400 on lists and searches, ignored elsewhere", async () => {
+    const authorization = { authorization: `Bearer ${token}` };
+    const ask = (path: string) => raw("GET", path, { headers: authorization });
+    const session = `/sessions/${stage.sessionId}`;
+    const { body } = await ask("/sessions?sort=title&q=garden");
+    expect(body.message).toBe(
+      '"sort" is not known here; this list takes limit, cursor, workspace_id, status.',
+    );
+    for (const list of ["/sessions", "/workspaces", "/devices", "/jobs", `${session}/segments`]) {
+      expectProblem(await ask(`${list}?kind=person`), 400, "invalid_parameter");
+    }
+    for (const other of ["/health", "/auth/me", session, `${session}/completeness`]) {
+      expect([other, (await ask(`${other}?kind=person`)).status]).toEqual([other, 200]);
+    }
+  });
+
   it("bodies: a missing or mistyped required member, no JSON and no body are 400", async () => {
     for (const body of [{}, { name: 5 }, { name: null }, { name: ["x"] }, [], 7, null]) {
       expectProblem(await workspace(body as object), 400, "invalid_body");

@@ -150,8 +150,10 @@ function queryOf(parameters: readonly Parameter[], resolve: Resolve): Arbitrary<
   const record = fc.record<Record<string, string>, string>(Object.fromEntries(members), {
     requiredKeys: required,
   });
-  return record.map((values) =>
-    Object.entries(values)
+  // A list refuses what it does not know, the others ignore it.
+  const unknown = fc.constantFrom({}, {}, {}, {}, { sort: "x" });
+  return fc.tuple(record, unknown).map(([values, more]) =>
+    Object.entries({ ...values, ...more })
       .map(([name, value]) => `${name}=${queryValue(String(value))}`)
       .join("&"),
   );
