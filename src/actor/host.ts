@@ -104,7 +104,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
       (found) => {
         if (found) return;
         this.#forget(id, activation);
-        throw new AppError("not_found", "There is no such session.");
+        throw new AppError("not_found", "There is no session with this id.");
       },
       (error: unknown) => {
         this.#forget(id, activation);

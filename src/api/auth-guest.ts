@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { GuestEntry } from "../auth/guest-entry.ts";
 import { toTimestamp } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
+import { unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { defineRoute, type Route } from "./route.ts";
 
@@ -41,7 +41,7 @@ export function guestRoutes({ guestEntry }: GuestPorts): Route[] {
     errors: ["invalid_body", "guest_access_closed", "not_found"],
     async handle({ body }) {
       const { session_id, display_name } = body;
-      if (!isId(session_id)) throw new AppError("not_found", "There is no such session.");
+      if (!isId(session_id)) throw unknownThing("session", session_id);
       const { token, guest } = await guestEntry.enter(session_id, display_name.trim());
       return {
         status: 201,

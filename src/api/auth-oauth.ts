@@ -3,6 +3,7 @@ import type { OAuthProvider } from "../auth/oauth-provider.ts";
 import type { OAuthSignIn } from "../auth/oauth-sign-in.ts";
 import type { LoginResult } from "../auth/sign-in.ts";
 import { AppError, toAppError } from "../base/errors.ts";
+import { shown } from "../base/shown.ts";
 import { loginResultSchema, presentLogin } from "./auth-login-result.ts";
 import { browserCookie, browserSecretOf } from "./auth-oauth-cookie.ts";
 import { defineRoute, type Reply, type Route } from "./route.ts";
@@ -54,7 +55,11 @@ const providerParams = Type.Object({ provider: Type.String({ maxLength: 64 }) })
 
 async function requireProvider(oauth: OAuthPorts["oauth"], id: string): Promise<OAuthProvider> {
   const provider = oauth.providers.find((each) => each.id === id);
-  if (provider === undefined) throw new AppError("not_found", "There is no such provider.");
+  if (provider === undefined)
+    throw new AppError(
+      "not_found",
+      `There is no identity provider ${shown(id)} here; GET /auth/oauth/providers lists them.`,
+    );
   return provider;
 }
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { maySession, type SessionAction } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, behind, unknownThing } from "../base/errors.ts";
 import { derivedId, isId, newId } from "../base/ids.ts";
 import type { ConcernBook, ConcernRecord, Span } from "./concerns-book.ts";
 import {
@@ -59,8 +59,9 @@ async function requireConcern(
 ): Promise<ConcernGrant> {
   const asking = requirePrincipal(caller);
   const concern = isId(id) ? await concerns.find(id) : undefined;
-  if (concern === undefined) throw new AppError("not_found", "There is no such concern.");
-  const grant = await requireSession(directory, asking, concern.sessionId, action);
+  if (concern === undefined) throw unknownThing("concern", id);
+  const looked = requireSession(directory, asking, concern.sessionId, action);
+  const grant = await behind("concern", id, looked);
   if (asking.kind === "guest" && concern.raisedBy.id !== asking.id) {
     throw new AppError("forbidden", "Guests see the concerns that they raised.");
   }

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { DevicePrincipal, Principal } from "../auth/principal.ts";
 import { toTimestamp } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, unknownThing } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
@@ -77,7 +77,7 @@ export async function requireSelf(
   const principal = requirePrincipal(caller);
   if (principal.kind === "device" && principal.id === deviceId) return principal;
   if (!isId(deviceId) || !(await sessions.deviceExists(deviceId))) {
-    throw new AppError("not_found", "There is no device with this id.");
+    throw unknownThing("device", deviceId);
   }
   throw new AppError("forbidden", "This key belongs to another device.");
 }
@@ -92,7 +92,7 @@ async function chooseWorkspace(
     ? await sessions.workspace(workspaceId, device.ownerId)
     : undefined;
   if (found === undefined) {
-    throw new AppError("not_found", "There is no workspace with this workspace_id.");
+    throw unknownThing("workspace", workspaceId);
   }
   if (!found.isMember && workspaceId !== device.workspaceId) {
     throw new AppError("forbidden", "The device's owner does not belong to this workspace.");

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
+import { unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { presenceOf } from "../session/presence.ts";
 import type { DeviceDirectory, DeviceRecord } from "./devices-directory.ts";
@@ -57,6 +57,6 @@ export async function requireKnownDevice(
   id: string,
 ): Promise<DeviceRecord> {
   const device = isId(id) ? await devices.find(id) : undefined;
-  if (device === undefined) throw new AppError("not_found", "There is no such device.");
+  if (device === undefined) throw unknownThing("device", id);
   return device;
 }

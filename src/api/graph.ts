@@ -113,7 +113,10 @@ function workspaceGraph(ports: GraphPorts): Route {
 function narrowed({ sessionIds }: WorkspaceScope, sessionId: string | undefined): string[] {
   if (sessionId === undefined) return sessionIds;
   if (sessionIds.includes(sessionId)) return [sessionId];
-  throw new AppError("not_found", "There is no such session in this workspace that you may read.");
+  throw new AppError(
+    "not_found",
+    "There is no session with this id in this workspace that you may read.",
+  );
 }
 
 const filterQuery = Type.Object(graphQuery);

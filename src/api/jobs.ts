@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { SessionAction } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { toTimestamp } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, behind, unknownThing } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import { requireUser } from "./callers.ts";
 import { JOB_KINDS, type JobDirectory, type JobRecord } from "./jobs-directory.ts";
@@ -85,14 +85,14 @@ async function requireJob(
   action: SessionAction,
 ): Promise<JobRecord> {
   const job = isId(jobId) ? await allJobs.find(jobId) : undefined;
-  if (job === undefined) throw unknownJob();
-  await requireSession(directory, principal, job.sessionId, action);
+  if (job === undefined) throw unknownThing("job", jobId);
+  await behind("job", jobId, requireSession(directory, principal, job.sessionId, action));
   return job;
 }
 
 async function replyWith(allJobs: JobDirectory, jobId: string, status: number): Promise<Reply> {
   const job = await allJobs.find(jobId);
-  if (job === undefined) throw unknownJob();
+  if (job === undefined) throw unknownThing("job", jobId);
   return { status, body: presentJob(job) };
 }
 

@@ -4,7 +4,7 @@ import { bearerOf } from "../auth/bearer.ts";
 import { type CodeApproval, type IssuedKey, type Pairing, POLL_INTERVAL } from "../auth/pairing.ts";
 import type { Principal, UserPrincipal } from "../auth/principal.ts";
 import { type Clock, toTimestamp } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { requireUser } from "./callers.ts";
 import type { DeviceDirectory } from "./devices-directory.ts";
@@ -155,7 +155,7 @@ function status({ pairing }: PairingPorts): Route {
         throw new AppError("invalid_parameter", "Give either `device_id` or `code`.");
       }
       if (id !== undefined && !isId(id)) {
-        throw new AppError("not_found", "There is no such device.");
+        throw unknownThing("device", id);
       }
       const found =
         id === undefined

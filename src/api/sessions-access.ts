@@ -6,7 +6,7 @@ import {
   type Verdict,
 } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 
@@ -62,8 +62,10 @@ export async function recheckSession(
 ): Promise<SessionGrant> {
   const principal = requirePrincipal(caller);
   const facts = isId(sessionId) ? await directory.facts(principal, sessionId) : undefined;
-  if (facts === undefined) throw REFUSALS.not_found();
-  assertAllowed(maySession(principal, action, facts));
+  if (facts === undefined) throw unknownThing("session", sessionId);
+  const verdict = maySession(principal, action, facts);
+  if (verdict === "not_found") throw unknownThing("session", sessionId);
+  assertAllowed(verdict);
   return { principal, facts };
 }
 

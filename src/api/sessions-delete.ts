@@ -48,7 +48,8 @@ export function sessionDeleteRoutes({ directory, eraser }: SessionDeletePorts): 
       const own = facts.relation === "owner" || principal.kind === "service";
       const kind = own ? "session_deleted_by_owner" : "session_deleted_by_admin";
       const receipt = await eraser.erase(facts.id, kind, actorOf(principal));
-      if (receipt === undefined) throw new AppError("not_found", "There is no such session.");
+      if (receipt === undefined)
+        throw new AppError("not_found", "There is no session with this id.");
       return { status: 200, body: present(receipt) };
     },
   });

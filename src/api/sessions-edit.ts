@@ -95,7 +95,8 @@ export function sessionEditRoutes(ports: SessionEditPorts): Route[] {
         revocations.publish({ kind: "session_guests", sessionId });
       }
       const session = await directory.get(sessionId);
-      if (session === undefined) throw new AppError("not_found", "There is no such session.");
+      if (session === undefined)
+        throw new AppError("not_found", "There is no session with this id.");
       return { status: 200, body: presentSession(session) };
     },
   });

@@ -57,7 +57,7 @@ function setAccess({ users, revocations }: UserAccessPorts, action: "disable" | 
         actor: actorOf(requireUser(principal)),
         subjectId: user.id,
       });
-      if (outcome === "unknown") throw new AppError("not_found", "There is no such user.");
+      if (outcome === "unknown") throw new AppError("not_found", "There is no user with this id.");
       revocations.publish({ kind: "user", userId: user.id });
       return acknowledge(texts.done);
     },

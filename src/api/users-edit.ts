@@ -74,7 +74,7 @@ async function setRole(
     subjectId: user.id,
     detail: { from: user.role, to: role },
   });
-  if (outcome === "unknown") throw new AppError("not_found", "There is no such user.");
+  if (outcome === "unknown") throw new AppError("not_found", "There is no user with this id.");
   if (outcome === "last_admin") {
     throw new AppError("conflict", "There must be at least one active administrator.");
   }

@@ -9,7 +9,7 @@ import { checkPassword } from "../auth/password-rule.ts";
 import { mayWorkspace } from "../auth/policy.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
 import { toTimestamp } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, unknownThing } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import { requireUser } from "./callers.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
@@ -168,7 +168,7 @@ async function checkMayList(
     throw new AppError("forbidden", "Only an admin lists all users; give a `workspace_id`.");
   }
   if ((await workspaces.find(workspaceId)) === undefined) {
-    throw new AppError("not_found", "There is no such workspace.");
+    throw unknownThing("workspace", workspaceId);
   }
   const role = await workspaces.role(workspaceId, caller.id);
   const facts = { kind: "workspace", id: workspaceId, role } as const;
@@ -208,6 +208,6 @@ export async function requireKnownUser(
   id: string,
 ): Promise<UserRecord> {
   const user = isId(id) ? await users.find(id) : undefined;
-  if (user === undefined) throw new AppError("not_found", "There is no such user.");
+  if (user === undefined) throw unknownThing("user", id);
   return user;
 }

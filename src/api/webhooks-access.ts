@@ -55,7 +55,7 @@ export async function requireWebhook(
 
 /** The webhook, or 404: it may have been deleted since it was looked up. */
 export function existing<T>(found: T | undefined): T {
-  if (found === undefined) throw new AppError("not_found", "There is no such webhook.");
+  if (found === undefined) throw new AppError("not_found", "There is no webhook with this id.");
   return found;
 }
 

@@ -145,6 +145,6 @@ function retryDelivery(ports: WebhookDeliveryPorts): Route {
 }
 
 function existingDelivery(found: DeliveryRecord | undefined): DeliveryRecord {
-  if (found === undefined) throw new AppError("not_found", "There is no such delivery.");
+  if (found === undefined) throw new AppError("not_found", "There is no delivery with this id.");
   return found;
 }

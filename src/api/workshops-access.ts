@@ -1,5 +1,5 @@
 import type { Principal } from "../auth/principal.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, behind, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { WorkshopDirectory, WorkshopRecord } from "./workshops-directory.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
@@ -10,8 +10,8 @@ export interface WorkshopAccess {
   workspaces: Pick<WorkspaceDirectory, "find" | "role">;
 }
 
-export function unknownWorkshop(): AppError {
-  return new AppError("not_found", "There is no such workshop.");
+export function unknownWorkshop(id: string): AppError {
+  return unknownThing("workshop", id);
 }
 
 /** The workshop, when the caller may work in its workspace: 404 for an unknown one, 403 by relation. */
@@ -21,8 +21,10 @@ export async function requireWorkshop(
   id: string,
 ): Promise<WorkshopRecord> {
   const workshop = isId(id) ? await workshops.find(id) : undefined;
-  if (workshop === undefined) throw unknownWorkshop();
-  await requireWorkspace(workspaces, principal, workshop.workspaceId, "workspace.workshops");
+  if (workshop === undefined) throw unknownWorkshop(id);
+  const { workspaceId } = workshop;
+  const looked = requireWorkspace(workspaces, principal, workspaceId, "workspace.workshops");
+  await behind("workshop", id, looked);
   return workshop;
 }
 
@@ -33,7 +35,7 @@ export async function assertLinkable(
   workspaceId: string,
 ): Promise<void> {
   const workshop = isId(workshopId) ? await workshops.find(workshopId) : undefined;
-  if (workshop === undefined) throw unknownWorkshop();
+  if (workshop === undefined) throw unknownWorkshop(workshopId);
   if (workshop.workspaceId === workspaceId) return;
   throw new AppError("forbidden", "The workshop belongs to another workspace than the session.");
 }

@@ -43,7 +43,7 @@ export function characterRoutes(ports: CharacterPorts): Route[] {
 }
 
 function unknownCharacter(): AppError {
-  return new AppError("not_found", "There is no such character in this workshop.");
+  return new AppError("not_found", "There is no character with this id in this workshop.");
 }
 
 async function requireCharacter(

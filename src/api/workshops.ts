@@ -139,7 +139,7 @@ function editWorkshop(ports: WorkshopPorts): Route {
         throw new AppError("invalid_body", "Send `name`, `description`, or both.");
       }
       const workshop = await ports.workshops.change(id, { name, description }, since);
-      if (workshop === undefined) throw since === undefined ? unknownWorkshop() : staleEdit();
+      if (workshop === undefined) throw since === undefined ? unknownWorkshop(id) : staleEdit();
       return { status: 200, body: presentWorkshop(workshop) };
     },
   });

@@ -1,6 +1,6 @@
 import { maySession, mayWorkspace, type SessionFacts } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { recordElevatedRead, requirePrincipal } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
@@ -42,12 +42,12 @@ export async function requireAskableWorkspace(
 ): Promise<AskableWorkspace> {
   const principal = requirePrincipal(caller);
   const workspace = isId(workspaceId) ? await workspaces.find(workspaceId) : undefined;
-  if (workspace === undefined) throw unknownWorkspace();
+  if (workspace === undefined) throw unknownThing("workspace", workspaceId);
   const isUser = principal.kind === "user";
   const role = isUser ? await workspaces.role(workspaceId, principal.id) : undefined;
   const facts = { kind: "workspace", id: workspaceId, role } as const;
   const verdict = mayWorkspace(principal, "workspace.query", facts);
-  if (verdict === "not_found") throw unknownWorkspace();
+  if (verdict === "not_found") throw unknownThing("workspace", workspaceId);
   if (verdict !== "allow" && verdict !== "elevation_required") {
     throw new AppError("forbidden", "You may not ask about this workspace.");
   }
@@ -72,8 +72,4 @@ export async function recordReads(
   for (const facts of sessions) {
     if (read.has(facts.id)) await recordElevatedRead(directory, principal, ACTION, facts);
   }
-}
-
-function unknownWorkspace(): AppError {
-  return new AppError("not_found", "There is no such workspace.");
 }

@@ -1,6 +1,6 @@
 import { mayWorkspace, type WorkspaceAction } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { requirePrincipal } from "./sessions-access.ts";
 import type { WorkspaceDirectory, WorkspaceRecord } from "./workspaces-directory.ts";
@@ -14,11 +14,11 @@ export async function requireWorkspace(
 ): Promise<WorkspaceRecord> {
   const caller = requirePrincipal(principal);
   const workspace = isId(id) ? await workspaces.find(id) : undefined;
-  if (workspace === undefined) throw new AppError("not_found", "There is no such workspace.");
+  if (workspace === undefined) throw unknownThing("workspace", id);
   const role = await workspaces.role(id, caller.id);
   const verdict = mayWorkspace(caller, action, { kind: "workspace", id, role });
   if (verdict === "allow") return workspace;
-  if (verdict === "not_found") throw new AppError("not_found", "There is no such workspace.");
+  if (verdict === "not_found") throw unknownThing("workspace", id);
   if (caller.kind === "service") {
     throw new AppError("forbidden", "The key's scopes do not allow this.");
   }

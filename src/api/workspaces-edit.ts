@@ -108,7 +108,7 @@ function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditPorts): Rout
       const changed = await workspaceEdits.change(id, change, by, since);
       if (changed === undefined) {
         if (since !== undefined) throw staleEdit();
-        throw new AppError("not_found", "There is no such workspace.");
+        throw new AppError("not_found", "There is no workspace with this id.");
       }
       return { status: 200, body: presentWorkspace(changed) };
     },

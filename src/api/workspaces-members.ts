@@ -137,7 +137,7 @@ export async function findInvited(
   let user: UserRecord | undefined;
   if (email !== undefined) user = await users.findByEmail(email);
   else if (user_id !== undefined && isId(user_id)) user = await users.find(user_id);
-  if (user === undefined) throw new AppError("not_found", "There is no such user.");
+  if (user === undefined) throw new AppError("not_found", "There is no user with this id.");
   return user;
 }
 

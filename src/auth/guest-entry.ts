@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, unknownThing } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { GuestBook, GuestStanding } from "./guest-book.ts";
 import type { Tokens } from "./tokens.ts";
@@ -29,7 +29,7 @@ export class GuestEntry {
     const guest = { guestId: newId(now), sessionId, displayName, expiresAt };
     const admission = await this.#guests.admit(guest);
     if (admission === "unknown_session") {
-      throw new AppError("not_found", "There is no such session.");
+      throw unknownThing("session", sessionId);
     }
     if (admission === "closed") {
       throw new AppError("guest_access_closed", "This session takes no guests.");

@@ -126,7 +126,7 @@ export class Pairing {
 
   async statusById(deviceId: string): Promise<PairingStatus> {
     const standing = await this.#parts.book.standingById(deviceId);
-    if (standing === undefined) throw new AppError("not_found", "There is no such device.");
+    if (standing === undefined) throw new AppError("not_found", "There is no device with this id.");
     return this.#status(standing);
   }
 

@@ -106,5 +106,5 @@ function auditEntry(
 }
 
 export function unknownKey(): AppError {
-  return new AppError("not_found", "There is no such key.");
+  return new AppError("not_found", "There is no key with this id.");
 }

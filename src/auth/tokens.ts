@@ -73,7 +73,7 @@ export class Tokens {
       if (error instanceof Error && "code" in error && error.code === "ERR_JWT_EXPIRED") {
         throw new AppError("invalid_token", "The token has expired. Please sign in again.");
       }
-      throw new AppError("invalid_token", "The token is not valid here.", { cause: error });
+      throw new AppError("invalid_token", refusal(token, kinds), { cause: error });
     }
   }
 
@@ -118,6 +118,32 @@ export class Tokens {
     return claims;
   }
 }
+
+/** Told by the form alone, which its holder knows: nothing of ours is given away. */
+function refusal(token: string, kinds: readonly TokenKind[]): string {
+  const typ = isCanonical(token) ? typeOf(token) : undefined;
+  if (typ === undefined) return "This is not a token of this service; was it copied whole?";
+  const known = Object.values(KINDS).find((each) => each.typ === typ);
+  if (known === undefined) return "This token was made by another service.";
+  if (kinds.some((each) => KINDS[each].typ === typ)) {
+    return "This token was not signed with a key of this installation. Sign in here.";
+  }
+  return `A ${NAMES[typ] ?? "token"} is not taken here.`;
+}
+
+function typeOf(token: string): string | undefined {
+  try {
+    return decodeProtectedHeader(token).typ ?? "";
+  } catch {
+    return undefined;
+  }
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  [KINDS.access.typ]: "user's access token",
+  [KINDS.refresh.typ]: "refresh token",
+  [KINDS.guest.typ]: "guest's token",
+};
 
 function isIdText(value: unknown): value is string {
   return typeof value === "string" && isId(value);

@@ -1,3 +1,6 @@
+import { isId } from "./ids.ts";
+import { shown } from "./shown.ts";
+
 /**
  * The one error class and its closed list of codes.
  *
@@ -95,6 +98,21 @@ export class AppError extends Error {
 /** True for an AppError, and with `code` for one of that code. */
 export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
   return error instanceof AppError && (code === undefined || error.code === code);
+}
+
+/** 404 for an id that leads to nothing, or to nothing for this caller, alike. */
+export function unknownThing(what: string, id: string): AppError {
+  const text = isId(id) ? `There is no ${what} ${id}.` : `${shown(id)} is not the id of a ${what}.`;
+  return new AppError("not_found", text.replace(/ a (?=[aeio])/, " an "));
+}
+
+/** A 404 of what stands behind a thing tells of the thing alone, and not what it belongs to. */
+export async function behind<T>(what: string, id: string, looked: Promise<T>): Promise<T> {
+  try {
+    return await looked;
+  } catch (error) {
+    throw isAppError(error, "not_found") ? unknownThing(what, id) : error;
+  }
 }
 
 /** The error itself, or an `internal` one that carries it as its cause. */

@@ -1,7 +1,7 @@
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
-import { AppError, toAppError } from "../base/errors.ts";
+import { AppError, toAppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { type EncodedFrame, encodeFrame } from "../live/encoded-frame.ts";
@@ -144,7 +144,7 @@ export class LiveSocket implements FrameSink {
   }
 
   async #check(sessionId: string, again: boolean): ReturnType<ViewerPolicy["check"]> {
-    if (!isId(sessionId)) throw new AppError("not_found", "There is no such session.");
+    if (!isId(sessionId)) throw unknownThing("session", sessionId);
     const check = this.#parts.policy.check(this.#principal, sessionId, again);
     return withTimeout(check, this.#parts.limits.readTimeoutMs, "Checking your rights");
   }

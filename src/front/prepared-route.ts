@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { kindOfListing, onlyParameters } from "../api/known-parameters.ts";
 import type { Request, Route } from "../api/route.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { shown } from "../base/shown.ts";
 import type { Exchange } from "./exchange.ts";
@@ -50,10 +50,21 @@ export class PreparedRoute {
 
   /** Path parameters; one that cannot be the id of anything is answered like an unknown one. */
   params(params: Record<string, string>): Record<string, string> {
-    for (const name of this.#plainIds) if (!isId(params[name] ?? "")) throw notFound();
-    if (!this.#onlyPlainIds && !isStorable(params)) throw notFound();
-    if (this.#params?.(params) !== undefined) throw notFound();
+    for (const name of this.#plainIds) {
+      const id = params[name] ?? "";
+      if (!isId(id)) throw unknownThing(this.#thingOf(name), id);
+    }
+    const odd = !this.#onlyPlainIds && !isStorable(params);
+    if (odd || this.#params?.(params) !== undefined) throw this.#notFound(params);
     return params;
+  }
+
+  #notFound(params: Record<string, string>): AppError {
+    for (const [name, text] of Object.entries(params)) {
+      if (/(^|_)id$/.test(name) && !isId(text)) return unknownThing(this.#thingOf(name), text);
+    }
+    const wanted = Object.values(params).map(shown).join(", ");
+    return new AppError("not_found", `There is nothing called ${wanted} here.`);
   }
 
   /** A parameter named as an id is one of ours, unless its schema gives it a form of its own. */
@@ -61,6 +72,13 @@ export class PreparedRoute {
     if (name !== "id" && !name.endsWith("_id")) return false;
     const schema: TSchema | undefined = this.route.params?.properties?.[name];
     return schema?.pattern === undefined && schema?.format === undefined;
+  }
+
+  /** What an id in the path is of: `{session_id}`, or the `{id}` after `workspaces`. */
+  #thingOf(name: string): string {
+    if (name !== "id") return name.replace(/_id$/, "").replaceAll("_", " ");
+    const [, group = "thing"] = /([a-z-]+)\/\{id\}/.exec(this.route.path) ?? [];
+    return THINGS[group] ?? group.replaceAll("-", " ").replace(/s$/, "");
   }
 
   query(query: Request["query"]): Request["query"] {
@@ -105,6 +123,8 @@ export class PreparedRoute {
   }
 }
 
-function notFound(): AppError {
-  return new AppError("not_found", "There is no such thing.");
-}
+/** Groups of paths that are not named after what is in them. */
+const THINGS: Readonly<Record<string, string>> = {
+  summarisations: "summarisation job",
+  "api-keys": "key",
+};

@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { exampleOf } from "../api/openapi-examples.ts";
 
 /** Undefined when the value is right, else what is wrong with it, as one sentence. */
 export type SchemaCheck = (value: unknown) => string | undefined;
@@ -90,8 +91,19 @@ function expectation(error: ErrorObject): string {
   if (keyword === "maxLength") return `must have at most ${count(params.limit, "character")}`;
   if (keyword === "minItems") return `must have at least ${count(params.limit, "item")}`;
   if (keyword === "maxItems") return `must have at most ${count(params.limit, "item")}`;
-  if (keyword === "pattern") return "does not have the expected form";
+  if (keyword === "pattern") return patternExpectation(error);
   return error.message ?? "is not as expected";
+}
+
+const NOT_BLANK = "\\S";
+
+/** Most forms are told by an example; that something be said needs none. */
+function patternExpectation({ params, parentSchema, instancePath }: ErrorObject): string {
+  const pattern = String(params.pattern);
+  if (pattern === NOT_BLANK) return "must not be blank";
+  const example = exampleOf(parentSchema, instancePath.split("/").at(-1));
+  const fits = typeof example === "string" && new RegExp(pattern, "u").test(example);
+  return `does not have the expected form${fits ? `, which is as in ${JSON.stringify(example)}` : ""}`;
 }
 
 function count(limit: unknown, thing: string): string {

@@ -63,7 +63,9 @@ export class AddressGuard implements EndpointCheck {
     if (url === undefined) throw new EndpointRefused("`url` is not a URL.");
     if (url.protocol !== "https:" && !(this.#allowPrivate && url.protocol === "http:")) {
       throw new EndpointRefused(
-        `\`url\` must begin with https://${this.#allowPrivate ? " or http://" : ""}.`,
+        this.#allowPrivate
+          ? "`url` must begin with https:// or http://."
+          : "`url` must begin with https://; for tests on your own machine start the service with WEBHOOK_ALLOW_PRIVATE=1.",
       );
     }
     if (url.username !== "" || url.password !== "") {

@@ -1,7 +1,7 @@
 import type { ServerWritableStream } from "@grpc/grpc-js";
 import type { Principal } from "../auth/principal.ts";
 import { withTimeout } from "../base/deferred.ts";
-import { AppError, toAppError } from "../base/errors.ts";
+import { AppError, toAppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { EncodedFrame } from "../live/encoded-frame.ts";
@@ -82,7 +82,7 @@ export class WatchCall implements FrameSink, OpenStream {
 
   async #check(again: boolean): ReturnType<ViewerPolicy["check"]> {
     const { policy, principal, request } = this.#options;
-    if (!isId(request.sessionId)) throw new AppError("not_found", "There is no such session.");
+    if (!isId(request.sessionId)) throw unknownThing("session", request.sessionId);
     return policy.check(principal, request.sessionId, again);
   }
 

@@ -182,7 +182,7 @@ async function read(
 
 async function readOne(tx: CommonQueryMethods, id: string): Promise<ConcernRecord> {
   const [concern] = await read(tx, [sql.fragment`c.id = ${id}`], 1);
-  if (concern === undefined) throw new AppError("not_found", "There is no such concern.");
+  if (concern === undefined) throw new AppError("not_found", "There is no concern with this id.");
   return concern;
 }
 

@@ -45,7 +45,7 @@ export class LiveBeat {
               filter (where status in ('completed', 'failed')) as finalised
           from chunks where session_id = s.id) c on true
         where s.id = ${sessionId} and s.status <> 'deleted'`);
-      if (row === null) throw new AppError("not_found", "There is no such session.");
+      if (row === null) throw new AppError("not_found", "There is no session with this id.");
       const { received, finalised, isRecording, lastSeenAt, telemetry = {} } = row;
       return {
         type: "Heartbeat",

@@ -50,7 +50,7 @@ export class WorkspaceEditStore implements WorkspaceEdits {
       this.#pool.transaction(async (tx) => {
         // A session that starts meanwhile waits for this lock, and then finds no workspace.
         if ((await lockWorkspace(tx, id)) === undefined) {
-          throw new AppError("not_found", "There is no such workspace.");
+          throw new AppError("not_found", "There is no workspace with this id.");
         }
         await assertNoSessions(tx, id);
         await tx.query(sql.unsafe`

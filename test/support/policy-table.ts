@@ -165,7 +165,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   testWebhook: [webhook],
   rotateWebhookSecret: [webhook],
   listWebhookDeliveries: [webhook],
-  retryWebhookDelivery: [{ ...webhook, ...ask({ beyond: "There is no such delivery." }) }],
+  retryWebhookDelivery: [{ ...webhook, ...ask({ beyond: "There is no delivery with this id." }) }],
 
   // Device
   publishPairingCode: [everybody()],
@@ -199,7 +199,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
       MEMBERS_AND_ADMINS,
       ask({
         body: { workspace_id: "{workspace_id}", workshop_id: "none" },
-        beyond: "There is no such workshop.",
+        beyond: "none is not the id of a workshop.",
       }),
     ),
   ],

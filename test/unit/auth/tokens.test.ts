@@ -64,6 +64,23 @@ describe("tokens", () => {
     expect(await accepted(await resigned({}))).toBe(true);
   });
 
+  it("verify: says whether it is no token, another's, or of a kind that is not taken", async () => {
+    const said = (text: string) => tokens.verify(text, ["access"]).catch((error) => error.message);
+    const garbage = "This is not a token of this service; was it copied whole?";
+    expect(await said("abc")).toBe(garbage);
+    expect(await said(token.slice(0, -1))).toBe(garbage);
+    const times = { subject: newId(), scope: newId(), expiresAt: clock.now() + HOUR };
+    const elsewhere = new Tokens(new KeyRing([await newKey()]), clock);
+    const foreign = "This token was not signed with a key of this installation. Sign in here.";
+    expect(await said(await elsewhere.sign({ kind: "access", ...times }))).toBe(foreign);
+    expect(await said(await tokens.sign({ kind: "refresh", ...times }))).toBe(
+      "A refresh token is not taken here.",
+    );
+    expect(await said(await resigned({}, { typ: "JWT" }))).toBe(
+      "This token was made by another service.",
+    );
+  });
+
   it("verify: what it took before, no longer when its time or its key has ended", async () => {
     const time = new ManualClock();
     const ring = new KeyRing([key], time);
@@ -72,9 +89,11 @@ describe("tokens", () => {
     const given = await own.sign({ kind: "access", ...claims });
     const first = await own.verify(given, ["access"]);
     expect(await own.verify(given, ["access", "guest"])).toEqual(first);
-    await expect(own.verify(given, ["guest"])).rejects.toThrow("not valid here");
+    const mistaken = own.verify(given, ["guest"]);
+    await expect(mistaken).rejects.toThrow("A user's access token is not taken here.");
     ring.replace([await newKey()]);
-    await expect(own.verify(given, ["access"])).rejects.toThrow("not valid here");
+    const foreign = own.verify(given, ["access"]);
+    await expect(foreign).rejects.toThrow("not signed with a key of this installation");
     ring.replace([key]);
     expect(await own.verify(given, ["access"])).toEqual(first);
     time.advance(HOUR);

@@ -13,6 +13,8 @@ describe("schema check: sentences", () => {
         either: Type.Optional(Type.Union([Type.String(), Type.Object({ a: Type.Number() })])),
         kind: Type.Optional(Type.Literal("x")),
         code: Type.Optional(Type.String({ pattern: "^a+$" })),
+        label: Type.Optional(Type.String({ pattern: "^S[1-9]$", examples: ["S1"] })),
+        query: Type.Optional(Type.String({ pattern: "\\S" })),
         on: Type.Optional(Type.Boolean()),
       }),
     );
@@ -24,6 +26,9 @@ describe("schema check: sentences", () => {
     expect(check({ either: 1 })).toBe('"either" matches none of the allowed forms.');
     expect(check({ kind: "y" })).toBe('"kind" must be "x".');
     expect(check({ code: "b" })).toBe('"code" does not have the expected form.');
+    const form = '"label" does not have the expected form, which is as in "S1".';
+    expect(check({ label: "s1" })).toBe(form);
+    expect(check({ query: "  " })).toBe('"query" must not be blank.');
     expect(check({ on: "true" })).toBe('"on" must be true or false.');
     expect(check(null)).toBe("The request body must be an object.");
   });
