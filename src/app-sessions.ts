@@ -27,6 +27,7 @@ import type { SessionState } from "./session/state.ts";
 import type { SessionWrite } from "./session/write.ts";
 import { BlobSweep } from "./store/blob-sweep.ts";
 import { renderFrames } from "./store/live-frames.ts";
+import { ReadingPositions } from "./store/reading-positions.ts";
 import { SessionAudio } from "./store/session-audio.ts";
 import { SessionBacklog } from "./store/session-backlog.ts";
 import { SessionJournal } from "./store/session-journal.ts";
@@ -55,9 +56,12 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   stack.push("worker client", () => client.close());
   let fenced = 0;
   const finals = new FinalTimes();
+  const positions = new ReadingPositions(shared.pool, log);
+  stack.push("reading positions", () => positions.stop());
   const host: SessionHost = createHost(context, client, {
     finals,
     deviceOf: (id) => presence.of(id),
+    readTo: (id, samples) => positions.note(id, samples),
     onFenced: () => {
       fenced += 1;
     },
@@ -162,6 +166,7 @@ function deliverTo(
 interface HostHooks {
   finals: FinalTimes;
   deviceOf(sessionId: string): DeviceFrame | undefined;
+  readTo(sessionId: string, samples: number): void;
   onFenced(): void;
   onFailed(sessionId: string): void;
 }
@@ -169,7 +174,7 @@ interface HostHooks {
 function createHost(
   context: AppContext,
   client: WorkerClient,
-  { finals, deviceOf, onFenced, onFailed }: HostHooks,
+  { finals, deviceOf, readTo, onFenced, onFailed }: HostHooks,
 ): SessionHost {
   const { config, log, clock, shared, queues } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
@@ -193,6 +198,7 @@ function createHost(
       tell,
       times: finals,
       device: () => deviceOf(id),
+      readTo,
       publish: (frame) => publisher.transient(id, frame),
       publishTurn: (turn) => publisher.turn(id, turn),
     });

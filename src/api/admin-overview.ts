@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Clock, toTimestamp } from "../base/clock.ts";
 import { isAppError } from "../base/errors.ts";
+import { LAG } from "../base/lag.ts";
 import { JOB_KINDS } from "./jobs-directory.ts";
 import type {
   LiveSessionRecord,
@@ -75,7 +76,7 @@ const liveSchema = Type.Object({
   started_at: timestamp,
   node: Type.Optional(Type.String({ description: "Which node has its actor" })),
   pending_chunks: count,
-  lag_ms: Type.Integer({ minimum: 0, description: "Age of the oldest chunk without its words" }),
+  lag_ms: Type.Integer({ minimum: 0, description: LAG }),
 });
 
 const overviewSchema = Type.Object({
@@ -128,7 +129,7 @@ export function overviewRoutes({ overview, register, workers, ...ports }: Overvi
         queues: presentQueues(queues, now),
         sessions: {
           by_status: presentStatuses(statuses),
-          live: live.map((session) => presentLive(session, nodes ?? [], now)),
+          live: live.map((session) => presentLive(session, nodes ?? [])),
         },
       };
       return { status: 200, body };
@@ -192,10 +193,8 @@ function presentStatuses(
 function presentLive(
   session: LiveSessionRecord,
   nodes: readonly NodeRecord[],
-  now: number,
 ): Static<typeof liveSchema> {
   const node = nodes.find(({ partitions }) => partitions.includes(session.partition))?.name;
-  const { oldestPendingAt = now } = session;
   return {
     id: session.id,
     workspace_id: session.workspaceId,
@@ -203,6 +202,6 @@ function presentLive(
     started_at: toTimestamp(session.startedAt),
     ...(node !== undefined && { node }),
     pending_chunks: session.pendingChunks,
-    lag_ms: Math.max(0, Math.round(now - oldestPendingAt)),
+    lag_ms: session.lagMs,
   };
 }

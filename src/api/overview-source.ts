@@ -39,8 +39,8 @@ export interface LiveSessionRecord {
   /** Which node has its actor follows from it. */
   partition: number;
   pendingChunks: number;
-  /** When the oldest of those came, Unix milliseconds. */
-  oldestPendingAt?: number | undefined;
+  /** See `LAG`. */
+  lagMs: number;
 }
 
 /** Port: who hosts sessions now. Throws `unavailable` when the leases cannot be read. */

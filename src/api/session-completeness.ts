@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { LAG } from "../base/lag.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { toMilliseconds } from "./segments.ts";
 import { requireSession } from "./sessions-access.ts";
@@ -10,8 +11,8 @@ import type { GapReader, GapRecord } from "./transcript.ts";
 export interface AudioInventory {
   /** Length of all stored chunks together, seconds. */
   seconds: number;
-  /** Length of those that are neither in the text yet nor given up, seconds. */
-  waitingSeconds: number;
+  /** Length of what was not read yet, see `LAG`. */
+  lagMs: number;
   /** Last sequence that belongs to it, as said at its stop. */
   expectedLast?: number;
   /** Nothing is recorded any more. */
@@ -63,9 +64,7 @@ const missingSchema = Type.Object({
 const completenessSchema = Type.Object(
   {
     received_ms: Type.Integer({ description: "Length of all chunks that were stored" }),
-    lag_ms: Type.Integer({
-      description: "Length of what was stored and is not in the text yet: how far it lags behind",
-    }),
+    lag_ms: Type.Integer({ description: LAG }),
     complete: Type.Boolean({
       description: "The session has ended, and every chunk of it came and was read whole",
     }),
@@ -162,7 +161,7 @@ export function completenessRoutes(ports: CompletenessPorts): Route[] {
       const missing = missingSpans(inventory, gaps);
       const body: Static<typeof completenessSchema> = {
         received_ms: Math.round(inventory.seconds * 1_000),
-        lag_ms: Math.round(inventory.waitingSeconds * 1_000),
+        lag_ms: inventory.lagMs,
         complete: inventory.ended && !inventory.failed && inventory.settled && missing.length === 0,
         missing,
       };

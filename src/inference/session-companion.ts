@@ -48,6 +48,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #retries = 0;
   /** How far the session was ever read. */
   #processedTo = 0;
+  #notedTo = 0;
   readonly #suspicions = new Map<number, Suspicion>();
   readonly #interruptions: Interruptions;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -319,6 +320,13 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     if (!this.#stopped) this.#parts.publish(frame);
   }
 
+  /** For those who ask the record, not the actor. */
+  #noteRead(): void {
+    if (this.#notedTo === this.#processedTo) return;
+    this.#notedTo = this.#processedTo;
+    this.#parts.readTo?.(this.#parts.sessionId, this.#processedTo);
+  }
+
   #beat(): void {
     const state = this.#state;
     if (state === undefined || isOver(state.phase)) return;
@@ -326,6 +334,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     const position = Math.max(state.timeline.position, this.#reading?.fedTo ?? 0);
     const finalised = Math.min(position, this.#finalisedTo);
     const device = this.#parts.device?.();
+    this.#noteRead();
     this.#publish({
       type: "Heartbeat",
       session_id: state.sessionId,
@@ -358,6 +367,8 @@ export interface CompanionParts {
   times?: FinalTimes;
   /** How the recording device does, if it is known. */
   device?(): DeviceFrame | undefined;
+  /** How far the session was read, in samples; told when it has changed. */
+  readTo?(sessionId: string, samples: number): void;
   publish(frame: TransientFrame): void;
   publishTurn(turn: DurableTurn<SessionState, SessionEvent, SessionWrite>): void;
 }

@@ -13,7 +13,7 @@ const figuresRow = z.object({
   failed: z.boolean(),
   expectedLast: optionalColumn(z.number()),
   seconds: z.number(),
-  waitingSeconds: z.number(),
+  lagMs: z.number(),
   settled: z.boolean(),
   end: z.number(),
   nominal: z.number(),
@@ -50,8 +50,7 @@ export class PostgresAudioInventories implements AudioInventories {
         s.status = 'failed' as failed,
         s.last_chunk_sequence as "expectedLast",
         coalesce(sum(c.duration_seconds), 0)::float8 as seconds,
-        coalesce(sum(c.duration_seconds)
-          filter (where c.status in ('pending', 'processing')), 0)::float8 as "waitingSeconds",
+        session_lag_ms(s.id) as "lagMs",
         coalesce(bool_and(c.status in ('completed', 'failed')), true) as settled,
         coalesce(max(c.start_sample + c.length_samples), 0) as "end",
         coalesce(

@@ -13,6 +13,7 @@ const standingRow = z.object({
   isRecording: z.boolean(),
   received: z.number(),
   finalised: z.number(),
+  lagMs: z.number(),
   gaps: z.number(),
   lastSeenAt: optionalColumn(z.number()),
   telemetry: optionalColumn(z.record(z.unknown())),
@@ -33,6 +34,7 @@ export class LiveBeat {
     return guarded(async () => {
       const row = await this.#pool.maybeOne(sql.type(standingRow)`
         select s.seq, s.status = 'recording' as "isRecording",
+          session_lag_ms(s.id) as "lagMs",
           coalesce(c.received, 0) as received, coalesce(c.finalised, 0) as finalised,
           greatest(c.highest, s.last_chunk_sequence, -1) + 1 - c.held as gaps,
           d.last_seen_at as "lastSeenAt", d.telemetry
@@ -46,14 +48,14 @@ export class LiveBeat {
           from chunks where session_id = s.id) c on true
         where s.id = ${sessionId} and s.status <> 'deleted'`);
       if (row === null) throw new AppError("not_found", "There is no session with this id.");
-      const { received, finalised, isRecording, lastSeenAt, telemetry = {} } = row;
+      const { received, finalised, lagMs, isRecording, lastSeenAt, telemetry = {} } = row;
       return {
         type: "Heartbeat",
         session_id: sessionId,
         seq: row.seq,
         audio_received: toSeconds(received),
         audio_finalised: toSeconds(finalised),
-        lag_ms: Math.max(0, Math.round((received - finalised) / 16)),
+        lag_ms: lagMs,
         gaps: row.gaps,
         ...(isRecording &&
           lastSeenAt !== undefined && {

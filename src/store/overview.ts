@@ -16,7 +16,7 @@ const liveRow = z.object({
   startedAt: z.number(),
   partition: z.number(),
   pendingChunks: z.number(),
-  oldestPendingAt: optionalColumn(z.number()),
+  lagMs: z.number(),
 });
 
 /** Numbers of what is under way, from the tables that the work itself goes by. */
@@ -69,9 +69,10 @@ export class PostgresOverview implements OverviewSource {
     return guarded(async () => [
       ...(await this.#pool.any(sql.type(liveRow)`
         select s.id, s.workspace_id as "workspaceId", s.seq, s.started_at as "startedAt",
-          s.partition, waiting.count as "pendingChunks", waiting.oldest as "oldestPendingAt"
+          s.partition, waiting.count as "pendingChunks",
+          case when waiting.count = 0 then 0 else session_lag_ms(s.id) end as "lagMs"
         from sessions s cross join lateral (
-          select count(*)::int as count, min(c.uploaded_at) as oldest from chunks c
+          select count(*)::int as count from chunks c
           where c.session_id = s.id and c.status in ('pending', 'processing')
         ) as waiting
         where s.status = 'recording'

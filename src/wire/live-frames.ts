@@ -171,6 +171,7 @@ export interface HeartbeatFrame {
   seq: number;
   audio_received: number;
   audio_finalised: number;
+  /** See `LAG`. */
   lag_ms: number;
   gaps: number;
   /** Of a recording session, once its device was heard of. */

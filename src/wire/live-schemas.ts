@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { LAG } from "../base/lag.ts";
 import type * as Frames from "./live-frames.ts";
 import { NOTICE_CODES, type NoticeCode } from "./notice-codes.ts";
 
@@ -250,7 +251,7 @@ export const SERVER_FRAMES = {
       seq: Type.Integer(),
       audio_received: seconds("Audio"),
       audio_finalised: seconds("Audio"),
-      lag_ms: Type.Number(),
+      lag_ms: Type.Number({ description: LAG }),
       gaps: Type.Integer(),
       device: Type.Optional(device),
     }),

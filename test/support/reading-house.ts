@@ -21,6 +21,7 @@ import { tryOutsideCommand } from "../../src/session/outside-command.ts";
 import type { SessionState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
 import { PostgresAudioInventories } from "../../src/store/audio-inventories.ts";
+import { ReadingPositions } from "../../src/store/reading-positions.ts";
 import { SessionAudio } from "../../src/store/session-audio.ts";
 import { SessionJournal } from "../../src/store/session-journal.ts";
 import type { TransientFrame } from "../../src/wire/live-frames.ts";
@@ -102,6 +103,7 @@ export class ReadingHouse {
       },
     };
     const tails = new LiveTails({ follow: () => () => {} }, source);
+    const positions = new ReadingPositions(pool, silentLog);
     const createCompanion = ({ id, tell }: CompanionContext<SessionCommand>) =>
       new SessionCompanion({
         sessionId: id,
@@ -110,6 +112,7 @@ export class ReadingHouse {
         tails,
         log: silentLog,
         tell,
+        readTo: (session, samples) => positions.note(session, samples),
         publish: (frame) => this.frames.push(frame),
         publishTurn: () => {},
       });
@@ -271,7 +274,7 @@ export class ReadingHouse {
   /** As the session's completeness tells it, in milliseconds. */
   async lag(sessionId: string): Promise<number> {
     const inventory = await new PostgresAudioInventories(this.house.pool).of(sessionId);
-    return Math.round(inventory.waitingSeconds * 1_000);
+    return inventory.lagMs;
   }
 
   async words(sessionId: string): Promise<string[]> {
