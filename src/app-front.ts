@@ -1,6 +1,5 @@
 import type { AudioStreams } from "./api/audio-streams.ts";
 import { DeviceStreams } from "./api/device-streams.ts";
-import type { HealthCheck } from "./api/health.ts";
 import type { Heartbeats } from "./api/heartbeats.ts";
 import { type ApiPorts, createRoutes } from "./api/routes.ts";
 import type { CommandNotifier } from "./api/sessions-outbox.ts";
@@ -10,11 +9,12 @@ import { createHeartbeats } from "./app-devices.ts";
 import { createErasure } from "./app-erasure.ts";
 import { createGraphPorts } from "./app-graph.ts";
 import { createGroupPorts } from "./app-groups.ts";
+import { healthPorts } from "./app-health.ts";
 import { createLiveSource, createViewerPolicy } from "./app-live.ts";
 import { createOverviewPorts } from "./app-overview.ts";
 import { createQueryPorts } from "./app-queries.ts";
 import { createSessionPorts } from "./app-session-ports.ts";
-import type { AppContext, Shared } from "./app-shared.ts";
+import type { AppContext } from "./app-shared.ts";
 import { createNotifier } from "./app-streams.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
 import { asyncApiDocument } from "./front/async-api.ts";
@@ -30,7 +30,6 @@ import { DeviceStore } from "./store/devices.ts";
 import { PostgresElevations } from "./store/elevations.ts";
 import { PostgresIdempotencyBook } from "./store/idempotency.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
-import { pingDatabase } from "./store/ping.ts";
 import { PostgresRedoSettings } from "./store/redo-settings.ts";
 import { PostgresSegmentEdits } from "./store/segment-edits.ts";
 import { PostgresSegments } from "./store/segments.ts";
@@ -133,7 +132,7 @@ function createPorts(
   { directory, backlog }: { directory: PostgresSessions; backlog: UploadBacklog },
   publicUrl: () => string,
 ): ApiPorts {
-  const { version, clock, shared } = context;
+  const { shared } = context;
   const notifier = createNotifier(shared);
   const segments = new PostgresSegments(shared.pool);
   const groups = createGroupPorts(context, { directory, notifier });
@@ -162,12 +161,7 @@ function createPorts(
     docs: { asyncApi: asyncApiDocument },
     graph: createGraphPorts(context, { directory, workspaces: new WorkspaceStore(shared.pool) }),
     queries: createQueryPorts(context, directory),
-    health: {
-      checks: { run: () => runChecks(shared) },
-      version,
-      clock,
-      stopping: () => context.stack.stopping,
-    },
+    health: healthPorts(context),
   };
 }
 
@@ -282,28 +276,4 @@ function createConversationPorts(
     },
     summaries: { directory, summaries: new PostgresSummaries(pool), cursorKey },
   };
-}
-
-async function runChecks({ pool, bus, placement }: Shared): Promise<Record<string, HealthCheck>> {
-  const database = await pingDatabase(pool).then(
-    (): HealthCheck => ({ status: "ok" }),
-    (): HealthCheck => ({ status: "down", message: "PostgreSQL does not answer." }),
-  );
-  const nats = await bus.rtt().then(
-    (): HealthCheck => ({ status: "ok" }),
-    (): HealthCheck => ({
-      status: "degraded",
-      message: "NATS does not answer; audio is stored and will be transcribed later.",
-    }),
-  );
-  return { database, nats, workers: checkWorkers(placement) };
-}
-
-function checkWorkers(placement: Shared["placement"]): HealthCheck {
-  const states = placement.status().map(({ state }) => state);
-  if (states.includes("available")) return { status: "ok" };
-  const message = states.includes("full")
-    ? "All workers are busy; audio is stored and waits for its turn."
-    : "No worker is running; audio is stored and waits.";
-  return { status: "degraded", message };
 }

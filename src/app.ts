@@ -1,5 +1,7 @@
+import { readiness } from "./api/health.ts";
 import { startHousekeeping } from "./app-erasure.ts";
 import { startFront } from "./app-front.ts";
+import { healthPorts } from "./app-health.ts";
 import { createMetrics } from "./app-metrics.ts";
 import { startRpc } from "./app-rpc.ts";
 import { type SessionsRole, startSessions } from "./app-sessions.ts";
@@ -8,10 +10,10 @@ import { createAudioStreams, createNotifier, startBacklog } from "./app-streams.
 import { systemClock } from "./base/clock.ts";
 import { listenOn } from "./base/listening.ts";
 import type { Log } from "./base/log.ts";
+import { OpsServer } from "./base/ops-server.ts";
 import { QueueMetrics } from "./base/queue-metrics.ts";
 import { Stack } from "./base/stack.ts";
 import type { Config } from "./config.ts";
-import { OpsServer } from "./ops-server.ts";
 import { PostgresAudit } from "./store/audit.ts";
 
 export interface RunningApp {
@@ -68,7 +70,7 @@ async function startParts(
   const streams = createAudioStreams(context, createNotifier(shared), backlog);
   const rpc = await startRpc(context, streams);
   const metrics = createMetrics(context, sessions, rpc.figures);
-  const ops = new OpsServer(metrics, () => !stack.stopping);
+  const ops = new OpsServer({ metrics, ready: readiness(healthPorts(context)) });
   const opsPort = await listenOn("OPS_PORT", config.opsPort, (port) =>
     ops.start(config.host, port),
   );

@@ -41,6 +41,10 @@ export class Announcer {
     this.#log = options.log.child({ part: "announce" });
   }
 
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
   start(): void {
     this.#every = setInterval(() => this.#publish(), EVERY_MS);
     this.#running = this.#run();

@@ -2,12 +2,13 @@ import { randomUUID } from "node:crypto";
 import { totalmem } from "node:os";
 import { systemClock } from "../src/base/clock.ts";
 import type { Log } from "../src/base/log.ts";
+import { OpsServer } from "../src/base/ops-server.ts";
 import { QueueMetrics, type QueueOwner } from "../src/base/queue-metrics.ts";
 import { Stack } from "../src/base/stack.ts";
 import { fingerprintOfKey } from "../src/wire/worker-announcement.ts";
 import { Announcer } from "./announce.ts";
 import { graphService } from "./graph-service.ts";
-import { startOps } from "./ops-server.ts";
+import { opsSource, type WorkerStanding } from "./ops-source.ts";
 import { ThreadPool } from "./pool.ts";
 import { WorkerServer } from "./server.ts";
 import type { WorkerSettings } from "./settings.ts";
@@ -70,8 +71,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const bound = await server.start();
     parts.push("grpc", () => server.stop(GRACE_MS));
     const address = settings.advertise ?? `${host.includes(":") ? `[${host}]` : host}:${bound}`;
-    const opsPort = await startOperations(settings, parts, [pool, server, thread], () => {
-      return !server.isDraining;
+    const opsPort = await startOps(settings, parts, [pool, server, thread], {
+      version,
+      isDraining: () => server.isDraining,
+      sessions: () => ({ held: pool.sessions, capacity: pool.capacity }),
+      isAnnounced: () => announcer?.isConnected === true,
     });
     announcer = createAnnouncer({ settings, version, log, address, pool, server });
     announcer?.start();
@@ -90,19 +94,20 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   }
 }
 
-/** The port of its metrics and health; undefined when none is wanted. */
-async function startOperations(
+/** Its operations port; undefined when none is wanted. */
+async function startOps(
   { host, opsPort }: WorkerSettings,
   parts: Stack,
   owners: readonly QueueOwner[],
-  isReady: () => boolean,
+  standing: WorkerStanding,
 ): Promise<number | undefined> {
   if (opsPort === undefined) return undefined;
   const queues = new QueueMetrics();
   for (const owner of owners) queues.add(owner);
-  const ops = await startOps(host, opsPort, queues, isReady);
+  const ops = new OpsServer(opsSource(queues, standing));
+  const port = await ops.start(host, opsPort);
   parts.push("operations port", () => ops.stop());
-  return ops.port;
+  return port;
 }
 
 function createAnnouncer(options: {

@@ -96,7 +96,7 @@ export class Environments {
     };
   }
 
-  worker(at: Addresses, port: number, name: string): NodeJS.ProcessEnv {
+  worker(at: Addresses, port: number, opsPort: number, name: string): NodeJS.ProcessEnv {
     return {
       ...this.#base,
       ...this.#nats(at),
@@ -105,6 +105,8 @@ export class Environments {
       // Of two with one name only the one that was heard last would get work.
       WORKER_ID:
         (name === "worker" ? this.#base.WORKER_ID : undefined) ?? `${this.#node}-${name}-${port}`,
+      WORKER_OPS_PORT:
+        (name === "worker" ? this.#base.WORKER_OPS_PORT : undefined) ?? String(opsPort),
       // With more, what a recycled thread's decoders held stays with the process.
       MALLOC_ARENA_MAX: this.#base.MALLOC_ARENA_MAX ?? "1",
     };

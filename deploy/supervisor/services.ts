@@ -70,8 +70,9 @@ async function workerEnvironment(
   isFirst: boolean,
   plan: ServicePlan,
 ): Promise<NodeJS.ProcessEnv> {
-  const { at, environments } = plan;
-  return environments.worker(at, await servicePort(name, "worker", isFirst, plan), name);
+  const { at, environments, ports } = plan;
+  const port = await servicePort(name, "worker", isFirst, plan);
+  return environments.worker(at, port, await ports.take(portName(name, "ops")), name);
 }
 
 async function servicePort(

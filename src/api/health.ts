@@ -92,9 +92,18 @@ export function healthRoutes(ports: HealthPorts): Route[] {
       summary: "The process can serve requests",
       description: "503 as soon as it is stopping, while it still serves what comes.",
       responses,
-      handle: async () => (ports.stopping?.() ? down("The service is stopping.", {}) : report()),
+      handle: readiness(ports, startedAt),
     }),
   ];
+}
+
+/** Answers whether the process can serve requests, and what is wrong when it cannot. */
+export function readiness(
+  ports: HealthPorts,
+  startedAt = ports.clock.monotonic(),
+): () => Promise<Reply> {
+  return async () =>
+    ports.stopping?.() ? down("The service is stopping.", {}) : health(ports, startedAt);
 }
 
 async function health(ports: HealthPorts, startedAt: number): Promise<Reply> {

@@ -8,6 +8,7 @@ import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { findSpeechRoot } from "../support/native-packages.ts";
 import { scrapeQueues } from "../support/scraped-metrics.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
+import { until } from "../support/until.ts";
 
 const MAIN = fileURLToPath(new URL("../../workers/main.ts", import.meta.url));
 
@@ -81,11 +82,20 @@ describe("worker process", () => {
     ]);
     expect(queues.get("sessions")).toEqual({ length: 1, limit: 4 });
     expect(text).toMatch(/^process_resident_memory_bytes \d/m);
-    for (const path of ["/health/live", "/health/ready"]) {
-      expect(await (await fetch(`${ready.ops_url}${path}`)).text()).toBe('{"status":"ok"}');
-    }
+    const health = async (path: string) => {
+      const answer = await fetch(`${ready.ops_url}/health/${path}`);
+      return [answer.status, await answer.json()];
+    };
+    expect(await health("live")).toEqual([200, { status: "ok" }]);
+    const unknown = "NATS does not know this worker; it serves only who has its address.";
+    const checks = { threads: { status: "ok" }, nats: { status: "degraded", message: unknown } };
+    const standing = { status: "degraded", version: expect.any(String), checks };
+    expect(await health("ready")).toEqual([200, standing]);
+    expect((await health("nothing"))[0]).toBe(404);
     const exit = once(child, "exit");
     child.kill("SIGTERM");
+    await until(async () => (await health("ready"))[0] === 503, "it to be no longer ready");
+    expect(await health("ready")).toMatchObject([503, { message: "The worker is stopping." }]);
     expect((await probe.end())?.code).toBe("unavailable");
     await withTimeout(exit, 9_500, "The end of the worker");
     expect(child.exitCode).toBe(0);

@@ -1,24 +1,47 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { OpsServer } from "../../../src/base/ops-server.ts";
 import { QueueMetrics } from "../../../src/base/queue-metrics.ts";
-import { type RunningOps, startOps } from "../../../workers/ops-server.ts";
+import { opsSource } from "../../../workers/ops-source.ts";
 
 describe("worker's operations port", () => {
-  let ops: RunningOps | undefined;
-  let isReady = true;
+  let ops: OpsServer | undefined;
+  let port = 0;
+  const standing = { isDraining: false, held: 0, capacity: 4, isAnnounced: true };
   const ask = async (path: string) => {
-    const answer = await fetch(`http://127.0.0.1:${ops?.port}${path}`);
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
     return { status: answer.status, body: await answer.text() };
+  };
+  const ready = async () => {
+    const { status, body } = await ask("/health/ready");
+    return [status, JSON.parse(body)] as const;
   };
 
   afterEach(() => ops?.stop());
 
   test("worker's operations port: is ready until the worker stops, and alive for longer", async () => {
-    ops = await startOps("127.0.0.1", 0, new QueueMetrics(), () => isReady);
-    expect(await ask("/health/live")).toEqual({ status: 200, body: '{"status":"ok"}' });
-    expect(await ask("/health/ready")).toEqual({ status: 200, body: '{"status":"ok"}' });
-    isReady = false;
-    expect(await ask("/health/live")).toMatchObject({ status: 200 });
-    expect(await ask("/health/ready")).toEqual({ status: 503, body: '{"status":"stopping"}' });
+    ops = new OpsServer(
+      opsSource(new QueueMetrics(), {
+        version: "1.0.0",
+        isDraining: () => standing.isDraining,
+        sessions: () => standing,
+        isAnnounced: () => standing.isAnnounced,
+      }),
+    );
+    port = await ops.start("127.0.0.1", 0);
+    const ok = { status: "ok" };
+    expect(await ready()).toEqual([
+      200,
+      { status: "ok", version: "1.0.0", checks: { threads: ok, nats: ok } },
+    ]);
+    standing.held = 4;
+    const full = { status: "degraded", message: "All 4 places for sessions are taken." };
+    expect(await ready()).toMatchObject([200, { status: "degraded", checks: { threads: full } }]);
+    standing.capacity = 0;
+    const message = "No recognition thread is running at the moment.";
+    expect(await ready()).toMatchObject([503, { success: false, message, status: "down" }]);
+    standing.isDraining = true;
+    expect(await ready()).toMatchObject([503, { message: "The worker is stopping." }]);
+    expect(await ask("/health/live")).toMatchObject({ status: 200, body: '{"status":"ok"}\n' });
     expect(await ask("/health")).toMatchObject({ status: 404 });
     expect(await ask("/metrics")).toMatchObject({ status: 200 });
   });

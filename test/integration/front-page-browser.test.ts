@@ -1,0 +1,94 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SmtpMail } from "../../src/mail/smtp-mail.ts";
+import { openChromium } from "../support/chromium.ts";
+import { HttpHouse } from "../support/http-house.ts";
+import { MailServer } from "../support/mail-server.ts";
+import { until } from "../support/until.ts";
+
+const NEVER = "x".repeat(43);
+
+describe("first address in a browser", () => {
+  let house: HttpHouse;
+  let mails: MailServer;
+  let smtp: SmtpMail;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    house = await HttpHouse.open();
+    mails = await MailServer.start();
+    smtp = new SmtpMail(mails.url, "Voice <voice@example.org>");
+    house.accounts.mail = smtp;
+    browser = await openChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    smtp?.close();
+    await house?.close();
+    await mails?.stop();
+  });
+
+  /** A page whose errors, those of its policy above all, fail the test that asks for them. */
+  async function open(path: string, errors: string[] = []): Promise<Page> {
+    const page = await browser.newPage();
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (line) => {
+      if (line.type() === "error") errors.push(line.text());
+    });
+    await page.goto(new URL(path, house.url).href);
+    return page;
+  }
+
+  /** The token of the newest letter. */
+  async function mailed(): Promise<string> {
+    await until(() => mails.received.length > 0, "the mail", 10_000);
+    const text = (mails.received.pop()?.text ?? "").replaceAll("=\r\n", "").replaceAll("=3D", "=");
+    return /#\/sign-in\?token=([0-9A-Za-z]{43})\b/.exec(text)?.[1] ?? "";
+  }
+
+  it("signs in with a mailed link, whose token leaves address bar and history at once", async () => {
+    const { email } = await house.accounts.addUser("moderator");
+    const errors: string[] = [];
+    const page = await open("/", errors);
+    await page.getByLabel("Have a sign-in link sent").fill(email);
+    await page.getByRole("button", { name: "Send link" }).click();
+    await page.getByText("a sign-in link is on its way").waitFor();
+    const link = `/#/sign-in?token=${await mailed()}`;
+    await page.goto(new URL(link, house.url).href);
+    await page.getByText(`You are signed in as ${email} (moderator).`).waitFor();
+    expect(page.url()).toBe(new URL("/", house.url).href);
+    await page.goBack();
+    expect(page.url()).not.toContain("token");
+    const again = await open("/", errors);
+    await again.goto(new URL(link, house.url).href);
+    await again.getByText("This link was used before, or its 10 minutes are over.").waitFor();
+    expect(await again.getByRole("button", { name: "Send link" }).isVisible()).toBe(true);
+    // Answers that are errors are told there as well; what matters is the page's own.
+    expect(errors.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([]);
+  });
+
+  it("hands out a token that works, and says how to go on in a terminal", async () => {
+    const { email, id } = await house.accounts.addUser();
+    await house.call("POST", "/auth/request-magic-link", { body: { email } });
+    const page = await open(`/#/sign-in?token=${await mailed()}`);
+    await page.getByRole("heading", { name: "Signed in" }).waitFor();
+    const token = await page.getByLabel("Your access token").inputValue();
+    const me = await house.call("GET", "/auth/me", { bearer: token });
+    expect(me.body).toMatchObject({ id, email });
+    expect(await page.getByText(`npx voice login --base-url ${house.url}`).isVisible()).toBe(true);
+    const focused = await page.evaluate("document.activeElement.id");
+    expect(focused).toBe("account");
+  });
+
+  it("fits a phone, and reads in the light and in the dark", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await browser.newPage({ viewport: { width: 390, height: 844 }, colorScheme });
+      await page.goto(new URL(`/#/sign-in?token=${NEVER}`, house.url).href);
+      await page.getByText("This link was used before").waitFor();
+      const wider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      expect(wider).toBe(false);
+      const text = await page.evaluate("getComputedStyle(document.body).color");
+      expect(text).toBe(colorScheme === "light" ? "rgb(0, 0, 0)" : "rgb(255, 255, 255)");
+    }
+  });
+});

@@ -1,0 +1,60 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+import type { OpsSource } from "../src/base/ops-server.ts";
+import { type QueueOwner, renderQueues } from "../src/base/queue-metrics.ts";
+
+/** What a worker's readiness goes by. */
+export interface WorkerStanding {
+  version: string;
+  isDraining(): boolean;
+  /** Sessions that its threads hold, and those that they can hold. */
+  sessions(): { held: number; capacity: number };
+  /** False while nobody can find it. */
+  isAnnounced(): boolean;
+}
+
+interface Check {
+  status: "ok" | "degraded" | "down";
+  message?: string;
+}
+
+/** Metrics and readiness of a worker, for its operations port. */
+export function opsSource(queues: QueueOwner, standing: WorkerStanding): OpsSource {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return {
+    metrics: {
+      contentType: registry.contentType,
+      text: async () => `${await registry.metrics()}${renderQueues(queues.queues)}`,
+    },
+    ready: async () => readiness(standing),
+  };
+}
+
+function readiness(standing: WorkerStanding): { status: number; body: object } {
+  const checks = { threads: threads(standing), nats: nats(standing) };
+  const failing = Object.values(checks).find(({ status }) => status === "down");
+  const why = standing.isDraining() ? "The worker is stopping." : failing?.message;
+  if (why !== undefined) {
+    return { status: 503, body: { success: false, message: why, status: "down", checks } };
+  }
+  const isWhole = Object.values(checks).every(({ status }) => status === "ok");
+  const { version } = standing;
+  return { status: 200, body: { status: isWhole ? "ok" : "degraded", version, checks } };
+}
+
+function threads(standing: WorkerStanding): Check {
+  const { held, capacity } = standing.sessions();
+  if (capacity === 0) {
+    return { status: "down", message: "No recognition thread is running at the moment." };
+  }
+  if (held < capacity) return { status: "ok" };
+  return { status: "degraded", message: `All ${capacity} places for sessions are taken.` };
+}
+
+function nats(standing: WorkerStanding): Check {
+  if (standing.isAnnounced()) return { status: "ok" };
+  return {
+    status: "degraded",
+    message: "NATS does not know this worker; it serves only who has its address.",
+  };
+}
