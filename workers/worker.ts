@@ -68,15 +68,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     parts.push("graph thread", () => thread.stop());
     const services = [graphService({ thread, key, log })];
     const server = new WorkerServer({ workerId, version, host, port, key, pool, log, services });
-    const bound = await server.start();
-    parts.push("grpc", () => server.stop(GRACE_MS));
-    const address = settings.advertise ?? `${host.includes(":") ? `[${host}]` : host}:${bound}`;
+    // First, so that it tells of the stop for as long as calls are ending.
     const opsPort = await startOps(settings, parts, [pool, server, thread], {
       version,
       isDraining: () => server.isDraining,
       sessions: () => ({ held: pool.sessions, capacity: pool.capacity }),
       isAnnounced: () => announcer?.isConnected === true,
     });
+    const bound = await server.start();
+    parts.push("grpc", () => server.stop(GRACE_MS));
+    const address = settings.advertise ?? `${host.includes(":") ? `[${host}]` : host}:${bound}`;
     announcer = createAnnouncer({ settings, version, log, address, pool, server });
     announcer?.start();
     return {
