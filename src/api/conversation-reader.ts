@@ -24,6 +24,8 @@ export interface SpokenPassage {
   endMs: number;
   label: string;
   text: string;
+  /** Places, counted from 0, of the words of the text that are unclear. */
+  unclear: number[];
 }
 
 /** Port: conversations to answer from. Every method throws `unavailable` when storage is away. */

@@ -3,7 +3,8 @@ export interface GraphSegment {
   label: string;
   start: number;
   end: number;
-  words: { text: string; start: number; end: number }[];
+  /** Unclear ones name nothing. */
+  words: { text: string; start: number; end: number; unclear?: boolean | undefined }[];
 }
 
 export interface GraphSpeaker {

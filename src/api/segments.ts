@@ -58,11 +58,17 @@ export function toMilliseconds(samples: number): number {
   return Math.round(samples / 16);
 }
 
-const wordSchema = Type.Object({
+export const wordSchema = Type.Object({
   word: Type.String(),
   start_ms: Type.Integer(),
   end_ms: Type.Integer(),
   confidence: Type.Number(),
+  unclear: Type.Optional(
+    Type.Boolean({
+      description:
+        "True where the recogniser is likely to have misheard: below its engine's floor of confidence. Otherwise absent, as of words that a person edited",
+    }),
+  ),
 });
 
 export const segmentSchema = Type.Object({
@@ -96,12 +102,14 @@ export function presentRevised(segment: SegmentRecord): Static<typeof revisedSeg
   return { ...presentSegment(segment), revision: segment.revision };
 }
 
-function presentWords(words: readonly Word[]): Static<typeof wordSchema>[] {
+/** A segment's words, with those that are unclear marked. */
+export function presentWords(words: readonly Word[]): Static<typeof wordSchema>[] {
   return words.map((word) => ({
     word: word.text,
     start_ms: toMilliseconds(word.start),
     end_ms: toMilliseconds(word.end),
     confidence: word.confidence,
+    ...(word.unclear === true ? { unclear: true } : {}),
   }));
 }
 

@@ -1,3 +1,4 @@
+import { markUnclear, unclearPlaces } from "../base/unclear-words.ts";
 import type { SegmentRecord } from "./segments.ts";
 
 /** One caption: who says what from when to when. Times are milliseconds. */
@@ -15,6 +16,7 @@ const SAMPLES_PER_MS = 16;
 /**
  * Segments as captions: a long one becomes several, cut between words at the
  * times of its words, or in proportion to the text when a person edited it.
+ * Unclear words are marked in each caption for itself.
  */
 export function toCues(
   segments: readonly SegmentRecord[],
@@ -27,28 +29,44 @@ export function toCues(
 
 function cut(segment: SegmentRecord, names: ReadonlyMap<string, string>): Cue[] {
   const speaker = names.get(segment.label) ?? segment.label;
-  const words = timedWords(segment);
   const cues: Cue[] = [];
-  for (const word of words) {
+  let shown: TimedWord[] = [];
+  for (const word of timedWords(segment)) {
     const cue = cues.at(-1);
-    if (cue === undefined || cue.text.length + 1 + word.text.length > CUE_CHARACTERS) {
-      cues.push({ start: word.start, end: word.end, speaker, text: word.text });
+    const text = markedWords([...shown, word]);
+    if (cue === undefined || text.length > CUE_CHARACTERS) {
+      shown = [word];
+      cues.push({ start: word.start, end: word.end, speaker, text: markedWords(shown) });
     } else {
-      cue.text += ` ${word.text}`;
+      shown.push(word);
+      cue.text = text;
       cue.end = word.end;
     }
   }
   return cues;
 }
 
-function timedWords(segment: SegmentRecord): { text: string; start: number; end: number }[] {
+interface TimedWord {
+  text: string;
+  start: number;
+  end: number;
+  unclear?: boolean | undefined;
+}
+
+function markedWords(words: readonly TimedWord[]): string {
+  const texts = words.map(({ text }) => text);
+  return markUnclear(texts, unclearPlaces(words));
+}
+
+function timedWords(segment: SegmentRecord): TimedWord[] {
   const toMs = (samples: number): number => Math.round(samples / SAMPLES_PER_MS);
   const texts = segment.text.split(/\s+/).filter((text) => text !== "");
   if (texts.length === segment.words.length) {
-    return segment.words.map(({ text, start, end }) => ({
+    return segment.words.map(({ text, start, end, unclear }) => ({
       text,
       start: toMs(start),
       end: toMs(end),
+      unclear,
     }));
   }
   const length = texts.reduce((sum, text) => sum + text.length + 1, 0);

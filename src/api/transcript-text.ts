@@ -1,4 +1,6 @@
+import { UNCLEAR_LEGEND } from "../base/unclear-words.ts";
 import type { SegmentRecord } from "./segments.ts";
+import { hasUnclear, markedText } from "./transcript-marks.ts";
 
 /** `00:12`, from an hour on `1:00:12`. */
 function clockTime(samples: number): string {
@@ -11,17 +13,19 @@ function clockTime(samples: number): string {
 
 /**
  * A transcript as plain text: a line `[00:12] S1: words` for each segment, with
- * the display name in place of a label that somebody claimed.
+ * the display name in place of a label that somebody claimed. What its marks of
+ * unclear words mean is told at the end.
  */
 export function transcriptText(
   segments: readonly SegmentRecord[],
   names: ReadonlyMap<string, string>,
 ): string {
-  return segments
+  const lines = segments
     .filter((segment) => segment.text !== "")
     .map((segment) => {
       const speaker = names.get(segment.label) ?? segment.label;
-      return `[${clockTime(segment.start)}] ${speaker}: ${segment.text}\n`;
-    })
-    .join("");
+      return `[${clockTime(segment.start)}] ${speaker}: ${markedText(segment)}\n`;
+    });
+  if (segments.some(hasUnclear)) lines.push(`\n${UNCLEAR_LEGEND}\n`);
+  return lines.join("");
 }

@@ -3,10 +3,12 @@ import { AppError } from "../base/errors.ts";
 import { defineRoute, type Reply, type Route } from "./route.ts";
 import {
   presentSegment,
+  presentWords,
   type SegmentReader,
   type SegmentRecord,
   segmentSchema,
   toMilliseconds,
+  wordSchema,
 } from "./segments.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory, SessionRecord, SpeakerRecord } from "./sessions-directory.ts";
@@ -45,7 +47,9 @@ const transcriptSchema = Type.Object({
   language: Type.String(),
   status: sessionStatus,
   speakers: Type.Array(speakerSchema),
-  segments: Type.Array(segmentSchema),
+  segments: Type.Array(
+    Type.Composite([segmentSchema, Type.Object({ words: Type.Optional(Type.Array(wordSchema)) })]),
+  ),
   gaps: Type.Array(gapSchema),
 });
 
@@ -72,7 +76,10 @@ export function transcriptFormat(format: Format | undefined, accept: string | un
   return "json";
 }
 
-function presentTranscript(transcript: Transcript): Static<typeof transcriptSchema> {
+function presentTranscript(
+  transcript: Transcript,
+  withWords: boolean,
+): Static<typeof transcriptSchema> {
   const { session } = transcript;
   return {
     session_id: session.id,
@@ -80,7 +87,10 @@ function presentTranscript(transcript: Transcript): Static<typeof transcriptSche
     language: session.language,
     status: session.status,
     speakers: transcript.speakers.map(presentSpeaker),
-    segments: transcript.segments.map(presentSegment),
+    segments: transcript.segments.map((segment) => ({
+      ...presentSegment(segment),
+      ...(withWords ? { words: presentWords(segment.words) } : {}),
+    })),
     gaps: transcript.gaps.map((gap) => ({
       chunk_sequence: gap.sequence,
       start_ms: toMilliseconds(gap.start),
@@ -157,7 +167,7 @@ export function transcriptRoutes(ports: TranscriptPorts): Route[] {
     tag: "Session",
     summary: "The whole transcript",
     description:
-      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names.",
+      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
     query: Type.Object({
@@ -166,6 +176,7 @@ export function transcriptRoutes(ports: TranscriptPorts): Route[] {
           (["json", "txt", "md", "srt", "vtt"] as const).map((format) => Type.Literal(format)),
         ),
       ),
+      words: Type.Optional(Type.Boolean({ description: "Add each segment's words, of JSON only" })),
     }),
     responses: {
       200: {
@@ -198,7 +209,7 @@ export function transcriptRoutes(ports: TranscriptPorts): Route[] {
       const found = await readTranscript(ports, params.session_id);
       const format = transcriptFormat(query.format, headers.accept);
       if (format !== "json") return exportReply(found, format);
-      return { status: 200, body: presentTranscript(found) };
+      return { status: 200, body: presentTranscript(found, query.words === true) };
     },
   });
   return [transcript];

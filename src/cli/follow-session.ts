@@ -52,7 +52,7 @@ async function fetchLines(user: UserSession, sessionId: string): Promise<Line[]>
   const lines: Line[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < MOST_PAGES; pages++) {
-    const params = { path: { session_id: sessionId }, query: { limit: 100, cursor } };
+    const params = { path: { session_id: sessionId }, query: { limit: 100, cursor, words: true } };
     const page = await user.call((client) =>
       client.GET("/sessions/{session_id}/segments", { params }),
     );

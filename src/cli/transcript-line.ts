@@ -1,5 +1,7 @@
 import { styleText } from "node:util";
+import { markUnclear } from "../base/unclear-words.ts";
 import { columnsOf, fitted, wrapped } from "./terminal-text.ts";
+import type { Line } from "./transcript.ts";
 
 const COLOURS = ["cyan", "yellow", "magenta", "green", "blue", "red"] as const;
 const INDENT = 2;
@@ -29,9 +31,13 @@ export interface LineStyle {
   readonly interim: boolean;
 }
 
-/** The rows of one utterance: `00:12  S1  text`, wrapped between words under the text. */
+/**
+ * The rows of one utterance: `00:12  S1  text`, wrapped between words under the text. Unclear words
+ * stand in brackets, `[tunisia and?]`; with colour they are dim too, as the words that may still
+ * change are.
+ */
 export function lineRows(
-  line: { readonly start: number; readonly text: string; readonly stableWords?: number },
+  line: Pick<Line, "start" | "text" | "stableWords" | "unclear">,
   speaker: string,
   { columns, colour, interim }: LineStyle,
 ): string[] {
@@ -40,8 +46,11 @@ export function lineRows(
   const widest = Math.max(INDENT, Math.floor(columns * NAME_SHARE));
   const name = fitted(printable(speaker), widest).padEnd(2) + gap;
   const margin = time.length + columnsOf(name);
-  const text = printable(line.text) + (interim ? " …" : "");
-  const paint = colour && interim ? dimmedAfter(line.stableWords ?? 0) : (row: string) => row;
+  const unclear = line.unclear ?? [];
+  const text = markUnclear(wordsOf(line.text), unclear) + (interim ? " …" : "");
+  const stable = interim ? (line.stableWords ?? 0) : Number.POSITIVE_INFINITY;
+  const faint = new Set(unclear);
+  const paint = colour ? dimmed((word) => word >= stable || faint.has(word)) : (row: string) => row;
   const room = columns - margin - 1;
   if (room < NARROWEST) {
     const rows = wrapped(text, Math.max(1, columns - INDENT - 1));
@@ -51,16 +60,29 @@ export function lineRows(
   return wrapped(text, room).map((row, i) => (i === 0 ? head : " ".repeat(margin)) + paint(row));
 }
 
-/** Dims, row after row, all but the first words. */
-function dimmedAfter(words: number): (row: string) => string {
-  let left = words;
+/** Dims, row after row, the words at the places that are told, counted on over the rows. */
+function dimmed(isDim: (word: number) => boolean): (row: string) => string {
+  let before = 0;
   return (row) => {
-    const parts = row.split(" ");
-    const [plain, dim] = [parts.slice(0, left), parts.slice(left)];
-    left = Math.max(0, left - parts.length);
-    const painted = dim.length === 0 ? [] : [styleText("dim", dim.join(" "), RAW)];
-    return [...plain, ...painted].join(" ");
+    const words = row.split(" ");
+    const runs: { dim: boolean; words: string[] }[] = [];
+    for (const [at, word] of words.entries()) {
+      const dim = isDim(before + at);
+      const last = runs.at(-1);
+      if (last?.dim === dim) last.words.push(word);
+      else runs.push({ dim, words: [word] });
+    }
+    before += words.length;
+    return runs
+      .map(({ dim, words }) => (dim ? styleText("dim", words.join(" "), RAW) : words.join(" ")))
+      .join(" ");
   };
+}
+
+function wordsOf(text: string): string[] {
+  return printable(text)
+    .split(/\s+/)
+    .filter((word) => word !== "");
 }
 
 /** Whether colour is wanted is decided by the caller, not by styleText. */

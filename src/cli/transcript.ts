@@ -1,3 +1,4 @@
+import { unclearPlaces } from "../base/unclear-words.ts";
 import type {
   InterimResultsFrame,
   ResultsBody,
@@ -18,6 +19,8 @@ export interface Line {
   readonly words: number;
   /** Of an interim: so many of its words will hardly change. */
   readonly stableWords?: number;
+  /** Of a final: places, from 0, of the words that were not heard clearly. */
+  readonly unclear?: readonly number[];
 }
 
 export interface Relabelling {
@@ -84,7 +87,7 @@ export class Transcript {
         }
         if (frame.interim) this.apply(frame.interim);
         return {
-          ...this.replaceFinals(frame.segments.map(lineOfSnapshot)),
+          ...this.replaceFinals(frame.segments.map(lineOfSnapshotSegment)),
           stale: frame.segments_cursor !== undefined,
         };
       case "Results":
@@ -161,11 +164,11 @@ export class Transcript {
 
 type Segment = Pick<
   operations["listSegments"]["responses"]["200"]["content"]["application/json"]["items"][number],
-  "id" | "start_ms" | "speaker_label" | "text"
+  "id" | "start_ms" | "speaker_label" | "text" | "words"
 >;
 
 /** A segment as REST lists it (interface 2.2). */
-export function lineOfSegment({ id, start_ms, speaker_label, text }: Segment): Line {
+export function lineOfSegment({ id, start_ms, speaker_label, text, words = [] }: Segment): Line {
   return {
     id,
     revision: 0,
@@ -173,15 +176,24 @@ export function lineOfSegment({ id, start_ms, speaker_label, text }: Segment): L
     speaker: speaker_label ?? "UU",
     text,
     words: countWords(text),
+    unclear: unclearPlaces(words),
   };
 }
 
 function lineOf(frame: ResultsBody): Line {
-  return { ...lineOfSnapshot(frame), words: frame.words.length || countWords(frame.transcript) };
+  return {
+    ...lineOfSnapshot(frame),
+    words: frame.words.length || countWords(frame.transcript),
+    unclear: unclearPlaces(frame.words),
+  };
 }
 
 function lineOfInterim(frame: InterimResultsFrame): Line {
   return { ...lineOf(frame), stableWords: frame.stable_words };
+}
+
+function lineOfSnapshotSegment(segment: SnapshotSegment): Line {
+  return { ...lineOfSnapshot(segment), unclear: segment.unclear_words ?? [] };
 }
 
 function lineOfSnapshot(segment: SnapshotSegment | ResultsBody): Line {

@@ -126,8 +126,8 @@ function toStatusEvent(
 function toResult(frame: ResultsBody): TranscriptSegment {
   return {
     ...toSegment(frame),
-    words: frame.words.map(({ word, start, end, confidence }) => {
-      return { text: word, startMs: ms(start), endMs: ms(end), confidence };
+    words: frame.words.map(({ word, start, end, confidence, unclear }) => {
+      return { text: word, startMs: ms(start), endMs: ms(end), confidence, unclear };
     }),
   };
 }
@@ -146,6 +146,7 @@ function toSegment(segment: SnapshotSegment): TranscriptSegment {
     text: segment.transcript,
     confidence: segment.confidence,
     words: [],
+    unclearWords: segment.unclear_words ?? [],
   };
 }
 

@@ -33,9 +33,14 @@ export function toSegmentMessage(segment: SegmentRecord, withWords: boolean): Tr
     speakerLabel: segment.label,
     text: segment.text,
     confidence: segment.confidence,
-    words: words.map(({ text, start, end, confidence }) => {
-      return { text, startMs: toMilliseconds(start), endMs: toMilliseconds(end), confidence };
-    }),
+    words: words.map(({ text, start, end, confidence, unclear }) => ({
+      text,
+      startMs: toMilliseconds(start),
+      endMs: toMilliseconds(end),
+      confidence,
+      unclear,
+    })),
+    unclearWords: [],
   };
 }
 

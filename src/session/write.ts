@@ -11,8 +11,10 @@ export interface Word {
   /** Samples at 16 kHz on the session's timeline. */
   start: number;
   end: number;
-  /** Posterior, 0..1. */
+  /** Of the recogniser in it, 0..1. */
   confidence: number;
+  /** True below the floor that its engine announced; else absent. */
+  unclear?: boolean | undefined;
 }
 
 export interface SegmentText {

@@ -10,6 +10,7 @@ import { toInstant } from "./instant.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { USER_DISPLAY_NAME } from "./sessions-speakers.ts";
 import { guarded } from "./store-error.ts";
+import { unclearWords } from "./unclear-words.ts";
 
 const idRow = z.object({ id: z.string() });
 const sessionRow = z.object({
@@ -31,6 +32,7 @@ const passageRow = z.object({
   endMs: z.number(),
   label: z.string(),
   text: z.string(),
+  unclear: z.array(z.number()),
 });
 
 type Ids = ReturnType<typeof sql.array>;
@@ -126,6 +128,7 @@ function voicesOf(ids: Ids) {
 function passagesOf(ids: Ids, limit: number) {
   return sql.type(passageRow)`
     select g.session_id as "sessionId", g.id as "segmentId", g.label, g.text,
+      ${unclearWords(sql.fragment`g.words`)} as unclear,
       round(g.start_sample / 16.0)::int as "startMs", round(g.end_sample / 16.0)::int as "endMs"
     from segments g join sessions s on s.id = g.session_id
     where g.session_id = any(${ids}) and s.status <> 'deleted'

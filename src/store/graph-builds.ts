@@ -5,6 +5,7 @@ import { optionalColumn } from "./optional-column.ts";
 import { wordColumn } from "./segments.ts";
 import { readSpeakers } from "./sessions-speakers.ts";
 import { guarded } from "./store-error.ts";
+import { unclearWords } from "./unclear-words.ts";
 
 const stateRow = z.object({
   sessionId: z.string(),
@@ -72,8 +73,8 @@ export class PostgresGraphBuilds implements GraphStore {
         where id = ${sessionId} and status <> 'deleted'`);
       if (session === null) return undefined;
       const segments = await this.#pool.any(sql.type(segmentRow)`
-        select id, label, start_sample as start, end_sample as "end", words, md5(text) as hash
-        from segments
+        select id, label, start_sample as start, end_sample as "end", words, ${heardHash()} as hash
+        from segments s
         where session_id = ${sessionId} and not redacted
         order by start_sample, id`);
       const speakers = await readSpeakers(this.#pool, sessionId);
@@ -111,6 +112,11 @@ export class PostgresGraphBuilds implements GraphStore {
   }
 }
 
+/** Of the text of a segment `s` and of which words in it are unclear. */
+function heardHash() {
+  return sql.fragment`md5(s.text || array_to_string(${unclearWords(sql.fragment`s.words`)}, ','))`;
+}
+
 /** Under the session's lock, which every append and every deletion takes as well. */
 async function isUnchanged(tx: CommonQueryMethods, input: GraphInput): Promise<boolean> {
   const alive = await tx.maybeOne(sql.type(sessionRow)`
@@ -122,7 +128,7 @@ async function isUnchanged(tx: CommonQueryMethods, input: GraphInput): Promise<b
     select count(*)::int as count
     from ${sql.unnest(read, ["uuid", "text"])} as was (id, hash)
     join segments s on s.session_id = ${input.sessionId} and s.id = was.id
-    where not s.redacted and md5(s.text) = was.hash`);
+    where not s.redacted and ${heardHash()} = was.hash`);
   return count === read.length;
 }
 

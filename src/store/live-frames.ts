@@ -53,6 +53,7 @@ function toWordFrame(word: Word, speaker: string): WordFrame {
     start: toSeconds(word.start),
     end: toSeconds(word.end),
     confidence: word.confidence,
+    ...(word.unclear === true ? { unclear: true } : {}),
     speaker,
   };
 }

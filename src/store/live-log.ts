@@ -8,6 +8,7 @@ import { optionalColumn } from "./optional-column.ts";
 import { wordColumn } from "./segments.ts";
 import { readSpeakers, USER_DISPLAY_NAME } from "./sessions-speakers.ts";
 import { guarded } from "./store-error.ts";
+import { unclearWords } from "./unclear-words.ts";
 
 /** More would make the first frame of a long session heavy; the rest comes over REST. */
 const SNAPSHOT_SEGMENTS = 500;
@@ -49,6 +50,7 @@ const segmentRow = z.object({
   text: z.string(),
   confidence: z.number(),
   revision: z.number(),
+  unclearWords: z.array(z.number()),
 });
 
 /** What viewers replay, and where they begin: read from the journal and the words. */
@@ -194,7 +196,8 @@ async function readSegments(
 ): Promise<{ segments: SnapshotSegment[]; next: { start: number; id: string } | undefined }> {
   const rows = await tx.any(sql.type(segmentRow)`
     select
-      id, start_sample as start, end_sample as "end", label, text, confidence, revision
+      id, start_sample as start, end_sample as "end", label, text, confidence, revision,
+      ${unclearWords(sql.fragment`words`)} as "unclearWords"
     from segments
     where session_id = ${sessionId}
     order by start_sample, id
@@ -209,6 +212,7 @@ async function readSegments(
     transcript: row.text,
     confidence: row.confidence,
     speaker: row.label,
+    ...(row.unclearWords.length > 0 ? { unclear_words: row.unclearWords } : {}),
   }));
   return { segments, next: rows.length > SNAPSHOT_SEGMENTS ? shown.at(-1) : undefined };
 }

@@ -15,6 +15,7 @@ export const wordColumn = z.object({
   start: z.number(),
   end: z.number(),
   confidence: z.number(),
+  unclear: z.boolean().optional(),
 });
 
 const segmentRow = z.object({

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { SpeakerRecord } from "../api/sessions-directory.ts";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import { AppError } from "../base/errors.ts";
+import { unclearPlaces } from "../base/unclear-words.ts";
 import type { ClaimedJob } from "../jobs/job-queue.ts";
 import type { SummaryBook, SummarySource } from "../jobs/summary-book.ts";
 import type { Summary, TextSegment } from "../wire/gen/voice/v1/text.ts";
@@ -169,6 +170,7 @@ function toTextSegment(segment: SegmentRow, names: ReadonlyMap<string, string>):
     endMs: Math.round(end / SAMPLES_PER_MS),
     text,
     pauses,
+    unclear: unclearPlaces(words),
   };
 }
 

@@ -16,6 +16,8 @@ export interface WordFrame {
   start: number;
   end: number;
   confidence: number;
+  /** True below the floor of confidence of its engine; otherwise, and in interims, absent. */
+  unclear?: boolean;
   speaker: string;
 }
 
@@ -239,6 +241,8 @@ export interface SnapshotSegment {
   transcript: string;
   confidence: number;
   speaker: string;
+  /** Places in the transcript, from 0, of the words that are unclear; absent when there are none. */
+  unclear_words?: number[];
 }
 
 export type TransientFrame =

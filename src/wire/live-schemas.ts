@@ -40,6 +40,12 @@ const word = Type.Object({
   start: seconds("From the start of the session's audio"),
   end: seconds("From the start of the session's audio"),
   confidence: Type.Number(),
+  unclear: Type.Optional(
+    Type.Boolean({
+      description:
+        "True where the recogniser is likely to have misheard: below its engine's floor of confidence. Otherwise absent, as in interim results",
+    }),
+  ),
   speaker,
 });
 
@@ -105,6 +111,12 @@ const snapshotSegment = Type.Object({
   transcript: Type.String(),
   confidence: Type.Number(),
   speaker,
+  unclear_words: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 0 }), {
+      description:
+        "Places in `transcript`, counted from 0, of the words that are `unclear`; absent when there are none",
+    }),
+  ),
 });
 
 const snapshot = transient("Snapshot", {

@@ -99,7 +99,7 @@ export async function makeConversation(
 }
 
 /** Has Debian's `flite` say a text, at 16 kHz. Throws when it is not installed. */
-async function speak(voice: string, text: string): Promise<Int16Array> {
+export async function speak(voice: string, text: string): Promise<Int16Array> {
   const folder = await mkdtemp(join(tmpdir(), "flite-"));
   try {
     const file = join(folder, "speech.wav");

@@ -56,7 +56,7 @@ function toMeeting(file: string, source: Source): Meeting {
     const text = cleanText(content);
     const startMs = at;
     at += Math.max(1, text.split(" ").length) * MS_PER_WORD;
-    return { segmentId: String(turn), startMs, endMs: at, label, text };
+    return { segmentId: String(turn), startMs, endMs: at, label, text, unclear: [] };
   });
   const voices = [...labels].map(([name, label]) => ({ label, name, isAsker: false }));
   return {

@@ -52,6 +52,22 @@ describe("graph routes", () => {
     expect(house.extractions).toBe(before + 1);
   });
 
+  it("graph: names nothing that was not heard clearly, until a person says so", async () => {
+    const told = await house.session([["S1", "we need a ticket to [london?]"]]);
+    const { owner, sessionId, segmentIds } = told;
+    expect(names(await house.sessionGraph(owner, sessionId))).not.toContain("london");
+    // The same words, written by a person.
+    await house.house.sql(
+      `update segments set words = (select jsonb_agg(word - 'unclear') from jsonb_array_elements(words) as said (word))
+       where id = $1`,
+      [segmentIds[0]],
+    );
+    await house.house.sql(
+      "update graph_builds set seq = 0, built_at = now() - interval '1 minute'",
+    );
+    expect(names(await house.sessionGraph(owner, sessionId))).toContain("london");
+  });
+
   it("graph: is narrowed by type, name, number of mentions, time and limit", async () => {
     const { owner, sessionId, workspaceId } = await house.session(LINES);
     const read = (query: Record<string, unknown>) => house.sessionGraph(owner, sessionId, query);

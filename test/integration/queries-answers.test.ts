@@ -58,6 +58,23 @@ describe("queries: access", () => {
     expect(await codeOf(queries.askSession(member, newId(), PRICE))).toBe("not_found");
   });
 
+  it("session and workspace: nothing is built on words that were not heard clearly", async () => {
+    const own = await queries.house.workspace(owner.id);
+    const { sessionId } = await queries.tell(own, owner, [
+      ["S1", "we open the shop on monday"],
+      ["S2", "[no on a desktop il find the shit?]"],
+    ]);
+    const inside = await queries.askSession(owner, sessionId, "What about the desktop?");
+    expect(inside).toMatchObject({
+      answer:
+        "I found nothing about that in this conversation. What was not heard clearly at 00:05 may be about it.",
+      citations: [],
+    });
+    const across = await queries.askWorkspace(owner, own, "What about the desktop?");
+    expect(across).toMatchObject({ citations: [] });
+    expect(across.answer).toContain("What was not heard clearly in");
+  });
+
   it("workspace: the answer rests on what the caller may read, and on nothing else", async () => {
     expect(cited(await queries.askWorkspace(member, workspaceId, PRICE))).toEqual([shop.sessionId]);
     expect(cited(await queries.askWorkspace(owner, workspaceId, PRICE))).toEqual([

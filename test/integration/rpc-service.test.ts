@@ -49,6 +49,20 @@ describe("gRPC: records and questions", () => {
 
   const aboutSession = () => ({ $case: "sessionId", value: told.sessionId }) as const;
 
+  it("segments: words tell which of them are unclear", async () => {
+    const lines = [["S1", "we fly to [tunisia?] today"]] as const;
+    const { sessionId } = await house.query.tell(workspaceId, owner, lines);
+    const { segments } = await listSegments({ sessionId, words: true });
+    expect(segments[0]?.text).toBe("we fly to tunisia today");
+    expect(segments[0]?.words.map(({ unclear }) => unclear)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      true,
+      undefined,
+    ]);
+  });
+
   it("session: its record, absent members absent", async () => {
     const session = await getSession(told.sessionId, key);
     expect(session).toMatchObject({ id: told.sessionId, workspaceId, ownerId: owner.id });

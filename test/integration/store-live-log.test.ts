@@ -5,6 +5,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { LiveBeat } from "../../src/store/live-beat.ts";
 import { LiveLog } from "../../src/store/live-log.ts";
+import type { FinalResultsFrame } from "../../src/wire/live-frames.ts";
 import { codeOf } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import { SessionStory } from "../support/session-story.ts";
@@ -50,6 +51,24 @@ describe("live log", () => {
     const pages = [await log.replay(sessionId, 0, 3), await log.replay(sessionId, 3, 3)];
     expect(pages.flat()).toEqual(all);
     expect(await log.replay(sessionId, 4, 10)).toEqual([]);
+  });
+
+  it("live log: tells which words of a final are unclear, and of a snapshot where they stand", async () => {
+    await begin();
+    await story.say("S1", 0, "we fly to [tunisia and?] back");
+    await story.say("S1", 80_000, "all is well");
+    const [, unclear, clear] = await log.replay(sessionId, 0, 10);
+    expect(unclear).toMatchObject({ transcript: "we fly to tunisia and back" });
+    const marks = (frame: unknown) =>
+      (frame as FinalResultsFrame).words.map((word) => word.unclear);
+    expect(marks(unclear)).toEqual([undefined, undefined, undefined, true, true, undefined]);
+    expect(marks(clear)).toEqual([undefined, undefined, undefined]);
+    const { segments } = await log.snapshot(sessionId);
+    expect(segments[0]).toMatchObject({
+      transcript: "we fly to tunisia and back",
+      unclear_words: [3, 4],
+    });
+    expect(segments[1]).not.toHaveProperty("unclear_words");
   });
 
   it("live log: replaced segments keep their seq as stubs", async () => {

@@ -2,6 +2,7 @@ import { derivedId } from "../../src/base/ids.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SegmentText, SessionWrite } from "../../src/session/write.ts";
 import { SessionJournal } from "../../src/store/session-journal.ts";
+import { heardText } from "./heard-text.ts";
 import type { SessionHouse } from "./session-house.ts";
 
 /** Writes a session's life through the real journal, as its actor would. */
@@ -46,7 +47,7 @@ export class SessionStory {
     return derivedId("segment", this.sessionId, attempt, start);
   }
 
-  /** A final segment: words of 4000 samples (a quarter second) from `start` on. */
+  /** A final segment: words of 4000 samples (a quarter second) from `start` on, `[words?]` unclear. */
   async say(label: string, start: number, text: string): Promise<string> {
     const written = this.spoken(label, start, text);
     const { segmentId, end } = written;
@@ -57,12 +58,14 @@ export class SessionStory {
     return segmentId;
   }
 
-  spoken(label: string, start: number, text: string, attempt = 1): SegmentText {
+  spoken(label: string, start: number, marked: string, attempt = 1): SegmentText {
+    const { text, unclear } = heardText(marked);
     const words = text.split(" ").map((word, index) => ({
       text: word,
       start: start + index * 4_000,
       end: start + (index + 1) * 4_000,
       confidence: 0.5 + 0.25 * (index % 2),
+      ...(unclear.includes(index) ? { unclear: true } : {}),
     }));
     return {
       type: "SegmentText",

@@ -1,11 +1,12 @@
 import type { Conversation } from "../../src/wire/gen/voice/v1/retrieval.ts";
+import { heardText } from "./heard-text.ts";
 
 /** A turn: label, second at which it starts, words. */
 export type SpokenTurn = readonly [label: string, second: number, text: string];
 
 const MS_PER_WORD = 300;
 
-/** A conversation as the worker gets it; the segments are named by their place. */
+/** A conversation as the worker gets it; the segments are named by their place, `[words?]` unclear. */
 export function spokenConversation(
   turns: readonly SpokenTurn[],
   names: Readonly<Record<string, string>> = {},
@@ -26,7 +27,7 @@ export function spokenConversation(
       startMs: second * 1_000,
       endMs: second * 1_000 + text.split(" ").length * MS_PER_WORD,
       label,
-      text,
+      ...heardText(text),
     })),
     ...fields,
   };

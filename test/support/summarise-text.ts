@@ -5,15 +5,16 @@ import {
   type TextSegment,
 } from "../../src/wire/gen/voice/v1/text.ts";
 import { summariseTask } from "../../workers/text/summary/summarise-task.ts";
+import { heardText } from "./heard-text.ts";
 
-/** Segments of four seconds, one for each `[speaker, text]`. */
+/** Segments of four seconds, one for each `[speaker, text]`; in the text `[words?]` are unclear. */
 export function saidBy(...lines: readonly (readonly [string, string])[]): TextSegment[] {
   return lines.map(([speaker, text], index) => ({
     id: `segment-${index}`,
     speaker,
     startMs: index * 4_000,
     endMs: index * 4_000 + 3_500,
-    text,
+    ...heardText(text),
     pauses: [],
   }));
 }

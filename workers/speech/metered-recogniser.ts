@@ -22,6 +22,10 @@ export class MeteredRecogniser implements Recogniser {
     return this.#inner.engineVersion;
   }
 
+  get confidenceFloor(): number | undefined {
+    return this.#inner.confidenceFloor;
+  }
+
   isAdapted(): boolean {
     return this.#inner.isAdapted();
   }

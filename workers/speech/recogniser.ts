@@ -18,6 +18,11 @@ export interface RecognisedWord {
 export interface Recogniser {
   readonly engine: string;
   readonly engineVersion: string;
+  /**
+   * Words of less confidence are likely misheard, and are marked as unclear. An engine that
+   * announces none has no word marked.
+   */
+  readonly confidenceFloor?: number;
   /** False until the engine has adapted to a first utterance: then `calibrate` helps. */
   isAdapted(): boolean;
   /** Estimates the channel from audio that will be read. Only between utterances. */

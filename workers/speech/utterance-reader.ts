@@ -5,7 +5,7 @@ import type { ResponseMessage } from "../reader.ts";
 import type { SpeakerProposal, SpeakerTracker } from "../speakers/speaker-tracker.ts";
 import { Endpointer, LEAD_FRAMES } from "./endpointer.ts";
 import type { PauseState } from "./pause-wait.ts";
-import type { Recogniser } from "./recogniser.ts";
+import type { RecognisedWord, Recogniser } from "./recogniser.ts";
 import { splitAtTurns } from "./speaker-segments.ts";
 import { isLikelySpeech } from "./speech-likeness.ts";
 import { StablePrefix } from "./stable-prefix.ts";
@@ -265,7 +265,7 @@ export class UtteranceReader {
   }
 
   #completeUtterance(utterance: OpenUtterance): void {
-    const heard: Word[] = this.#recogniser.finish();
+    const heard = withUnclear(this.#recogniser.finish(), this.#recogniser.confidenceFloor);
     const words = isLikelySpeech(heard, utterance.start, this.#position) ? heard : [];
     // What held no words was no speech, and must not colour what follows.
     if (words.length === 0) this.#recogniser.restore(utterance.before);
@@ -338,6 +338,13 @@ export function toUpdate(proposal: SpeakerProposal, finalPass: boolean): Speaker
   const { segments, merges } = proposal;
   if (!finalPass && segments.length === 0 && merges.length === 0) return undefined;
   return { segments, merges, finalPass };
+}
+
+/** The words, marked where the confidence lies below the engine's floor. */
+function withUnclear(words: readonly RecognisedWord[], floor: number | undefined): Word[] {
+  return words.map((word) =>
+    floor !== undefined && word.confidence < floor ? { ...word, unclear: true } : word,
+  );
 }
 
 function crosses(interval: number, before: number, after: number): boolean {

@@ -2,16 +2,21 @@ import { describe, expect, it } from "vitest";
 import type { SegmentRecord } from "../../../src/api/segments.ts";
 import { toCues, toSrt, toVtt } from "../../../src/api/transcript-captions.ts";
 import { toMarkdown } from "../../../src/api/transcript-markdown.ts";
+import { transcriptText } from "../../../src/api/transcript-text.ts";
 import { spreadWords } from "../../../src/store/segment-edits.ts";
+import { heardText } from "../../support/heard-text.ts";
 
 const SECOND = 16_000;
 
-function segment(start: number, text: string, label = "S1"): SegmentRecord {
+/** One word a second; `[words?]` are unclear. */
+function segment(start: number, marked: string, label = "S1"): SegmentRecord {
+  const { text, unclear } = heardText(marked);
   const words = text.split(" ").map((word, n) => ({
     text: word,
     start: (start + n) * SECOND,
     end: (start + n + 0.5) * SECOND,
     confidence: 1,
+    ...(unclear.includes(n) ? { unclear: true } : {}),
   }));
   const end = (start + words.length) * SECOND;
   return {
@@ -63,6 +68,53 @@ describe("exports", () => {
     expect(toMarkdown("", segments, new Map())).toBe("# Transcript\n\n**S1:** a b\n\n**S2:** c\n");
     expect(toSrt([])).toBe("");
     expect(toVtt([])).toBe("WEBVTT\n");
+  });
+
+  it("exports: runs of unclear words are marked, and the mark is explained once", () => {
+    const segments = [
+      segment(0, "we fly to [tunisia and?] back"),
+      segment(8, "on [monday?]"),
+      segment(16, "fine", "S2"),
+    ];
+    const legend = "Words in [brackets?] were not heard clearly.";
+    expect(transcriptText(segments, new Map())).toBe(
+      `[00:00] S1: we fly to [tunisia and?] back\n[00:08] S1: on [monday?]\n[00:16] S2: fine\n\n${legend}\n`,
+    );
+    expect(toMarkdown("Trip", segments, new Map())).toBe(
+      `# Trip\n\n*${legend}*\n\n**S1:** we fly to [tunisia and?] back on [monday?]\n\n**S2:** fine\n`,
+    );
+    const cues = toCues(segments, new Map());
+    expect(toSrt(cues)).toContain("S1: we fly to [tunisia and?] back\n");
+    expect(toVtt(cues)).toContain("<v S1>we fly to [tunisia and?] back</v>\n");
+  });
+
+  it("exports: without unclear words nothing is marked and nothing explained", () => {
+    const segments = [segment(0, "all is well")];
+    expect(transcriptText(segments, new Map())).toBe("[00:00] S1: all is well\n");
+    expect(toMarkdown("", segments, new Map())).toBe("# Transcript\n\n**S1:** all is well\n");
+  });
+
+  it("exports: each caption marks its own words, within its length", () => {
+    const text = Array.from({ length: 40 }, (_, n) => `word${n}`).join(" ");
+    const cues = toCues([segment(0, `[${text}?]`)], new Map());
+    expect(cues.length).toBeGreaterThan(3);
+    for (const cue of cues) {
+      expect(cue.text).toMatch(/^\[[^[\]]+\?\]$/);
+      expect(cue.text.length).toBeLessThanOrEqual(84);
+    }
+  });
+
+  it("exports: markup in unclear words stays text", () => {
+    const odd = segment(0, "[a*b?] c");
+    expect(toMarkdown("", [odd], new Map())).toContain("**S1:** [a\\*b?] c\n");
+    expect(toVtt(toCues([segment(0, "[a<b?] c")], new Map()))).toContain("[a&lt;b?] c");
+  });
+
+  it("exports: words that a person wrote have no mark", () => {
+    const [heard] = segment(0, "[tunisia?]").words;
+    const words = spreadWords("to Nicea", { start: 0, end: heard?.end ?? 0, confidence: 0.1 });
+    const edited = { ...segment(0, "to [tunisia?]"), text: "to Nicea", words };
+    expect(transcriptText([edited], new Map())).toBe("[00:00] S1: to Nicea\n");
   });
 
   it("exports: an edit's words cover its segment without overlap", () => {

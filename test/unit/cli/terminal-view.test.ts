@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { PlainView } from "../../../src/cli/plain-view.ts";
 import { TerminalView } from "../../../src/cli/terminal-view.ts";
-import { Transcript } from "../../../src/cli/transcript.ts";
+import { lineOfSegment, Transcript } from "../../../src/cli/transcript.ts";
 import { clockTime, lineRows } from "../../../src/cli/transcript-line.ts";
-import type { ServerFrame } from "../../../src/wire/live-frames.ts";
+import type { FinalResultsFrame, ServerFrame } from "../../../src/wire/live-frames.ts";
+import { heardText } from "../../support/heard-text.ts";
 
 /** A terminal that knows what the view uses: new lines, cursor up, erase to the end. */
 class Screen {
@@ -156,5 +157,54 @@ describe("cli plain view: lines", () => {
       },
     ]);
     expect(screen.lines).toEqual(["00:01  S1  one", "00:01  S2  (was S1)", ""]);
+  });
+});
+
+describe("cli terminal view: unclear words", () => {
+  const final = (seq: number, marked: string): ServerFrame => {
+    const { text, unclear } = heardText(marked);
+    const word = { start: 0, end: 0, confidence: 0, speaker: "S1" };
+    const words = text.split(" ").map((each, place) => {
+      return { ...word, word: each, ...(unclear.includes(place) ? { unclear: true } : {}) };
+    });
+    return { ...(results("a", 1, text, seq) as FinalResultsFrame), words };
+  };
+
+  it("marks a final's unclear words in brackets, also where they are wrapped", () => {
+    const screen = new Screen();
+    play(new TerminalView(screen, false), [
+      final(1, "we fly to [tunisia and then the coast?] back"),
+    ]);
+    expect(screen.lines.slice(0, 2)).toEqual([
+      "00:01  S1  we fly to [tunisia and then",
+      "           the coast?] back",
+    ]);
+    const written: string[] = [];
+    play(new PlainView({ write: (text) => written.push(text) }), [final(1, "to [tunisia and?]")]);
+    expect(written.join("")).toBe("00:01  S1  to [tunisia and?]\n");
+  });
+
+  it("dims them where there is colour", () => {
+    const { start, text, unclear } = { start: 1, ...heardText("to [tunisia and?] back") };
+    const style = { columns: 80, colour: true, interim: false };
+    const [row = ""] = lineRows({ start, text, unclear }, "S1", style);
+    expect(row).toContain("to \u001b[2m[tunisia and?]\u001b[22m back");
+  });
+
+  it("marks those of a snapshot, and none that were read again as clear", () => {
+    const transcript = new Transcript();
+    const segment = { segment_id: "a", revision: 1, start: 1, duration: 1, confidence: 0 };
+    const session = { id: "s", workspace_id: "w", title: "", language: "en", started_at: "" };
+    transcript.apply({
+      type: "Snapshot",
+      session_id: "s",
+      seq: 1,
+      session: { ...session, status: "recording" },
+      speakers: [],
+      segments: [{ ...segment, transcript: "to tunisia", speaker: "S1", unclear_words: [1] }],
+    });
+    expect(transcript.finals[0]?.unclear).toEqual([1]);
+    const words = [{ word: "Nicea", start_ms: 0, end_ms: 1, confidence: 1 }];
+    expect(lineOfSegment({ id: "a", start_ms: 1, text: "Nicea", words }).unclear).toEqual([]);
   });
 });

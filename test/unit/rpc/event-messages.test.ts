@@ -15,7 +15,9 @@ const results = {
   transcript: "good morning",
   confidence: 0.5,
   speaker: "S2",
-  words: [{ word: "good", start: 1.2344, end: 1.4, confidence: 0.25, speaker: "S2" }],
+  words: [
+    { word: "good", start: 1.2344, end: 1.4, confidence: 0.25, unclear: true, speaker: "S2" },
+  ],
 } as const;
 const segment = {
   id: "g",
@@ -25,8 +27,9 @@ const segment = {
   speakerLabel: "S2",
   text: "good morning",
   confidence: 0.5,
+  unclearWords: [],
 };
-const words = [{ text: "good", startMs: 1_234, endMs: 1_400, confidence: 0.25 }];
+const words = [{ text: "good", startMs: 1_234, endMs: 1_400, confidence: 0.25, unclear: true }];
 const span = { start: 1, end: 2.5 };
 
 const DURABLE: [ServerFrame, TranscriptEvent["event"]][] = [
@@ -237,7 +240,7 @@ describe("events as messages", () => {
         started_at: "2026-01-31T09:30:00.000Z",
       },
       speakers: [{ speaker_label: "S2", claimed_user_id: "u", source: "self_claim" }],
-      segments: [shown],
+      segments: [{ ...shown, unclear_words: [0] }],
       segments_cursor: "next",
       interim: { ...results, is_final: false, stable_words: 0, words: [...results.words] },
     });
@@ -251,7 +254,7 @@ describe("events as messages", () => {
         language: "en",
         startedAtMs: Date.UTC(2026, 0, 31, 9, 30),
         speakers: [{ speakerLabel: "S2", claimedUserId: "u", source: "self_claim" }],
-        segments: [{ ...segment, words: [] }],
+        segments: [{ ...segment, words: [], unclearWords: [0] }],
         nextPageToken: "next",
         interimSegment: { ...segment, words, stableWords: 0 },
       },

@@ -33,7 +33,7 @@ export function extractGraph(
   const speakers = request.speakers.filter(({ label }) => label !== UNKNOWN_LABEL);
   const lexicon = nameLexicon(speakers.flatMap(({ name }) => nameTokens(name)));
   const tagged = tagSegments(
-    request.segments.map(({ words }) => words.map(({ text }) => text)),
+    request.segments.map(({ words }) => words),
     lexicon,
   );
   const book = new EntityBook(speakers);

@@ -113,7 +113,7 @@ function* actions(
       const before = spans[index - 1];
       const between = terms.slice(before?.to ?? 0, object.from);
       // "I" between two mentions is the nearer subject.
-      const me = between.findLastIndex((term) => term.normal === "i");
+      const me = between.findLastIndex((term) => term.normal === "i" && !term.unclear);
       const subject = before !== undefined && ACTORS.has(before.type) ? before.key : undefined;
       const source = me >= 0 ? speaker : subject;
       const label = actionOf(between.slice(me + 1), infinitive);
@@ -125,7 +125,7 @@ function* actions(
 
 /** The last full verb with the preposition behind it, as in "write to" or "not find". */
 function actionOf(terms: readonly TaggedTerm[], infinitive: Infinitive): string | undefined {
-  // A pronoun or a pause begins another clause, whose subject is not ours.
+  // A pronoun, a pause or an unclear word begins another clause, whose subject is not ours.
   if (terms.some((term) => term.breaks || isSubjectPronoun(term))) return undefined;
   const at = terms.findLastIndex(isFullVerb);
   const verb = terms[at];

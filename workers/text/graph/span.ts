@@ -19,8 +19,10 @@ export interface TaggedTerm {
   tags: ReadonlySet<string>;
   /** Index into the segment's words. */
   word: number;
-  /** A pause is written after it: a comma, a full stop. */
+  /** A pause is written after it, a comma or a full stop; or it was not heard clearly. */
   breaks: boolean;
+  /** Not heard clearly: it helps to read what stands around it, and names nothing itself. */
+  unclear: boolean;
 }
 
 /** A stretch of terms that names something. `to` is exclusive. */

@@ -53,9 +53,14 @@ const BATCH = 100;
 /** Ends a sentence, so that none runs across segments. */
 const SEPARATOR = "\n\n";
 
+interface HeardWord {
+  text: string;
+  unclear?: boolean | undefined;
+}
+
 /** The sentences of each segment with what they name. */
 export function tagSegments(
-  segments: readonly (readonly string[])[],
+  segments: readonly (readonly HeardWord[])[],
   lexicon: NameLexicon,
 ): TaggedSentence[][] {
   const tagged: TaggedSentence[][] = [];
@@ -66,10 +71,12 @@ export function tagSegments(
 }
 
 function tagBatch(
-  segments: readonly (readonly string[])[],
+  segments: readonly (readonly HeardWord[])[],
   lexicon: NameLexicon,
 ): TaggedSentence[][] {
-  const texts = segments.map((words) => words.map((word) => word.replace(/\s/g, "_")).join(" "));
+  const texts = segments.map((words) =>
+    words.map(({ text }) => text.replace(/\s/g, "_")).join(" "),
+  );
   const doc = nlp(texts.join(SEPARATOR), lexicon);
   const sentences = toSentences(doc, places(segments));
   const take = (type: Span["type"], view: Found): void => takeView(sentences, type, view);
@@ -92,15 +99,16 @@ interface Place {
   start: number;
   segment: number;
   word: number;
+  unclear: boolean;
 }
 
-function places(segments: readonly (readonly string[])[]): Place[] {
+function places(segments: readonly (readonly HeardWord[])[]): Place[] {
   let at = 0;
   return segments.flatMap((words, segment) => {
-    const found = words.map((text, word) => {
+    const found = words.map(({ text, unclear = false }, word) => {
       const start = at;
       at += text.length + (word + 1 < words.length ? 1 : 0);
-      return { start, segment, word };
+      return { start, segment, word, unclear };
     });
     at += SEPARATOR.length;
     return found;
@@ -121,11 +129,13 @@ function toSentences(doc: Doc, words: readonly Place[]): OpenSentence[] {
       while (term.text !== "" && (words[index + 1]?.start ?? Number.POSITIVE_INFINITY) <= start) {
         index += 1;
       }
+      const { word = 0, unclear = false } = words[index] ?? {};
       return {
         normal: implicitOf(term) ?? term.normal,
         tags: term.tags ?? new Set(),
-        word: words[index]?.word ?? 0,
-        breaks: /[,.;:!?]/.test(term.post),
+        word,
+        breaks: unclear || /[,.;:!?]/.test(term.post),
+        unclear,
       };
     });
     const segment = words[index]?.segment ?? 0;
@@ -149,6 +159,7 @@ function takeSpan(sentence: OpenSentence, type: Span["type"], from: number, to: 
   const { spans, terms, texts } = sentence;
   if (spans.some((span) => span.from < to && from < span.to)) return;
   const inside = terms.slice(from, to);
+  if (inside.some(({ unclear }) => unclear)) return;
   if (type === "date" && inside.every(({ normal }) => BARE_DATES.has(normal))) return;
   if (type !== "date" && inside.every(({ tags }) => tags.has("Pronoun"))) return;
   const text = trimmed(texts.slice(from, to).filter(Boolean).join(" "));
@@ -178,7 +189,7 @@ function takeTopics(sentence: OpenSentence): void {
 }
 
 function isTopicTerm(term: TaggedTerm | undefined): boolean {
-  if (term === undefined || !term.tags.has("Noun")) return false;
+  if (term === undefined || term.unclear || !term.tags.has("Noun")) return false;
   if (NOT_TOPICS.some((tag) => term.tags.has(tag))) return false;
   return term.normal.length > 2 || term.tags.has("Acronym");
 }

@@ -1,5 +1,6 @@
 import type { Answer, RetrieveRequest } from "../../../src/wire/gen/voice/v1/retrieval.ts";
-import { listed, quoteAll } from "./compose.ts";
+import { clockTime } from "../summary/polish.ts";
+import { conversationName, listed, quoteAll } from "./compose.ts";
 import type { Sentence } from "./document.ts";
 import { rankCentral, rankCues } from "./overview.ts";
 import { coverage, ENOUGH } from "./relevance.ts";
@@ -13,7 +14,10 @@ import {
   listConversations,
   namesOf,
 } from "./tallies.ts";
+import { Stemmer } from "./words.ts";
 
+/** Moments of unclear words that an answer names at most. */
+const MAX_MOMENTS = 3;
 const LOOKUP: SelectLimits = { sentences: 5, words: 90, floor: 0.4 };
 /** Share of the best score from which a sentence counts as speaking of the topic. */
 const SPEAKS_OF = 0.6;
@@ -96,13 +100,39 @@ function quoted(found: Search, picks: readonly Pick[], across: boolean): Draft |
   return { text: quoteAll(sentences, found.conversations, across), sentences };
 }
 
-function nothingFound({ question, sentences }: Search, across: boolean): string {
+function nothingFound(found: Search, across: boolean): string {
+  const { question, sentences } = found;
   const where = across ? "in these conversations" : "in this conversation";
   if (sentences.length === 0)
     return across ? "I found nothing to read there." : "Nothing was said in this conversation yet.";
+  if (!sentences.some(({ isQuotable }) => isQuotable)) {
+    return `Hardly anything could be understood ${where}.`;
+  }
   if (question.intent === "decisions") return `I found no decision ${where}.`;
   if (question.intent === "actions") return `I found no promise or task ${where}.`;
-  return `I found nothing about that ${where}.`;
+  const unclear = unclearMoments(found);
+  if (unclear.length === 0) return `I found nothing about that ${where}.`;
+  const at = listed(unclear.map((sentence) => momentOf(found, sentence, across)));
+  return `I found nothing about that ${where}. What was not heard clearly ${at} may be about it.`;
+}
+
+/** Where unclear words are like those asked for, the first few. */
+function unclearMoments({ terms, conversations, sentences }: Search): Sentence[] {
+  const stemmer = new Stemmer(conversations[0]?.language ?? "");
+  const asked = new Set(terms.flatMap(({ word }) => stemmer.terms(word)));
+  return sentences
+    .filter(({ unclear }) => stemmer.terms(unclear).some((term) => asked.has(term)))
+    .slice(0, MAX_MOMENTS);
+}
+
+function momentOf(
+  { conversations }: Search,
+  { conversation, passage }: Sentence,
+  across: boolean,
+): string {
+  const spoken = conversations[conversation];
+  const where = across && spoken !== undefined ? `in ${conversationName(spoken)} ` : "";
+  return `${where}at ${clockTime(passage.startMs)}`;
 }
 
 /** Each passage once. */

@@ -1,4 +1,5 @@
 import type { Conversation, Passage } from "../../../src/wire/gen/voice/v1/retrieval.ts";
+import { hearSentences } from "../heard-sentences.ts";
 import { splitSentences } from "../sentences.ts";
 import { ASKER, voiceId } from "./question.ts";
 import type { Steps } from "./steps.ts";
@@ -12,8 +13,15 @@ export interface Sentence {
   /** Of the voice, see `voiceId`. */
   voice: string;
   isAsker: boolean;
+  /** For quoting: its unclear words are marked. */
   text: string;
-  /** How often each stem stands in it. */
+  /** What it says for sure: its text without its unclear words. */
+  clear: string;
+  /** What cannot be relied on: its unclear words, or all of it when too many are. */
+  unclear: string;
+  /** Enough of it is clear to be quoted. */
+  isQuotable: boolean;
+  /** How often each stem of its clear words stands in it; none of a sentence that is not quotable. */
   terms: ReadonlyMap<string, number>;
   /** Words in it, and words of the conversation before it. */
   length: number;
@@ -48,7 +56,8 @@ export function* cutSentences(
     for (const [at, passage] of conversation.passages.entries()) {
       if (at % PASSAGES_PER_STEP === 0) yield undefined;
       const voice = voices.get(passage.label);
-      for (const text of splitText(passage.text)) {
+      for (const heard of hearSentences(passage.text, passage.unclear, splitText)) {
+        const { text, clear, isQuotable } = heard;
         const length = wordsOf(text).length;
         sentences.push({
           conversation: index,
@@ -56,7 +65,10 @@ export function* cutSentences(
           voice: voiceId(passage.label, voice?.name ?? ""),
           isAsker: voice?.isAsker ?? false,
           text,
-          terms: countOf(stemmer.terms(text)),
+          clear,
+          unclear: isQuotable ? heard.unclear : text,
+          isQuotable,
+          terms: countOf(isQuotable ? stemmer.terms(clear) : []),
           length,
           offset,
         });

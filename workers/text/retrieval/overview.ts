@@ -14,7 +14,7 @@ const CUES = { decisions: DECIDED, actions: PROMISED } as const;
 export function rankCues(found: Search, kind: keyof typeof CUES): Pick[] {
   const cue = CUES[kind];
   return rankCentral(found)
-    .filter(({ sentence }) => cue.test(sentence.text) && !isQuestion(sentence.text))
+    .filter(({ sentence }) => cue.test(sentence.clear) && !isQuestion(sentence.clear))
     .filter(({ sentence }) => sentence.length > 3);
 }
 
@@ -30,13 +30,13 @@ export function rankCentral(found: Search): Pick[] {
   const picks: Pick[] = [];
   for (const [index, sentence] of sentences.entries()) {
     const { passage, conversation, length } = sentence;
-    if (!isSaidBy(sentence, question.voices)) continue;
+    if (!sentence.isQuotable || !isSaidBy(sentence, question.voices)) continue;
     const end = lengths[conversation] ?? 0;
     if (within && !isWithin(within, passage.startMs, passage.endMs, end)) continue;
     let weight = 0;
     for (const term of sentence.terms.keys()) weight += Math.log((counts.get(term) ?? 0) + 0.5);
     const score = Math.max(0, weight) / Math.sqrt(length + 4);
-    picks.push({ sentence, index, score: isQuestion(sentence.text) ? score / 2 : score });
+    picks.push({ sentence, index, score: isQuestion(sentence.clear) ? score / 2 : score });
   }
   return picks.sort((a, b) => b.score - a.score || a.index - b.index);
 }

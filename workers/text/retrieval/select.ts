@@ -1,3 +1,4 @@
+import { clearRuns } from "../heard-sentences.ts";
 import { isSaidBy, type Sentence } from "./document.ts";
 import { isWithin } from "./question-time.ts";
 import { frequency } from "./ranking.ts";
@@ -74,16 +75,16 @@ function isNear(relevance: readonly number[], index: number): boolean {
 /** What follows a question from another voice answers it. */
 function replyShare(before: Sentence | undefined, sentence: Sentence, relevance: number): number {
   if (before === undefined || before.conversation !== sentence.conversation) return 0;
-  const answers = before.voice !== sentence.voice && isQuestion(before.text);
+  const answers = before.voice !== sentence.voice && isQuestion(before.clear);
   return answers ? relevance * REPLY_SHARE : 0;
 }
 
-function weightOf({ text, length }: Sentence): number {
+function weightOf({ clear, length }: Sentence): number {
   const full = length < 3 ? 0.1 : Math.min(1, Math.sqrt(length / FULL_LENGTH));
-  return isQuestion(text) ? full * QUESTION_PENALTY : full;
+  return isQuestion(clear) ? full * QUESTION_PENALTY : full;
 }
 
-/** Which sentences may be quoted at all: by voice, time and quoted phrase. */
+/** Which sentences may be quoted at all: by clearness, voice, time and quoted phrase. */
 function admission({ question, conversations }: Search): (sentence: Sentence) => boolean {
   const lengths = lengthsOf(conversations);
   const { within } = question.times;
@@ -91,13 +92,14 @@ function admission({ question, conversations }: Search): (sentence: Sentence) =>
   return (sentence) => {
     const { passage, conversation } = sentence;
     const length = lengths[conversation] ?? 0;
-    if (!isSaidBy(sentence, question.voices)) return false;
+    if (!sentence.isQuotable || !isSaidBy(sentence, question.voices)) return false;
     if (within !== undefined && !isWithin(within, passage.startMs, passage.endMs, length)) {
       return false;
     }
     if (phrases.length === 0) return true;
-    const folded = ` ${wordsOf(sentence.text).map(foldWord).join(" ")} `;
-    return phrases.every((phrase) => folded.includes(phrase));
+    const runs = clearRuns(sentence.clear);
+    const folded = runs.map((run) => ` ${wordsOf(run).map(foldWord).join(" ")} `);
+    return phrases.every((phrase) => folded.some((run) => run.includes(phrase)));
   };
 }
 

@@ -67,14 +67,14 @@ export function* listActionItems(text: SpokenText): Generator<number, SummaryDra
     if (sentence.index % STEP === STEP - 1) yield sentence.index / text.sentences.length;
     const owner = findOwner(sentence, names);
     if (owner === undefined || items.length >= MAX_ITEMS) continue;
-    items.push({ ...quote(sentence, true), owner, due: findDuePhrase(sentence.text) });
+    items.push({ ...quote(sentence, true), owner, due: findDuePhrase(sentence.clear) });
   }
   return items.length === 0 ? nothing("No action items were found.") : toList(items, toLine);
 }
 
 function findOwner(sentence: Sentence, names: ReadonlySet<string>): string | undefined {
   const { speaker, terms, wordCount } = sentence;
-  const text = sentence.text.replaceAll("’", "'");
+  const text = sentence.clear.replaceAll("’", "'");
   if (terms.length < MIN_TERMS || wordCount > MAX_WORDS) return undefined;
   const named = findNamed(text, names);
   if (named !== undefined) return named;

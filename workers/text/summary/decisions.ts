@@ -39,7 +39,7 @@ export function* listDecisions(text: SpokenText): Generator<number, SummaryDraft
   const items: SummaryItem[] = [];
   for (const sentence of text.sentences) {
     if (sentence.index % STEP === STEP - 1) yield sentence.index / text.sentences.length;
-    if (!isDecision(sentence.text, sentence.terms) || items.length >= MAX_ITEMS) continue;
+    if (!isDecision(sentence.clear, sentence.terms) || items.length >= MAX_ITEMS) continue;
     items.push(quote(sentence, true));
   }
   if (items.length === 0) return nothing("No decisions were found.");

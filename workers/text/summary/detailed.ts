@@ -42,13 +42,13 @@ function toPart(
 function headingOf(section: readonly Sentence[], { vectors }: Centrality): string {
   const weights = new Map<string, number>();
   const written = new Map<string, string>();
-  for (const { index, text, terms } of section) {
+  for (const { index, clear, terms } of section) {
     for (const [term, weight] of vectors[index] ?? new Map<string, number>()) {
       weights.set(term, (weights.get(term) ?? 0) + weight);
     }
     for (const term of terms) {
       if (written.has(term)) continue;
-      const word = toWords(text).find((each) => each.startsWith(term.slice(0, 4)));
+      const word = toWords(clear).find((each) => each.startsWith(term.slice(0, 4)));
       written.set(term, word ?? term);
     }
   }

@@ -8,12 +8,13 @@ const DAYS_AND_MONTHS =
 
 /**
  * A spoken sentence as one writes it: fillers and openers dropped, a capital
- * at its start and a stop at its end. No word is added.
+ * at its start and a stop at its end. No word is added. The mark of an unclear
+ * word, `[word?]`, ends no sentence.
  */
 export function polish(text: string, english: boolean): string {
   const spoken = english ? dropSpokenOnly(text) : text.trim();
   const capital = spoken.charAt(0).toLocaleUpperCase() + spoken.slice(1);
-  if (isTerminated(capital)) return capital;
+  if (isTerminated(capital) && !capital.endsWith("?]")) return capital;
   const isAsking = english && isQuestion(spoken.split(" "));
   return capital.replace(/[,;:\s]+$/u, "") + (isAsking ? "?" : ".");
 }

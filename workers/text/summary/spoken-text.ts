@@ -1,4 +1,5 @@
 import type { SummariseRequest, TextSegment } from "../../../src/wire/gen/voice/v1/text.ts";
+import { hearSentences } from "../heard-sentences.ts";
 import { splitSentences } from "../sentences.ts";
 import { isEnglish, toTerms } from "../terms.ts";
 
@@ -6,7 +7,10 @@ import { isEnglish, toTerms } from "../terms.ts";
 export interface Sentence {
   /** Place among the sentences of the session. */
   index: number;
+  /** For quoting: its unclear words are marked. */
   text: string;
+  /** What it says for sure: its text without its unclear words. */
+  clear: string;
   speaker: string;
   segmentId: string;
   /** Estimated from its place within the segment. */
@@ -21,7 +25,10 @@ export interface SpokenText {
   english: boolean;
   language: string;
   segments: readonly TextSegment[];
+  /** Those that may be quoted. */
   sentences: readonly Sentence[];
+  /** Share of all words that are unclear, 0..1. */
+  unclearShare: number;
 }
 
 /** Segments read between two pauses. */
@@ -36,26 +43,29 @@ export function* readSpokenText(request: SummariseRequest): Generator<undefined,
       sentences.push({ ...sentence, index: sentences.length });
     }
   }
-  return { english, language: request.language, segments: request.segments, sentences };
+  const { language, segments } = request;
+  return { english, language, segments, sentences, unclearShare: unclearShareOf(segments) };
+}
+
+function unclearShareOf(segments: readonly TextSegment[]): number {
+  const words = segments.reduce((sum, { text }) => sum + countWords(text), 0);
+  const unclear = segments.reduce((sum, segment) => sum + segment.unclear.length, 0);
+  return words === 0 ? 0 : unclear / words;
 }
 
 function readSegment(segment: TextSegment, english: boolean): Omit<Sentence, "index">[] {
   const { id, speaker, startMs, endMs } = segment;
-  const texts = splitSentences(segment.text, segment.pauses);
+  const heard = hearSentences(segment.text, segment.unclear, (text) =>
+    splitSentences(text, segment.pauses),
+  );
   const total = countWords(segment.text);
   let before = 0;
-  return texts.map((text) => {
-    const wordCount = countWords(text);
+  return heard.flatMap(({ text, clear, isQuotable, wordCount }) => {
     const at = startMs + Math.round(((endMs - startMs) * before) / Math.max(1, total));
     before += wordCount;
-    return {
-      text,
-      speaker,
-      segmentId: id,
-      startMs: at,
-      wordCount,
-      terms: toTerms(text, english),
-    };
+    if (!isQuotable) return [];
+    const terms = toTerms(clear, english);
+    return [{ text, clear, speaker, segmentId: id, startMs: at, wordCount, terms }];
   });
 }
 

@@ -10,9 +10,12 @@ import { nothing, type Summariser, type SummaryDraft } from "./summary-draft.ts"
 import { listTopics } from "./topics.ts";
 
 /** Changes when equal words would be summarised otherwise. */
-const ENGINE = "extractive-1";
+const ENGINE = "extractive-2";
 /** Progress is told when it grew by this much. */
 const PROGRESS_STEP = 0.05;
+/** From this share of unclear words on, the summary begins with a warning. */
+const MOSTLY = 1 / 2;
+const NOT_UNDERSTOOD = "Most of this recording could not be understood.";
 
 const SUMMARISERS: ReadonlyMap<string, Summariser> = new Map([
   ["brief", summariseBriefly],
@@ -33,7 +36,7 @@ export function* summariseTask(request: Uint8Array): Generator<Uint8Array | unde
   yield encode({ $case: "progress", value: { fraction: 0 } });
   const text = yield* readSpokenText(decoded);
   yield undefined;
-  const draft = yield* work(summarise, text);
+  const draft = withWarning(yield* work(summarise, text), text);
   yield encode({ $case: "summary", value: { engine: ENGINE, ...draft } });
 }
 
@@ -41,7 +44,10 @@ function* work(
   summarise: Summariser,
   text: SpokenText,
 ): Generator<Uint8Array | undefined, SummaryDraft> {
-  if (text.sentences.length === 0) return nothing("Nothing was said.");
+  if (text.segments.every((segment) => segment.text.trim() === "")) {
+    return nothing("Nothing was said.");
+  }
+  if (text.sentences.length === 0) return nothing("No sentence was heard clearly.");
   const steps = summarise(text);
   let told = 0;
   for (let step = steps.next(); ; step = steps.next()) {
@@ -53,6 +59,12 @@ function* work(
     told = step.value;
     yield encode({ $case: "progress", value: { fraction: told } });
   }
+}
+
+/** Says so where most words are no evidence of anything. */
+function withWarning({ text, items }: SummaryDraft, { unclearShare }: SpokenText): SummaryDraft {
+  if (unclearShare <= MOSTLY) return { text, items };
+  return { text: `${NOT_UNDERSTOOD}${items.length > 0 ? "\n" : " "}${text}`, items };
 }
 
 function decode(request: Uint8Array): SummariseRequest {

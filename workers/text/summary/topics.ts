@@ -44,7 +44,7 @@ interface Topic {
 export function* listTopics(text: SpokenText): Generator<number, SummaryDraft> {
   const topics = yield* findPhrases(text);
   for (const sentence of text.sentences) {
-    const words = toSingulars(sentence.text, text.english);
+    const words = toSingulars(sentence.clear, text.english);
     for (const topic of topics) note(topic, words, sentence);
     if (sentence.index % STEP === STEP - 1)
       yield 0.8 + (0.2 * sentence.index) / text.sentences.length;
@@ -92,9 +92,9 @@ function chooseSentences(sentences: readonly Sentence[]): Sentence[] {
   return [...new Set(frequent)];
 }
 
-function phrasesOf({ text, terms }: Sentence, english: boolean): string[] {
+function phrasesOf({ clear, terms }: Sentence, english: boolean): string[] {
   if (!english) return [...new Set(terms)];
-  const words = text.split(/\s+/u).slice(0, MAX_READ_WORDS).join(" ");
+  const words = clear.split(/\s+/u).slice(0, MAX_READ_WORDS).join(" ");
   const phrases: string[] = nlp(words).nouns().out("array");
   return phrases.map(trimPhrase).filter((phrase) => phrase.length >= MIN_LETTERS);
 }

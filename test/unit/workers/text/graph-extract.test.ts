@@ -5,17 +5,19 @@ import type {
   GraphSegment,
 } from "../../../../src/wire/gen/voice/v1/graph.ts";
 import { extractGraph } from "../../../../workers/text/graph/extract.ts";
+import { heardText } from "../../../support/heard-text.ts";
 
 const LABELS: Readonly<Record<string, string>> = { Anna: "S1", Ben: "S2", Alan: "S3" };
 
-/** Segments of words that take a quarter of a second each, with a second between them. */
+/** Segments of words that take a quarter of a second each, with a second between them; `[words?]` are unclear. */
 function spoken(turns: readonly (readonly [label: string, text: string])[]): GraphSegment[] {
   let at = 0;
-  return turns.map(([label, text]) => {
+  return turns.map(([label, marked]) => {
     const start = at;
-    const words = text.split(" ").map((word) => {
+    const { text, unclear } = heardText(marked);
+    const words = text.split(" ").map((word, place) => {
       at += 4_000;
-      return { text: word, start: at - 4_000, end: at };
+      return { text: word, start: at - 4_000, end: at, unclear: unclear.includes(place) };
     });
     const end = at;
     at += 16_000;
@@ -177,5 +179,44 @@ describe("graph: one thing, one entity", () => {
     expect(find(graph, "S1").entity?.sessionOnly).toBe(true);
     expect(find(graph, "tomorrow").entity?.sessionOnly).toBe(true);
     expect(find(graph, "second of march").entity?.sessionOnly).toBe(false);
+  });
+});
+
+describe("graph: unclear words", () => {
+  it("name nothing and tie nothing together", () => {
+    const graph = extract([
+      ["S1", "[tunisia?] the manager called [acme?] about the garden in [chicago?] again"],
+      ["S2", "[boston?]"],
+    ]);
+    const names = graph.entities.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["S1", "manager", "garden"]));
+    for (const unclear of ["tunisia", "acme", "chicago", "boston"]) {
+      expect(names.join(" ")).not.toContain(unclear);
+    }
+    expect(actions(graph)).toEqual([]);
+    const unclearVerb = [["S1", "the manager [signed?] the contract"]] as const;
+    expect(actions(extract(unclearVerb))).toEqual([]);
+    expect(actions(extract([["S1", "the manager signed the contract"]]))).toHaveLength(1);
+    expect(actions(extract([["S1", "[i?] signed the contract"]]))).toEqual([]);
+  });
+
+  it("leave the places of the words around them as they are", () => {
+    const turns = [
+      ["S1", "[well then?] the manager is in [new?] boston"],
+      ["S2", "[we?] saw the contract"],
+    ] as const;
+    const graph = extract(turns);
+    const [manager] = find(graph, "manager").mentions;
+    expect(manager).toMatchObject({ segment: 0, start: 3 * 4_000, end: 4 * 4_000 });
+    const [boston] = find(graph, "boston").mentions;
+    expect(boston).toMatchObject({ segment: 0, start: 7 * 4_000, end: 8 * 4_000 });
+    const second = 8 * 4_000 + 16_000;
+    const [contract] = find(graph, "contract").mentions;
+    expect(contract).toMatchObject({ segment: 1, start: second + 3 * 4_000 });
+  });
+
+  it("make no name with the clear words on their other side", () => {
+    const graph = extract([["S1", "the price of the remote [and?] control was discussed"]]);
+    expect(graph.entities.map(({ name }) => name)).not.toContain("remote control");
   });
 });

@@ -124,3 +124,63 @@ describe("answer: nothing found", () => {
     }
   });
 });
+
+describe("answer: unclear words", () => {
+  const noisy = spokenConversation([
+    ["S1", 0, "we will open the new shop in march"],
+    ["S2", 116, "[no on a desktop il find the shit to support?]"],
+    ["S1", 130, "the rent for the big building on the old corner is [nine hundred?]"],
+  ]);
+
+  it("finds nothing where only unclear words match, and says where it may have been", () => {
+    expect(ask("What about the desktop?", [noisy])).toMatchObject({
+      text: "I found nothing about that in this conversation. What was not heard clearly at 01:56 may be about it.",
+      citations: [],
+    });
+    expect(ask("What about bananas?", [noisy]).text).toBe(
+      "I found nothing about that in this conversation.",
+    );
+    const titled = { ...noisy, title: "Lunch" };
+    expect(ask("What about the desktop?", [titled], true).text).toContain(
+      "What was not heard clearly in “Lunch” (2026-01-31) at 01:56 may be about it.",
+    );
+  });
+
+  it("quotes a sentence with few unclear words, marked", () => {
+    expect(ask("What is the rent of the building?", [noisy]).text).toBe(
+      "Speaker 1 said at 02:10: “The rent for the big building on the old corner is [nine hundred?].”",
+    );
+  });
+
+  it("never quotes what is mostly unclear, in whatever way it is asked", () => {
+    for (const query of [
+      "Summarise the conversation",
+      "What did speaker 2 say?",
+      "How often was support mentioned?",
+      "Who spoke about the desktop?",
+      "What was decided?",
+      "who said “find the shit”?",
+    ]) {
+      const answer = ask(query, [noisy]);
+      expect(answer.text).not.toMatch(/desktop il|shit/);
+      expect(answer.cited).not.toContain("1");
+    }
+  });
+
+  it("takes no quoted phrase across an unclear word", () => {
+    const said = spokenConversation([["S1", 0, "we open the [old?] shop when the spring is here"]]);
+    expect(ask("who said “the shop when”?", [said]).citations).toEqual([]);
+    expect(ask("who said “shop when”?", [said]).cited).toBe("0");
+  });
+
+  it("says so when hardly anything could be understood", () => {
+    const garbage = spokenConversation([["S1", 0, "[fuck the shaft il find?]"]]);
+    for (const query of ["Summarise it", "What was decided?", "What about the weather?"]) {
+      expect(ask(query, [garbage])).toMatchObject({
+        text: "Hardly anything could be understood in this conversation.",
+        citations: [],
+      });
+    }
+    expect(ask("Who spoke?", [garbage]).text).toContain("One person spoke");
+  });
+});

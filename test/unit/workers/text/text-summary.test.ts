@@ -179,3 +179,53 @@ describe("summary: wording", () => {
     expect(polish("und dann", false)).toBe("Und dann.");
   });
 });
+
+describe("summary: unclear words", () => {
+  const NOISE = "[no on a desktop il find the shit find it to support?]";
+
+  it.each(TYPES)("%s: builds nothing on a sentence that is mostly unclear", (type) => {
+    const lines = MEETING.map(({ speaker, text }): [string, string] => [speaker, text]);
+    const { text, items } = summariseText(type, saidBy(...lines, ["S9", NOISE]));
+    const quotes = items.filter(({ text: quoted }) => !/ spoke \d+ % /.test(quoted));
+    expect(quotes.length).toBeGreaterThan(0);
+    expect(quotes.flatMap(({ segmentIds }) => segmentIds)).not.toContain("segment-10");
+    expect(text).not.toMatch(/desktop|shit|support/);
+  });
+
+  it("quotes a sentence with few unclear words, marked", () => {
+    const said = saidBy(["Anna", "i will send the final report to [margaret?] by wednesday"]);
+    expect(summariseText("action_items", said)).toMatchObject({
+      text: "- Anna: I will send the final report to [margaret?] by Wednesday. (by wednesday)",
+      items: [{ owner: "Anna", due: "by wednesday" }],
+    });
+    expect(polish("we pay [ten dollars?]", true)).toBe("We pay [ten dollars?].");
+  });
+
+  it("takes no cue, owner or date from an unclear word", () => {
+    const decided = saidBy(["Anna", "we [decided?] to start the project in the new building"]);
+    expect(summariseText("decisions", decided).items).toEqual([]);
+    const task = saidBy(["Anna", "i will write the long report for the people by [wednesday?]"]);
+    const [item] = summariseText("action_items", task).items;
+    expect(item).toMatchObject({ owner: "Anna" });
+    expect(item?.due).toBeUndefined();
+  });
+
+  it("counts no topic that was not heard clearly", () => {
+    const said = saidBy(["Anna", "the garden and the [harbour?] need a lot of money and of time"]);
+    const { text } = summariseText("topics", said);
+    expect(text).toContain("garden");
+    expect(text).not.toContain("harbour");
+  });
+
+  it.each(TYPES)("%s: says so when most could not be understood", (type) => {
+    const all = saidBy(["S1", NOISE], ["S2", NOISE]);
+    const { text, items } = summariseText(type, all);
+    expect(text).toMatch(/^Most of this recording could not be understood\./);
+    expect(text).not.toMatch(/desktop|shit|support/);
+    expect(items.every((item) => !item.text.includes("desktop"))).toBe(true);
+    const some = saidBy(["S1", NOISE], ["S2", NOISE], ["S1", "we will meet in the new office"]);
+    expect(summariseText("brief", some).text).toBe(
+      "Most of this recording could not be understood.\nWe will meet in the new office.",
+    );
+  });
+});
