@@ -19,7 +19,7 @@ export interface SegmentRecord {
   label: string;
   text: string;
   words: Word[];
-  /** Mean posterior of its words, 0..1. */
+  /** Mean confidence of its words, 0..1. */
   confidence: number;
   revision: number;
   /** Its words were taken out; a placeholder stands for them. */

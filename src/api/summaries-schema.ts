@@ -40,7 +40,7 @@ export const summarySchema = Type.Object({
   job_id: Type.String(),
   session_id: Type.String(),
   summary_type: summaryType,
-  engine: Type.String({ examples: ["extractive-1"] }),
+  engine: Type.String({ examples: ["extractive-2"] }),
   text: Type.String({ description: "The whole summary, for reading" }),
   items: Type.Array(
     Type.Object({

@@ -3,7 +3,7 @@ export interface RecognisedWord {
   text: string;
   start: number;
   end: number;
-  /** Posterior of the word, 0..1; 0 in hypotheses, where it is not yet known. */
+  /** The engine's estimate that it was said, 0..1; 0 in hypotheses, where it is not yet known. */
   confidence: number;
 }
 
@@ -33,7 +33,7 @@ export interface Recogniser {
   feed(pcm: Int16Array): void;
   /** What the utterance says so far. Cheap; the newest words may still change. */
   hypothesis(): RecognisedWord[];
-  /** Ends the utterance and gives its words with posteriors. */
+  /** Ends the utterance and gives its words with their confidence. */
   finish(): RecognisedWord[];
   /** Ends the utterance without reading a result; what was adapted on it stays. */
   discard(): void;

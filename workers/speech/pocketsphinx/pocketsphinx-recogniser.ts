@@ -12,6 +12,7 @@ import { ChannelMean } from "./channel-mean.ts";
 import { cleanWord } from "./clean-word.ts";
 import { ENGINE_SETTINGS, FRAME_RATE, FRONT_END_SETTINGS } from "./engine-settings.ts";
 import type { NativeLibrary, NativePointer } from "./native-library.ts";
+import { CONFIDENCE_FLOOR, type WordEvidence, wordConfidences } from "./word-confidence.ts";
 
 const SAMPLES_PER_FRAME = SESSION_RATE / FRAME_RATE;
 
@@ -20,12 +21,14 @@ const SAMPLES_PER_FRAME = SESSION_RATE / FRAME_RATE;
  *
  * Between utterances only the cepstral mean carries over: the noise estimate of the front end
  * starts afresh with each utterance (`ps_start_stream`), which also gave fewer wrong words than
- * keeping it. A word's confidence is its posterior in the word lattice. About 95 MB and 0.5 s
- * to load. Vocabulary hints have no effect: the engine's only way is a new language model.
+ * keeping it. A word's confidence is the chance that it was said, from its posterior in the word
+ * lattice, its scores and the posteriors of its utterance. About 95 MB and 0.5 s to load.
+ * Vocabulary hints have no effect: the engine's only way is a new language model.
  */
 export class PocketsphinxRecogniser implements Recogniser {
   readonly engine = "pocketsphinx";
   readonly engineVersion = "0.8+5prealpha en-us-ptm";
+  readonly confidenceFloor = CONFIDENCE_FLOOR;
   readonly #native: NativeLibrary;
   readonly #config: NativePointer;
   readonly #decoder: NativePointer;
@@ -79,16 +82,17 @@ export class PocketsphinxRecogniser implements Recogniser {
   }
 
   hypothesis(): RecognisedWord[] {
-    return this.#words(() => 0);
+    return this.#words();
   }
 
   finish(): RecognisedWord[] {
     this.#end();
-    const scores = [new Int32Array(1), new Int32Array(1), new Int32Array(1)] as const;
-    return this.#words((segment) => {
-      const posterior = this.#native.segmentPosterior(segment, ...scores);
-      return Math.min(1, this.#native.exponent(this.#logMath, posterior));
+    const evidence: WordEvidence[] = [];
+    const words = this.#words((segment, frames) => {
+      evidence.push(this.#evidence(segment, frames));
     });
+    const confidences = wordConfidences(evidence);
+    return words.map((word, place) => ({ ...word, confidence: confidences[place] ?? 0 }));
   }
 
   discard(): void {
@@ -117,7 +121,21 @@ export class PocketsphinxRecogniser implements Recogniser {
     this.#check(this.#native.endUtterance(this.#decoder), "ps_end_utt");
   }
 
-  #words(confidenceOf: (segment: NativePointer) => number): RecognisedWord[] {
+  #evidence(segment: NativePointer, frames: number): WordEvidence {
+    const acoustic = new Int32Array(1);
+    const language = new Int32Array(1);
+    const backOff = new Int32Array(1);
+    const log = this.#native.segmentPosterior(segment, acoustic, language, backOff);
+    return {
+      posterior: Math.min(1, this.#native.exponent(this.#logMath, log)),
+      acoustic: acoustic[0] ?? 0,
+      language: language[0] ?? 0,
+      frames,
+    };
+  }
+
+  /** The words so far; each one's segment and its length in frames are told, too. */
+  #words(tell?: (segment: NativePointer, frames: number) => void): RecognisedWord[] {
     const words: RecognisedWord[] = [];
     const first = new Int32Array(1);
     const last = new Int32Array(1);
@@ -128,7 +146,8 @@ export class PocketsphinxRecogniser implements Recogniser {
       this.#native.segmentFrames(segment, first, last);
       const start = this.#position + (first[0] ?? 0) * SAMPLES_PER_FRAME;
       const end = this.#position + ((last[0] ?? 0) + 1) * SAMPLES_PER_FRAME;
-      words.push({ text, start, end, confidence: confidenceOf(segment) });
+      words.push({ text, start, end, confidence: 0 });
+      tell?.(segment, (end - start) / SAMPLES_PER_FRAME);
     }
     return words;
   }

@@ -1,0 +1,218 @@
+/**
+ * `npm run eval:confidence`: how well the recogniser's confidence tells right words from wrong
+ * ones, and what its floor does. Conversations of known words are made with Debian's `flite` and
+ * degraded in code; weights and floor are fitted on one half (other voices, texts and seeds) and
+ * measured on the other, on read sentences (VOICE_EVAL_DATA/librivox) and, without knowing the
+ * words, on meetings (VOICE_EVAL_DATA/ami). Prints tables, writes out/confidence.json, ends with 0.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import {
+  CONFIDENCE_FLOOR,
+  CONFIDENCE_WEIGHTS,
+} from "../../workers/speech/pocketsphinx/word-confidence.ts";
+import { toChunks, toSignal } from "./degraded-audio.ts";
+import { degradedConversations, type Script } from "./degraded-conversations.ts";
+import { equalError, figuresAt, highestFloor, separation } from "./floor-figures.ts";
+import { type HeardWord, type JudgedWord, judgeWords, WordReader } from "./judged-words.ts";
+import { fitLogistic, type LogisticModel } from "./logistic-regression.ts";
+import { readRecording } from "./read-recording.ts";
+import { loadReadSentences } from "./recordings.ts";
+import { FITTED_TEXTS, TRIED_TEXTS } from "./spoken-texts.ts";
+import { textTable } from "./text-table.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+const HELP = `npm run eval:confidence -- [options]
+  --out DIR             where confidence.json goes (default: out)
+Environment: VOICE_EVAL_DATA, folder with librivox/ and ami/ (default: ../shared/data)`;
+
+/** Of the right words of clear speech no more may lie below the floor. */
+const MOST_LOST = 0.05;
+const CLEAN = "clean";
+const FITTED: Script = {
+  voices: ["slt", "awb"],
+  background: ["rms", "kal16"],
+  texts: FITTED_TEXTS,
+  seed: 1,
+};
+const TRIED: Script = {
+  voices: ["rms", "kal16"],
+  background: ["slt", "awb"],
+  texts: TRIED_TEXTS,
+  seed: 2,
+};
+
+const { values: options } = parseArgs({
+  options: {
+    out: { type: "string", default: join(PROJECT, "out") },
+    help: { type: "boolean", default: false },
+  },
+});
+
+type Judged = HeardWord & { isRight: boolean };
+type ByCondition = Map<string, Judged[]>;
+/** Which number of a word is taken for its confidence. */
+type Measure = (word: Judged) => number;
+
+if (options.help) console.log(HELP);
+else await evaluate();
+
+async function evaluate(): Promise<void> {
+  const reader = new WordReader();
+  const leftOut: string[] = [];
+  const data = resolve(PROJECT, process.env.VOICE_EVAL_DATA ?? "../shared/data");
+  try {
+    const fitted = await readScript(reader, FITTED, leftOut);
+    const tried = await readScript(reader, TRIED, leftOut);
+    const sentences = await readSentences(reader, join(data, "librivox"), leftOut);
+    const meetings = await readMeetings(reader, join(data, "ami"), leftOut);
+    report(fitted, tried, sentences, meetings, leftOut);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function readScript(
+  reader: WordReader,
+  script: Script,
+  leftOut: string[],
+): Promise<ByCondition> {
+  const read: ByCondition = new Map();
+  try {
+    for (const { condition, reference, chunks } of await degradedConversations(script)) {
+      process.stderr.write(`${script.voices.join("+")}: ${condition}\n`);
+      read.set(condition, judgeWords(reference, await reader.read(chunks())));
+    }
+  } catch (error) {
+    leftOut.push(`made conversations: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return read;
+}
+
+async function readSentences(
+  reader: WordReader,
+  folder: string,
+  leftOut: string[],
+): Promise<Judged[]> {
+  const joined = loadReadSentences(folder).at(-1);
+  if (joined === undefined) {
+    leftOut.push("read sentences (no librivox/transcripts.txt in VOICE_EVAL_DATA)");
+    return [];
+  }
+  const { data } = joined.audio;
+  const pcm = Int16Array.from({ length: data.length >> 1 }, (_, at) => data.readInt16LE(2 * at));
+  return judgeWords(joined.reference, await reader.read(toChunks(toSignal(pcm))));
+}
+
+/** Words of distant microphones in meetings; what was said is not known. */
+async function readMeetings(
+  reader: WordReader,
+  folder: string,
+  leftOut: string[],
+): Promise<HeardWord[]> {
+  const clips = existsSync(folder) ? readdirSync(folder).filter((name) => /\.wav$/.test(name)) : [];
+  if (clips.length === 0) leftOut.push("meetings (no ami/*.wav in VOICE_EVAL_DATA)");
+  const words: HeardWord[] = [];
+  for (const clip of clips) {
+    const pcm = readRecording(readFileSync(join(folder, clip)));
+    words.push(...(await reader.read(toChunks(toSignal(pcm)))));
+  }
+  return words;
+}
+
+function report(
+  fitted: ByCondition,
+  tried: ByCondition,
+  sentences: readonly Judged[],
+  meetings: readonly HeardWord[],
+  leftOut: readonly string[],
+): void {
+  const model = fitLogistic(
+    [...fitted.values()].flat().map(({ features, isRight }) => ({
+      values: features,
+      isYes: isRight,
+    })),
+  );
+  const ofModel: Measure = ({ features }) => chance(model, features);
+  const measures: Record<string, { of: Measure; floor: number }> = {
+    posterior: { of: ({ posterior }) => posterior, floor: 0 },
+    "fitted now": { of: ofModel, floor: 0 },
+  };
+  for (const measure of Object.values(measures)) {
+    measure.floor = highestFloor(measured(fitted.get(CLEAN) ?? [], measure.of), MOST_LOST);
+  }
+  measures.shipped = { of: ({ confidence }) => confidence, floor: CONFIDENCE_FLOOR };
+  const sets = new Map<string, readonly Judged[]>([
+    ...tried,
+    ["all of these", [...tried.values()].flat()],
+    ["fitted on: clean", fitted.get(CLEAN) ?? []],
+    ["fitted on: all", [...fitted.values()].flat()],
+    ["read sentences", sentences],
+  ]);
+  const rows = Object.entries(measures).flatMap(([measure, { of, floor }]) =>
+    [...sets].map(([set, words]) => ({ measure, set, ...rowOf(measured(words, of), floor) })),
+  );
+  const belowInMeetings = meetings.filter(({ confidence }) => confidence < CONFIDENCE_FLOOR).length;
+  const result = {
+    weights: { fitted: model, shipped: CONFIDENCE_WEIGHTS },
+    floors: Object.fromEntries(Object.entries(measures).map(([name, { floor }]) => [name, floor])),
+    rows,
+    meetings: { words: meetings.length, below: belowInMeetings / Math.max(1, meetings.length) },
+    left_out: leftOut,
+  };
+  mkdirSync(options.out, { recursive: true });
+  const file = join(options.out, "confidence.json");
+  writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
+  console.log(`${printed(result)}\n\nwritten to ${file}`);
+}
+
+function chance({ constant, weights }: LogisticModel, features: readonly number[]): number {
+  const sum = features.reduce((total, value, at) => total + value * (weights[at] ?? 0), constant);
+  return 1 / (1 + Math.exp(-sum));
+}
+
+function measured(words: readonly Judged[], of: Measure): JudgedWord[] {
+  return words.map((word) => ({ confidence: of(word), isRight: word.isRight }));
+}
+
+function rowOf(words: readonly JudgedWord[], floor: number) {
+  const { rate } = equalError(words);
+  return { floor, separation: separation(words), equalError: rate, ...figuresAt(words, floor) };
+}
+
+interface Result {
+  weights: { fitted: LogisticModel; shipped: typeof CONFIDENCE_WEIGHTS };
+  floors: Record<string, number>;
+  rows: ({ measure: string; set: string } & ReturnType<typeof rowOf>)[];
+  meetings: { words: number; below: number };
+  left_out: readonly string[];
+}
+
+function printed({ weights, floors, rows, meetings, left_out }: Result): string {
+  const percent = (share: number) => (100 * share).toFixed(1);
+  const parts = Object.entries(floors).map(([name, floor]) => {
+    const own = rows.filter(({ measure }) => measure === name);
+    const table = own.map((row) => [
+      row.set,
+      String(row.words),
+      percent(row.wrong),
+      row.separation.toFixed(3),
+      percent(row.equalError),
+      percent(row.caught),
+      percent(row.lost),
+      percent(row.wrongAbove),
+    ]);
+    const head = ["", "words", "wrong", "AUC", "EER", "wrong caught", "right lost", "wrong above"];
+    return `${name}, floor ${floor.toFixed(2)} (in %)\n${textTable([head, ...table])}`;
+  });
+  const below = percent(meetings.below);
+  const { fitted, shipped } = weights;
+  const lines = [
+    `meetings: ${below} % of ${meetings.words} words lie below the shipped floor`,
+    `weights fitted now: ${[fitted.constant, ...fitted.weights].map((w) => w.toFixed(4)).join(" ")}`,
+    `weights shipped:    ${[shipped.constant, ...shipped.features].map((w) => w.toFixed(4)).join(" ")}`,
+    ...left_out.map((what) => `left out: ${what}`),
+  ];
+  return [...parts, lines.join("\n")].join("\n\n");
+}
