@@ -33,17 +33,20 @@ export function figuresAt(words: readonly JudgedWord[], floor: number): FloorFig
  * under the curve of the receiver's operating characteristic. NaN where one kind is missing.
  */
 export function separation(words: readonly JudgedWord[]): number {
-  const groups = Map.groupBy(words, ({ confidence }) => confidence);
-  let [ordered, wrongBelow, right] = [0, 0, 0];
-  for (const confidence of [...groups.keys()].sort((a, b) => a - b)) {
-    const group = groups.get(confidence) ?? [];
+  const ordered = [...words].sort((a, b) => a.confidence - b.confidence);
+  let [inOrder, wrongBelow, right] = [0, 0, 0];
+  for (let at = 0; at < ordered.length; ) {
+    const { confidence } = ordered[at] ?? { confidence: 0 };
+    const equal = ordered.slice(at).findIndex((word) => word.confidence !== confidence);
+    const group = ordered.slice(at, equal === -1 ? undefined : at + equal);
     const rightHere = group.filter(({ isRight }) => isRight).length;
     const wrongHere = group.length - rightHere;
-    ordered += rightHere * (wrongBelow + wrongHere / 2);
+    inOrder += rightHere * (wrongBelow + wrongHere / 2);
     wrongBelow += wrongHere;
     right += rightHere;
+    at += group.length;
   }
-  return ordered / (right * wrongBelow);
+  return inOrder / (right * wrongBelow);
 }
 
 /** The floor at which the share of right words lost is nearest to that of wrong words kept, and their mean. */

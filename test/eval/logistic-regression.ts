@@ -21,7 +21,7 @@ export function fitLogistic(examples: readonly Example[]): LogisticModel {
   for (let round = 0; round < ROUNDS; round++) {
     const slope = new Array<number>(size).fill(0);
     const curve = Array.from({ length: size }, (_, i) =>
-      Array.from({ length: size }, (_, j) => (i === j ? RIDGE : 0)),
+      Array.from({ length: size }, (_, j): number => (i === j ? RIDGE : 0)),
     );
     for (const [at, row] of rows.entries()) {
       const chance = chanceOf(model, row);
