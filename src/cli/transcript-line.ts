@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { markUnclear } from "../base/unclear-words.ts";
+import { markUnclear } from "../wire/unclear-words.ts";
 import { columnsOf, fitted, wrapped } from "./terminal-text.ts";
 import type { Line } from "./transcript.ts";
 

@@ -1,4 +1,3 @@
-import { unclearPlaces } from "../base/unclear-words.ts";
 import type {
   InterimResultsFrame,
   ResultsBody,
@@ -6,6 +5,7 @@ import type {
   SessionStatus,
   SnapshotSegment,
 } from "../wire/live-frames.ts";
+import { unclearPlaces } from "../wire/unclear-words.ts";
 import type { operations } from "./gen/api-schema.ts";
 
 /** One utterance as it stands now. */

@@ -57,12 +57,12 @@ export class WordReader {
   async #load(): Promise<PocketsphinxRecogniser> {
     const library = loadNativeLibrary(findSpeechRoot());
     const asked: number[] = [];
-    const scores: [number, number][] = [];
+    const scores: number[] = [];
     const recogniser = await PocketsphinxRecogniser.load({
       ...library,
       segmentPosterior(segment, acoustic, language, backOff) {
         const log = library.segmentPosterior(segment, acoustic, language, backOff);
-        scores.push([acoustic[0] ?? 0, language[0] ?? 0]);
+        scores.push(language[0] ?? 0);
         return log;
       },
       exponent(logMath, value) {
@@ -75,14 +75,8 @@ export class WordReader {
     recogniser.finish = () => {
       const words = finish();
       const posteriors = asked.splice(0);
-      const evidence = scores.splice(0).map(([acoustic, language], place): WordEvidence => {
-        const { start = 0, end = 0 } = words[place] ?? {};
-        return {
-          posterior: posteriors[place] ?? 0,
-          acoustic,
-          language,
-          frames: (end - start) / 160,
-        };
+      const evidence = scores.splice(0).map((language, place): WordEvidence => {
+        return { posterior: posteriors[place] ?? 0, language };
       });
       const features = confidenceFeatures(evidence);
       for (const [place, { start }] of words.entries()) {

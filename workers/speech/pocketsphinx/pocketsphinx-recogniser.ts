@@ -22,7 +22,7 @@ const SAMPLES_PER_FRAME = SESSION_RATE / FRAME_RATE;
  * Between utterances only the cepstral mean carries over: the noise estimate of the front end
  * starts afresh with each utterance (`ps_start_stream`), which also gave fewer wrong words than
  * keeping it. A word's confidence is the chance that it was said, from its posterior in the word
- * lattice, its scores and the posteriors of its utterance. About 95 MB and 0.5 s to load.
+ * lattice, its language score and the posteriors of its utterance. About 95 MB and 0.5 s to load.
  * Vocabulary hints have no effect: the engine's only way is a new language model.
  */
 export class PocketsphinxRecogniser implements Recogniser {
@@ -88,8 +88,8 @@ export class PocketsphinxRecogniser implements Recogniser {
   finish(): RecognisedWord[] {
     this.#end();
     const evidence: WordEvidence[] = [];
-    const words = this.#words((segment, frames) => {
-      evidence.push(this.#evidence(segment, frames));
+    const words = this.#words((segment) => {
+      evidence.push(this.#evidence(segment));
     });
     const confidences = wordConfidences(evidence);
     return words.map((word, place) => ({ ...word, confidence: confidences[place] ?? 0 }));
@@ -121,21 +121,19 @@ export class PocketsphinxRecogniser implements Recogniser {
     this.#check(this.#native.endUtterance(this.#decoder), "ps_end_utt");
   }
 
-  #evidence(segment: NativePointer, frames: number): WordEvidence {
+  #evidence(segment: NativePointer): WordEvidence {
     const acoustic = new Int32Array(1);
     const language = new Int32Array(1);
     const backOff = new Int32Array(1);
     const log = this.#native.segmentPosterior(segment, acoustic, language, backOff);
     return {
       posterior: Math.min(1, this.#native.exponent(this.#logMath, log)),
-      acoustic: acoustic[0] ?? 0,
       language: language[0] ?? 0,
-      frames,
     };
   }
 
-  /** The words so far; each one's segment and its length in frames are told, too. */
-  #words(tell?: (segment: NativePointer, frames: number) => void): RecognisedWord[] {
+  /** The words so far; each one's segment is told, too. */
+  #words(tell?: (segment: NativePointer) => void): RecognisedWord[] {
     const words: RecognisedWord[] = [];
     const first = new Int32Array(1);
     const last = new Int32Array(1);
@@ -147,7 +145,7 @@ export class PocketsphinxRecogniser implements Recogniser {
       const start = this.#position + (first[0] ?? 0) * SAMPLES_PER_FRAME;
       const end = this.#position + ((last[0] ?? 0) + 1) * SAMPLES_PER_FRAME;
       words.push({ text, start, end, confidence: 0 });
-      tell?.(segment, (end - start) / SAMPLES_PER_FRAME);
+      tell?.(segment);
     }
     return words;
   }

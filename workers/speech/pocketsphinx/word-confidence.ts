@@ -2,41 +2,34 @@
 export interface WordEvidence {
   /** Of the word in the lattice, 0..1. */
   posterior: number;
-  /** How the word sounds, and how it follows the words before it: logarithms in the engine's units. */
-  acoustic: number;
+  /** How likely it is after the words before it: a logarithm in the engine's units. */
   language: number;
-  /** Its length in frames. */
-  frames: number;
 }
 
 /** Numbers in which right and wrong words differ; they are added up with their weights. */
-export type ConfidenceFeatures = readonly [
-  posterior: number,
-  utterance: number,
-  language: number,
-  acoustic: number,
-];
+export type ConfidenceFeatures = readonly [posterior: number, utterance: number, language: number];
 
 /** Posteriors are taken as no surer than this. */
 const SUREST = 0.999;
-/** Puts the engine's scores into the size of the others. */
+/** Puts the engine's score into the size of the others. */
 const SCORE_UNIT = 1_000;
 
 /**
  * A logistic regression on made conversations, clear and degraded, which `npm run eval:confidence`
  * fits again. The posterior alone tells little where all is noise: what the decoder has pruned
- * away cannot contradict it.
+ * away cannot contradict it. The engine's acoustic score would help a little more, but depends on
+ * what the decoder read before: a reading that is taken over would give other confidences.
  */
 export const CONFIDENCE_WEIGHTS = {
-  constant: 0.3105,
-  features: [0.1337, 4.843, 4.0729, 0.0451],
+  constant: -2.3829,
+  features: [0.1592, 5.4805, 3.4692],
 } as const satisfies { constant: number; features: ConfidenceFeatures };
 
 /**
- * Below it a word is likelier wrong than right. Of the right words of clear speech less than 5 %
- * lay there in the half that the weights were fitted on.
+ * The highest floor, in hundredths, below which lay no more than 5 % of the right words of clear
+ * speech in the half that the weights were fitted on.
  */
-export const CONFIDENCE_FLOOR = 0.5;
+export const CONFIDENCE_FLOOR = 0.49;
 
 /** The chance, 0..1, that each word of an utterance was said. */
 export function wordConfidences(words: readonly WordEvidence[]): number[] {
@@ -50,11 +43,10 @@ export function wordConfidences(words: readonly WordEvidence[]): number[] {
 export function confidenceFeatures(words: readonly WordEvidence[]): ConfidenceFeatures[] {
   const total = words.reduce((sum, { posterior }) => sum + posterior, 0);
   const utterance = total / Math.max(1, words.length);
-  return words.map(({ posterior, acoustic, language, frames }) => [
+  return words.map(({ posterior, language }) => [
     logOdds(posterior),
     utterance,
     language / SCORE_UNIT,
-    acoustic / Math.max(1, frames) / SCORE_UNIT,
   ]);
 }
 
