@@ -1,5 +1,5 @@
 import { type Browser, chromium } from "playwright-core";
-import { findBrowser, installBrowser } from "../../deploy/setup/browser.mjs";
+import { findBrowser, installBrowser } from "../../deploy/testing/browser.mjs";
 
 /** As few connections of its own as it can be told to make. */
 const QUIET = [

@@ -1,9 +1,9 @@
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { hasApt, unpackPackages } from "./apt.mjs";
-import { cacheDir, multiarch, systemName } from "./paths.mjs";
-import { StepError } from "./step-error.mjs";
+import { hasApt, unpackPackages } from "../setup/apt.mjs";
+import { cacheDir, multiarch, systemName } from "../setup/paths.mjs";
+import { StepError } from "../setup/step-error.mjs";
 
 const PACKAGE = "chromium-headless-shell";
 const IN_PACKAGE = "usr/lib/chromium/chromium-headless-shell";
