@@ -10,6 +10,9 @@ const LOOKS_PER_LEASE = 6;
 /** Partitions put away at the same time when the host leaves. */
 const LEAVING_TOGETHER = 8;
 
+/** Within it a lease store that never answered is one that is about to. */
+const START_MS = 15_000;
+
 /**
  * Keeps this host's lease and its fair share of the partitions.
  *
@@ -19,6 +22,9 @@ const LEAVING_TOGETHER = 8;
  * epoch guards each write.
  */
 export class PartitionOwner {
+  readonly #startedAt: number;
+  /** The lease store has answered once. */
+  #hasSeen = false;
   readonly #parts: PartitionOwnerParts;
   readonly #watch: HostWatch;
   readonly #owned = new Set<number>();
@@ -33,6 +39,7 @@ export class PartitionOwner {
   constructor(parts: PartitionOwnerParts) {
     this.#parts = parts;
     const { host, table, clock, leaseTime } = parts;
+    this.#startedAt = clock.monotonic();
     this.#watch = new HostWatch({ host, table, clock, leaseTime });
   }
 
@@ -50,11 +57,19 @@ export class PartitionOwner {
   async look(): Promise<void> {
     try {
       await this.#look();
+      this.#hasSeen = true;
     } catch (error) {
       this.#watch.blind();
       const cause = error instanceof Error && error.cause ? errorMessage(error.cause) : undefined;
-      this.#parts.log.warn({ error: errorMessage(error), cause }, "lease store not reachable");
+      const fields = { error: errorMessage(error), cause };
+      if (this.#isStarting()) this.#parts.log.debug(fields, "lease store not there yet");
+      else this.#parts.log.warn(fields, "lease store not reachable");
     }
+  }
+
+  /** Servers that start together elect who leads them first: no fault, unless it takes long. */
+  #isStarting(): boolean {
+    return !this.#hasSeen && this.#parts.clock.monotonic() - this.#startedAt < START_MS;
   }
 
   #schedule(): void {

@@ -43,6 +43,33 @@ describe("partition owner", () => {
     expect([a.owned.size, b.owned.size]).toEqual([PARTITIONS / 2, PARTITIONS / 2]);
   });
 
+  it("owner: a lease store that is not there yet is no warning, one that stays away or leaves is", async () => {
+    const time = new ManualClock();
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (_: object, message: string) => warnings.push(message) };
+    const table = new MemoryLeaseTable();
+    let isAway = true;
+    const read = table.read.bind(table);
+    table.read = () => (isAway ? Promise.reject(new Error("503")) : read());
+    const create = () =>
+      new PartitionOwner({
+        ...{ host: "a", table, clock: time, log, leaseTime: LEASE, onTaken: () => {} },
+        ...{ onReleased: async () => {}, onLost: async () => {} },
+      });
+    const patient = create();
+    await patient.look();
+    expect(warnings).toEqual([]);
+    time.advance(15_000);
+    await patient.look();
+    expect(warnings).toEqual(["lease store not reachable"]);
+    const lucky = create();
+    isAway = false;
+    await lucky.look();
+    isAway = true;
+    await lucky.look();
+    expect(warnings).toHaveLength(2);
+  });
+
   it("owner: one that leaves hands over each partition when it is put away, at once", async () => {
     const table = new MemoryLeaseTable();
     const putAway = createDeferred<void>();
