@@ -5,6 +5,9 @@ create table reading_positions (
   read_to bigint not null check (read_to >= 0)
 );
 
+-- Gaps are few among the events of a session, and asked for with each look at its lag.
+create index events_gaps on events (session_id) where type = 'GapDeclared';
+
 -- The one meaning of lag: the length of the audio that is stored and was not read yet. A chunk
 -- whose last words are still open was read all the same, and a device that is silent is no lag.
 -- Audio that came after its gap had been declared is read anew from the gap on, so all of it waits.

