@@ -72,7 +72,9 @@ async function workerEnvironment(
 ): Promise<NodeJS.ProcessEnv> {
   const { at, environments, ports } = plan;
   const port = await servicePort(name, "worker", isFirst, plan);
-  return environments.worker(at, port, await ports.take(portName(name, "ops")), name);
+  // Not "ops": of a single machine's parts that is the main process's.
+  const opsPort = await ports.take(portName(name, "worker_ops"));
+  return environments.worker(at, port, opsPort, name);
 }
 
 async function servicePort(

@@ -84,7 +84,7 @@ export interface ChunkStatusFrame extends Durable {
 
 export type SessionStatus = "recording" | "processing" | "completed" | "failed" | "deleted";
 
-/** A session comes to one of these once, and stays there until it is deleted. */
+/** How a session ends. Late audio or a redo can still turn `failed` into `completed`. */
 export type SessionEnd = Extract<SessionStatus, "completed" | "failed">;
 
 export interface SessionStatusFrame extends Durable {
