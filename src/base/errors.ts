@@ -102,7 +102,9 @@ export function isAppError(error: unknown, code?: ErrorCode): error is AppError 
 
 /** 404 for an id that leads to nothing, or to nothing for this caller, alike. */
 export function unknownThing(what: string, id: string): AppError {
-  const text = isId(id) ? `There is no ${what} ${id}.` : `${shown(id)} is not the id of a ${what}.`;
+  const text = isId(id)
+    ? `There is no ${what} ${id}.`
+    : `"${shown(id)}" is not the id of a ${what}.`;
   return new AppError("not_found", text.replace(/ a (?=[aeio])/, " an "));
 }
 

@@ -22,7 +22,7 @@ function sentence(route: Route, text: string): string {
 
 describe("unknown things", () => {
   it.each(named)("$method $path says what it took for an id", (route) => {
-    expect(sentence(route, "nope")).toMatch(/^nope is not the id of an? [a-z ]+\.$/);
+    expect(sentence(route, "nope")).toMatch(/^"nope" is not the id of an? [a-z ]+\.$/);
     expect(sentence(route, newId())).toBe("");
   });
 
@@ -31,18 +31,18 @@ describe("unknown things", () => {
       const route = routes.find((each) => each.id === id);
       return route === undefined ? "no route" : sentence(route, "nope");
     };
-    expect(said("getSession")).toBe("nope is not the id of a session.");
-    expect(said("getWorkspace")).toBe("nope is not the id of a workspace.");
-    expect(said("getGraphEntity")).toBe("nope is not the id of a workspace.");
-    expect(said("getServiceKey")).toBe("nope is not the id of a key.");
+    expect(said("getSession")).toBe('"nope" is not the id of a session.');
+    expect(said("getWorkspace")).toBe('"nope" is not the id of a workspace.');
+    expect(said("getGraphEntity")).toBe('"nope" is not the id of a workspace.');
+    expect(said("getServiceKey")).toBe('"nope" is not the id of a key.');
   });
 
   it("repeats an id in one short line, whatever was sent", () => {
     const id = newId();
     expect(unknownThing("session", id).message).toBe(`There is no session ${id}.`);
-    expect(unknownThing("entity", "x").message).toBe("x is not the id of an entity.");
+    expect(unknownThing("entity", "x").message).toBe('"x" is not the id of an entity.');
     const odd = unknownThing("session", `a\r\nb\u202e\u0000${"x".repeat(500)}`).message;
-    expect(odd).toMatch(/^a\?\?b\?\?x+… is not the id of a session\.$/);
+    expect(odd).toMatch(/^"a\?\?b\?\?x+…" is not the id of a session\.$/);
     expect(odd.length).toBeLessThan(120);
   });
 });
