@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { cacheDir } from "./paths.mjs";
 import { StepError } from "./step-error.mjs";
@@ -14,7 +14,6 @@ const POLL_MS = 200;
  */
 export async function withLock(subject, work, onWait) {
   const folder = join(cacheDir(), "locks");
-  mkdirSync(folder, { recursive: true });
   const name = createHash("sha256").update(subject).digest("hex").slice(0, 24);
   const file = join(folder, `${name}.lock`);
   await acquire(file, subject, onWait);
@@ -46,10 +45,22 @@ async function acquire(file, subject, onWait) {
   }
 }
 
+function writeOwn(file) {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify({ pid: process.pid, startTime: startTime(process.pid) }));
+  } catch (error) {
+    throw new StepError(
+      `the cache folder ${cacheDir()} cannot be written to (${error.code})`,
+      "choose one of your own with VOICE_CACHE_DIR",
+    );
+  }
+}
+
 /** A hard link appears whole or not at all, so a reader never sees half a lock. */
 function tryLink(file) {
   const own = `${file}.${process.pid}`;
-  writeFileSync(own, JSON.stringify({ pid: process.pid, startTime: startTime(process.pid) }));
+  writeOwn(own);
   try {
     linkSync(own, file);
     return true;

@@ -6,6 +6,8 @@ import type { StreamSettings } from "./audio-stream-store.ts";
 const LENGTH_BYTES = 2;
 /** So many letters and nothing else are no Opus: one packet in ten thousand million looks so. */
 const TEXT_BYTES = 24;
+/** Of PCM more, and not the same few: a constant or a square wave may look like letters. */
+const PCM_TEXT = { bytes: 64, different: 8 };
 
 /** A word for people, after "a" or "an". */
 const NAMES: Readonly<Record<Container, string>> = {
@@ -52,7 +54,7 @@ export class StreamHead {
       throw new AppError("unsupported_media_type", fileSentence(mark, this.#settings));
     }
     const [first] = isPrefixed ? splitOpusPackets(head) : this.#messages;
-    if (this.#isOpus && first !== undefined && isText(first)) {
+    if (first !== undefined && this.#isText(first)) {
       this.release();
       throw new AppError("not_audio", textSentence(this.#settings));
     }
@@ -65,13 +67,25 @@ export class StreamHead {
     return this.#messages.splice(0);
   }
 
+  /** Never of µ-law, whose quiet samples may all be letters. */
+  #isText(bytes: Uint8Array): boolean {
+    const { encoding } = this.#settings;
+    if (encoding === "opus") return isText(bytes, TEXT_BYTES);
+    const head = bytes.subarray(0, 4 * PCM_TEXT.bytes);
+    return (
+      encoding === "pcm_s16le" &&
+      isText(head, PCM_TEXT.bytes) &&
+      new Set(head).size >= PCM_TEXT.different
+    );
+  }
+
   get #isOpus(): boolean {
     return this.#settings.encoding === "opus";
   }
 }
 
-function isText(bytes: Uint8Array): boolean {
-  if (bytes.byteLength < TEXT_BYTES) return false;
+function isText(bytes: Uint8Array, least: number): boolean {
+  if (bytes.byteLength < least) return false;
   return bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d));
 }
 

@@ -179,6 +179,14 @@ describe("stream content", () => {
     expect(await ended(device)).toBe("failed");
   });
 
+  it("text: base64 sent as PCM is refused, and the session that it began fails", async () => {
+    const device = await PairedDevice.pair(service);
+    const socket = await begun(device, PCM);
+    socket.socket.send(latin(Buffer.from("some sound ".repeat(200)).toString("base64")));
+    await expectRefused(socket, "not_audio", /looks like text/);
+    expect(await ended(device)).toBe("failed");
+  });
+
   it("garbage as Opus: told at once, refused soon, and the record says that nothing was read", async () => {
     const device = await PairedDevice.pair(service);
     const viewer = new Viewer(service.ready.live_url, { authorization: `Bearer ${device.token}` });

@@ -193,7 +193,9 @@ describe("magic links over HTTP", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const letter = readFileSync(path, "utf8");
     expect(letter).toContain(`To: ${email}`);
-    expect((await validate(tokenIn(letter))).status).toBe(200);
+    // As a person copies it from the file.
+    const [, token = ""] = /\btoken=([\w-]{43})\r$/m.exec(letter) ?? [];
+    expect((await validate(token)).status).toBe(200);
     house.accounts.mail = smtp;
   });
 });
