@@ -3,6 +3,7 @@ import {
   readsByElevation,
   type SessionAction,
   type SessionFacts,
+  scopeFor,
   type Verdict,
 } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -30,6 +31,13 @@ export interface SessionGrant {
 /** Throws the refusal of a verdict other than `allow`. */
 export function assertAllowed(verdict: Verdict): void {
   if (verdict !== "allow") throw REFUSALS[verdict]();
+}
+
+function missingScope(action: SessionAction): AppError {
+  const scope = scopeFor(action);
+  const message =
+    scope === undefined ? "A service key cannot do this." : `This key lacks the scope ${scope}.`;
+  return new AppError("forbidden", message);
 }
 
 /** The caller, or 401. */
@@ -65,6 +73,7 @@ export async function recheckSession(
   if (facts === undefined) throw unknownThing("session", sessionId);
   const verdict = maySession(principal, action, facts);
   if (verdict === "not_found") throw unknownThing("session", sessionId);
+  if (verdict === "forbidden" && principal.kind === "service") throw missingScope(action);
   assertAllowed(verdict);
   return { principal, facts };
 }

@@ -127,6 +127,11 @@ const SESSION_SCOPES: Partial<Record<SessionAction, Scope>> = {
   "session.concern": "sessions:write",
 };
 
+/** The scope that a service key needs for it; undefined where none is enough. */
+export function scopeFor(action: SessionAction): Scope | undefined {
+  return SESSION_SCOPES[action];
+}
+
 const WORKSPACE_SCOPES: Partial<Record<WorkspaceAction, Scope>> = {
   "workspace.read": "sessions:read",
   "workspace.query": "query",

@@ -158,7 +158,9 @@ describe("service keys over HTTP", () => {
     const edited = await house.call("PATCH", `/sessions/${sessionId}`, edit);
     expect(edited.body.title).toBe("Named by a key");
     const path = `/sessions/${sessionId}`;
-    expect((await house.call("GET", path, { key: writer.key })).status).toBe(403);
+    const refused = await house.call("GET", path, { key: writer.key });
+    expect(refused.status).toBe(403);
+    expect(refused.body.message).toBe("This key lacks the scope sessions:read.");
     expect((await house.call("GET", "/workspaces", { key: writer.key })).status).toBe(403);
     const exporter = await newKey("export");
     const transcript = `${path}/transcript`;
