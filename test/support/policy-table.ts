@@ -199,7 +199,7 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
       MEMBERS_AND_ADMINS,
       ask({
         body: { workspace_id: "{workspace_id}", workshop_id: "none" },
-        beyond: '"none" is not the id of a workshop.',
+        beyond: "is not the id of a workshop.",
       }),
     ),
   ],
