@@ -184,7 +184,7 @@ describe("deploy/README.md: from one machine to two", () => {
 
     const second = new Machine("b", start, { ...withoutKeys, VOICE_KEY_DIR: keys, ...ownB });
     const b = await second.ready();
-    expect(second.step.output).toContain("with an account of this database");
+    await second.step.says("with an account of this database");
     expect(b.admin).toEqual({ email: before.admin.email });
 
     const atA = await logIn(a.base_url, before.admin);

@@ -47,6 +47,8 @@ export async function runStep(
 /** A command that goes on until it is stopped, started in a shell of its own. */
 export class RunningStep {
   readonly #child: ChildProcess;
+  /** It ended, and all that it said is in `output`. */
+  #isOver = false;
   output = "";
 
   constructor(commands: string, env: NodeJS.ProcessEnv) {
@@ -61,20 +63,24 @@ export class RunningStep {
     };
     this.#child.stdout?.on("data", take);
     this.#child.stderr?.on("data", take);
+    this.#child.once("close", () => {
+      this.#isOver = true;
+    });
+  }
+
+  /** What it says may come after what it does. */
+  async says(text: string): Promise<void> {
+    await until(() => this.output.includes(text), text, STEP_MS);
   }
 
   /** Until `isThere`; rejects with what it said when it ends before. */
   async ready(isThere: () => boolean): Promise<void> {
-    await until(() => isThere() || this.hasEnded, "ready", START_MS);
+    await until(() => isThere() || this.#isOver, "ready", START_MS);
     if (!isThere()) throw new Error(`It ended:\n${this.output}`);
   }
 
   async ended(): Promise<void> {
-    await until(() => this.hasEnded, "the end", START_MS);
-  }
-
-  get hasEnded(): boolean {
-    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+    await until(() => this.#isOver, "the end", START_MS);
   }
 
   /** As Ctrl-C does: all that the shell started in the foreground is told. */
