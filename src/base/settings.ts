@@ -53,7 +53,7 @@ export class SettingsReader {
     return fallbackOf(setting) as Read<Table[N]>;
   }
 
-  /** One that has to be there; `else` says where else it may come from. */
+  /** One that has to be there. */
   need(name: SettingName): string {
     const value = this.get(name);
     if (value === undefined && !this.has(name)) this.problems.push(`${name} is not set.`);

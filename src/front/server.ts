@@ -12,6 +12,7 @@ import type { DeviceStreams } from "../api/device-streams.ts";
 import type { Route } from "../api/route.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
+import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { DeviceChannel } from "./device-channel.ts";
@@ -102,7 +103,7 @@ export class FrontServer implements QueueOwner {
   /** Listens; throws when the port is taken. */
   async start(): Promise<{ port: number }> {
     await this.#prepareFolder();
-    await this.#cork.start();
+    await this.#startCork();
     const app = App();
     this.#live.mount(app);
     this.#devices?.mount(app);
@@ -135,6 +136,15 @@ export class FrontServer implements QueueOwner {
     this.#app?.close();
     this.#app = undefined;
     this.#cork.stop();
+  }
+
+  /** Sockets open without it too; the library then writes a line to standard error for each. */
+  async #startCork(): Promise<void> {
+    try {
+      await this.#cork.start();
+    } catch (error) {
+      this.#options.log.warn({ error: errorMessage(error) }, "upgrades are not corked");
+    }
   }
 
   #listen(app: TemplatedApp): Promise<us_listen_socket> {
