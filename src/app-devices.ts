@@ -38,14 +38,14 @@ const LOOK_MS = 2_000;
 
 /** Follows the devices of this host's sessions. */
 export function startPresence(
-  { clock, log, stack, shared }: AppContext,
+  { runtime, log, stack, shared }: AppContext,
   owned: () => readonly number[],
 ): PresenceWatch {
   const watch = new PresenceWatch({
     devices: new PostgresRecordingDevices(shared.pool),
     owned,
     publish: (sessionId, frame) => shared.fanout.publish(sessionId, [frame]),
-    clock,
+    runtime,
     log,
     every: LOOK_MS,
   });

@@ -45,7 +45,7 @@ export function createErasure(context: AppContext, revocations: RevocationFeed) 
 
 /** Finishes what deletions left, silences redacted audio, and deletes what was kept long enough. */
 export function startHousekeeping(context: AppContext, revocations: RevocationFeed): void {
-  const { log, clock, stack, shared } = context;
+  const { log, clock, runtime, stack, shared } = context;
   const { sessions, accounts } = createErasure(context, revocations);
   const retention = new PostgresRetention(shared.pool);
   const deliveries = new PostgresDeliveryQueue(shared.pool);
@@ -63,6 +63,7 @@ export function startHousekeeping(context: AppContext, revocations: RevocationFe
       { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
     ],
     log,
+    runtime,
   );
   housekeeping.start();
   stack.push("housekeeping", () => housekeeping.stop());

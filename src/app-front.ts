@@ -56,7 +56,7 @@ export async function startFront(
   { streams: audioStreams, backlog }: AudioIntake,
   observer: FrontObserver,
 ): Promise<number> {
-  const { config, log, clock, stack, shared, queues } = context;
+  const { config, log, runtime, stack, shared, queues } = context;
   let listening = config.port;
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
   const access = createAccess(context, publicUrl);
@@ -96,7 +96,7 @@ export async function startFront(
     host: config.host,
     port: config.port,
     log,
-    clock,
+    runtime,
   });
   queues.add(server);
   const { port } = await server.start();

@@ -9,7 +9,7 @@ import { PostgresSummaryBook } from "./store/summary-book.ts";
 
 /** Batch work, done by every host of the role `sessions`. */
 export function startJobs(context: AppContext, client: WorkerClient): void {
-  const { config, log, stack, shared, queues } = context;
+  const { config, log, runtime, stack, shared, queues } = context;
   const { pool, placement, commands } = shared;
   const notifier: CommandNotifier = {
     async notify(rows) {
@@ -23,6 +23,7 @@ export function startJobs(context: AppContext, client: WorkerClient): void {
     queue: new PostgresJobQueue(pool),
     handlers: [new Summarisation(new PostgresSummaryBook(pool), summariser, notifier)],
     log,
+    runtime,
   });
   runner.start();
   queues.add(runner);

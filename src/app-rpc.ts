@@ -19,7 +19,7 @@ export interface RpcRole {
 
 /** gRPC for other services, in every process. */
 export async function startRpc(context: AppContext, streams: AudioStreams): Promise<RpcRole> {
-  const { config, clock, log, stack, shared, queues } = context;
+  const { config, runtime, log, stack, shared, queues } = context;
   const authenticator = createAuthenticator(context);
   const directory = new PostgresSessions(shared.pool);
   const service = new SessionService({
@@ -35,7 +35,7 @@ export async function startRpc(context: AppContext, streams: AudioStreams): Prom
       cursorKey: shared.keys.cursorKey,
     },
     limits: scaledLimits(config.rateLimitFactor),
-    clock,
+    runtime,
     log,
   });
   queues.add(service);

@@ -50,13 +50,13 @@ const HAND_OVER_MS = 10_000;
 
 /** The role that hosts session actors. */
 export async function startSessions(context: AppContext): Promise<SessionsRole> {
-  const { config, log, clock, stack, shared, queues } = context;
+  const { config, log, runtime, stack, shared, queues } = context;
   startBlobSweep(context);
   const client = new WorkerClient();
   stack.push("worker client", () => client.close());
   let fenced = 0;
   const finals = new FinalTimes();
-  const positions = new ReadingPositions(shared.pool, log);
+  const positions = new ReadingPositions(shared.pool, log, runtime);
   stack.push("reading positions", () => positions.stop());
   const host: SessionHost = createHost(context, client, {
     finals,
@@ -73,21 +73,22 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   queues.add(client);
   const deliver = (sessionId: string, command: Record<string, unknown>, id: string) =>
     deliverTo(host, log, sessionId, command, id);
-  const inbox = new PartitionInbox(
-    shared.bus,
-    ({ sessionId, command, id }) => deliver(sessionId, command, id),
+  const inbox = new PartitionInbox({
+    connection: shared.bus,
+    deliver: ({ sessionId, command, id }) => deliver(sessionId, command, id),
     log,
-    config.natsReplicas,
-  );
+    replicas: config.natsReplicas,
+    runtime,
+  });
   stack.push("command inbox", () => inbox.stop());
   queues.add(inbox);
   const sweeper = startSweeper(context, host, deliver);
-  const table = new KvLeaseTable(shared.bus, config.natsReplicas);
+  const table = new KvLeaseTable(shared.bus, runtime, config.natsReplicas);
   stack.push("lease table", () => table.stop());
   const owner = new PartitionOwner({
     host: hostName(config.nodeName),
     table,
-    clock,
+    runtime,
     log,
     leaseTime: config.leaseMs,
     onTaken: (partition) => {
@@ -118,7 +119,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
 }
 
 function startSweeper(
-  { clock, log, shared, stack }: AppContext,
+  { runtime, log, shared, stack }: AppContext,
   host: SessionHost,
   deliver: (sessionId: string, command: Record<string, unknown>, id: string) => Promise<unknown>,
 ): Sweeper {
@@ -127,7 +128,7 @@ function startSweeper(
     owned: () => host.owned,
     activate: (id) => host.activate(id),
     deliver: ({ id, sessionId, command }) => deliver(sessionId, command, id),
-    clock,
+    runtime,
     log,
     every: 1_000,
     olderThan: 2_000,
@@ -176,7 +177,7 @@ function createHost(
   client: WorkerClient,
   { finals, deviceOf, readTo, onFenced, onFailed }: HostHooks,
 ): SessionHost {
-  const { config, log, clock, shared, queues } = context;
+  const { config, log, runtime, shared, queues } = context;
   const transcribers = new PlacedTranscribers(shared.placement, client, config.workerKey);
   const source = new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256));
   const tails = new LiveTails(new BusAudio(shared.bus), source);
@@ -195,6 +196,7 @@ function createHost(
       transcribers,
       tails,
       log: log.child({ session_id: id, epoch }),
+      runtime,
       tell,
       times: finals,
       device: () => deviceOf(id),
@@ -208,7 +210,7 @@ function createHost(
       behaviour: sessionBehaviour,
       journal: new SessionJournal(shared.pool, onFenced),
       createCompanion,
-      clock,
+      runtime,
       log,
       mailboxCapacity: 1_024,
       batchSize: 64,

@@ -12,6 +12,7 @@ import { AppError, errorMessage } from "./base/errors.ts";
 import { derivedId } from "./base/ids.ts";
 import type { Log } from "./base/log.ts";
 import type { QueueMetrics } from "./base/queue-metrics.ts";
+import { type Runtime, systemRuntime } from "./base/runtime.ts";
 import type { Stack } from "./base/stack.ts";
 import { BusRevocations } from "./bus/bus-revocations.ts";
 import { CommandSender } from "./bus/command-sender.ts";
@@ -48,6 +49,8 @@ export interface AppContext {
   version: string;
   log: Log;
   clock: Clock;
+  /** The clock, and timers, chance and names with it. */
+  runtime: Runtime;
   stack: Stack;
   shared: Shared;
   /** Where owners of queues are made known. */
@@ -90,10 +93,10 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const revocations = new BusRevocations(bus);
   revocations.start();
   stack.push("revocations", () => revocations.stop());
-  const commands = new CommandSender(bus);
+  const commands = new CommandSender(bus, systemRuntime);
   commands.start();
   stack.push("command sender", () => commands.stop());
-  const placement = new Placement({ clock: systemClock });
+  const placement = new Placement({ runtime: systemRuntime });
   stack.push(
     "worker discovery",
     followWorkers(bus, {
@@ -106,7 +109,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
   });
   const liveBeat = new LiveBeat(pool, systemClock);
-  const fanout = new LiveFanout(bus);
+  const fanout = new LiveFanout(bus, systemRuntime);
   const poolSize = config.databasePoolSize;
   return {
     pool,

@@ -26,12 +26,12 @@ export function createWebhookPorts(
 
 /** The part of the sessions role that sends webhooks. */
 export function startWebhooks(context: AppContext): WebhookSender {
-  const { config, clock, log, stack, shared, queues } = context;
+  const { config, runtime, log, stack, shared, queues } = context;
   const sender = new WebhookSender({
     queue: new PostgresDeliveryQueue(shared.pool),
     secrets: new WebhookSecrets(shared.keys.webhookKey),
     guard: new AddressGuard({ allowPrivate: config.webhookAllowPrivate }),
-    clock,
+    runtime,
     log,
     parallel: 16,
     every: 1_000,

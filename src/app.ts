@@ -7,11 +7,11 @@ import { startRpc } from "./app-rpc.ts";
 import { type SessionsRole, startSessions } from "./app-sessions.ts";
 import { type AppContext, openShared } from "./app-shared.ts";
 import { createAudioStreams, createNotifier, startBacklog } from "./app-streams.ts";
-import { systemClock } from "./base/clock.ts";
 import { listenOn } from "./base/listening.ts";
 import type { Log } from "./base/log.ts";
 import { OpsServer } from "./base/ops-server.ts";
 import { QueueMetrics } from "./base/queue-metrics.ts";
+import { systemRuntime } from "./base/runtime.ts";
 import { Stack } from "./base/stack.ts";
 import type { Config } from "./config.ts";
 import { PostgresAudit } from "./store/audit.ts";
@@ -58,7 +58,8 @@ async function startParts(
   const shared = await openShared(config, log, stack);
   const queues = new QueueMetrics();
   queues.add(shared.blobs);
-  const context = { config, version, log, clock: systemClock, stack, shared, queues };
+  const runtime = systemRuntime;
+  const context = { config, version, log, clock: runtime, runtime, stack, shared, queues };
   let sessions: SessionsRole | undefined;
   if (config.roles.has("sessions")) {
     sessions = await startSessions(context);

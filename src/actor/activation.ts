@@ -1,7 +1,6 @@
-import type { Clock } from "../base/clock.ts";
-import { delay } from "../base/deferred.ts";
 import { AppError, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
 import type { Behaviour, Companion, CompanionContext } from "./behaviour.ts";
 import type { Journal, Recorded } from "./journal.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -34,7 +33,7 @@ export class Activation<S, E, W, C> {
   #snapshotSeq = 0;
   #companion: Companion<S, E, W> | undefined;
   #pumping: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #lastActive: number;
 
   constructor(id: string, parts: ActivationParts<S, E, W, C>) {
@@ -42,7 +41,7 @@ export class Activation<S, E, W, C> {
     this.#parts = parts;
     this.#mailbox = new Mailbox(parts.mailboxCapacity);
     this.#log = parts.log.child({ session_id: id });
-    this.#lastActive = parts.clock.monotonic();
+    this.#lastActive = parts.runtime.monotonic();
   }
 
   get phase(): string {
@@ -62,7 +61,7 @@ export class Activation<S, E, W, C> {
   idleFor(): number {
     if (this.#phase !== "active" || this.#pumping !== undefined || this.#mailbox.size > 0) return 0;
     if (this.#timer !== undefined || this.#companion?.busy()) return 0;
-    return this.#parts.clock.monotonic() - this.#lastActive;
+    return this.#parts.runtime.monotonic() - this.#lastActive;
   }
 
   /** Takes the actor over and loads it. False when there is no such actor. */
@@ -144,7 +143,7 @@ export class Activation<S, E, W, C> {
   async stop(error?: AppError): Promise<void> {
     if (this.#phase === "stopped") return;
     this.#phase = "stopped";
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     const reason = error ?? new AppError("lease_lost", "This session is moving to another host.");
     for (const message of this.#mailbox.drain()) message.reject?.(reason);
@@ -172,7 +171,7 @@ export class Activation<S, E, W, C> {
         await this.#fail(toAppError(error), batch);
       }
     }
-    this.#lastActive = this.#parts.clock.monotonic();
+    this.#lastActive = this.#parts.runtime.monotonic();
     if (this.#phase === "active") this.#arm();
   }
 
@@ -188,7 +187,7 @@ export class Activation<S, E, W, C> {
   }
 
   #decide(state: S, batch: readonly Message<C>[]): Decided<E, W> {
-    const now = this.#parts.clock.now();
+    const now = this.#parts.runtime.now();
     const decided: Decided<E, W> = {
       events: [],
       writes: [],
@@ -268,7 +267,7 @@ export class Activation<S, E, W, C> {
         if (!again || attempt >= this.#parts.appendAttempts || this.#phase === "stopped")
           throw error;
         this.#log.warn({ attempt, code: error.code }, "journal away, trying again");
-        await delay(Math.min(2_000, 100 * 2 ** attempt));
+        await this.#parts.runtime.delay(Math.min(2_000, 100 * 2 ** attempt));
       }
     }
   }
@@ -283,13 +282,13 @@ export class Activation<S, E, W, C> {
   }
 
   #arm(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     if (this.#state === undefined) return;
     const deadline = this.#parts.behaviour.deadline(this.#state);
     if (deadline === undefined) return;
-    const wait = Math.max(0, deadline.at - this.#parts.clock.now());
-    this.#timer = setTimeout(() => void this.#expire(deadline.command), wait);
+    const wait = Math.max(0, deadline.at - this.#parts.runtime.now());
+    this.#timer = this.#parts.runtime.after(wait, () => void this.#expire(deadline.command));
   }
 
   /**
@@ -305,7 +304,7 @@ export class Activation<S, E, W, C> {
     } catch (error) {
       this.#log.warn({ error: toAppError(error).message }, "deadline put off");
       if (this.#timer !== timer || this.#phase === "stopped") return;
-      this.#timer = setTimeout(() => void this.#expire(command), PUT_OFF);
+      this.#timer = this.#parts.runtime.after(PUT_OFF, () => void this.#expire(command));
       return;
     }
     if (this.#timer === timer) this.#timer = undefined;
@@ -317,7 +316,7 @@ export interface ActivationParts<S, E, W, C> {
   behaviour: Behaviour<S, E, W, C>;
   journal: Journal<S, E, W>;
   createCompanion(context: CompanionContext<C>): Companion<S, E, W>;
-  clock: Clock;
+  runtime: Runtime;
   log: Log;
   /** Commands per lane. */
   mailboxCapacity: number;

@@ -1,6 +1,7 @@
 import { AppError } from "../base/errors.ts";
 import { partitionOf } from "../base/partition.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
+import type { Timer } from "../base/runtime.ts";
 import { Activation, type ActivationParts } from "./activation.ts";
 
 /**
@@ -12,7 +13,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   readonly #parts: HostParts<S, E, W, C>;
   readonly #activations = new Map<string, Entry<S, E, W, C>>();
   readonly #owned = new Set<number>();
-  #sweeper: NodeJS.Timeout | undefined;
+  #sweeper: Timer | undefined;
   readonly #refused = { activations: 0, control: 0, requests: 0 };
 
   constructor(parts: HostParts<S, E, W, C>) {
@@ -20,7 +21,8 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   }
 
   start(): void {
-    this.#sweeper ??= setInterval(() => this.#passivate(), this.#parts.sweepEvery);
+    const { activation, sweepEvery } = this.#parts;
+    this.#sweeper ??= activation.runtime.every(sweepEvery, () => this.#passivate());
   }
 
   get size(): number {
@@ -143,7 +145,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
 
   /** Drains everything; the process is going away. */
   async drain(): Promise<void> {
-    clearInterval(this.#sweeper);
+    this.#sweeper?.cancel();
     this.#sweeper = undefined;
     this.#owned.clear();
     await Promise.all([...this.#activations.values()].map((entry) => this.#end(entry, "drain")));

@@ -1,7 +1,7 @@
-import type { Clock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { PARTITIONS } from "../base/partition.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
 import { HostWatch } from "./host-watch.ts";
 import type { LeaseTable, LeaseView } from "./lease.ts";
 
@@ -31,16 +31,16 @@ export class PartitionOwner {
   /** Given back or lost, and their actors not yet put away. */
   readonly #puttingAway = new Map<number, Promise<void>>();
   #counter = 1;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #looking: Promise<void> | undefined;
   #leaving = false;
   #stopped = false;
 
   constructor(parts: PartitionOwnerParts) {
     this.#parts = parts;
-    const { host, table, clock, leaseTime } = parts;
-    this.#startedAt = clock.monotonic();
-    this.#watch = new HostWatch({ host, table, clock, leaseTime });
+    const { host, table, runtime, leaseTime } = parts;
+    this.#startedAt = runtime.monotonic();
+    this.#watch = new HostWatch({ host, table, clock: runtime, leaseTime });
   }
 
   get owned(): ReadonlySet<number> {
@@ -69,14 +69,15 @@ export class PartitionOwner {
 
   /** Servers that start together elect who leads them first: no fault, unless it takes long. */
   #isStarting(): boolean {
-    return !this.#hasSeen && this.#parts.clock.monotonic() - this.#startedAt < START_MS;
+    return !this.#hasSeen && this.#parts.runtime.monotonic() - this.#startedAt < START_MS;
   }
 
   #schedule(): void {
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
+    const { runtime, leaseTime } = this.#parts;
+    this.#timer = runtime.after(leaseTime / LOOKS_PER_LEASE, () => {
       this.#looking = this.look().finally(() => this.#schedule());
-    }, this.#parts.leaseTime / LOOKS_PER_LEASE);
+    });
   }
 
   /**
@@ -95,7 +96,7 @@ export class PartitionOwner {
     await Promise.all(Array.from({ length: LEAVING_TOGETHER }, giveBackNext));
     await Promise.all(this.#puttingAway.values());
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     await this.#looking;
     const { table, host } = this.#parts;
     await table.leave(host).catch(() => {});
@@ -200,7 +201,7 @@ export class PartitionOwner {
 export interface PartitionOwnerParts {
   host: string;
   table: LeaseTable;
-  clock: Clock;
+  runtime: Runtime;
   log: Log;
   /**
    * Milliseconds without a new counter after which a host counts as gone; half

@@ -1,7 +1,6 @@
-import type { Clock } from "../base/clock.ts";
-import { delay } from "../base/deferred.ts";
 import { errorMessage, isAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { Backlog, BacklogCommand } from "./backlog.ts";
 import { Relapses, restAfter } from "./relapses.ts";
 
@@ -46,7 +45,7 @@ export class Sweeper {
 
   /** This session's activation ended by a fault: nobody else may ask for it. */
   failed(id: string): void {
-    this.#relapses.failed(id, this.#parts.clock.monotonic());
+    this.#relapses.failed(id, this.#parts.runtime.monotonic());
   }
 
   async stop(): Promise<void> {
@@ -65,7 +64,7 @@ export class Sweeper {
       } catch (error) {
         this.#parts.log.warn({ error: errorMessage(error) }, "backlog not readable");
       }
-      await delay(this.#parts.every, this.#wake.signal);
+      await this.#parts.runtime.delay(this.#parts.every, this.#wake.signal);
     }
   }
 
@@ -90,7 +89,7 @@ export class Sweeper {
   /** What such an activation had begun, as a reading, would else wait for the next command. */
   async #revive(): Promise<void> {
     const relapses = this.#relapses;
-    await this.#activateAll(relapses.due(this.#parts.clock.monotonic()), (id, error) => {
+    await this.#activateAll(relapses.due(this.#parts.runtime.monotonic()), (id, error) => {
       if (error === undefined) relapses.activated(id);
       else if (isElsewhere(error)) relapses.forget(id);
       else this.failed(id);
@@ -115,10 +114,10 @@ export class Sweeper {
   }
 
   async #redeliver(): Promise<void> {
-    const { backlog, owned, olderThan, limit, clock } = this.#parts;
+    const { backlog, owned, olderThan, limit, runtime } = this.#parts;
     const partitions = owned();
     if (partitions.length === 0) return;
-    const now = clock.monotonic();
+    const now = runtime.monotonic();
     const found = await backlog.commands(partitions, olderThan, limit);
     const due = found.filter(({ id }) => (this.#failed.get(id)?.at ?? 0) <= now);
     await Promise.all(due.map((command) => this.#deliver(command)));
@@ -128,13 +127,13 @@ export class Sweeper {
 
   /** What fails is tried again ever more rarely, and said only the first time. */
   async #deliver(command: BacklogCommand): Promise<void> {
-    const { deliver, log, clock } = this.#parts;
+    const { deliver, log, runtime } = this.#parts;
     try {
       await deliver(command);
       this.#failed.delete(command.id);
     } catch (error) {
       const times = (this.#failed.get(command.id)?.times ?? 0) + 1;
-      this.#failed.set(command.id, { times, at: clock.monotonic() + restAfter(times) });
+      this.#failed.set(command.id, { times, at: runtime.monotonic() + restAfter(times) });
       if (times > 1 || (isAppError(error) && error.retryable)) return;
       const { type } = command.command;
       log.warn({ command: type, error: errorMessage(error) }, "command refused");
@@ -152,7 +151,7 @@ export interface SweeperParts {
   owned(): number[];
   activate(id: string): Promise<unknown>;
   deliver(command: BacklogCommand): Promise<unknown>;
-  clock: Clock;
+  runtime: Runtime;
   log: Log;
   /** Milliseconds between rounds. */
   every: number;

@@ -1,4 +1,5 @@
 import { AppError } from "./errors.ts";
+import { type Runtime, systemRuntime } from "./runtime.ts";
 
 export interface Deferred<T> {
   readonly promise: Promise<T>;
@@ -17,19 +18,23 @@ export function createDeferred<T>(): Deferred<T> {
 }
 
 /** Settles as `promise` does, or rejects with `timeout` after `ms`. The work itself goes on. */
-export function withTimeout<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
+export function withTimeout<T>(
+  promise: Promise<T>,
+  ms: number,
+  what: string,
+  timers: Pick<Runtime, "after"> = systemRuntime,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new AppError("timeout", `${what} took longer than ${ms} ms.`)),
-      ms,
+    const timer = timers.after(ms, () =>
+      reject(new AppError("timeout", `${what} took longer than ${ms} ms.`)),
     );
     promise.then(
       (value) => {
-        clearTimeout(timer);
+        timer.cancel();
         resolve(value);
       },
       (error: unknown) => {
-        clearTimeout(timer);
+        timer.cancel();
         reject(error);
       },
     );
@@ -38,14 +43,5 @@ export function withTimeout<T>(promise: Promise<T>, ms: number, what: string): P
 
 /** Waits `ms`, or less when `signal` aborts; never rejects. */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    }
-    signal?.addEventListener("abort", done, { once: true });
-  });
+  return systemRuntime.delay(ms, signal);
 }

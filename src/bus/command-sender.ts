@@ -2,9 +2,9 @@ import { headers, type JetStreamClient, type NatsConnection, type Subscription }
 import type { ActorCommand, ActorRef } from "../actor/ref.ts";
 import { createDeferred, type Deferred, withTimeout } from "../base/deferred.ts";
 import { AppError, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
-import { newId } from "../base/ids.ts";
 import { partitionOf } from "../base/partition.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import type { Runtime } from "../base/runtime.ts";
 import {
   type CommandEnvelope,
   type CommandReply,
@@ -27,7 +27,8 @@ const MAX_POSTED = 10_000;
 export class CommandSender implements ActorRef, QueueOwner {
   readonly #connection: NatsConnection;
   readonly #jetstream: JetStreamClient;
-  readonly #replySubject = `voice.replies.${newId()}`;
+  readonly #runtime: Runtime;
+  readonly #replySubject: string;
   readonly #pending = new Map<string, Deferred<unknown>>();
   #subscription: Subscription | undefined;
   #refused = 0;
@@ -35,8 +36,10 @@ export class CommandSender implements ActorRef, QueueOwner {
   #postsRefused = 0;
   #confirming = false;
 
-  constructor(connection: NatsConnection) {
+  constructor(connection: NatsConnection, runtime: Runtime) {
     this.#connection = connection;
+    this.#runtime = runtime;
+    this.#replySubject = `voice.replies.${runtime.newId()}`;
     this.#jetstream = connection.jetstream({ timeout: PUBLISH_TIMEOUT });
   }
 
@@ -116,7 +119,8 @@ export class CommandSender implements ActorRef, QueueOwner {
     try {
       const replyTo = this.#replySubject;
       await this.#publish({ v: 1, id: commandId, sessionId, command, replyTo });
-      return await withTimeout(waiting.promise, ASK_TIMEOUT, "The session's answer");
+      const runtime = this.#runtime;
+      return await withTimeout(waiting.promise, ASK_TIMEOUT, "The session's answer", runtime);
     } finally {
       this.#pending.delete(commandId);
     }

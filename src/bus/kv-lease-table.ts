@@ -11,7 +11,7 @@ import {
 import type { HostLease, LeaseTable, LeaseView } from "../actor/lease.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
-import { newId } from "../base/ids.ts";
+import type { Runtime } from "../base/runtime.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { hostSubject, LEASE_BUCKET } from "../wire/subjects.ts";
 import { LeaseRecords } from "./lease-records.ts";
@@ -35,9 +35,10 @@ const DEAF_MS = 2_000;
  */
 export class KvLeaseTable implements LeaseTable {
   readonly #connection: NatsConnection;
+  readonly #runtime: Runtime;
   readonly #replicas: number;
   /** Tells this process's beats from those of another with the same host name. */
-  readonly #run = newId();
+  readonly #run: string;
   #bucket: Promise<KV> | undefined;
   #watch: QueuedIterator<KvEntry> | undefined;
   /** Kept up to date by the watch; whoever writes by it is checked by revision. */
@@ -46,14 +47,16 @@ export class KvLeaseTable implements LeaseTable {
   readonly #presence = new Map<string, Subscription>();
 
   /** `replicas`: copies that a NATS cluster keeps of the leases. */
-  constructor(connection: NatsConnection, replicas = 1) {
+  constructor(connection: NatsConnection, runtime: Runtime, replicas = 1) {
     this.#connection = connection;
+    this.#runtime = runtime;
+    this.#run = runtime.newId();
     this.#replicas = replicas;
   }
 
   async read(): Promise<LeaseView> {
     await this.#trying(async () => {});
-    const deafFor = this.#records.deafFor(performance.now());
+    const deafFor = this.#records.deafFor(this.#runtime.monotonic());
     if (deafFor >= DEAF_MS) this.#bucket = undefined;
     if (deafFor < STALE_MS) return this.#records.view();
     throw new AppError("unavailable", "The lease store does not tell what is new.");
@@ -90,7 +93,7 @@ export class KvLeaseTable implements LeaseTable {
         ? await bucket.put(key, value)
         : await bucket.update(key, value, revision);
     this.#revisions.set(key, next);
-    this.#records.wrote(key, value, next, performance.now());
+    this.#records.wrote(key, value, next, this.#runtime.monotonic());
   }
 
   /** The server says at once when nobody listens on the host's subject. */
@@ -111,7 +114,7 @@ export class KvLeaseTable implements LeaseTable {
         revision === 0 ? bucket.create(key, value) : bucket.update(key, value, revision),
       );
       if (next === undefined) return false;
-      this.#records.wrote(key, value, next, performance.now());
+      this.#records.wrote(key, value, next, this.#runtime.monotonic());
       return true;
     });
   }
@@ -124,7 +127,7 @@ export class KvLeaseTable implements LeaseTable {
       if (entry === null || record?.holder !== host) return;
       const value = encodeJson({ holder: "" });
       const next = await unlessConflict(bucket.update(key, value, entry.revision));
-      if (next !== undefined) this.#records.wrote(key, value, next, performance.now());
+      if (next !== undefined) this.#records.wrote(key, value, next, this.#runtime.monotonic());
     });
   }
 
@@ -170,12 +173,12 @@ export class KvLeaseTable implements LeaseTable {
     const id = await this.#keepForEver();
     this.#watch?.stop();
     this.#records.begin(id);
-    this.#records.listenAgain(performance.now());
+    this.#records.listenAgain(this.#runtime.monotonic());
     const initialised = createDeferred<void>();
     const watch = await bucket.watch({ initializedFn: () => initialised.resolve() });
     this.#watch = watch;
     void this.#follow(watch);
-    await withTimeout(initialised.promise, 5_000, "Reading the leases");
+    await withTimeout(initialised.promise, 5_000, "Reading the leases", this.#runtime);
     return bucket;
   }
 

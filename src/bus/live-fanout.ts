@@ -1,5 +1,5 @@
 import { Events, type NatsConnection, type Subscription } from "nats";
-import { delay } from "../base/deferred.ts";
+import type { Runtime } from "../base/runtime.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import type { ServerFrame } from "../wire/live-frames.ts";
 import { liveSubject } from "../wire/subjects.ts";
@@ -20,10 +20,12 @@ interface Followed {
  */
 export class LiveFanout {
   readonly #connection: NatsConnection;
+  readonly #runtime: Runtime;
   readonly #followed = new Map<string, Followed>();
 
-  constructor(connection: NatsConnection) {
+  constructor(connection: NatsConnection, runtime: Runtime) {
     this.#connection = connection;
+    this.#runtime = runtime;
     void this.#doubtAfterBreaks();
   }
 
@@ -85,9 +87,8 @@ export class LiveFanout {
       for (const followed of all) {
         for (const listener of followed.listeners) {
           // One each millisecond, or all of them would read the journal at one moment.
-          void delay(Math.random() * all.length).then(() =>
-            this.#doubtWhenStanding(followed, listener),
-          );
+          const wait = this.#runtime.random() * all.length;
+          void this.#runtime.delay(wait).then(() => this.#doubtWhenStanding(followed, listener));
         }
       }
     }

@@ -1,8 +1,8 @@
 import type { ConsumerMessages, JetStreamManager, JsMsg, NatsConnection } from "nats";
-import { delay } from "../base/deferred.ts";
 import { type AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
+import type { Runtime } from "../base/runtime.ts";
 import {
   type CommandEnvelope,
   type CommandReply,
@@ -24,6 +24,15 @@ const OVERLOADED_MS = 2_000;
 /** Carries a command out; settles after its events are durable. */
 export type Deliver = (envelope: CommandEnvelope) => Promise<unknown>;
 
+export interface PartitionInboxParts {
+  connection: NatsConnection;
+  deliver: Deliver;
+  log: Log;
+  /** Copies that a NATS cluster keeps of the commands. */
+  replicas: number;
+  runtime: Runtime;
+}
+
 /**
  * Reads the commands of owned partitions and acknowledges each after its events
  * are durable. When the stream or a consumer vanishes it is made again.
@@ -33,17 +42,18 @@ export class PartitionInbox implements QueueOwner {
   readonly #deliver: Deliver;
   readonly #log: Log;
   readonly #replicas: number;
+  readonly #runtime: Runtime;
   readonly #readers = new Map<number, AbortController>();
   /** Commands of each partition that are being carried out. */
   readonly #inHand = new Map<number, number>();
   #overloaded = 0;
 
-  /** `replicas`: copies that a NATS cluster keeps of the commands. */
-  constructor(connection: NatsConnection, deliver: Deliver, log: Log, replicas: number) {
-    this.#connection = connection;
-    this.#deliver = deliver;
-    this.#log = log;
-    this.#replicas = replicas;
+  constructor(parts: PartitionInboxParts) {
+    this.#connection = parts.connection;
+    this.#deliver = parts.deliver;
+    this.#log = parts.log;
+    this.#replicas = parts.replicas;
+    this.#runtime = parts.runtime;
   }
 
   get queues(): readonly QueueFigures[] {
@@ -79,7 +89,8 @@ export class PartitionInbox implements QueueOwner {
           this.#log.warn({ partition, error: errorMessage(error) }, "commands not readable");
         }
       }
-      if (!signal.aborted) await delay(Math.min(5_000, 200 * 2 ** Math.min(failures, 5)), signal);
+      const rest = Math.min(5_000, 200 * 2 ** Math.min(failures, 5));
+      if (!signal.aborted) await this.#runtime.delay(rest, signal);
     }
   }
 

@@ -8,11 +8,11 @@ import type {
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
-import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { Pace } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
+import type { Runtime } from "../base/runtime.ts";
 import { FeedRegistry } from "../live/feed-registry.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import { CLOSE } from "../wire/live-frames.ts";
@@ -45,7 +45,7 @@ export interface LiveChannelOptions extends LiveOptions {
   cork: UpgradeCork;
   trustProxy: number;
   observer?: FrontObserver | undefined;
-  clock: Clock;
+  runtime: Runtime;
   log: Log;
 }
 
@@ -75,7 +75,7 @@ export class LiveChannel implements QueueOwner {
   readonly #log: SocketLog;
 
   constructor(options: LiveChannelOptions) {
-    const { source, clock, log, limits } = options;
+    const { source, runtime, log, limits } = options;
     this.#options = options;
     const { observer } = options;
     this.#log = new SocketLog(log, "live", "viewer");
@@ -89,7 +89,7 @@ export class LiveChannel implements QueueOwner {
     };
     this.#feeds = new FeedRegistry({
       source,
-      clock,
+      runtime,
       log,
       tickMs: limits.tickMs,
       recent: limits.recentFrames,
@@ -105,8 +105,8 @@ export class LiveChannel implements QueueOwner {
       observer: this.#observer,
       log,
     };
-    this.#watch = new SocketWatch<LiveSocket>(limits, clock);
-    this.#messages = new Pace(limits.messages, clock);
+    this.#watch = new SocketWatch<LiveSocket>(limits, runtime);
+    this.#messages = new Pace(limits.messages, runtime);
     this.#gate = new SocketGate({
       ...options,
       accepted: ["bearer", "service_key"],

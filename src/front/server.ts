@@ -11,10 +11,10 @@ import { join } from "node:path";
 import type { DeviceStreams } from "../api/device-streams.ts";
 import type { Route } from "../api/route.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { DeviceChannel } from "./device-channel.ts";
 import type { FrontObserver } from "./front-observer.ts";
 import { HttpFront, type HttpLimits } from "./http.ts";
@@ -44,7 +44,7 @@ export interface FrontOptions {
   /** 0 takes a free one. */
   port: number;
   log: Log;
-  clock?: Clock;
+  runtime?: Runtime;
 }
 
 /** Age at which a temporary upload is nobody's any more. */
@@ -63,10 +63,10 @@ export class FrontServer implements QueueOwner {
   /** Compiles every schema; throws when one does not compile or two routes collide. */
   constructor(options: FrontOptions) {
     this.#options = options;
-    const clock = options.clock ?? systemClock;
+    const runtime = options.runtime ?? systemRuntime;
     const shared = {
       authenticator: options.authenticator,
-      rates: new RateLimits(options.rates, clock),
+      rates: new RateLimits(options.rates, runtime),
       origins: new Origins(options.allowedOrigins, options.log),
       cork: this.#cork,
       trustProxy: options.trustProxy,
@@ -80,9 +80,10 @@ export class FrontServer implements QueueOwner {
       idempotency: options.idempotency,
       uploadFolder: options.uploadFolder,
     });
-    this.#live = new LiveChannel({ ...shared, ...options.live, clock });
+    this.#live = new LiveChannel({ ...shared, ...options.live, runtime });
     const { streams } = options;
-    this.#devices = streams && new DeviceChannel({ ...shared, ...options.live, streams, clock });
+    this.#devices =
+      streams && new DeviceChannel({ ...shared, ...options.live, streams, clock: runtime });
   }
 
   get queues(): readonly QueueFigures[] {

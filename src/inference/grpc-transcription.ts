@@ -5,6 +5,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { AppError } from "../base/errors.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
 import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
 import { fromGrpcFailure, isToldByPeer } from "../wire/grpc-status.ts";
 import { RequestBatcher } from "./request-batcher.ts";
@@ -23,6 +24,7 @@ type Call = ClientDuplexStream<TranscribeRequest, TranscribeResponse>;
 
 export interface GrpcTranscriptionOptions {
   call: Call;
+  runtime: Runtime;
   /** Time from the first message sent to Opened, in milliseconds. */
   openMs: number;
   /**
@@ -40,6 +42,7 @@ export interface GrpcTranscriptionOptions {
 export class GrpcTranscription implements TranscriptionStream {
   readonly #call: Call;
   readonly #batcher: RequestBatcher;
+  readonly #runtime: Runtime;
   readonly #openMs: number;
   readonly #stallMs: number;
   readonly #isGone: () => Promise<boolean>;
@@ -48,8 +51,8 @@ export class GrpcTranscription implements TranscriptionStream {
   #onDrain: () => void = () => {};
   #onEnd: (error: AppError | undefined) => void = () => {};
   #status: StatusObject | undefined;
-  #opening: NodeJS.Timeout | undefined;
-  #stalling: NodeJS.Timeout | undefined;
+  #opening: Timer | undefined;
+  #stalling: Timer | undefined;
   #isOpened = false;
   #takesBatches = false;
   #isDone = false;
@@ -64,6 +67,7 @@ export class GrpcTranscription implements TranscriptionStream {
   constructor(options: GrpcTranscriptionOptions) {
     this.#call = options.call;
     this.#batcher = new RequestBatcher(options.call);
+    this.#runtime = options.runtime;
     this.#openMs = options.openMs;
     this.#stallMs = options.stallMs;
     this.#isGone = options.isGone;
@@ -125,10 +129,10 @@ export class GrpcTranscription implements TranscriptionStream {
   #take(response: TranscribeResponse): void {
     if (this.#isClosed || response.message === undefined) return;
     if (response.message.$case === "opened") {
-      clearTimeout(this.#opening);
+      this.#opening?.cancel();
       this.#isOpened = true;
       this.#takesBatches = response.message.value.batches === true;
-      this.#stalling = setInterval(() => this.#checkStall(), this.#stallMs);
+      this.#stalling = this.#runtime.every(this.#stallMs, () => this.#checkStall());
     }
     if (response.message.$case === "done") this.#isDone = true;
     this.#stalling?.refresh();
@@ -173,9 +177,9 @@ export class GrpcTranscription implements TranscriptionStream {
   }
 
   #expectOpened(): void {
-    this.#opening = setTimeout(() => {
+    this.#opening = this.#runtime.after(this.#openMs, () => {
       this.#giveUp(new AppError("timeout", `The worker did not answer in ${this.#openMs} ms.`));
-    }, this.#openMs);
+    });
   }
 
   #onStatus(told: StatusObject): void {
@@ -212,8 +216,8 @@ export class GrpcTranscription implements TranscriptionStream {
     if (this.#isClosed) return false;
     this.#isClosed = true;
     this.#batcher.close();
-    clearTimeout(this.#opening);
-    clearInterval(this.#stalling);
+    this.#opening?.cancel();
+    this.#stalling?.cancel();
     this.#onClosed();
     return true;
   }

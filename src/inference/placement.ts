@@ -1,5 +1,4 @@
-import type { Clock } from "../base/clock.ts";
-import { delay } from "../base/deferred.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { WorkerAnnouncement } from "../wire/worker-announcement.ts";
 
 const SILENCE_MS = 4_000;
@@ -14,7 +13,7 @@ const POLL_MS = 50;
 const MAX_WORKERS = 1_000;
 
 export interface PlacementOptions {
-  clock: Clock;
+  runtime: Runtime;
   /** Silence after which a worker is forgotten, in milliseconds. */
   silenceMs?: number;
 }
@@ -40,13 +39,13 @@ interface Known {
 
 /** Which worker gets the next session: the least loaded of those that were heard lately. */
 export class Placement {
-  readonly #clock: Clock;
+  readonly #runtime: Runtime;
   readonly #silenceMs: number;
   readonly #workers = new Map<string, Known>();
   #picks = 0;
 
   constructor(options: PlacementOptions) {
-    this.#clock = options.clock;
+    this.#runtime = options.runtime;
     this.#silenceMs = options.silenceMs ?? SILENCE_MS;
   }
 
@@ -61,7 +60,7 @@ export class Placement {
     }
     this.#workers.set(address, {
       announcement,
-      heardAt: this.#clock.monotonic(),
+      heardAt: this.#runtime.monotonic(),
       placed: 0,
       pickedAt: isSame ? known.pickedAt : 0,
       failures: isSame ? known.failures : 0,
@@ -103,7 +102,7 @@ export class Placement {
     if (worker === undefined) return;
     const wait = Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** worker.failures);
     worker.failures = Math.min(worker.failures + 1, 10);
-    worker.retryAt = this.#clock.monotonic() + wait;
+    worker.retryAt = this.#runtime.monotonic() + wait;
   }
 
   /** A stream to the address was opened: failures before it count no more. */
@@ -125,9 +124,9 @@ export class Placement {
    * one that lives is heard again within about a second, whatever the network did.
    */
   async isGone(address: string, instance: string | undefined): Promise<boolean> {
-    const since = this.#clock.monotonic();
-    while (this.#clock.monotonic() - since < GONE_MS) {
-      await delay(POLL_MS);
+    const since = this.#runtime.monotonic();
+    while (this.#runtime.monotonic() - since < GONE_MS) {
+      await this.#runtime.delay(POLL_MS);
       const known = this.#workers.get(address);
       if (known === undefined || known.heardAt < since + UNDER_WAY_MS) continue;
       return this.instanceAt(address) !== instance;
@@ -138,7 +137,7 @@ export class Placement {
   /** Every worker heard lately, by id. */
   status(): WorkerStatus[] {
     this.#forgetSilent();
-    const now = this.#clock.monotonic();
+    const now = this.#runtime.monotonic();
     return [...this.#workers.values()]
       .map((worker) => ({
         ...worker.announcement,
@@ -152,12 +151,12 @@ export class Placement {
   #stateOf(worker: Known): WorkerStatus["state"] {
     const { draining, capacity, sessions } = worker.announcement;
     if (draining) return "draining";
-    if (worker.retryAt > this.#clock.monotonic()) return "backing_off";
+    if (worker.retryAt > this.#runtime.monotonic()) return "backing_off";
     return sessions + worker.placed >= capacity ? "full" : "available";
   }
 
   #forgetSilent(): void {
-    const oldest = this.#clock.monotonic() - this.#silenceMs;
+    const oldest = this.#runtime.monotonic() - this.#silenceMs;
     for (const [address, { heardAt }] of this.#workers) {
       if (heardAt < oldest) this.#workers.delete(address);
     }

@@ -1,6 +1,7 @@
 import type { Companion, DurableTurn } from "../actor/behaviour.ts";
 import { type AppError, errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
 import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
 import { isOver } from "../session/complete.ts";
 import type { SessionEvent } from "../session/event.ts";
@@ -44,14 +45,14 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #rereading: Rereading | undefined;
   #done: RecognitionDoneCommand | undefined;
   #finalisedTo = 0;
-  #retryAt: NodeJS.Timeout | undefined;
+  #retryAt: Timer | undefined;
   #retries = 0;
   /** How far the session was ever read. */
   #processedTo = 0;
   #notedTo = 0;
   readonly #suspicions = new Map<number, Suspicion>();
   readonly #interruptions: Interruptions;
-  #heartbeat: NodeJS.Timeout | undefined;
+  #heartbeat: Timer | undefined;
   #interim: InterimResultsFrame | undefined;
   #stopped = false;
   #isStreamed = false;
@@ -68,7 +69,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#seq = seq;
     this.#processedTo = state.checkpoint;
     this.#finalisedTo = state.checkpoint;
-    this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT);
+    this.#heartbeat = this.#parts.runtime.every(HEARTBEAT, () => this.#beat());
     if (!isOver(state.phase) && state.phase !== "deleted") this.#followTail(state);
     this.#sync(state);
   }
@@ -104,8 +105,8 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#heartbeat);
-    clearTimeout(this.#retryAt);
+    this.#heartbeat?.cancel();
+    this.#retryAt?.cancel();
     this.#parts.tails.close(this.#tail);
     this.#reading?.close();
     this.#rereading?.close();
@@ -291,7 +292,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 
   #retry(error: AppError | undefined): void {
     if (this.#stopped) return;
-    const spread = mayBeTheAudio(error) ? Math.random() * SPREAD : 0;
+    const spread = mayBeTheAudio(error) ? this.#parts.runtime.random() * SPREAD : 0;
     const wait = Math.min(LAST_RETRY, FIRST_RETRY * 2 ** this.#retries) + spread;
     this.#retries = Math.min(this.#retries + 1, 10);
     const message = error?.message ?? "The reading ended before all audio was read.";
@@ -299,11 +300,11 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#parts.log.warn({ code, reason: message, retry_in_ms: wait }, "reading interrupted");
     const frame = this.#interruptions.began(error);
     if (frame !== undefined) this.#publish(frame);
-    clearTimeout(this.#retryAt);
-    this.#retryAt = setTimeout(() => {
+    this.#retryAt?.cancel();
+    this.#retryAt = this.#parts.runtime.after(wait, () => {
       this.#retryAt = undefined;
       if (this.#state !== undefined) this.#sync(this.#state);
-    }, wait);
+    });
   }
 
   /** A command that cannot be queued must not be lost: the reading is taken up again. */
@@ -361,6 +362,7 @@ export interface CompanionParts {
   /** What is streamed and no chunk yet. */
   tails: LiveTails;
   log: Log;
+  runtime: Runtime;
   /** Queues a command to the session itself; false when it is full or gone. */
   tell(command: SessionCommand): boolean;
   /** Where the worker's times are added up. */

@@ -1,6 +1,7 @@
 import { type ClientReadableStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { AppError } from "../base/errors.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
+import { systemRuntime } from "../base/runtime.ts";
 import { type DescribeResponse, WorkerServiceClient } from "../wire/gen/voice/v1/worker.ts";
 import { fromGrpcFailure } from "../wire/grpc-status.ts";
 import { GrpcTranscription, MAX_AHEAD_SAMPLES } from "./grpc-transcription.ts";
@@ -92,6 +93,7 @@ export class WorkerClient implements QueueOwner {
     const channel = this.#hold(address);
     const stream: GrpcTranscription = new GrpcTranscription({
       call: channel.client.transcribe(toMetadata(settings)),
+      runtime: systemRuntime,
       openMs: this.#openMs,
       stallMs: this.#stallMs,
       isGone: settings.isGone ?? (async () => true),

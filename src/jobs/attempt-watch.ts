@@ -1,6 +1,6 @@
-import { delay } from "../base/deferred.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { JobContext } from "./job-handler.ts";
 import type { ClaimedJob, JobQueue } from "./job-queue.ts";
 
@@ -11,6 +11,7 @@ export interface AttemptWatchOptions {
   beatMs: number;
   /** The host stops. */
   stop: AbortSignal;
+  runtime: Runtime;
   log: Log;
 }
 
@@ -47,19 +48,19 @@ export class AttemptWatch implements JobContext {
   }
 
   async #beat(): Promise<void> {
-    const { job, queue, leaseMs, beatMs, log } = this.#options;
-    let renewedAt = performance.now();
+    const { job, queue, leaseMs, beatMs, runtime, log } = this.#options;
+    let renewedAt = runtime.monotonic();
     for (;;) {
-      await delay(beatMs, this.#ended.signal);
+      await runtime.delay(beatMs, this.#ended.signal);
       if (this.#ended.signal.aborted) return;
-      const asked = performance.now();
+      const asked = runtime.monotonic();
       try {
         const stands = await queue.renew(job, this.#progress, leaseMs);
         if (!stands) return this.#lost.abort();
         renewedAt = asked;
       } catch (error) {
         log.warn({ error: errorMessage(error) }, "claim not renewed");
-        if (performance.now() - renewedAt > leaseMs) return this.#lost.abort();
+        if (runtime.monotonic() - renewedAt > leaseMs) return this.#lost.abort();
       }
     }
   }

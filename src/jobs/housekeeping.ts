@@ -1,6 +1,6 @@
-import { delay } from "../base/deferred.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Runtime } from "../base/runtime.ts";
 
 /** Something to do again and again; returns how much there was to do. */
 export interface Chore {
@@ -18,13 +18,15 @@ export interface Chore {
 export class Housekeeping {
   readonly #chores: readonly Chore[];
   readonly #log: Log;
+  readonly #runtime: Runtime;
   readonly #stop = new AbortController();
   readonly #due = new Map<string, number>();
   #loop: Promise<void> | undefined;
 
-  constructor(chores: readonly Chore[], log: Log) {
+  constructor(chores: readonly Chore[], log: Log, runtime: Runtime) {
     this.#chores = chores;
     this.#log = log;
+    this.#runtime = runtime;
   }
 
   start(): void {
@@ -41,14 +43,14 @@ export class Housekeeping {
     while (!this.#stop.signal.aborted) {
       for (const chore of this.#chores) {
         if (this.#stop.signal.aborted) return;
-        if ((this.#due.get(chore.name) ?? 0) <= performance.now()) await this.#do(chore);
+        if ((this.#due.get(chore.name) ?? 0) <= this.#runtime.monotonic()) await this.#do(chore);
       }
-      await delay(500, this.#stop.signal);
+      await this.#runtime.delay(500, this.#stop.signal);
     }
   }
 
   async #do({ name, every, run }: Chore): Promise<void> {
-    this.#due.set(name, performance.now() + every);
+    this.#due.set(name, this.#runtime.monotonic() + every);
     try {
       const done = await run();
       if (done > 0) this.#log.info({ chore: name, done }, "housekeeping");

@@ -1,7 +1,7 @@
-import { delay } from "../base/deferred.ts";
 import { type AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import type { Runtime } from "../base/runtime.ts";
 import { AttemptWatch } from "./attempt-watch.ts";
 import type { JobHandler } from "./job-handler.ts";
 import type { ClaimedJob, JobQueue } from "./job-queue.ts";
@@ -15,6 +15,7 @@ export interface JobRunnerOptions {
   queue: JobQueue;
   handlers: readonly JobHandler[];
   log: Log;
+  runtime: Runtime;
   /** Jobs at once. */
   concurrency?: number;
   /** Time after which the job of a host that died is taken over, in milliseconds. */
@@ -34,6 +35,7 @@ export class JobRunner implements QueueOwner {
   readonly #queue: JobQueue;
   readonly #handlers: ReadonlyMap<string, JobHandler>;
   readonly #log: Log;
+  readonly #runtime: Runtime;
   readonly #concurrency: number;
   readonly #leaseMs: number;
   readonly #beatMs: number;
@@ -46,6 +48,7 @@ export class JobRunner implements QueueOwner {
     this.#queue = options.queue;
     this.#handlers = new Map(options.handlers.map((handler) => [handler.kind, handler]));
     this.#log = options.log;
+    this.#runtime = options.runtime;
     this.#concurrency = options.concurrency ?? 2;
     this.#leaseMs = options.leaseMs ?? 10_000;
     this.#beatMs = options.beatMs ?? 1_000;
@@ -70,9 +73,14 @@ export class JobRunner implements QueueOwner {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const job = await this.#claim();
-      if (job === undefined) await delay(this.#pollMs * (0.75 + Math.random() / 2), signal);
+      if (job === undefined) await this.#rest(signal);
       else await this.#run(job);
     }
+  }
+
+  /** Hosts that look at one moment would find the same work. */
+  #rest(signal: AbortSignal): Promise<void> {
+    return this.#runtime.delay(this.#pollMs * (0.75 + this.#runtime.random() / 2), signal);
   }
 
   async #claim(): Promise<ClaimedJob | undefined> {
@@ -93,6 +101,7 @@ export class JobRunner implements QueueOwner {
       leaseMs: this.#leaseMs,
       beatMs: this.#beatMs,
       stop: this.#stop.signal,
+      runtime: this.#runtime,
       log,
     });
     watch.start();

@@ -1,7 +1,6 @@
-import type { Clock } from "../base/clock.ts";
-import { delay } from "../base/deferred.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Runtime } from "../base/runtime.ts";
 import { deviceStanding, type Presence } from "../session/presence.ts";
 import type { DeviceFrame, WarningFrame } from "../wire/live-frames.ts";
 
@@ -24,7 +23,7 @@ export interface PresenceWatchParts {
   /** Partitions of this host: each session is watched by the one that holds it. */
   owned(): readonly number[];
   publish(sessionId: string, frame: WarningFrame): void;
-  clock: Clock;
+  runtime: Runtime;
   log: Log;
   /** Milliseconds between two looks. */
   every: number;
@@ -57,10 +56,10 @@ export class PresenceWatch {
 
   /** One look; rejects when the devices cannot be read. */
   async look(): Promise<void> {
-    const { devices, owned, clock } = this.#parts;
+    const { devices, owned, runtime } = this.#parts;
     const partitions = owned();
     const found = partitions.length === 0 ? [] : await devices.read(partitions);
-    const now = clock.now();
+    const now = runtime.now();
     const known = new Map<string, DeviceFrame>();
     for (const device of found) {
       const { sessionId, lastSeenAt, telemetry } = device;
@@ -90,7 +89,7 @@ export class PresenceWatch {
       await this.look().catch((error: unknown) => {
         this.#parts.log.warn({ error: errorMessage(error) }, "devices not readable");
       });
-      await delay(this.#parts.every, this.#stop.signal);
+      await this.#parts.runtime.delay(this.#parts.every, this.#stop.signal);
     }
   }
 }

@@ -1,10 +1,11 @@
 import { Webhook } from "standardwebhooks";
 import type { WebhookSecrets } from "../auth/webhook-secrets.ts";
-import { type Clock, toTimestamp } from "../base/clock.ts";
-import { createDeferred, delay } from "../base/deferred.ts";
+import { toTimestamp } from "../base/clock.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { postWebhook } from "./webhook-post.ts";
 import type { AttemptResult, DeliveryClaim, DeliveryQueue } from "./webhook-queue.ts";
@@ -14,7 +15,7 @@ export interface WebhookSenderParts {
   queue: DeliveryQueue;
   secrets: Pick<WebhookSecrets, "open">;
   guard: AddressGuard;
-  clock: Clock;
+  runtime: Runtime;
   log: Log;
   /** Messages under way at once. */
   parallel: number;
@@ -65,13 +66,14 @@ export class WebhookSender implements QueueOwner {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    await Promise.race([Promise.all(this.#underWay), delay(this.#parts.grace)]);
+    const { runtime, grace } = this.#parts;
+    await Promise.race([Promise.all(this.#underWay), runtime.delay(grace)]);
     this.#cut.abort();
     await Promise.all(this.#underWay);
   }
 
   async #run(): Promise<void> {
-    const { every, log } = this.#parts;
+    const { every, runtime, log } = this.#parts;
     while (!this.#stop.signal.aborted) {
       // A place that becomes free is filled at once: more may be due for that endpoint.
       this.#ended = createDeferred<void>();
@@ -80,15 +82,15 @@ export class WebhookSender implements QueueOwner {
       } catch (error) {
         log.warn({ error: errorMessage(error) }, "webhook queue not readable");
       }
-      await Promise.race([delay(every, this.#stop.signal), this.#ended.promise]);
+      await Promise.race([runtime.delay(every, this.#stop.signal), this.#ended.promise]);
     }
   }
 
   async #begin(): Promise<void> {
-    const { queue, clock, parallel, lease } = this.#parts;
+    const { queue, runtime, parallel, lease } = this.#parts;
     const places = parallel - this.#underWay.size;
     if (places <= 0) return;
-    for (const claim of await queue.claim(places, clock.now(), lease)) {
+    for (const claim of await queue.claim(places, runtime.now(), lease)) {
       const work = this.#deliver(claim).finally(() => {
         this.#underWay.delete(work);
         this.#ended.resolve();
@@ -99,16 +101,16 @@ export class WebhookSender implements QueueOwner {
 
   /** Never rejects; what could not be recorded comes back when its lease ends. */
   async #deliver(claim: DeliveryClaim): Promise<void> {
-    const { queue, clock, log } = this.#parts;
+    const { queue, runtime, log } = this.#parts;
     try {
       const result = await this.#attempt(claim);
-      if (result === undefined) return await queue.release(claim, clock.now());
+      if (result === undefined) return await queue.release(claim, runtime.now());
       if (result.error === undefined) {
         this.#succeeded += 1;
         return await queue.succeeded(claim, result);
       }
       this.#failed += 1;
-      const verdict = judgeFailure(claim, result, Math.random());
+      const verdict = judgeFailure(claim, result, runtime.random());
       await queue.failed(claim, result, verdict);
       if (verdict.disable === undefined) return;
       log.warn({ webhook_id: claim.webhookId, reason: verdict.disable }, "webhook switched off");
@@ -120,9 +122,9 @@ export class WebhookSender implements QueueOwner {
 
   /** Undefined when it was broken off because the process stops. */
   async #attempt(claim: DeliveryClaim): Promise<AttemptResult | undefined> {
-    const { clock, guard, timeout } = this.#parts;
-    const at = clock.now();
-    const begun = clock.monotonic();
+    const { runtime, guard, timeout } = this.#parts;
+    const at = runtime.now();
+    const begun = runtime.monotonic();
     const message = this.#message(claim, at);
     const limit = AbortSignal.any([AbortSignal.timeout(timeout), this.#cut.signal]);
     const outcome =
@@ -130,7 +132,7 @@ export class WebhookSender implements QueueOwner {
         ? { error: "internal" as const }
         : await postWebhook(guard, claim.url, message.headers, message.body, limit);
     if (outcome.error === "timeout" && this.#cut.signal.aborted) return undefined;
-    return { at, durationMs: Math.round(clock.monotonic() - begun), ...outcome };
+    return { at, durationMs: Math.round(runtime.monotonic() - begun), ...outcome };
   }
 
   /** Undefined when its secret cannot be read: the keys of this installation were replaced. */

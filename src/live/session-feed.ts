@@ -1,7 +1,7 @@
-import type { Clock } from "../base/clock.ts";
-import { delay, withTimeout } from "../base/deferred.ts";
+import { withTimeout } from "../base/deferred.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type {
   DurableFrame,
   InterimResultsFrame,
@@ -18,7 +18,7 @@ import { TailWatch } from "./tail-watch.ts";
 export interface FeedOptions {
   sessionId: string;
   source: LiveSource;
-  clock: Clock;
+  runtime: Runtime;
   log: Log;
   /**
    * Rest between two deliveries, milliseconds: what comes in it goes out together at its end.
@@ -162,12 +162,16 @@ export class SessionFeed {
     this.#want(this.#wanted);
   }
 
+  /** Waits, as whoever follows the feed does between two tries. */
+  delay(ms: number): Promise<void> {
+    return this.#options.runtime.delay(ms);
+  }
+
   async replay(position: number): Promise<EncodedFrame[]> {
-    const { source, sessionId, readTimeoutMs } = this.#options;
+    const { source, sessionId, readTimeoutMs, runtime } = this.#options;
     const page = source.replay(sessionId, position, PAGE);
-    return (await withTimeout(page, readTimeoutMs, "Reading the session's events")).map(
-      this.encode,
-    );
+    const frames = await withTimeout(page, readTimeoutMs, "Reading the session's events", runtime);
+    return frames.map(this.encode);
   }
 
   /** The session as it stands; many who come at once share one reading. */
@@ -180,13 +184,14 @@ export class SessionFeed {
   }
 
   async #readSnapshot(): Promise<SnapshotFrame> {
-    const { source, sessionId, clock, readTimeoutMs } = this.#options;
-    const now = clock.monotonic();
+    const { source, sessionId, runtime, readTimeoutMs } = this.#options;
+    const now = runtime.monotonic();
     if (this.#snapshot !== undefined && now - this.#snapshot.at < SNAPSHOT_AGE_MS) {
       const frame = await this.#snapshot.frame.catch(() => undefined);
       if (frame !== undefined && frame.seq >= (this.head ?? 0)) return frame;
     }
-    const frame = withTimeout(source.snapshot(sessionId), readTimeoutMs, "Reading the session");
+    const read = source.snapshot(sessionId);
+    const frame = withTimeout(read, readTimeoutMs, "Reading the session", runtime);
     this.#snapshot = { frame, at: now };
     return frame;
   }
@@ -248,12 +253,12 @@ export class SessionFeed {
   }
 
   async #refetch(): Promise<void> {
-    const { source, sessionId, log, readTimeoutMs } = this.#options;
+    const { source, sessionId, log, readTimeoutMs, runtime } = this.#options;
     let failures = 0;
     while (!this.#closing.signal.aborted && (this.head ?? 0) < this.#wanted) {
       try {
         const read = source.replay(sessionId, this.head ?? 0, PAGE);
-        const page = await withTimeout(read, readTimeoutMs, "Fetching lost events");
+        const page = await withTimeout(read, readTimeoutMs, "Fetching lost events", runtime);
         for (const frame of page) if (frame.seq === (this.head ?? 0) + 1) this.#append(frame);
         this.#appendHeld();
         this.#flush();
@@ -263,7 +268,7 @@ export class SessionFeed {
       }
       failures += 1;
       if (failures > MAX_REFETCH_FAILURES) return this.#giveUp();
-      await delay(50 * 2 ** failures, this.#closing.signal);
+      await runtime.delay(50 * 2 ** failures, this.#closing.signal);
     }
   }
 
@@ -279,15 +284,12 @@ export class SessionFeed {
     const at = this.#batch.hasDurable ? this.#durableRestsUntil : this.#restsUntil;
     if (this.#tick !== undefined && this.#tick.at <= at) return;
     this.#unschedule();
-    const rest = at - this.#options.clock.monotonic();
+    const { runtime } = this.#options;
+    const rest = at - runtime.monotonic();
     // Not by a timer of no time: that is a millisecond, and a sleep where others want the core.
-    if (rest <= 0) {
-      const soon = setImmediate(() => this.#flush());
-      this.#tick = { at, cancel: () => clearImmediate(soon) };
-    } else {
-      const timer = setTimeout(() => this.#flush(), rest);
-      this.#tick = { at, cancel: () => clearTimeout(timer) };
-    }
+    const flush = () => this.#flush();
+    const timer = rest <= 0 ? runtime.soon(flush) : runtime.after(rest, flush);
+    this.#tick = { at, cancel: () => timer.cancel() };
   }
 
   #unschedule(): void {
@@ -301,7 +303,7 @@ export class SessionFeed {
     const frames = this.#batch.take();
     if (frames.length === 0) return;
     for (const listener of this.#listeners) listener.deliver(frames);
-    this.#restsUntil = this.#options.clock.monotonic() + this.#options.tickMs;
+    this.#restsUntil = this.#options.runtime.monotonic() + this.#options.tickMs;
     if (hasDurable) this.#durableRestsUntil = this.#restsUntil;
   }
 }

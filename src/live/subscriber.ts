@@ -1,4 +1,3 @@
-import { delay } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 import type { SessionEnd, SessionStatus } from "../wire/live-frames.ts";
 import type { EncodedFrame } from "./encoded-frame.ts";
@@ -137,7 +136,7 @@ export class Subscriber implements FeedListener {
       if (emptyReads > MAX_EMPTY_READS) {
         throw new AppError("unavailable", "The session's events cannot be read right now.");
       }
-      await delay(20 * 2 ** emptyReads);
+      await this.#feed.delay(20 * 2 ** emptyReads);
     }
   }
 

@@ -1,7 +1,7 @@
-import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
 import type { HeartbeatFrame } from "../wire/live-frames.ts";
 
 export interface TailWatchParts {
@@ -11,7 +11,7 @@ export interface TailWatchParts {
   readonly onNewest: (seq: number) => void;
   /** In place of the silent actor's own. */
   readonly onBeat: (frame: HeartbeatFrame) => void;
-  readonly clock: Clock;
+  readonly runtime: Runtime;
   readonly log: Log;
   /** Silence after which the record is asked, milliseconds. */
   readonly quietMs: number;
@@ -27,7 +27,7 @@ const FIRST_RETRY_MS = 500;
  */
 export class TailWatch {
   readonly #parts: TailWatchParts;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #heardAt: number;
   #retryMs = 0;
   #asking = false;
@@ -36,7 +36,7 @@ export class TailWatch {
 
   constructor(parts: TailWatchParts) {
     this.#parts = parts;
-    this.#heardAt = parts.clock.monotonic();
+    this.#heardAt = parts.runtime.monotonic();
   }
 
   start(): void {
@@ -45,11 +45,11 @@ export class TailWatch {
 
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
   }
 
   heard(): void {
-    this.#heardAt = this.#parts.clock.monotonic();
+    this.#heardAt = this.#parts.runtime.monotonic();
   }
 
   /** Something may have been missed up to now. */
@@ -60,8 +60,8 @@ export class TailWatch {
 
   #wake(ms: number): void {
     if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#look(), ms);
+    this.#timer?.cancel();
+    this.#timer = this.#parts.runtime.after(ms, () => this.#look());
   }
 
   #look(): void {
@@ -72,8 +72,8 @@ export class TailWatch {
 
   /** Milliseconds until nothing will have been heard for long enough. */
   #quietIn(): number {
-    const { clock, quietMs } = this.#parts;
-    return this.#heardAt + quietMs - clock.monotonic();
+    const { runtime, quietMs } = this.#parts;
+    return this.#heardAt + quietMs - runtime.monotonic();
   }
 
   /** One question at a time; a doubt that comes meanwhile asks once more. */
@@ -94,9 +94,10 @@ export class TailWatch {
   }
 
   async #askOnce(): Promise<"told" | "failed" | "gone"> {
-    const { beat, onNewest, onBeat, log, readTimeoutMs } = this.#parts;
+    const { beat, onNewest, onBeat, log, readTimeoutMs, runtime } = this.#parts;
     try {
-      const frame = await withTimeout(beat(), readTimeoutMs, "Reading how the session stands");
+      const what = "Reading how the session stands";
+      const frame = await withTimeout(beat(), readTimeoutMs, what, runtime);
       if (this.#stopped) return "gone";
       onNewest(frame.seq);
       // While the actor beats, it knows better.

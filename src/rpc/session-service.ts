@@ -8,10 +8,10 @@ import { requireAskableWorkspace } from "../api/workspace-questions.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
-import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import {
   AskRequest,
@@ -48,7 +48,7 @@ export interface SessionServicePorts {
 export interface SessionServiceOptions {
   ports: SessionServicePorts;
   limits: RpcLimits;
-  clock: Clock;
+  runtime: Runtime;
   log: Log;
 }
 
@@ -84,11 +84,11 @@ export class SessionService implements RpcService, QueueOwner {
 
   constructor(options: SessionServiceOptions) {
     this.#options = options;
-    const { ports, limits, clock, log } = options;
+    const { ports, limits, runtime, log } = options;
     const { authenticator, source, policy, revocations, streams, directory } = ports;
-    this.#gate = new CallGate({ authenticator, limits, clock });
+    this.#gate = new CallGate({ authenticator, limits, clock: runtime });
     const gate = this.#gate;
-    this.#watches = new WatchDesk({ gate, source, policy, revocations, limits, clock, log });
+    this.#watches = new WatchDesk({ gate, source, policy, revocations, limits, runtime, log });
     this.#ingests = new IngestDesk({
       gate,
       streams,

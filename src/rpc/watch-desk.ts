@@ -1,8 +1,8 @@
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
-import type { Clock } from "../base/clock.ts";
 import { toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
+import type { Runtime } from "../base/runtime.ts";
 import { FeedRegistry } from "../live/feed-registry.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import { WatchTranscriptRequest } from "../wire/gen/voice/v1/sessions.ts";
@@ -20,7 +20,7 @@ export interface WatchDeskOptions {
   policy: ViewerPolicy;
   revocations: Pick<RevocationFeed, "subscribe">;
   limits: RpcLimits;
-  clock: Clock;
+  runtime: Runtime;
   log: Log;
 }
 
@@ -37,10 +37,10 @@ export class WatchDesk implements QueueOwner {
 
   constructor(options: WatchDeskOptions) {
     this.#options = options;
-    const { source, clock, log, limits, revocations } = options;
+    const { source, runtime, log, limits, revocations } = options;
     this.#feeds = new FeedRegistry({
       source,
-      clock,
+      runtime,
       log,
       tickMs: TICK_MS,
       recent: RECENT_EVENTS,

@@ -1,6 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
 
 /** Positions that came meanwhile are written together. */
 const FLUSH_MS = 500;
@@ -9,19 +10,21 @@ const FLUSH_MS = 500;
 export class ReadingPositions {
   readonly #pool: DatabasePool;
   readonly #log: Log;
+  readonly #runtime: Runtime;
   #waiting = new Map<string, number>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(pool: DatabasePool, log: Log) {
+  constructor(pool: DatabasePool, log: Log, runtime: Runtime) {
     this.#pool = pool;
     this.#log = log;
+    this.#runtime = runtime;
   }
 
   /** @param samples from the start of the session, at 16 kHz */
   note(sessionId: string, samples: number): void {
     this.#waiting.set(sessionId, samples);
-    this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS);
+    this.#timer ??= this.#runtime.after(FLUSH_MS, () => this.#flush());
   }
 
   /** Writes what waits. */
@@ -31,7 +34,7 @@ export class ReadingPositions {
   }
 
   #flush(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     const positions = this.#waiting;
     this.#waiting = new Map();

@@ -1,9 +1,9 @@
 import { Activation } from "../../src/actor/activation.ts";
 import type { Companion } from "../../src/actor/behaviour.ts";
 import type { Journal } from "../../src/actor/journal.ts";
-import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { sessionBehaviour } from "../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../src/session/command.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
@@ -141,7 +141,7 @@ async function wake(id: string, journal: Record): Promise<SessionActor> {
     behaviour: sessionBehaviour,
     journal,
     createCompanion: () => QUIET,
-    clock: systemClock,
+    runtime: systemRuntime,
     log: silentLog,
     mailboxCapacity: 1_024,
     batchSize: 64,

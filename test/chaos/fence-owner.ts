@@ -1,10 +1,10 @@
 import { ActorHost } from "../../src/actor/host.ts";
 import { PartitionOwner } from "../../src/actor/partition-owner.ts";
-import { systemClock } from "../../src/base/clock.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { partitionOf } from "../../src/base/partition.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { connectBus } from "../../src/bus/connect.ts";
 import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
 import { sessionBehaviour } from "../../src/session/behaviour.ts";
@@ -60,7 +60,7 @@ const host = new ActorHost<SessionState, SessionEvent, SessionWrite, SessionComm
       fenced += 1;
     }),
     createCompanion: () => QUIET,
-    clock: systemClock,
+    runtime: systemRuntime,
     log: silentLog,
     mailboxCapacity: 1_024,
     batchSize: 4,
@@ -74,8 +74,8 @@ const host = new ActorHost<SessionState, SessionEvent, SessionWrite, SessionComm
 host.start();
 const owner = new PartitionOwner({
   host: settings.name,
-  table: new KvLeaseTable(bus, 1),
-  clock: systemClock,
+  table: new KvLeaseTable(bus, systemRuntime),
+  runtime: systemRuntime,
   log: silentLog,
   leaseTime: settings.leaseMs,
   onTaken: (partition) => host.own(partition),

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { LeaseTable } from "../../src/actor/lease.ts";
 import { PartitionOwner } from "../../src/actor/partition-owner.ts";
-import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { connectBus } from "../../src/bus/connect.ts";
 import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
 import { MemoryLeaseTable } from "../support/memory/memory-lease-table.ts";
@@ -74,7 +74,7 @@ function leaseContract(name: string, create: () => Promise<LeaseTable>): void {
         return new PartitionOwner({
           host,
           table,
-          clock: systemClock,
+          runtime: systemRuntime,
           log: silentLog,
           leaseTime: 400,
           onTaken: (partition) => mine.add(partition),
@@ -122,7 +122,7 @@ describe("lease tables on NATS", () => {
       name: "contract",
       log: silentLog,
     });
-    const table = new KvLeaseTable(bus);
+    const table = new KvLeaseTable(bus, systemRuntime);
     open.push({ bus, table });
     return table;
   });

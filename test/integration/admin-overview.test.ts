@@ -6,6 +6,7 @@ import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { connectBus } from "../../src/bus/connect.ts";
 import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
 import { KvNodeRegister } from "../../src/bus/node-register.ts";
@@ -153,7 +154,7 @@ describe("nodes in the lease bucket", () => {
   it("nodes: with the partitions that they hold; a bucket that is not there is unavailable", async () => {
     const register = new KvNodeRegister(bus);
     await expect(register.nodes()).rejects.toMatchObject({ code: "unavailable" });
-    const table = new KvLeaseTable(bus);
+    const table = new KvLeaseTable(bus, systemRuntime);
     const before = Date.now();
     for (const host of ["b", "a"]) await table.beat(host, { counter: 1, leaving: false });
     for (const partition of [7, 3]) await table.take(partition, "b", 0);

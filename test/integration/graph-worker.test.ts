@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { GrpcEntities } from "../../src/inference/grpc-entities.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { graphService } from "../../workers/graph-service.ts";
@@ -53,7 +54,7 @@ async function startWorker(options: Partial<GraphThreadOptions> = {}) {
   });
   const address = `127.0.0.1:${await server.start()}`;
   cleanups.push(() => server.stop(0));
-  const placement = new Placement({ clock: systemClock, silenceMs: 60_000 });
+  const placement = new Placement({ runtime: systemRuntime, silenceMs: 60_000 });
   placement.update({
     worker_id: "test-worker",
     address,
@@ -107,7 +108,7 @@ describe("graph worker", () => {
   });
 
   it("without a worker says so at once", async () => {
-    const placement = new Placement({ clock: systemClock });
+    const placement = new Placement({ runtime: systemRuntime });
     const client = connect(placement);
     expect(await codeOf(client.extract("session", [SEGMENT], SPEAKERS))).toBe("unavailable");
   });

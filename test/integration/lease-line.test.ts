@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { connectBus } from "../../src/bus/connect.ts";
 import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
 import { LEASE_BUCKET } from "../../src/wire/subjects.ts";
@@ -25,7 +26,7 @@ describe("lease table over a bad line", () => {
     line = await FaultProxy.start("host-nats", Number(new URL(nats.url).port));
     const url = `nats://127.0.0.1:${line.port}`;
     bus = await connectBus({ url, token: nats.token, name: "host", log: silentLog });
-    table = new KvLeaseTable(bus);
+    table = new KvLeaseTable(bus, systemRuntime);
   });
   afterEach(async () => {
     line.heal();
@@ -59,14 +60,14 @@ describe("lease table over a bad line", () => {
 
   it("loses a host's name to another process, and says so", async () => {
     expect(await table.beat("b", { counter: 1, leaving: false })).toBe(true);
-    const other = new KvLeaseTable(bus);
+    const other = new KvLeaseTable(bus, systemRuntime);
     expect(await other.beat("b", { counter: 1, leaving: false })).toBe(true);
     expect(await table.beat("b", { counter: 2, leaving: false })).toBe(false);
     other.stop();
   });
 
   it("tells nothing while it does not hear what it wrote itself, and listens anew", async () => {
-    const watcher = new KvLeaseTable(bus);
+    const watcher = new KvLeaseTable(bus, systemRuntime);
     expect(await watcher.take(1, "a", 0)).toBe(true);
     const holders = async () => {
       const { partitions } = await watcher.read();

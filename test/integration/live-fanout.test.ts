@@ -1,8 +1,8 @@
 import { connect, type NatsConnection } from "nats";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { connectBus } from "../../src/bus/connect.ts";
 import { LiveFanout } from "../../src/bus/live-fanout.ts";
 import type { EncodedFrame } from "../../src/live/encoded-frame.ts";
@@ -52,7 +52,7 @@ describe("live fan-out: a session's last event over a bad line", () => {
   });
 
   function followed(): SessionFeed {
-    const fanout = new LiveFanout(frontSide);
+    const fanout = new LiveFanout(frontSide, systemRuntime);
     return new SessionFeed({
       sessionId,
       source: {
@@ -61,7 +61,7 @@ describe("live fan-out: a session's last event over a bad line", () => {
         snapshot: (id) => journal.snapshot(id),
         beat: (id) => journal.beat(id),
       },
-      clock: systemClock,
+      runtime: systemRuntime,
       log: silentLog,
       ...{ tickMs: 0, recent: 8, readTimeoutMs: 5_000, quietMs: 3_600_000 },
     });
@@ -82,7 +82,7 @@ describe("live fan-out: a session's last event over a bad line", () => {
 
   /** As an actor does: on record first, then told; resolves when the server has it. */
   async function tell(frame = journal.append(sessionId)): Promise<void> {
-    new LiveFanout(actorSide).publish(sessionId, [frame]);
+    new LiveFanout(actorSide, systemRuntime).publish(sessionId, [frame]);
     await actorSide.flush();
   }
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { PlacedSummariser } from "../../src/inference/placed-summariser.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
@@ -57,7 +58,7 @@ async function startWorker(options: { threads?: number; key?: string } = {}) {
   cleanups.push(() => server.stop(0));
   const client = new WorkerClient();
   cleanups.push(() => client.close());
-  const placement = new Placement({ clock: systemClock });
+  const placement = new Placement({ runtime: systemRuntime });
   placement.update({
     worker_id: "text",
     address,
@@ -123,7 +124,7 @@ describe("worker: summaries", () => {
       code: "bad_request",
       message: expect.stringMatching(/poem/),
     });
-    const lonely = new PlacedSummariser(new Placement({ clock: systemClock }), client, KEY);
+    const lonely = new PlacedSummariser(new Placement({ runtime: systemRuntime }), client, KEY);
     await expect(lonely.summarise(request("brief"), quietly())).rejects.toMatchObject({
       code: "overloaded",
     });
@@ -161,7 +162,7 @@ describe("worker: summaries", () => {
 
   it("takes a few at once and refuses more", async () => {
     const { client, address } = await startWorker();
-    const placement = new Placement({ clock: systemClock });
+    const placement = new Placement({ runtime: systemRuntime });
     placement.update({
       worker_id: "text",
       address,

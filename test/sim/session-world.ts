@@ -8,6 +8,7 @@ import type { SessionCommand } from "../../src/session/command.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SessionState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
+import { runtimeBy } from "../support/manual-clock.ts";
 import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { Mutation, SessionBatch, SessionBehaviour, SessionJournalPort } from "./mutation.ts";
@@ -64,7 +65,7 @@ export class SessionWorld implements ReaderWorld {
           const reader = new ScriptedReader(context, this, dies);
           return mutation?.effects?.(reader) ?? reader;
         },
-        clock: { now: () => this.now, monotonic: () => this.now },
+        runtime: runtimeBy({ now: () => this.now, monotonic: () => this.now }),
         log: silentLog,
         mailboxCapacity: 256,
         batchSize: 8,

@@ -1,4 +1,5 @@
 import type { Clock } from "../../src/base/clock.ts";
+import { type Runtime, systemRuntime } from "../../src/base/runtime.ts";
 
 /** Stands still until told otherwise. */
 export class ManualClock implements Clock {
@@ -19,4 +20,9 @@ export class ManualClock implements Clock {
   advance(ms: number): void {
     this.#now += ms;
   }
+}
+
+/** The machine's timers and chance under another clock. */
+export function runtimeBy(clock: Clock): Runtime {
+  return { ...systemRuntime, now: () => clock.now(), monotonic: () => clock.monotonic() };
 }

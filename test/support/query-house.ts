@@ -7,6 +7,7 @@ import type { Principal, UserPrincipal } from "../../src/auth/principal.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { PlacedRetriever } from "../../src/inference/placed-retriever.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
@@ -37,7 +38,7 @@ export class QueryHouse {
   readonly house: SessionHouse;
   readonly ports: QueryPorts;
   readonly routes: readonly Route[];
-  readonly placement = new Placement({ clock: systemClock });
+  readonly placement = new Placement({ runtime: systemRuntime });
   readonly #client = new WorkerClient();
   #pool: ThreadPool | undefined;
   #server: WorkerServer | undefined;

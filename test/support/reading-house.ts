@@ -9,6 +9,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { LiveTails } from "../../src/inference/live-tails.ts";
 import { PlacedTranscribers } from "../../src/inference/placed-transcribers.ts";
 import { Placement } from "../../src/inference/placement.ts";
@@ -49,7 +50,7 @@ export interface HouseWorker {
 /** Sessions with real actors, journal and workers; only the message bus is left out. */
 export class ReadingHouse {
   readonly house: SessionHouse;
-  readonly placement = new Placement({ clock: systemClock });
+  readonly placement = new Placement({ runtime: systemRuntime });
   readonly client: WorkerClient;
   /** What viewers would be shown and nobody keeps. */
   readonly frames: TransientFrame[] = [];
@@ -103,7 +104,7 @@ export class ReadingHouse {
       },
     };
     const tails = new LiveTails({ follow: () => () => {} }, source);
-    const positions = new ReadingPositions(pool, silentLog);
+    const positions = new ReadingPositions(pool, silentLog, systemRuntime);
     const createCompanion = ({ id, tell }: CompanionContext<SessionCommand>) =>
       new SessionCompanion({
         sessionId: id,
@@ -111,6 +112,7 @@ export class ReadingHouse {
         transcribers,
         tails,
         log: silentLog,
+        runtime: systemRuntime,
         tell,
         readTo: (session, samples) => positions.note(session, samples),
         publish: (frame) => this.frames.push(frame),
@@ -121,7 +123,7 @@ export class ReadingHouse {
         behaviour: sessionBehaviour,
         journal: new SessionJournal(pool),
         createCompanion,
-        clock: systemClock,
+        runtime: systemRuntime,
         log: silentLog,
         mailboxCapacity: 1_024,
         batchSize: 64,

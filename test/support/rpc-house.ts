@@ -14,6 +14,7 @@ import { ServiceKeys } from "../../src/auth/service-keys.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { type RpcTls, serverCredentials } from "../../src/rpc/credentials.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../../src/rpc/rpc-limits.ts";
 import { RpcServer } from "../../src/rpc/server.ts";
@@ -115,7 +116,7 @@ export class RpcHouse {
         cursorKey,
       },
       limits: { ...DEFAULT_RPC_LIMITS, ...limits },
-      clock: systemClock,
+      runtime: systemRuntime,
       log: silentLog,
     });
     this.server = new RpcServer([this.service]);

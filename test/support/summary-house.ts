@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DevicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { JobRunner, type JobRunnerOptions } from "../../src/jobs/job-runner.ts";
 import { Summarisation } from "../../src/jobs/summarisation.ts";
 import type { SummariseOptions, Summariser } from "../../src/jobs/summariser.ts";
@@ -51,6 +52,7 @@ export function fastRunner(
     queue: new PostgresJobQueue(house.pool),
     handlers: [new Summarisation(new PostgresSummaryBook(house.pool), summariser, notifier)],
     log: silentLog,
+    runtime: systemRuntime,
     leaseMs: 1_000,
     beatMs: 50,
     pollMs: 20,

@@ -10,7 +10,7 @@ import { WebhookDeliveryStore } from "../../src/store/webhook-deliveries.ts";
 import { PostgresDeliveryQueue } from "../../src/store/webhook-queue.ts";
 import { WebhookStore } from "../../src/store/webhooks.ts";
 import { WorkspaceStore } from "../../src/store/workspaces.ts";
-import { ManualClock } from "./manual-clock.ts";
+import { ManualClock, runtimeBy } from "./manual-clock.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
 import { SessionHouse } from "./session-house.ts";
 import { SessionStory } from "./session-story.ts";
@@ -64,7 +64,7 @@ export class WebhookHouse {
       queue,
       secrets,
       guard,
-      clock,
+      runtime: runtimeBy(clock),
       log: silentLog,
       parallel: 8,
       every: 10,

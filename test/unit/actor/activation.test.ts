@@ -5,6 +5,7 @@ import type { Batch } from "../../../src/actor/journal.ts";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
+import { runtimeBy } from "../../support/manual-clock.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 
 type State = { sum: number };
@@ -34,7 +35,7 @@ const still: Companion<State, number, Write> = {
 
 const surroundings = {
   createCompanion: () => still,
-  clock: { now: () => 1, monotonic: () => 1 },
+  runtime: runtimeBy({ now: () => 1, monotonic: () => 1 }),
   log: silentLog,
   mailboxCapacity: 10,
   batchSize: 10,

@@ -8,6 +8,7 @@ import { GAP_WAIT } from "../../../src/session/decide-audio.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import type { SessionState } from "../../../src/session/state.ts";
 import type { SessionWrite } from "../../../src/session/write.ts";
+import { runtimeBy } from "../../support/manual-clock.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 import { until } from "../../support/until.ts";
 
@@ -38,7 +39,7 @@ describe("deadline of an actor", () => {
           busy: () => false,
           stop: async () => {},
         }),
-        clock: { now: () => now, monotonic: () => now },
+        runtime: runtimeBy({ now: () => now, monotonic: () => now }),
         log: silentLog,
         mailboxCapacity: 100,
         batchSize: 10,

@@ -4,7 +4,7 @@ import { PartitionOwner } from "../../../src/actor/partition-owner.ts";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { PARTITIONS } from "../../../src/base/partition.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock, runtimeBy } from "../../support/manual-clock.ts";
 import { MemoryLeaseTable } from "../../support/memory/memory-lease-table.ts";
 
 /** Longer than any test: looks are made by hand. */
@@ -21,7 +21,7 @@ describe("partition owner", () => {
     return new PartitionOwner({
       host,
       table,
-      clock,
+      runtime: runtimeBy(clock),
       log: silentLog,
       leaseTime: LEASE,
       onTaken: () => {},
@@ -53,7 +53,7 @@ describe("partition owner", () => {
     table.read = () => (isAway ? Promise.reject(new Error("503")) : read());
     const create = () =>
       new PartitionOwner({
-        ...{ host: "a", table, clock: time, log, leaseTime: LEASE, onTaken: () => {} },
+        ...{ host: "a", table, runtime: runtimeBy(time), log, leaseTime: LEASE, onTaken: () => {} },
         ...{ onReleased: async () => {}, onLost: async () => {} },
       });
     const patient = create();

@@ -3,10 +3,10 @@ import type { Behaviour } from "../../../src/actor/behaviour.ts";
 import { ActorHost } from "../../../src/actor/host.ts";
 import type { Batch } from "../../../src/actor/journal.ts";
 import { Sweeper } from "../../../src/actor/sweeper.ts";
-import { systemClock } from "../../../src/base/clock.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { partitionOf } from "../../../src/base/partition.ts";
+import { systemRuntime } from "../../../src/base/runtime.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 import { until } from "../../support/until.ts";
 
@@ -61,7 +61,7 @@ describe("sweeper: an activation that a fault ended", () => {
           busy: () => false,
           stop: async () => {},
         }),
-        clock: systemClock,
+        runtime: systemRuntime,
         log: silentLog,
         mailboxCapacity: 10,
         batchSize: 10,
@@ -83,7 +83,7 @@ describe("sweeper: an activation that a fault ended", () => {
       owned: () => host.owned,
       activate: (id) => host.activate(id),
       deliver: async () => {},
-      clock: systemClock,
+      runtime: systemRuntime,
       log: silentLog,
       ...{ every: 5, olderThan: 0, limit: 10 },
     });

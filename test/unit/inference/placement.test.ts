@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
 import { Placement } from "../../../src/inference/placement.ts";
 import type { WorkerAnnouncement } from "../../../src/wire/worker-announcement.ts";
+import { runtimeBy } from "../../support/manual-clock.ts";
 
 class ManualClock implements Clock {
   ms = 1_000;
@@ -27,7 +28,7 @@ const B = announcement({ worker_id: "b", address: "10.0.0.2:7000" });
 
 function create(...announcements: WorkerAnnouncement[]) {
   const clock = new ManualClock();
-  const placement = new Placement({ clock });
+  const placement = new Placement({ runtime: runtimeBy(clock) });
   for (const one of announcements) placement.update(one);
   return { clock, placement };
 }

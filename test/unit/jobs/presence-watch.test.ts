@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { PresenceWatch, type RecordingDevice } from "../../../src/jobs/presence-watch.ts";
 import type { WarningFrame } from "../../../src/wire/live-frames.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualClock, runtimeBy } from "../../support/manual-clock.ts";
 
 function house() {
   const clock = new ManualClock();
@@ -13,7 +13,7 @@ function house() {
     devices: { read: async () => devices },
     owned: () => owned,
     publish: (_id, frame) => void told.push(frame),
-    clock,
+    runtime: runtimeBy(clock),
     log: silentLog,
     every: 1_000,
   });

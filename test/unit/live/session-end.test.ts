@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
+import { systemRuntime } from "../../../src/base/runtime.ts";
 import { type EncodedFrame, encodeFrame } from "../../../src/live/encoded-frame.ts";
 import { SessionFeed } from "../../../src/live/session-feed.ts";
 import { type FrameSink, Subscriber } from "../../../src/live/subscriber.ts";
@@ -43,7 +43,7 @@ class ReadingSink implements FrameSink {
 }
 
 function follow(source: MemoryLiveSource, quietMs = 3_600_000): SessionFeed {
-  const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog, quietMs };
+  const options = { sessionId: SESSION, source, runtime: systemRuntime, log: silentLog, quietMs };
   const feed = new SessionFeed({ ...options, tickMs: 0, recent: 8, readTimeoutMs: 5_000 });
   feed.start();
   return feed;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
+import { systemRuntime } from "../../../src/base/runtime.ts";
 import type { EncodedFrame } from "../../../src/live/encoded-frame.ts";
 import { SessionFeed } from "../../../src/live/session-feed.ts";
 import { type FrameSink, Subscriber } from "../../../src/live/subscriber.ts";
@@ -33,7 +33,7 @@ const STEPS: Step[] = ["publish", "publish", "publish", "lose", "repeat", "late"
 async function run(steps: readonly Step[], recent: number): Promise<[number, number[]][]> {
   const source = new MemoryLiveSource();
   source.beforeRead = () => new Promise((wake) => setImmediate(wake));
-  const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+  const options = { sessionId: SESSION, source, runtime: systemRuntime, log: silentLog };
   const feed = new SessionFeed({ ...options, tickMs: 0, recent, ...READS });
   feed.start();
   const joined: { from: number; sink: RecordingSink; begun: Promise<void> }[] = [];
@@ -79,7 +79,7 @@ describe("session feed: order", () => {
 
   it("does not hold back what comes after a rest", async () => {
     const source = new MemoryLiveSource();
-    const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+    const options = { sessionId: SESSION, source, runtime: systemRuntime, log: silentLog };
     const tickMs = 24 * 3_600_000;
     const feed = new SessionFeed({ ...options, tickMs, recent: 8, ...READS });
     feed.start();
@@ -98,7 +98,7 @@ describe("session feed: order", () => {
 describe("session feed: rests", () => {
   it("lets no durable frame wait for the rest after one that is not", async () => {
     const source = new MemoryLiveSource();
-    const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+    const options = { sessionId: SESSION, source, runtime: systemRuntime, log: silentLog };
     const tickMs = 24 * 3_600_000;
     const feed = new SessionFeed({ ...options, tickMs, recent: 8, ...READS });
     feed.start();
@@ -128,7 +128,7 @@ function typeOf({ seq, bytes }: EncodedFrame): string {
 describe("session feed: sharing", () => {
   it("builds a frame once for all viewers, and hands on what came in a tick together", async () => {
     const source = new MemoryLiveSource();
-    const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+    const options = { sessionId: SESSION, source, runtime: systemRuntime, log: silentLog };
     const feed = new SessionFeed({ ...options, tickMs: 20, recent: 64, ...READS });
     feed.start();
     feed.establish(0);
@@ -155,7 +155,7 @@ describe("session feed: sharing", () => {
 describe("session feed: silence", () => {
   function quietFeed(quietMs: number): { source: MemoryLiveSource; feed: SessionFeed } {
     const source = new MemoryLiveSource();
-    const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+    const options = { sessionId: SESSION, source, runtime: systemRuntime, log: silentLog };
     const feed = new SessionFeed({ ...options, ...READS, quietMs, tickMs: 0, recent: 8 });
     feed.start();
     return { source, feed };
