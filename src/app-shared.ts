@@ -15,9 +15,13 @@ import type { QueueMetrics } from "./base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "./base/runtime.ts";
 import type { Stack } from "./base/stack.ts";
 import { BusRevocations } from "./bus/bus-revocations.ts";
+import type { CommandQueue } from "./bus/command-queue.ts";
 import { CommandSender } from "./bus/command-sender.ts";
 import { connectBus } from "./bus/connect.ts";
+import type { Line } from "./bus/line.ts";
 import { LiveFanout } from "./bus/live-fanout.ts";
+import { NatsCommandQueue } from "./bus/nats-command-queue.ts";
+import { NatsLine } from "./bus/nats-line.ts";
 import { followWorkers } from "./bus/worker-discovery.ts";
 import type { Config } from "./config.ts";
 import { Placement } from "./inference/placement.ts";
@@ -34,6 +38,9 @@ export interface Shared {
   pool: Awaited<ReturnType<typeof createPool>>;
   poolSize: number;
   bus: Awaited<ReturnType<typeof connectBus>>;
+  /** Over the bus. */
+  line: Line;
+  commandQueue: CommandQueue;
   keys: KeyMaterial;
   blobs: FolderBlobs;
   commands: CommandSender;
@@ -87,43 +94,44 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     await watch.start();
     stack.push("signing keys", () => watch.stop());
   }
+  const messages = await openBus(config, log, stack);
+  const liveLog = new LiveLog(pool, {
+    segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
+  });
+  const liveBeat = new LiveBeat(pool, systemClock);
+  const poolSize = config.databasePoolSize;
+  return { pool, poolSize, keys, blobs, liveLog, liveBeat, ...messages };
+}
+
+type Messages = Pick<
+  Shared,
+  "bus" | "line" | "commandQueue" | "commands" | "fanout" | "placement" | "revocations"
+>;
+
+/** What processes tell each other. */
+async function openBus(config: Config, log: Log, stack: Stack): Promise<Messages> {
   const { natsUrl: url, natsToken: token, nodeName: name } = config;
   const bus = await named("NATS (NATS_URL)", connectBus({ url, token, name, log }));
   stack.push("bus connection", () => bus.close());
-  const revocations = new BusRevocations(bus);
+  const line = new NatsLine(bus);
+  const commandQueue = new NatsCommandQueue(bus, config.natsReplicas);
+  const revocations = new BusRevocations(line);
   revocations.start();
   stack.push("revocations", () => revocations.stop());
-  const commands = new CommandSender(bus, systemRuntime);
+  const commands = new CommandSender(line, commandQueue, systemRuntime);
   commands.start();
   stack.push("command sender", () => commands.stop());
   const placement = new Placement({ runtime: systemRuntime });
   stack.push(
     "worker discovery",
-    followWorkers(bus, {
+    followWorkers(line, {
       key: config.workerKey,
       onAnnouncement: (announcement) => placement.update(announcement),
       log,
     }),
   );
-  const liveLog = new LiveLog(pool, {
-    segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
-  });
-  const liveBeat = new LiveBeat(pool, systemClock);
-  const fanout = new LiveFanout(bus, systemRuntime);
-  const poolSize = config.databasePoolSize;
-  return {
-    pool,
-    poolSize,
-    bus,
-    keys,
-    blobs,
-    commands,
-    fanout,
-    placement,
-    liveLog,
-    liveBeat,
-    revocations,
-  };
+  const fanout = new LiveFanout(line, systemRuntime);
+  return { bus, line, commandQueue, commands, fanout, placement, revocations };
 }
 
 /** What the database has to know of the keys. */

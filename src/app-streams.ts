@@ -47,8 +47,8 @@ export function createAudioStreams(
   const streams = new AudioStreams({
     store,
     sealer: createSealer(context, notifier),
-    live: new BusAudio(shared.bus),
-    notices: new BusStreamNotices(shared.bus),
+    live: new BusAudio(shared.line),
+    notices: new BusStreamNotices(shared.line),
     notifier,
     backlog,
     log,

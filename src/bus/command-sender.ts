@@ -1,4 +1,3 @@
-import { headers, type JetStreamClient, type NatsConnection, type Subscription } from "nats";
 import type { ActorCommand, ActorRef } from "../actor/ref.ts";
 import { createDeferred, type Deferred, withTimeout } from "../base/deferred.ts";
 import { AppError, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
@@ -11,36 +10,36 @@ import {
   decodeJson,
   encodeJson,
 } from "../wire/envelope.ts";
-import { commandSubject } from "../wire/subjects.ts";
+import type { CommandQueue } from "./command-queue.ts";
+import type { Line } from "./line.ts";
 
 /** Commands that may wait for their answer at once. */
 const MAX_PENDING = 2_000;
 const ASK_TIMEOUT = 8_000;
-const PUBLISH_TIMEOUT = 3_000;
 /** Posted commands that the server has not been seen to take yet. */
 const MAX_POSTED = 10_000;
 
 /**
- * Sends commands to actors over JetStream. A published command is only under
+ * Sends commands to actors. A published command is only under
  * way; what must not be lost is in the outbox table as well.
  */
 export class CommandSender implements ActorRef, QueueOwner {
-  readonly #connection: NatsConnection;
-  readonly #jetstream: JetStreamClient;
+  readonly #line: Line;
+  readonly #queue: Pick<CommandQueue, "put" | "post">;
   readonly #runtime: Runtime;
   readonly #replySubject: string;
   readonly #pending = new Map<string, Deferred<unknown>>();
-  #subscription: Subscription | undefined;
+  #stopListening: (() => void) | undefined;
   #refused = 0;
   #posted = 0;
   #postsRefused = 0;
   #confirming = false;
 
-  constructor(connection: NatsConnection, runtime: Runtime) {
-    this.#connection = connection;
+  constructor(line: Line, queue: Pick<CommandQueue, "put" | "post">, runtime: Runtime) {
+    this.#line = line;
+    this.#queue = queue;
     this.#runtime = runtime;
     this.#replySubject = `voice.replies.${runtime.newId()}`;
-    this.#jetstream = connection.jetstream({ timeout: PUBLISH_TIMEOUT });
   }
 
   get queues(): readonly QueueFigures[] {
@@ -57,36 +56,36 @@ export class CommandSender implements ActorRef, QueueOwner {
   }
 
   start(): void {
-    this.#subscription ??= this.#connection.subscribe(this.#replySubject, {
-      callback: (_error, message) => this.#settle(decodeJson(message.data) as CommandReply),
-    });
+    this.#stopListening ??= this.#line.subscribe(this.#replySubject, (data) =>
+      this.#settle(decodeJson(data) as CommandReply),
+    );
   }
 
   stop(): void {
-    this.#subscription?.unsubscribe();
+    this.#stopListening?.();
     for (const waiting of this.#pending.values()) {
       waiting.reject(new AppError("unavailable", "The service is shutting down."));
     }
     this.#pending.clear();
   }
 
-  /** Publishes without waiting for the actor. Rejects when JetStream does not answer. */
+  /** Publishes without waiting for the actor. Rejects when the queue does not answer. */
   async send(sessionId: string, command: ActorCommand, commandId: string): Promise<void> {
     await this.#publish({ v: 1, id: commandId, sessionId, command });
   }
 
   /**
-   * Hands a command over without waiting for JetStream: many times cheaper than `send`, for
+   * Hands a command over without waiting for the queue: many times cheaper than `send`, for
    * commands that are in the outbox table, whose sweep publishes again what this loses. Throws
-   * `unavailable` when NATS takes nothing.
+   * `unavailable` when the line takes nothing.
    */
   post(sessionId: string, command: ActorCommand, commandId: string): void {
-    if (this.#posted >= MAX_POSTED || this.#connection.isClosed()) {
+    if (this.#posted >= MAX_POSTED || this.#line.isClosed()) {
       this.#postsRefused += 1;
       throw away();
     }
-    const { subject, data, head } = toMessage({ v: 1, id: commandId, sessionId, command });
-    this.#connection.publish(subject, data, { headers: head });
+    const data = encodeJson({ v: 1, id: commandId, sessionId, command } satisfies CommandEnvelope);
+    this.#queue.post(partitionOf(sessionId), commandId, data);
     this.#posted += 1;
     if (!this.#confirming) void this.#confirm();
   }
@@ -97,7 +96,7 @@ export class CommandSender implements ActorRef, QueueOwner {
     try {
       while (this.#posted > 0) {
         const sent = this.#posted;
-        await this.#connection.flush();
+        await this.#line.flush();
         this.#posted -= sent;
       }
     } catch {
@@ -127,9 +126,8 @@ export class CommandSender implements ActorRef, QueueOwner {
   }
 
   async #publish(envelope: CommandEnvelope): Promise<void> {
-    const { subject, data, head } = toMessage(envelope);
     try {
-      await this.#jetstream.publish(subject, data, { headers: head });
+      await this.#queue.put(partitionOf(envelope.sessionId), envelope.id, encodeJson(envelope));
     } catch (error) {
       throw away(error);
     }
@@ -148,13 +146,6 @@ function away(cause?: unknown): AppError {
     cause,
     retryAfter: 2,
   });
-}
-
-function toMessage(envelope: CommandEnvelope) {
-  const head = headers();
-  head.set("Nats-Msg-Id", envelope.id);
-  const subject = commandSubject(partitionOf(envelope.sessionId));
-  return { subject, data: encodeJson(envelope), head };
 }
 
 function toCode(code: string): ErrorCode {

@@ -9,15 +9,10 @@ import {
   StorageType,
 } from "nats";
 import { COMMAND_STREAM, COMMAND_SUBJECTS, commandSubject } from "../wire/subjects.ts";
+import { ACK_WAIT, MAX_UNDER_WAY } from "./command-queue.ts";
 
 /** Bytes that undelivered commands may take; PostgreSQL has them all anyway. */
 const MAX_BYTES = 256 * 1024 * 1024;
-
-/** Commands of one partition that are under way at once; the server holds the others back. */
-export const MAX_UNDER_WAY = 256;
-
-/** Milliseconds after which an unacknowledged command comes again. */
-export const ACK_WAIT = 30_000;
 
 /**
  * The one stream that carries commands. It is a transport: it may be deleted at

@@ -1,8 +1,8 @@
-import { Events, type NatsConnection, type Subscription } from "nats";
 import type { Runtime } from "../base/runtime.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import type { ServerFrame } from "../wire/live-frames.ts";
 import { liveSubject } from "../wire/subjects.ts";
+import type { Line } from "./line.ts";
 
 interface Listener {
   onFrames(frames: ServerFrame[]): void;
@@ -11,7 +11,7 @@ interface Listener {
 
 interface Followed {
   listeners: Set<Listener>;
-  subscription: Subscription;
+  unsubscribe(): void;
 }
 
 /**
@@ -19,20 +19,19 @@ interface Followed {
  * that misses some sees the gap in `seq` and reads the journal.
  */
 export class LiveFanout {
-  readonly #connection: NatsConnection;
+  readonly #line: Line;
   readonly #runtime: Runtime;
   readonly #followed = new Map<string, Followed>();
 
-  constructor(connection: NatsConnection, runtime: Runtime) {
-    this.#connection = connection;
+  constructor(line: Line, runtime: Runtime) {
+    this.#line = line;
     this.#runtime = runtime;
-    void this.#doubtAfterBreaks();
+    line.onBack(() => this.#doubtAfterBreak());
   }
 
   /** Drops the frames when the bus is closed. */
   publish(sessionId: string, frames: readonly ServerFrame[]): void {
-    if (frames.length === 0 || this.#connection.isClosed()) return;
-    this.#connection.publish(liveSubject(sessionId), encodeJson(frames));
+    if (frames.length > 0) this.#line.publish(liveSubject(sessionId), encodeJson(frames));
   }
 
   /**
@@ -53,43 +52,38 @@ export class LiveFanout {
       followed.listeners.delete(listener);
       if (followed.listeners.size > 0 || this.#followed.get(sessionId) !== followed) return;
       this.#followed.delete(sessionId);
-      followed.subscription.unsubscribe();
+      followed.unsubscribe();
     };
   }
 
   #subscribe(sessionId: string): Followed {
     const listeners = new Set<Listener>();
-    const subscription = this.#connection.subscribe(liveSubject(sessionId), {
-      callback: (_error, message) => {
-        const frames = decodeJson(message.data);
-        if (!Array.isArray(frames)) return;
-        for (const listener of listeners) listener.onFrames(frames as ServerFrame[]);
-      },
+    const unsubscribe = this.#line.subscribe(liveSubject(sessionId), (data) => {
+      const frames = decodeJson(data);
+      if (!Array.isArray(frames)) return;
+      for (const listener of listeners) listener.onFrames(frames as ServerFrame[]);
     });
-    const followed = { listeners, subscription };
+    const followed = { listeners, unsubscribe };
     this.#followed.set(sessionId, followed);
     return followed;
   }
 
   /** A break ends the wait: what follows it asks again. */
   async #doubtWhenStanding({ listeners }: Followed, listener: Listener): Promise<void> {
-    const stands = await this.#connection.flush().then(
+    const stands = await this.#line.flush().then(
       () => true,
       () => false,
     );
     if (stands && listeners.has(listener)) listener.onDoubt?.();
   }
 
-  async #doubtAfterBreaks(): Promise<void> {
-    for await (const { type } of this.#connection.status()) {
-      if (type !== Events.Reconnect) continue;
-      const all = [...this.#followed.values()];
-      for (const followed of all) {
-        for (const listener of followed.listeners) {
-          // One each millisecond, or all of them would read the journal at one moment.
-          const wait = this.#runtime.random() * all.length;
-          void this.#runtime.delay(wait).then(() => this.#doubtWhenStanding(followed, listener));
-        }
+  #doubtAfterBreak(): void {
+    const all = [...this.#followed.values()];
+    for (const followed of all) {
+      for (const listener of followed.listeners) {
+        // One each millisecond, or all of them would read the journal at one moment.
+        const wait = this.#runtime.random() * all.length;
+        void this.#runtime.delay(wait).then(() => this.#doubtWhenStanding(followed, listener));
       }
     }
   }

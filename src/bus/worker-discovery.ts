@@ -1,4 +1,3 @@
-import type { NatsConnection } from "nats";
 import type { Log } from "../base/log.ts";
 import {
   acceptsKey,
@@ -6,6 +5,7 @@ import {
   WORKER_ANNOUNCE_SUBJECT,
   type WorkerAnnouncement,
 } from "../wire/worker-announcement.ts";
+import type { Line } from "./line.ts";
 
 const MAX_STRANGERS = 1_000;
 
@@ -21,26 +21,23 @@ export interface WorkerDiscoveryOptions {
  * once. Returns how to stop.
  */
 export function followWorkers(
-  connection: NatsConnection,
+  line: Line,
   { key, onAnnouncement, log }: WorkerDiscoveryOptions,
 ): () => void {
   const strangers = new Set<string>();
-  const subscription = connection.subscribe(WORKER_ANNOUNCE_SUBJECT, {
-    callback: (_error, message) => {
-      const announcement = tryWorkerAnnouncement(message.data);
-      if (announcement === undefined) return;
-      if (acceptsKey(announcement, key)) {
-        // Nobody else needs it, nor should see it.
-        return onAnnouncement({ ...announcement, key_fingerprint: undefined });
-      }
-      const { worker_id, address } = announcement;
-      if (strangers.has(address) || strangers.size >= MAX_STRANGERS) return;
-      strangers.add(address);
-      log.warn(
-        { worker_id, address },
-        `worker ${worker_id} at ${address} has another WORKER_KEY than this process, so it gets no work: give all of them the same`,
-      );
-    },
+  return line.subscribe(WORKER_ANNOUNCE_SUBJECT, (data) => {
+    const announcement = tryWorkerAnnouncement(data);
+    if (announcement === undefined) return;
+    if (acceptsKey(announcement, key)) {
+      // Nobody else needs it, nor should see it.
+      return onAnnouncement({ ...announcement, key_fingerprint: undefined });
+    }
+    const { worker_id, address } = announcement;
+    if (strangers.has(address) || strangers.size >= MAX_STRANGERS) return;
+    strangers.add(address);
+    log.warn(
+      { worker_id, address },
+      `worker ${worker_id} at ${address} has another WORKER_KEY than this process, so it gets no work: give all of them the same`,
+    );
   });
-  return () => subscription.unsubscribe();
 }

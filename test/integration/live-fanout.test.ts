@@ -5,6 +5,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { connectBus } from "../../src/bus/connect.ts";
 import { LiveFanout } from "../../src/bus/live-fanout.ts";
+import { NatsLine } from "../../src/bus/nats-line.ts";
 import type { EncodedFrame } from "../../src/live/encoded-frame.ts";
 import { SessionFeed } from "../../src/live/session-feed.ts";
 import { Subscriber } from "../../src/live/subscriber.ts";
@@ -52,7 +53,7 @@ describe("live fan-out: a session's last event over a bad line", () => {
   });
 
   function followed(): SessionFeed {
-    const fanout = new LiveFanout(frontSide, systemRuntime);
+    const fanout = new LiveFanout(new NatsLine(frontSide), systemRuntime);
     return new SessionFeed({
       sessionId,
       source: {
@@ -82,7 +83,7 @@ describe("live fan-out: a session's last event over a bad line", () => {
 
   /** As an actor does: on record first, then told; resolves when the server has it. */
   async function tell(frame = journal.append(sessionId)): Promise<void> {
-    new LiveFanout(actorSide, systemRuntime).publish(sessionId, [frame]);
+    new LiveFanout(new NatsLine(actorSide), systemRuntime).publish(sessionId, [frame]);
     await actorSide.flush();
   }
 

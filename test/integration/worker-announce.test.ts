@@ -1,6 +1,7 @@
 import { connect } from "nats";
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
+import { NatsLine } from "../../src/bus/nats-line.ts";
 import { followWorkers } from "../../src/bus/worker-discovery.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import {
@@ -93,7 +94,7 @@ describe("worker: announcements", () => {
     const log = { ...silentLog, warn: (_fields: object, text: string) => void warnings.push(text) };
     const key = "the key of this one";
     cleanups.push(
-      followWorkers(connection, {
+      followWorkers(new NatsLine(connection), {
         key,
         log,
         onAnnouncement: ({ worker_id }) => void placed.push(worker_id),

@@ -1,0 +1,197 @@
+import type { Backlog } from "./actor/backlog.ts";
+import type { CompanionContext } from "./actor/behaviour.ts";
+import { ActorHost } from "./actor/host.ts";
+import type { Journal } from "./actor/journal.ts";
+import type { LeaseTable } from "./actor/lease.ts";
+import { PartitionOwner } from "./actor/partition-owner.ts";
+import { Sweeper } from "./actor/sweeper.ts";
+import { AppError } from "./base/errors.ts";
+import type { Log } from "./base/log.ts";
+import type { Runtime } from "./base/runtime.ts";
+import type { CommandQueue } from "./bus/command-queue.ts";
+import type { Line } from "./bus/line.ts";
+import { BusAudio } from "./bus/live-audio.ts";
+import type { LiveFanout } from "./bus/live-fanout.ts";
+import { PartitionInbox } from "./bus/partition-inbox.ts";
+import { TurnPublisher, type TurnPublisherParts } from "./bus/turn-publisher.ts";
+import type { AudioSource } from "./inference/audio-source.ts";
+import type { FinalTimes } from "./inference/final-times.ts";
+import { LiveTails } from "./inference/live-tails.ts";
+import { SessionCompanion } from "./inference/session-companion.ts";
+import type { Transcribers } from "./inference/transcribers.ts";
+import { sessionBehaviour } from "./session/behaviour.ts";
+import type { SessionCommand } from "./session/command.ts";
+import type { SessionEvent } from "./session/event.ts";
+import { tryOutsideCommand } from "./session/outside-command.ts";
+import type { SessionState } from "./session/state.ts";
+import type { SessionWrite } from "./session/write.ts";
+import { renderFrames } from "./store/live-frames.ts";
+import type { DeviceFrame } from "./wire/live-frames.ts";
+
+export type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCommand>;
+
+/** What a host of session actors stands on. */
+export interface ActorPorts {
+  /** Another name after every start, so that a host never takes over its own old lease. */
+  host: string;
+  journal: Journal<SessionState, SessionEvent, SessionWrite>;
+  backlog: Backlog;
+  source: AudioSource;
+  transcribers: Transcribers;
+  queue: CommandQueue;
+  line: Line;
+  table: LeaseTable;
+  fanout: LiveFanout;
+  lookUp: TurnPublisherParts["lookUp"];
+  /** How a session's recording device does, if it is known. */
+  deviceOf?(sessionId: string): DeviceFrame | undefined;
+  /** How far a session was read, in samples. */
+  readTo?(sessionId: string, samples: number): void;
+  finals?: FinalTimes;
+  leaseMs: number;
+  passivateMs: number;
+  runtime: Runtime;
+  log: Log;
+}
+
+/** The parts of a host of session actors, none of them started. */
+export interface Actors {
+  host: SessionHost;
+  inbox: PartitionInbox;
+  sweeper: Sweeper;
+  owner: PartitionOwner;
+  tails: LiveTails;
+  publisher: TurnPublisher;
+}
+
+/** For putting the sessions away, with a snapshot of each, when the process is told to stop. */
+export const HAND_OVER_MS = 10_000;
+
+/**
+ * Puts a host of session actors together. To be started as host, sweeper, owner, and stopped in
+ * the reverse order, the inbox last.
+ */
+export function createActors(ports: ActorPorts): Actors {
+  const { runtime, log, backlog } = ports;
+  const tails = new LiveTails(new BusAudio(ports.line), ports.source);
+  const publisher = new TurnPublisher({
+    fanout: ports.fanout,
+    log,
+    render: renderFrames,
+    lookUp: ports.lookUp,
+  });
+  const host = createHost(ports, { tails, publisher, onFailed: (id) => sweeper.failed(id) });
+  const deliver = (sessionId: string, command: Record<string, unknown>, id: string) =>
+    deliverTo(host, log, sessionId, command, id);
+  const inbox = new PartitionInbox({
+    queue: ports.queue,
+    line: ports.line,
+    deliver: ({ sessionId, command, id }) => deliver(sessionId, command, id),
+    log,
+    runtime,
+  });
+  const sweeper = new Sweeper({
+    backlog,
+    owned: () => host.owned,
+    activate: (id) => host.activate(id),
+    deliver: ({ id, sessionId, command }) => deliver(sessionId, command, id),
+    runtime,
+    log,
+    every: 1_000,
+    olderThan: 2_000,
+    limit: 500,
+  });
+  const owner = createOwner(ports, { host, inbox, sweeper });
+  return { host, inbox, sweeper, owner, tails, publisher };
+}
+
+function createOwner(
+  { host: name, table, leaseMs: leaseTime, runtime, log }: ActorPorts,
+  { host, inbox, sweeper }: Pick<Actors, "host" | "inbox" | "sweeper">,
+): PartitionOwner {
+  return new PartitionOwner({
+    host: name,
+    table,
+    runtime,
+    log,
+    leaseTime,
+    onTaken: (partition) => {
+      host.own(partition);
+      inbox.open(partition);
+      sweeper.taken(partition);
+    },
+    onReleased: (partition) => {
+      inbox.close(partition);
+      return host.release(partition);
+    },
+    onLost: (partition) => {
+      inbox.close(partition);
+      return host.lose(partition);
+    },
+  });
+}
+
+interface HostParts extends Pick<Actors, "tails" | "publisher"> {
+  onFailed(sessionId: string): void;
+}
+
+function createHost(ports: ActorPorts, { tails, publisher, onFailed }: HostParts): SessionHost {
+  const { journal, backlog, source, transcribers, finals, runtime, log } = ports;
+  const createCompanion = ({ id, epoch, tell }: CompanionContext<SessionCommand>) =>
+    new SessionCompanion({
+      sessionId: id,
+      source,
+      transcribers,
+      tails,
+      log: log.child({ session_id: id, epoch }),
+      runtime,
+      tell,
+      ...(finals && { times: finals }),
+      device: () => ports.deviceOf?.(id),
+      readTo: (sessionId, samples) => ports.readTo?.(sessionId, samples),
+      publish: (frame) => publisher.transient(id, frame),
+      publishTurn: (turn) => publisher.turn(id, turn),
+    });
+  return new ActorHost({
+    activation: {
+      behaviour: sessionBehaviour,
+      journal,
+      createCompanion,
+      runtime,
+      log,
+      mailboxCapacity: 1_024,
+      batchSize: 64,
+      snapshotEvery: 200,
+      appendAttempts: 8,
+      outstanding: (id) => outstanding(backlog, id),
+    },
+    maxActivations: 10_000,
+    passivateAfter: ports.passivateMs,
+    sweepEvery: 10_000,
+    onFailed,
+  });
+}
+
+function deliverTo(
+  host: SessionHost,
+  log: Log,
+  sessionId: string,
+  value: Record<string, unknown>,
+  commandId: string,
+): Promise<unknown> {
+  const command = tryOutsideCommand(value);
+  if (command !== undefined) return host.deliver(sessionId, command, commandId);
+  log.error({ session_id: sessionId, command: String(value.type) }, "unknown command dropped");
+  return Promise.reject(new AppError("bad_request", "This command is not known."));
+}
+
+async function outstanding(
+  backlog: Backlog,
+  sessionId: string,
+): Promise<{ id: string; command: SessionCommand }[]> {
+  const rows = await backlog.commandsTo(sessionId);
+  return rows.flatMap(({ id, command: value }) => {
+    const command = tryOutsideCommand(value);
+    return command === undefined ? [] : [{ id, command }];
+  });
+}
