@@ -1,0 +1,415 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { NewChunk } from "../../src/api/upload-audio-store.ts";
+import { isAppError } from "../../src/base/errors.ts";
+import { newId } from "../../src/base/ids.ts";
+import type { SessionEvent } from "../../src/session/event.ts";
+import { initialState } from "../../src/session/state.ts";
+import type { SegmentText, SessionWrite } from "../../src/session/write.ts";
+import { comparable } from "../support/record/contract-rows.ts";
+import { openSql, openTwin, type Stand } from "../support/record/contract-stand.ts";
+import type { SessionBatch } from "../support/record/journal-statements.ts";
+import type { TableName } from "../support/record/sim-record.ts";
+
+const AT = 1_700_000_000_000;
+const ALL: TableName[] = [
+  "sessions",
+  "chunks",
+  "events",
+  "snapshots",
+  "checkpoints",
+  "suspects",
+  "segments",
+  "edits",
+  "claims",
+  "jobs",
+  "outbox",
+  "outcomes",
+  "redactions",
+  "audit",
+];
+
+let twin: Stand;
+let sql: Stand;
+
+beforeAll(async () => {
+  twin = openTwin();
+  sql = await openSql();
+});
+afterAll(async () => {
+  await Promise.all([twin.close(), sql.close()]);
+});
+
+/** Does the same on both; what comes of it must be the same. */
+async function onBoth<T>(script: (stand: Stand) => Promise<T>): Promise<T> {
+  const [ours, theirs] = [await script(twin), await script(sql)];
+  expect(ours).toEqual(theirs);
+  return theirs;
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "none";
+  } catch (error) {
+    return isAppError(error) ? error.code : String(error);
+  }
+}
+
+interface World {
+  session: string;
+  job: string;
+  user: string;
+  device: string;
+  workspace: string;
+  webhook: string;
+}
+
+function names(): World {
+  const [session = "", job = "", user = "", device = "", workspace = "", webhook = ""] = Array.from(
+    { length: 6 },
+    () => newId(),
+  );
+  return { session, job, user, device, workspace, webhook };
+}
+
+async function start(stand: Stand, world: World): Promise<void> {
+  const { user, device, workspace, webhook } = world;
+  await stand.add({
+    users: [{ id: user, name: "Ann", email: `${user}@example.org` }],
+    devices: [
+      {
+        id: device,
+        workspace_id: workspace,
+        owner_id: user,
+        last_seen_at: null,
+        telemetry: "{}",
+        firmware: "",
+      },
+    ],
+    webhooks: [{ id: webhook, workspace_id: workspace, event_types: "[]", enabled: true }],
+  });
+  await stand.a.sessions.start({
+    id: world.session,
+    jobId: world.job,
+    workspaceId: workspace,
+    ownerId: user,
+    deviceId: device,
+    title: "T",
+    language: "en",
+    vocabulary: ["Rüti"],
+    workshopId: undefined,
+  });
+}
+
+function chunk({ session }: World, sequence: number, id: string): NewChunk {
+  return {
+    id,
+    sessionId: session,
+    sequence,
+    mediaType: "audio/wav",
+    filename: "a.wav",
+    bytes: 64_044,
+    sha256: String(sequence).padStart(64, "0"),
+    frames: 32_000,
+    sampleRate: 16_000,
+    durationSeconds: 2,
+    recordedAt: AT,
+  };
+}
+
+function batch(
+  { session }: World,
+  expectedSeq: number,
+  events: SessionEvent[],
+  more: Partial<SessionBatch> = {},
+): SessionBatch {
+  return {
+    id: session,
+    epoch: 1,
+    expectedSeq,
+    events: events.map((event, n) => ({ seq: expectedSeq + n + 1, at: AT + n, event })),
+    writes: [],
+    commandIds: [],
+    outcomes: [],
+    ...more,
+  };
+}
+
+function text(segmentId: string, start: number, more: Partial<SegmentText> = {}): SegmentText {
+  const words = ["one", "two"].map((word, n) => ({
+    text: word,
+    start: start + n * 100,
+    end: start + n * 100 + 90,
+    confidence: 0.9,
+  }));
+  return {
+    type: "SegmentText",
+    segmentId,
+    attempt: 1,
+    start,
+    end: start + 16_000,
+    label: "S1",
+    words,
+    confidence: 0.87,
+    ...more,
+  };
+}
+
+/** A session's life in batches, each with what it does to the tables. */
+function life(world: World, ids: string[]): SessionBatch[] {
+  const { session, job, user } = world;
+  const [c0 = "", c1 = "", c2 = "", s1 = "", s2 = "", s3 = "", edit = "", redaction = ""] = ids;
+  const segment = (segmentId: string, start: number) =>
+    ({
+      type: "SegmentFinalised",
+      segmentId,
+      start,
+      end: start + 16_000,
+      label: "S1",
+      cluster: 1,
+      checkpoint: start,
+    }) as const;
+  const checkpoint = (position: number, keep: number[]): SessionWrite => ({
+    type: "Checkpoint",
+    attempt: 1,
+    position,
+    recogniser: Uint8Array.of(1, position % 250),
+    speakers: Uint8Array.of(2),
+    keep,
+  });
+  const place = (chunkId: string, sequence: number) =>
+    ({ type: "ChunkPlaced", chunkId, sequence, start: sequence * 32_000, length: 32_000 }) as const;
+  return [
+    batch(world, 0, [
+      { type: "SessionStarted", sessionId: session, jobId: job, language: "en" },
+      { type: "ChunkReceived", chunkId: c0, sequence: 0, frames: 32_000, sampleRate: 16_000 },
+      place(c0, 0),
+    ]),
+    batch(world, 3, [
+      {
+        type: "JobStarted",
+        jobId: job,
+        attempt: 1,
+        engine: "e",
+        diarisationModelVersion: "1",
+        detectedLanguage: "en",
+      },
+    ]),
+    batch(world, 4, [segment(s1, 0), segment(s2, 16_000)], {
+      writes: [
+        text(s1, 0),
+        text(s2, 16_000, { label: "S2", confidence: 0.5 }),
+        checkpoint(16_000, []),
+        checkpoint(32_000, [16_000]),
+        { type: "Progress", jobId: job, progress: 0.4 },
+        { type: "Suspects", attempt: 1, suspects: [{ sequence: 0, breaks: 1, position: 100 }] },
+      ],
+      snapshot: { version: 3, state: initialState(session) },
+    }),
+    batch(world, 6, [{ type: "ChunkTranscribed", chunkId: c0, sequence: 0 }], {
+      writes: [
+        checkpoint(48_000, []),
+        { type: "Progress", jobId: job, progress: 0.2 },
+        { type: "Suspects", attempt: 1, suspects: [] },
+      ],
+    }),
+    batch(world, 7, [
+      place(c1, 1),
+      { type: "ChunkFailed", chunkId: c1, sequence: 1, code: "not_audio", message: "No audio." },
+    ]),
+    batch(world, 9, [
+      {
+        type: "SpeakerClaimed",
+        label: "S1",
+        source: "self_claim",
+        claimedUserId: user,
+        byUserId: user,
+      },
+      {
+        type: "SpeakerClaimed",
+        label: "S1",
+        source: "moderator_assignment",
+        claimedUserId: s1,
+        byUserId: s2,
+      },
+      {
+        type: "SpeakerClaimed",
+        label: "S2",
+        source: "self_claim",
+        claimedUserId: user,
+        byUserId: user,
+      },
+      { type: "SpeakerUnclaimed", label: "S2", byUserId: s2 },
+      {
+        type: "SpeakersRevised",
+        revisions: [{ segmentId: s1, start: 0, label: "S3", cluster: 3 }],
+        merges: [{ from: "S1", into: "S2" }],
+        finalPass: false,
+      },
+    ]),
+    batch(world, 14, [
+      {
+        type: "SegmentRevised",
+        segmentId: s1,
+        start: 0,
+        revision: 2,
+        label: "S2",
+        editId: edit,
+        byUserId: user,
+      },
+    ]),
+    batch(world, 15, [
+      { type: "SessionStopped", lastSequence: 2 },
+      { type: "SessionCompleted" },
+      {
+        type: "JobCompleted",
+        jobId: job,
+        attempt: 1,
+        segmentCount: 2,
+        speakerCount: 1,
+        durationMs: 7,
+      },
+    ]),
+    batch(world, 18, [
+      { type: "GapFilled", chunkId: c2, sequence: 2, start: 64_000, length: 32_000 },
+    ]),
+    batch(world, 19, [
+      {
+        type: "SpanRedacted",
+        redactionId: redaction,
+        from: 0,
+        to: 8_000,
+        segmentIds: [s1],
+        byUserId: user,
+      },
+    ]),
+    batch(
+      world,
+      20,
+      [
+        {
+          type: "TranscriptReplaced",
+          jobId: job,
+          attempt: 2,
+          from: 16_000,
+          to: 96_000,
+          removed: [{ segmentId: s2, start: 16_000 }],
+          added: [
+            { segmentId: s3, start: 16_000, end: 32_000, label: "S1", cluster: 1, redacted: true },
+          ],
+          sequences: [2],
+        },
+        { type: "ChunkTranscribed", chunkId: c2, sequence: 2 },
+      ],
+      { writes: [text(s3, 16_000, { attempt: 2, redacted: true })] },
+    ),
+    batch(world, 22, [{ type: "RedoRequested", jobId: job, attempt: 3, byUserId: user }]),
+    batch(world, 23, [{ type: "RedoCancelled", jobId: job, attempt: 3, byUserId: user }]),
+    batch(world, 24, [{ type: "SummaryUpdated", jobId: job, summaryType: "short" }], {
+      outcomes: [{ commandId: c0, outcome: { ok: true, value: { label: "S1" } } }],
+    }),
+  ];
+}
+
+describe("record: journal", () => {
+  it("record: a life of a session leaves the same rows in every table", async () => {
+    const world = names();
+    const ids = Array.from({ length: 8 }, () => newId());
+    const rows = await onBoth(async (stand) => {
+      await start(stand, world);
+      for (const [sequence, id] of ids.slice(0, 3).entries()) {
+        await stand.a.chunks.store(chunk(world, sequence, id));
+      }
+      await stand.a.journal.activate(world.session);
+      const all = [];
+      for (const each of life(world, ids)) {
+        await stand.a.journal.append(each);
+        all.push(await comparable(stand, ALL, world.session));
+      }
+      return [all, await comparable(stand, ["deliveries"], world.webhook)];
+    });
+    expect(JSON.stringify(rows)).toContain("[redacted-span]");
+  });
+
+  it("record: what is loaded again, replayed and shown is the same", async () => {
+    const world = names();
+    const ids = Array.from({ length: 8 }, () => newId());
+    await onBoth(async (stand) => {
+      await start(stand, world);
+      await stand.a.journal.activate(world.session);
+      for (const each of life(world, ids)) await stand.a.journal.append(each);
+      const { live, audio } = stand.b;
+      const snapshot = await live.snapshot(world.session);
+      return {
+        past: await stand.b.journal.activate(world.session),
+        frames: await live.replay(world.session, 0, 100),
+        snapshot: { ...snapshot, session: { ...snapshot.session, started_at: "", stopped_at: "" } },
+        beat: await live.beat(world.session),
+        placed: await audio.placed(world.session, 0, 10),
+        checkpoint: await audio.checkpoint(world.session, 1, 40_000),
+        suspects: await audio.suspects(world.session, 1),
+        at: await audio.sequenceAt(world.session, 40_000),
+        vocabulary: await audio.vocabulary(world.session),
+      };
+    });
+  });
+
+  it("record: who has been replaced, knows another seq or comes after a deletion is refused", async () => {
+    const world = names();
+    await onBoth(async (stand) => {
+      await start(stand, world);
+      const { session } = world;
+      const [mine, others] = [stand.a.journal, stand.b.journal];
+      await mine.activate(session);
+      await others.activate(session);
+      const event: SessionEvent = { type: "SummaryUpdated", jobId: session, summaryType: "s" };
+      const early = await codeOf(mine.append(batch(world, 0, [event])));
+      const ahead = await codeOf(others.append(batch(world, 1, [event], { epoch: 2 })));
+      const empty = await codeOf(mine.append(batch(world, 0, [])));
+      const twice = await Promise.all(
+        [1, 2, 3].map(() => codeOf(others.append(batch(world, 0, [event], { epoch: 2 })))),
+      );
+      return { early, ahead, empty, twice: twice.sort(), seq: await seqOf(stand, session) };
+    });
+  });
+
+  it("record: one append of another lasts as long as somebody holds the session's row", async () => {
+    const world = names();
+    await onBoth(async (stand) => {
+      await start(stand, world);
+      const { session } = world;
+      await stand.a.journal.activate(session);
+      const release = await stand.hold(session, "share");
+      const event: SessionEvent = { type: "SummaryUpdated", jobId: session, summaryType: "s" };
+      const append = codeOf(stand.a.journal.append(batch(world, 0, [event])));
+      await stand.waiting(1);
+      const takeover = stand.b.journal.activate(session);
+      await stand.waiting(2);
+      const before = await seqOf(stand, session);
+      await release();
+      // In the order in which they came: the append lands before it is taken over.
+      return { before, append: await append, past: (await takeover)?.seq };
+    });
+  });
+
+  it("record: an activation that waited for another sees what that one wrote", async () => {
+    const world = names();
+    await onBoth(async (stand) => {
+      await start(stand, world);
+      const { session } = world;
+      await stand.a.journal.activate(session);
+      const release = await stand.hold(session, "update");
+      const takeover = stand.b.journal.activate(session);
+      await stand.waiting(1);
+      const event: SessionEvent = { type: "SummaryUpdated", jobId: session, summaryType: "s" };
+      const append = codeOf(stand.a.journal.append(batch(world, 0, [event])));
+      await stand.waiting(2);
+      await release();
+      return { append: await append, epoch: (await takeover)?.epoch };
+    });
+  });
+});
+
+async function seqOf(stand: Stand, session: string): Promise<number | undefined> {
+  return (await stand.rows("sessions", session))[0]?.seq;
+}

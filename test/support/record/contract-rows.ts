@@ -1,0 +1,58 @@
+import type { Stand } from "./contract-stand.ts";
+import type { TableName } from "./sim-record.ts";
+
+/** Chosen at random where they are written, or by the clock. */
+const CHANCE: Partial<Record<TableName, readonly string[]>> = {
+  audit: ["id"],
+  claims: ["id"],
+  deliveries: ["id"],
+  receipts: ["id"],
+  outbox: ["id"],
+};
+
+const TIME = /(^at|_at)$/;
+const JSON_COLUMNS = new Set([
+  ..."payload state words outcome command data detail settings removed vocabulary".split(" "),
+  ..."broken_spans telemetry event_types".split(" "),
+]);
+
+/**
+ * Rows as two records may be compared by: sorted, JSON as values, bytes in hex, times told only
+ * where they came from outside, names that chance gave left out.
+ */
+export async function comparable(
+  stand: Stand,
+  tables: readonly TableName[],
+  group?: string,
+): Promise<Record<string, unknown[]>> {
+  const all: Record<string, unknown[]> = {};
+  for (const table of tables) {
+    const rows = await stand.rows(table, group);
+    const plain = rows.map((row) => toComparable(table, row as unknown as Record<string, unknown>));
+    all[table] = plain.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  }
+  return all;
+}
+
+function toComparable(table: TableName, row: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(row)
+    .filter(([column]) => !CHANCE[table]?.includes(column))
+    .map(([column, value]) => [column, toValue(table, column, value)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries);
+}
+
+function toValue(table: TableName, column: string, value: unknown): unknown {
+  if (TIME.test(column) && table !== "events") return value === null ? null : "some time";
+  if (Buffer.isBuffer(value)) return value.toString("hex");
+  if (JSON_COLUMNS.has(column) && typeof value === "string") return sorted(JSON.parse(value));
+  return value;
+}
+
+/** jsonb keeps members in an order of its own. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).map(([key, member]) => [key, sorted(member)] as const);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,260 @@
+import type { Batch, Loaded } from "../../../src/actor/journal.ts";
+import type { CommandOutcome } from "../../../src/actor/outcomes.ts";
+import type { SessionEvent } from "../../../src/session/event.ts";
+import { REDACTED_SPAN } from "../../../src/session/placeholders.ts";
+import type { SessionState } from "../../../src/session/state.ts";
+import type {
+  CheckpointWrite,
+  SegmentText,
+  SessionWrite,
+  SuspectsWrite,
+} from "../../../src/session/write.ts";
+import { databaseError } from "./database-error.ts";
+import type { Conversation } from "./record-client.ts";
+import type { RecordTables } from "./record-tables.ts";
+import type { SegmentRow, SessionRow } from "./rows.ts";
+import type { Statement } from "./statement.ts";
+
+export type SessionBatch = Batch<SessionState, SessionEvent, SessionWrite>;
+export type SessionPast = Loaded<SessionState, SessionEvent>;
+
+const OUTCOMES_KEPT = 2 * 3_600_000;
+const MOST_OUTCOMES = 4_096;
+
+/** As a column of four bytes gives it back. */
+export function toReal(value: number): number {
+  const real = Math.fround(value);
+  for (let digits = 6; digits < 9; digits += 1) {
+    const short = Number(real.toPrecision(digits));
+    if (Math.fround(short) === real) return short;
+  }
+  return Number(real.toPrecision(9));
+}
+
+/** To whole milliseconds, as through a column of microseconds. */
+export function toMilliseconds(at: number): number {
+  return Math.floor(Math.round(at * 1e3) / 1e3);
+}
+
+export function readPast(
+  s: Statement,
+  t: RecordTables,
+  id: string,
+): Pick<SessionPast, "snapshot" | "events" | "outcomes"> {
+  const newest = s.get(t.snapshots, id);
+  const from = newest?.seq ?? 0;
+  const events = s
+    .all(t.events, id)
+    .filter(({ seq }) => seq > from)
+    .sort((a, b) => a.seq - b.seq)
+    .map(({ seq, at, payload }) => ({ seq, at, event: JSON.parse(payload) as SessionEvent }));
+  return {
+    snapshot: newest && {
+      seq: newest.seq,
+      version: newest.version,
+      state: JSON.parse(newest.state) as SessionState,
+    },
+    events,
+    outcomes: knownOutcomes(s, t, id),
+  };
+}
+
+function knownOutcomes(s: Statement, t: RecordTables, id: string): CommandOutcome[] {
+  return s
+    .all(t.outcomes, id)
+    .filter(({ at }) => at > s.now - OUTCOMES_KEPT)
+    .sort((a, b) => a.at - b.at || (a.command_id < b.command_id ? -1 : 1))
+    .slice(-MOST_OUTCOMES)
+    .map((row) => ({ commandId: row.command_id, outcome: JSON.parse(row.outcome) }));
+}
+
+/** The session's row while it is as the activation knows it. */
+function asKnown({ epoch, expectedSeq }: SessionBatch): (row: SessionRow) => boolean {
+  return (row) => row.epoch === epoch && row.seq === expectedSeq && row.status !== "deleted";
+}
+
+/** The fence, the events, and the commands that are finished: one statement. */
+export async function passFence(
+  s: Statement,
+  t: RecordTables,
+  batch: SessionBatch,
+): Promise<boolean> {
+  const { id, epoch, expectedSeq, events, commandIds } = batch;
+  const seq = expectedSeq + events.length;
+  const passed =
+    events.length === 0
+      ? await s.lock(t.sessions, id, "update", asKnown(batch))
+      : await s.update(t.sessions, id, () => ({ seq, updated_at: s.now }), asKnown(batch));
+  if (passed === undefined) return false;
+  for (const event of events) {
+    await s.insertNew(t.events, {
+      session_id: id,
+      seq: event.seq,
+      epoch,
+      at: toMilliseconds(event.at),
+      type: event.event.type,
+      payload: JSON.stringify(event.event),
+    });
+  }
+  for (const commandId of commandIds) await s.remove(t.outbox, commandId);
+  return true;
+}
+
+/** What goes with events: words, checkpoints, progress. */
+export async function storeWrites(
+  tx: Conversation,
+  t: RecordTables,
+  id: string,
+  writes: readonly SessionWrite[],
+): Promise<void> {
+  const segments = writes.filter((write) => write.type === "SegmentText");
+  if (segments.length > 0) await storeSegments(tx, t, id, segments);
+  const checkpoint = writes.findLast((write) => write.type === "Checkpoint");
+  if (checkpoint !== undefined) await storeCheckpoint(tx, t, id, checkpoint);
+  const suspects = writes.findLast((write) => write.type === "Suspects");
+  if (suspects !== undefined) await storeSuspects(tx, t, id, suspects);
+  const progress = writes.findLast((write) => write.type === "Progress");
+  if (progress === undefined) return;
+  const reached = toReal(progress.progress);
+  await tx.run((s) =>
+    s.update(t.jobs, progress.jobId, (job) => ({ progress: Math.max(job.progress, reached) })),
+  );
+}
+
+async function storeSegments(
+  tx: Conversation,
+  t: RecordTables,
+  id: string,
+  segments: readonly SegmentText[],
+): Promise<void> {
+  await tx.run(async (s) => {
+    const session = s.get(t.sessions, id);
+    if (session === undefined) return;
+    if (new Set(segments.map(({ segmentId }) => segmentId)).size < segments.length) {
+      throw databaseError("21000");
+    }
+    for (const segment of segments) {
+      const row = toRow(segment, session);
+      if (await s.insert(t.segments, row)) continue;
+      const { end_sample, label, text, words, confidence } = row;
+      const changed = { end_sample, label, text, words, confidence };
+      s.overwrite(t.segments, row, changed);
+    }
+  });
+  const redacted = segments.filter((segment) => segment.redacted === true);
+  const ids = redacted.map(({ segmentId }) => segmentId);
+  if (ids.length > 0) await coverStored(tx, t, id, ids);
+}
+
+function toRow(segment: SegmentText, { id, language }: SessionRow): SegmentRow {
+  const isRedacted = segment.redacted === true;
+  return {
+    session_id: id,
+    id: segment.segmentId,
+    attempt: segment.attempt,
+    start_sample: segment.start,
+    end_sample: segment.end,
+    label: segment.label,
+    text: isRedacted ? REDACTED_SPAN : segment.words.map(({ text }) => text).join(" "),
+    words: JSON.stringify(isRedacted ? [] : segment.words),
+    confidence: toReal(segment.confidence),
+    revision: 1,
+    redacted: isRedacted,
+    language,
+  };
+}
+
+/** The spans of segments that are in the table. */
+export async function coverStored(
+  tx: Conversation,
+  t: RecordTables,
+  id: string,
+  segmentIds: readonly string[],
+): Promise<void> {
+  if (segmentIds.length === 0) return;
+  await tx.run(async (s) => {
+    for (const segmentId of segmentIds) {
+      const segment = s.get(t.segments, `${id}:${segmentId}`);
+      if (segment === undefined) continue;
+      const { start_sample, end_sample, label } = segment;
+      const row = {
+        id: segmentId,
+        session_id: id,
+        start_sample,
+        end_sample,
+        label,
+        created_at: s.now,
+        audio_erased_at: null,
+      };
+      if (await s.insert(t.redactions, row)) continue;
+      s.overwrite(t.redactions, row, { audio_erased_at: null });
+    }
+  });
+}
+
+async function storeCheckpoint(
+  tx: Conversation,
+  t: RecordTables,
+  id: string,
+  { attempt, position, recogniser, speakers, keep }: CheckpointWrite,
+): Promise<void> {
+  await tx.run(async (s) => {
+    const state = {
+      recogniser: Buffer.from(recogniser),
+      speakers: Buffer.from(speakers),
+      at: s.now,
+    };
+    const row = { session_id: id, attempt, position, ...state };
+    if (await s.insert(t.checkpoints, row)) return;
+    s.overwrite(t.checkpoints, row, state);
+  });
+  await tx.run((s) =>
+    s.removeAll(
+      t.checkpoints,
+      id,
+      (row) => row.attempt === attempt && row.position !== position && !keep.includes(row.position),
+    ),
+  );
+}
+
+async function storeSuspects(
+  tx: Conversation,
+  t: RecordTables,
+  id: string,
+  { attempt, suspects }: SuspectsWrite,
+): Promise<void> {
+  await tx.run((s) => s.removeAll(t.suspects, id, (row) => row.attempt === attempt));
+  await tx.run(async (s) => {
+    for (const { sequence, breaks, position } of suspects) {
+      await s.insertNew(t.suspects, { session_id: id, attempt, sequence, breaks, position });
+    }
+  });
+}
+
+/** Those known already stay as they are; those of the session that are old enough go. */
+export async function saveOutcomes(
+  s: Statement,
+  t: RecordTables,
+  id: string,
+  outcomes: readonly CommandOutcome[],
+): Promise<void> {
+  // What goes is still there for what comes in the same statement.
+  const known = new Set(s.all(t.outcomes, id).map(({ command_id }) => command_id));
+  await s.removeAll(t.outcomes, id, ({ at }) => at <= s.now - OUTCOMES_KEPT);
+  for (const { commandId, outcome } of outcomes) {
+    if (known.has(commandId)) continue;
+    const row = { session_id: id, command_id: commandId, at: s.now };
+    await s.insert(t.outcomes, { ...row, outcome: JSON.stringify(outcome) });
+  }
+}
+
+export async function saveSnapshot(
+  s: Statement,
+  t: RecordTables,
+  { id, expectedSeq, events }: SessionBatch,
+  { version, state }: { version: number; state: SessionState },
+): Promise<void> {
+  const seq = expectedSeq + events.length;
+  const row = { session_id: id, seq, version, state: JSON.stringify(state), at: s.now };
+  if (!(await s.insert(t.snapshots, row))) s.overwrite(t.snapshots, row, row);
+}

@@ -1,0 +1,69 @@
+import type { Backlog } from "../../../src/actor/backlog.ts";
+import type { Journal } from "../../../src/actor/journal.ts";
+import type { DeviceSessionStore } from "../../../src/api/device-sessions-store.ts";
+import type { ChunkStore } from "../../../src/api/upload-audio-store.ts";
+import type { Runtime } from "../../../src/base/runtime.ts";
+import type { AudioSource } from "../../../src/inference/audio-source.ts";
+import type { LiveSource } from "../../../src/live/live-source.ts";
+import type { SessionEvent } from "../../../src/session/event.ts";
+import type { SessionState } from "../../../src/session/state.ts";
+import type { SessionWrite } from "../../../src/session/write.ts";
+import type { JournalRecord } from "../../../src/store/live-frames.ts";
+import type { DurableFrame } from "../../../src/wire/live-frames.ts";
+import type { Moods } from "./moods.ts";
+import type { RecordTables } from "./record-tables.ts";
+import type { DeviceRow, UserRow, WebhookRow } from "./rows.ts";
+import type { Table } from "./table.ts";
+
+/** What is durable of sessions, for those who follow them. */
+export interface LiveRecord extends Pick<LiveSource, "replay" | "snapshot" | "beat"> {
+  /** Frames of events, with the words and names that they refer to looked up. */
+  render(sessionId: string, records: readonly JournalRecord[]): Promise<DurableFrame[]>;
+}
+
+/** The record as one process has it: the ports of the service, over its own connections. */
+export interface HostRecord {
+  readonly journal: Journal<SessionState, SessionEvent, SessionWrite>;
+  readonly backlog: Backlog;
+  readonly sessions: DeviceSessionStore;
+  readonly chunks: ChunkStore;
+  readonly audio: AudioSource;
+  readonly live: LiveRecord;
+  /** The process is gone: nothing that it asked for is ever answered. */
+  kill(): void;
+}
+
+export interface HostHooks {
+  /** The blobs of the installation. */
+  readBytes(sessionId: string, sha256: string): Promise<Buffer>;
+  /** Told of each append that came from a stale activation. */
+  onFenced?(): void;
+}
+
+/** Tables by the name of the member that holds them, with what their rows are. */
+export type TableName = Exclude<keyof RecordTables, "nextClaim">;
+export type RowOf<K extends TableName> = RecordTables[K] extends Table<infer R> ? R : never;
+
+/** What people and devices are, before anything happens. */
+export interface Cast {
+  users?: readonly UserRow[];
+  devices?: readonly DeviceRow[];
+  webhooks?: readonly WebhookRow[];
+}
+
+/** The record of a simulation, whatever it is made of. */
+export interface SimRecord {
+  /** What the database does to whom. */
+  readonly moods: Moods;
+  /** The record for a process; `runtime` is that of its host. */
+  host(name: string, runtime: Runtime, hooks: HostHooks): HostRecord;
+  add(cast: Cast): Promise<void>;
+  /** What is committed now, of one session or of all: in no order, and not for changing. */
+  rows<K extends TableName>(table: K, group?: string): Promise<RowOf<K>[]>;
+  /**
+   * Does one thing that was asked of it and that time alone does not bring about; false when there
+   * is none. To be called until then before time goes on.
+   */
+  step(): Promise<boolean>;
+  close(): Promise<void>;
+}

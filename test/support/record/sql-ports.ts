@@ -1,0 +1,33 @@
+import type { DatabasePool } from "slonik";
+import type { Runtime } from "../../../src/base/runtime.ts";
+import { PostgresChunkStore } from "../../../src/store/chunks.ts";
+import { LiveBeat } from "../../../src/store/live-beat.ts";
+import { LiveLog } from "../../../src/store/live-log.ts";
+import { SessionAudio } from "../../../src/store/session-audio.ts";
+import { SessionBacklog } from "../../../src/store/session-backlog.ts";
+import { SessionJournal } from "../../../src/store/session-journal.ts";
+import { PostgresDeviceSessions } from "../../../src/store/sessions-device.ts";
+import type { HostHooks, HostRecord } from "./sim-record.ts";
+
+/** The service's own stores over a pool. */
+export function sqlPorts(
+  pool: DatabasePool,
+  runtime: Runtime,
+  hooks: HostHooks,
+): Omit<HostRecord, "kill"> {
+  const log = new LiveLog(pool, { segmentCursor: (_session, { id }) => id });
+  const beat = new LiveBeat(pool, runtime);
+  return {
+    journal: new SessionJournal(pool, () => hooks.onFenced?.()),
+    backlog: new SessionBacklog(pool),
+    sessions: new PostgresDeviceSessions(pool),
+    chunks: new PostgresChunkStore(pool),
+    audio: new SessionAudio(pool, (id, sha256) => hooks.readBytes(id, sha256)),
+    live: {
+      replay: (id, fromSeq, limit) => log.replay(id, fromSeq, limit),
+      render: (id, records) => log.render(id, records),
+      snapshot: (id) => log.snapshot(id),
+      beat: (id) => beat.read(id),
+    },
+  };
+}

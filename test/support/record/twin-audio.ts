@@ -1,0 +1,133 @@
+import type { LivePiece } from "../../../src/api/stream-pieces.ts";
+import type {
+  AudioSource,
+  PlacedChunk,
+  StoredCheckpoint,
+} from "../../../src/inference/audio-source.ts";
+import type { Suspect } from "../../../src/session/suspect.ts";
+import type { RecordTables } from "./record-tables.ts";
+import type { Statement } from "./statement.ts";
+import type { TwinParts } from "./twin-journal.ts";
+
+export type ReadBytes = (sessionId: string, sha256: string) => Promise<Buffer>;
+
+/** What a reading needs, over tables in memory. */
+export class TwinAudio implements AudioSource {
+  readonly #parts: TwinParts;
+  readonly #read: ReadBytes;
+
+  constructor(parts: TwinParts, read: ReadBytes) {
+    this.#parts = parts;
+    this.#read = read;
+  }
+
+  bytes(sessionId: string, sha256: string): Promise<Buffer> {
+    return this.#read(sessionId, sha256);
+  }
+
+  vocabulary(sessionId: string): Promise<string[]> {
+    const { client, t } = this.#parts;
+    return client.query((s) => {
+      const words = JSON.parse(s.get(t.sessions, sessionId)?.vocabulary ?? "[]") as string[];
+      return [...new Set(words)];
+    });
+  }
+
+  placed(sessionId: string, fromSequence: number, limit: number): Promise<PlacedChunk[]> {
+    const { client, t } = this.#parts;
+    return client.query((s) =>
+      s
+        .all(t.chunks, sessionId)
+        .filter((row) => row.sequence >= fromSequence)
+        .sort((a, b) => a.sequence - b.sequence)
+        .flatMap(({ sequence, start_sample: start, length_samples, media_type, sha256 }) =>
+          start === null
+            ? []
+            : [{ sequence, start, length: length_samples ?? 0, mediaType: media_type, sha256 }],
+        )
+        .slice(0, limit),
+    );
+  }
+
+  wantsInterim(sessionId: string): Promise<boolean> {
+    const { client, t } = this.#parts;
+    return client.query((s) => isInterimWanted(s, t, sessionId));
+  }
+
+  pieces(sessionId: string, sequence: number, piece: number, limit: number): Promise<LivePiece[]> {
+    const { client, t } = this.#parts;
+    return client.query((s) => {
+      let [startFrame, startByte] = [0, 0];
+      const interim = isInterimWanted(s, t, sessionId);
+      return s
+        .all(t.pieces, sessionId)
+        .filter((row) => row.sequence === sequence)
+        .sort((a, b) => a.piece - b.piece)
+        .map((row): LivePiece => {
+          const { frames, data } = row;
+          const place = { startFrame, startByte };
+          startFrame += frames;
+          startByte += data.length;
+          const format = { mediaType: row.media_type, sampleRate: row.sample_rate };
+          return {
+            kind: "piece",
+            sequence,
+            piece: row.piece,
+            ...place,
+            frames,
+            data,
+            interim,
+            format,
+          };
+        })
+        .filter((row) => row.piece >= piece)
+        .slice(0, limit);
+    });
+  }
+
+  sequenceAt(sessionId: string, position: number): Promise<number> {
+    const { client, t } = this.#parts;
+    return client.query((s) => {
+      const before = s
+        .all(t.chunks, sessionId)
+        .filter(({ start_sample: start }) => start !== null && start <= position);
+      return Math.max(0, ...before.map(({ sequence }) => sequence));
+    });
+  }
+
+  checkpoint(
+    sessionId: string,
+    attempt: number,
+    position: number,
+  ): Promise<StoredCheckpoint | undefined> {
+    const { client, t } = this.#parts;
+    return client.query((s) => {
+      const [newest] = s
+        .all(t.checkpoints, sessionId)
+        .filter((row) => row.attempt === attempt && row.position <= position)
+        .sort((a, b) => b.position - a.position);
+      if (newest === undefined) return undefined;
+      const { position: at, recogniser, speakers } = newest;
+      return { position: at, recogniser, speakers };
+    });
+  }
+
+  suspects(sessionId: string, attempt: number): Promise<Suspect[]> {
+    const { client, t } = this.#parts;
+    return client.query((s) =>
+      s
+        .all(t.suspects, sessionId)
+        .filter((row) => row.attempt === attempt)
+        .sort((a, b) => a.sequence - b.sequence)
+        .map(({ sequence, breaks, position }) => ({ sequence, breaks, position })),
+    );
+  }
+}
+
+/** True until a stream says otherwise. */
+function isInterimWanted(s: Statement, t: RecordTables, sessionId: string): boolean {
+  const settings = s.get(t.streams, sessionId)?.settings;
+  return settings === undefined
+    ? true
+    : ((JSON.parse(settings) as { interim?: boolean }).interim ?? true);
+}

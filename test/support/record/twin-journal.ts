@@ -1,0 +1,201 @@
+import type { Backlog, BacklogCommand } from "../../../src/actor/backlog.ts";
+import type { Journal, Recorded } from "../../../src/actor/journal.ts";
+import { AppError, isAppError } from "../../../src/base/errors.ts";
+import type { SessionEvent } from "../../../src/session/event.ts";
+import type { SessionState } from "../../../src/session/state.ts";
+import {
+  toWebhookEvent,
+  type WebhookData,
+  type WebhookEventType,
+} from "../../../src/session/webhook-event.ts";
+import type { SessionWrite } from "../../../src/session/write.ts";
+import {
+  passFence,
+  readPast,
+  type SessionBatch,
+  type SessionPast,
+  saveOutcomes,
+  saveSnapshot,
+  storeWrites,
+} from "./journal-statements.ts";
+import { projectEvents } from "./projections.ts";
+import type { Conversation, RecordClient } from "./record-client.ts";
+import type { RecordTables } from "./record-tables.ts";
+
+export interface TwinParts {
+  client: RecordClient;
+  t: RecordTables;
+  newId(): string;
+}
+
+/** The sessions' journal over tables in memory, with the same projections in the same transaction. */
+export class TwinJournal implements Journal<SessionState, SessionEvent, SessionWrite> {
+  readonly #parts: TwinParts;
+  readonly #onFenced: () => void;
+
+  constructor(parts: TwinParts, onFenced: () => void = () => {}) {
+    this.#parts = parts;
+    this.#onFenced = onFenced;
+  }
+
+  activate(id: string): Promise<SessionPast | undefined> {
+    const { client, t } = this.#parts;
+    return client.transaction(async (tx) => {
+      const taken = await tx.run((s) =>
+        s.update(
+          t.sessions,
+          id,
+          ({ epoch }) => ({ epoch: epoch + 1 }),
+          ({ status }) => status !== "deleted",
+        ),
+      );
+      if (taken === undefined) return undefined;
+      const { epoch, seq } = taken;
+      return { epoch, seq, ...(await tx.run((s) => readPast(s, t, id))) };
+    });
+  }
+
+  async append(batch: SessionBatch): Promise<void> {
+    // What the caller changes afterwards is not what was appended.
+    const given = structuredClone(batch);
+    try {
+      await this.#parts.client.transaction((tx) => this.#append(tx, given), { retries: 0 });
+    } catch (error) {
+      if (isAppError(error, "stale_epoch")) this.#onFenced();
+      throw error;
+    }
+  }
+
+  async #append(tx: Conversation, batch: SessionBatch): Promise<void> {
+    const { t, newId } = this.#parts;
+    const { id, events } = batch;
+    if (!(await tx.run((s) => passFence(s, t, batch)))) throw await refusal(tx, t, id);
+    await storeWrites(tx, t, id, batch.writes);
+    if (events.length > 0) {
+      await projectEvents({ tx, t, id, newId }, events);
+      await enqueueJournalEvents(tx, this.#parts, id, events);
+    }
+    const { outcomes, snapshot } = batch;
+    if (outcomes.length > 0) await tx.run((s) => saveOutcomes(s, t, id, outcomes));
+    if (snapshot !== undefined) await tx.run((s) => saveSnapshot(s, t, batch, snapshot));
+  }
+}
+
+async function refusal(tx: Conversation, t: RecordTables, id: string): Promise<AppError> {
+  const session = await tx.run((s) => s.get(t.sessions, id));
+  if (session === undefined || session.status === "deleted") {
+    return new AppError("session_deleted", "This session was deleted.");
+  }
+  return new AppError("stale_epoch", "Another activation of this session has taken over.");
+}
+
+async function enqueueJournalEvents(
+  tx: Conversation,
+  parts: Pick<TwinParts, "t" | "newId">,
+  id: string,
+  events: readonly Recorded<SessionEvent>[],
+): Promise<void> {
+  const found: WebhookMessage[] = [];
+  for (const { seq, at, event } of events) {
+    const told = toWebhookEvent(event);
+    if (told !== undefined) found.push({ type: told.type, at, data: { ...told.data, seq } });
+  }
+  if (found.length > 0) await enqueueWebhookEvents(tx, parts, id, found);
+}
+
+export interface WebhookMessage {
+  type: WebhookEventType;
+  at: number;
+  data: WebhookData;
+}
+
+/** In the queue of each webhook of the workspace that wants it, within the transaction. */
+export async function enqueueWebhookEvents(
+  tx: Conversation,
+  { t, newId }: Pick<TwinParts, "t" | "newId">,
+  id: string,
+  messages: readonly WebhookMessage[],
+): Promise<void> {
+  const ids = messages.map(() => newId()).sort();
+  await tx.run(async (s) => {
+    const workspace = s.get(t.sessions, id)?.workspace_id;
+    if (workspace === undefined) return;
+    for (const { id: webhookId } of s.all(t.webhooks)) {
+      const webhook = await s.lock(
+        t.webhooks,
+        webhookId,
+        "key share",
+        (row) => row.workspace_id === workspace && row.enabled,
+      );
+      if (webhook === undefined) continue;
+      const types = JSON.parse(webhook.event_types) as string[];
+      for (const [index, { type, at, data }] of messages.entries()) {
+        if (types.length > 0 && !types.includes(type)) continue;
+        await s.insertNew(t.deliveries, {
+          webhook_id: webhookId,
+          id: ids[index] ?? newId(),
+          event_type: type,
+          data: JSON.stringify({ ...data, session_id: id, workspace_id: workspace }),
+          occurred_at: Math.floor(at),
+          status: "pending",
+        });
+      }
+    }
+  });
+}
+
+/** What is left to do, over tables in memory. */
+export class TwinBacklog implements Backlog {
+  readonly #parts: TwinParts;
+
+  constructor(parts: TwinParts) {
+    this.#parts = parts;
+  }
+
+  commands(
+    partitions: readonly number[],
+    olderThan: number,
+    limit: number,
+  ): Promise<BacklogCommand[]> {
+    const { client, t } = this.#parts;
+    return client.query((s) =>
+      s
+        .all(t.outbox)
+        .filter((row) => partitions.includes(row.partition) && row.created_at < s.now - olderThan)
+        .sort((a, b) => a.created_at - b.created_at)
+        .slice(0, limit)
+        .map(toCommand),
+    );
+  }
+
+  commandsTo(sessionId: string): Promise<BacklogCommand[]> {
+    const { client, t } = this.#parts;
+    return client.query((s) =>
+      s
+        .all(t.outbox, sessionId)
+        .sort((a, b) => a.created_at - b.created_at)
+        .slice(0, 500)
+        .map(toCommand),
+    );
+  }
+
+  unfinished(partitions: readonly number[]): Promise<string[]> {
+    const { client, t } = this.#parts;
+    return client.query((s) =>
+      s
+        .all(t.sessions)
+        .filter(({ id, partition, status }) => {
+          if (!partitions.includes(partition) || status === "deleted") return false;
+          if (status === "recording" || status === "processing") return true;
+          return s.all(t.chunks, id).some((chunk) => chunk.status === "processing");
+        })
+        .map(({ id }) => id)
+        .sort(),
+    );
+  }
+}
+
+function toCommand(row: { id: string; session_id: string; command: string }): BacklogCommand {
+  const command = JSON.parse(row.command) as BacklogCommand["command"];
+  return { id: row.id, sessionId: row.session_id, command };
+}

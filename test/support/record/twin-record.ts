@@ -1,0 +1,68 @@
+import type { Runtime } from "../../../src/base/runtime.ts";
+import { SeededRandom } from "../seeded-random.ts";
+import { Moods } from "./moods.ts";
+import { RecordClient } from "./record-client.ts";
+import { RecordServer, type ServerTimes } from "./record-server.ts";
+import type { Cast, HostHooks, HostRecord, RowOf, SimRecord, TableName } from "./sim-record.ts";
+import type { Table } from "./table.ts";
+import { TwinAudio } from "./twin-audio.ts";
+import { TwinChunks } from "./twin-chunks.ts";
+import { TwinBacklog, TwinJournal, type TwinParts } from "./twin-journal.ts";
+import { TwinLive } from "./twin-live.ts";
+import { TwinSessions } from "./twin-sessions.ts";
+
+/** The record in memory: tables, locks and moods, and no SQL. */
+export class TwinRecord implements SimRecord {
+  readonly moods: Moods;
+  readonly server: RecordServer;
+
+  /** @param runtime of the database's machine: its time is what `now()` gives */
+  constructor(runtime: Runtime, seed: number, times: Partial<ServerTimes> = {}) {
+    this.moods = new Moods(new SeededRandom(seed));
+    this.server = new RecordServer(runtime, times);
+  }
+
+  host(name: string, runtime: Runtime, hooks: HostHooks): HostRecord {
+    const { server, moods } = this;
+    const client = new RecordClient({ host: name, server, moods, runtime });
+    const parts: TwinParts = { client, t: server.tables, newId: () => runtime.newId() };
+    return {
+      journal: new TwinJournal(parts, () => hooks.onFenced?.()),
+      backlog: new TwinBacklog(parts),
+      sessions: new TwinSessions(parts),
+      chunks: new TwinChunks(parts),
+      audio: new TwinAudio(parts, (id, sha256) => hooks.readBytes(id, sha256)),
+      live: new TwinLive(parts),
+      kill: () => client.kill(),
+    };
+  }
+
+  async add({ users = [], devices = [], webhooks = [] }: Cast): Promise<void> {
+    const { server } = this;
+    const t = server.tables;
+    const transaction = server.begin();
+    await server.execute(transaction, async (s) => {
+      for (const user of users) await s.insertNew(t.users, user);
+      for (const device of devices) await s.insertNew(t.devices, device);
+      for (const webhook of webhooks) await s.insertNew(t.webhooks, webhook);
+    });
+    server.commit(transaction);
+  }
+
+  async rows<K extends TableName>(name: K, group?: string): Promise<RowOf<K>[]> {
+    const { server } = this;
+    const table = server.tables[name] as unknown as Table<RowOf<K>>;
+    const transaction = server.begin();
+    try {
+      return await server.execute(transaction, (s) => s.all(table, group));
+    } finally {
+      server.commit(transaction);
+    }
+  }
+
+  async step(): Promise<boolean> {
+    return false;
+  }
+
+  async close(): Promise<void> {}
+}
