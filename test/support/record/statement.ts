@@ -1,20 +1,28 @@
+import type { Runtime } from "../../../src/base/runtime.ts";
 import { databaseError } from "./database-error.ts";
-import type { RecordServer } from "./record-server.ts";
-import type { LockMode } from "./row-lock.ts";
+import type { LockMode, LockTimes, RowLock } from "./row-lock.ts";
 import type { Slot, Table } from "./table.ts";
 import type { Transaction } from "./transaction.ts";
+
+/** The server, as far as a statement needs it. */
+export interface StatementServer {
+  readonly commits: number;
+  readonly runtime: Runtime;
+  readonly deadlockAfter: number;
+  advisory(name: string): RowLock;
+}
 
 /**
  * One statement: it sees what was committed when it began and what its own
  * transaction wrote, and rows that it locks as they are once it has the lock.
  */
 export class Statement {
-  readonly #server: RecordServer;
+  readonly #server: StatementServer;
   readonly #transaction: Transaction;
   readonly #sees: number;
   readonly #deadline: number;
 
-  constructor(server: RecordServer, transaction: Transaction, deadline: number) {
+  constructor(server: StatementServer, transaction: Transaction, deadline: number) {
     this.#server = server;
     this.#transaction = transaction;
     this.#deadline = deadline;
@@ -181,7 +189,7 @@ export class Statement {
     if (this.#transaction.readOnly) throw databaseError("25006");
   }
 
-  #times() {
+  #times(): LockTimes {
     const { runtime, deadlockAfter } = this.#server;
     return { runtime, deadlockAfter, timeLeft: Math.max(0, this.#deadline - runtime.monotonic()) };
   }

@@ -1,6 +1,11 @@
 import type { Timer } from "../../../src/base/runtime.ts";
 import type { Locker, LockMode, RowLock } from "./row-lock.ts";
-import type { Slot } from "./table.ts";
+
+/** A row that a transaction has written. */
+interface Written {
+  commit(commit: number, oldest: number): void;
+  undo(): void;
+}
 
 /** A transaction at the server. */
 export class Transaction implements Locker {
@@ -10,7 +15,7 @@ export class Transaction implements Locker {
   readonly repeatable: boolean;
   readonly readOnly: boolean;
   readonly held = new Set<RowLock>();
-  readonly written = new Set<Slot<unknown>>();
+  readonly written = new Set<Written>();
   waiting: { lock: RowLock; mode: LockMode } | undefined;
   /** Why it can do nothing more. */
   ended: Error | undefined;
