@@ -26,6 +26,7 @@ import { tryOutsideCommand } from "./session/outside-command.ts";
 import type { SessionState } from "./session/state.ts";
 import type { SessionWrite } from "./session/write.ts";
 import { renderFrames } from "./store/live-frames.ts";
+import type { CommandEnvelope } from "./wire/envelope.ts";
 import type { DeviceFrame } from "./wire/live-frames.ts";
 
 export type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCommand>;
@@ -80,13 +81,17 @@ export function createActors(ports: ActorPorts): Actors {
     render: renderFrames,
     lookUp: ports.lookUp,
   });
-  const host = createHost(ports, { tails, publisher, onFailed: (id) => sweeper.failed(id) });
-  const deliver = (sessionId: string, command: Record<string, unknown>, id: string) =>
-    deliverTo(host, log, sessionId, command, id);
+  const host = createHost(ports, {
+    tails,
+    publisher,
+    onFailed: (id) => sweeper.failed(id),
+    onFenced: (partition) => owner.dispute(partition),
+  });
+  const deliver = (command: Delivered): Promise<unknown> => deliverTo(host, log, command);
   const inbox = new PartitionInbox({
     queue: ports.queue,
     line: ports.line,
-    deliver: ({ sessionId, command, id }) => deliver(sessionId, command, id),
+    deliver,
     log,
     runtime,
   });
@@ -94,7 +99,7 @@ export function createActors(ports: ActorPorts): Actors {
     backlog,
     owned: () => host.owned,
     activate: (id) => host.activate(id),
-    deliver: ({ id, sessionId, command }) => deliver(sessionId, command, id),
+    deliver,
     runtime,
     log,
     every: 1_000,
@@ -133,9 +138,13 @@ function createOwner(
 
 interface HostParts extends Pick<Actors, "tails" | "publisher"> {
   onFailed(sessionId: string): void;
+  onFenced(partition: number): Promise<boolean>;
 }
 
-function createHost(ports: ActorPorts, { tails, publisher, onFailed }: HostParts): SessionHost {
+function createHost(
+  ports: ActorPorts,
+  { tails, publisher, onFailed, onFenced }: HostParts,
+): SessionHost {
   const { journal, backlog, source, transcribers, finals, runtime, log } = ports;
   const createCompanion = ({ id, epoch, tell }: CompanionContext<SessionCommand>) =>
     new SessionCompanion({
@@ -169,18 +178,19 @@ function createHost(ports: ActorPorts, { tails, publisher, onFailed }: HostParts
     passivateAfter: ports.passivateMs,
     sweepEvery: 10_000,
     onFailed,
+    onFenced,
   });
 }
+
+type Delivered = Pick<CommandEnvelope, "id" | "sessionId" | "command" | "deadline">;
 
 function deliverTo(
   host: SessionHost,
   log: Log,
-  sessionId: string,
-  value: Record<string, unknown>,
-  commandId: string,
+  { id, sessionId, command: value, deadline }: Delivered,
 ): Promise<unknown> {
   const command = tryOutsideCommand(value);
-  if (command !== undefined) return host.deliver(sessionId, command, commandId);
+  if (command !== undefined) return host.deliver(sessionId, command, id, deadline);
   log.error({ session_id: sessionId, command: String(value.type) }, "unknown command dropped");
   return Promise.reject(new AppError("bad_request", "This command is not known."));
 }

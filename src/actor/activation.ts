@@ -2,9 +2,12 @@ import { AppError, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
 import type { Behaviour, Companion, CompanionContext } from "./behaviour.ts";
-import type { Journal, Recorded } from "./journal.ts";
+import { type Decided, Deciding, type Message, Undecidable } from "./deciding.ts";
+import type { Journal } from "./journal.ts";
+import { become, stateOf } from "./loading.ts";
 import { Mailbox } from "./mailbox.ts";
-import { type CommandOutcome, type Outcome, Outcomes } from "./outcomes.ts";
+import { Outcomes } from "./outcomes.ts";
+import { RecordClock } from "./record-clock.ts";
 
 /** Wait before the record is asked again, milliseconds. */
 const PUT_OFF = 1_000;
@@ -18,7 +21,9 @@ const PUT_OFF = 1_000;
  * A turn takes a batch of commands, decides them one after the other on the
  * state in memory, appends their events once, and only then answers and starts
  * effects. When the append fails for good the state is ahead of the record, so
- * the activation fails and the next one loads what is true.
+ * the activation fails and the next one loads what is true. When one of the
+ * commands alone is the trouble, what is true is loaded at once, and the others
+ * are decided without it.
  */
 export class Activation<S, E, W, C> {
   readonly id: string;
@@ -26,6 +31,8 @@ export class Activation<S, E, W, C> {
   readonly #mailbox: Mailbox<Message<C>>;
   readonly #log: Log;
   readonly #outcomes = new Outcomes();
+  /** The time that decides: the record's. */
+  readonly #clock: RecordClock;
   #phase: "starting" | "active" | "draining" | "stopped" = "starting";
   #state: S | undefined;
   #epoch = 0;
@@ -41,6 +48,7 @@ export class Activation<S, E, W, C> {
     this.#parts = parts;
     this.#mailbox = new Mailbox(parts.mailboxCapacity);
     this.#log = parts.log.child({ session_id: id });
+    this.#clock = new RecordClock(parts.runtime);
     this.#lastActive = parts.runtime.monotonic();
   }
 
@@ -66,17 +74,13 @@ export class Activation<S, E, W, C> {
 
   /** Takes the actor over and loads it. False when there is no such actor. */
   async start(): Promise<boolean> {
-    const { journal, behaviour, createCompanion } = this.#parts;
-    const loaded = await journal.activate(this.id);
+    const { journal, createCompanion } = this.#parts;
+    const loaded = await this.#hear(() => journal.activate(this.id));
     if (loaded === undefined) {
       this.#phase = "stopped";
       return false;
     }
-    const state =
-      loaded.snapshot === undefined
-        ? behaviour.initial(this.id)
-        : behaviour.upgrade(loaded.snapshot.version, loaded.snapshot.state);
-    for (const { event, at } of loaded.events) behaviour.apply(state, event, at);
+    const state = await stateOf({ id: this.id, ...this.#parts, log: this.#log }, loaded);
     this.#state = state;
     this.#epoch = loaded.epoch;
     this.#seq = loaded.seq;
@@ -95,10 +99,13 @@ export class Activation<S, E, W, C> {
     return true;
   }
 
-  /** Queues a command; settles after its events are durable. Rejects `overloaded` when full. */
-  ask(command: C, commandId: string): Promise<unknown> {
+  /**
+   * Queues a command; settles after its events are durable. Rejects `overloaded` when full, and
+   * `too_late` when it was not carried out by `deadline` (the record's time, Unix milliseconds).
+   */
+  ask(command: C, commandId: string, deadline?: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const message: Message<C> = { command, commandId, resolve, reject };
+      const message: Message<C> = { command, commandId, deadline, resolve, reject };
       if (this.#phase === "draining" || this.#phase === "stopped") {
         reject(new AppError("lease_lost", "This session is moving to another host."));
       } else if (!this.#mailbox.offer(message, false)) {
@@ -126,7 +133,7 @@ export class Activation<S, E, W, C> {
     await this.#pumping;
     // A turn that failed meanwhile left the state ahead of the record: no snapshot of that.
     if (this.#isDraining() && this.#state !== undefined && this.#seq > this.#snapshotSeq) {
-      const nothing = { events: [], writes: [], commandIds: [], outcomes: [] };
+      const nothing = { events: [], writes: [], commandIds: [], outcomes: [], deadline: undefined };
       await this.#append(nothing, true).catch((error: unknown) => {
         this.#log.warn({ error: toAppError(error).message }, "no snapshot at passivation");
       });
@@ -176,65 +183,70 @@ export class Activation<S, E, W, C> {
   }
 
   async #turn(state: S, batch: Message<C>[]): Promise<void> {
-    const decided = this.#decide(state, batch);
-    const { events, writes, commandIds, outcomes } = decided;
-    if (events.length + writes.length + commandIds.length > 0) await this.#append(decided);
+    const decided = await this.#settle(state, batch);
+    const { events, writes, outcomes, fault } = decided;
     this.#outcomes.add(outcomes);
     for (const answer of decided.answers) answer();
     if (events.length + writes.length > 0 && this.#companion !== undefined) {
       this.#companion.after({ state, events, writes });
     }
+    if (fault !== undefined) throw fault;
   }
 
-  #decide(state: S, batch: readonly Message<C>[]): Decided<E, W> {
-    const now = this.#parts.runtime.now();
-    const decided: Decided<E, W> = {
-      events: [],
-      writes: [],
-      commandIds: [],
-      outcomes: [],
-      answers: [],
-    };
-    for (const message of batch) {
-      const outcome =
-        this.#known(message, decided) ?? this.#decideOne(state, message, now, decided);
-      decided.answers.push(() => answer(message, outcome));
-    }
-    return decided;
-  }
-
-  /** Of a command that came before, in this turn or in an earlier one. */
-  #known({ commandId }: Message<C>, { outcomes }: Decided<E, W>): Outcome | undefined {
-    if (commandId === undefined) return undefined;
-    const known = this.#outcomes.get(commandId);
-    return known ?? outcomes.find((each) => each.commandId === commandId)?.outcome;
-  }
-
-  #decideOne(state: S, message: Message<C>, now: number, decided: Decided<E, W>): Outcome {
-    const { behaviour } = this.#parts;
-    const { command, commandId } = message;
-    let outcome: Outcome;
+  /** What the batch comes to when it is durable, without the commands that cannot be carried out. */
+  async #settle(state: S, batch: Message<C>[]): Promise<Decided<E, W>> {
     try {
-      const { events, writes, reply } = behaviour.decide(state, command, now);
-      for (const event of events) {
-        decided.events.push({ seq: this.#seq + decided.events.length + 1, at: now, event });
-      }
-      decided.writes.push(...writes);
-      outcome = { ok: true, value: reply };
+      const decided = this.#deciding().inPlace(state, batch);
+      await this.#keep(decided);
+      return decided;
     } catch (error) {
-      if (!isAppError(error)) throw error;
-      outcome = { ok: false, code: error.code, message: error.message };
-      // What came too early stays on record as not carried out, and comes again.
-      if (error.retryable) return outcome;
+      if (error instanceof Undecidable) this.#logUndecided(error);
+      else if (!isAppError(error, "too_late")) throw error;
     }
-    if (commandId === undefined) return outcome;
-    decided.commandIds.push(commandId);
-    if (!behaviour.isRepeatable(command)) decided.outcomes.push({ commandId, outcome });
-    return outcome;
+    for (;;) {
+      await this.#restore(state);
+      const { decided, ...apart } = this.#deciding().apart(state, batch);
+      become(state, apart.state);
+      try {
+        await this.#keep(decided);
+        return decided;
+      } catch (error) {
+        // Each time the clock is past one deadline more.
+        if (!isAppError(error, "too_late")) throw error;
+      }
+    }
+  }
+
+  #deciding(): Deciding<S, E, W, C> {
+    const standing = { seq: this.#seq, now: this.#clock.now() };
+    return new Deciding(this.#parts.behaviour, this.#outcomes, standing);
+  }
+
+  #logUndecided({ cause }: Undecidable): void {
+    const error = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+    this.#log.error({ error }, "a command could not be decided");
+  }
+
+  async #keep(decided: Decided<E, W>): Promise<void> {
+    const { events, writes, commandIds } = decided;
+    if (events.length + writes.length + commandIds.length > 0) await this.#append(decided);
+  }
+
+  /** Throws the state in memory away for the one on record. */
+  async #restore(state: S): Promise<void> {
+    const { journal } = this.#parts;
+    const loaded = await this.#retrying(() =>
+      this.#hear(() => journal.load(this.id, "snapshot")),
+    );
+    if (loaded === undefined) throw new AppError("session_deleted", "This session was deleted.");
+    if (loaded.epoch !== this.#epoch || loaded.seq !== this.#seq) {
+      throw new AppError("stale_epoch", "Another activation of this session has taken over.");
+    }
+    become(state, await stateOf({ id: this.id, ...this.#parts, log: this.#log }, loaded));
   }
 
   async #append(
-    { events, writes, commandIds, outcomes }: Omit<Decided<E, W>, "answers">,
+    { events, writes, commandIds, outcomes, deadline }: Omit<Decided<E, W>, "answers" | "fault">,
     snapshot = false,
   ): Promise<void> {
     const { journal, behaviour, snapshotEvery } = this.#parts;
@@ -248,17 +260,26 @@ export class Activation<S, E, W, C> {
       writes,
       commandIds,
       outcomes,
+      ...(deadline === undefined ? {} : { deadline }),
       ...(keep && this.#state !== undefined
         ? { snapshot: { version: behaviour.snapshotVersion, state: this.#state } }
         : {}),
     };
-    await this.#retrying(() => journal.append(batch));
+    await this.#retrying(() => this.#hear(() => journal.append(batch)));
     this.#seq = seq;
     if (keep) this.#snapshotSeq = seq;
   }
 
-  /** An outage is sat out for a while; a commit whose answer was lost shows as `stale_epoch`. */
-  async #retrying(work: () => Promise<void>): Promise<void> {
+  /** Every answer of the record tells its time. */
+  async #hear<T extends { now: number } | undefined>(ask: () => Promise<T>): Promise<T> {
+    const askedAt = this.#parts.runtime.monotonic();
+    const answer = await ask();
+    if (answer !== undefined) this.#clock.heard(answer.now, askedAt);
+    return answer;
+  }
+
+  /** An outage is sat out for a while; a commit whose answer was lost is not made twice. */
+  async #retrying<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await work();
@@ -287,7 +308,7 @@ export class Activation<S, E, W, C> {
     if (this.#state === undefined) return;
     const deadline = this.#parts.behaviour.deadline(this.#state);
     if (deadline === undefined) return;
-    const wait = Math.max(0, deadline.at - this.#parts.runtime.now());
+    const wait = Math.max(0, deadline.at - this.#clock.now());
     this.#timer = this.#parts.runtime.after(wait, () => void this.#expire(deadline.command));
   }
 
@@ -330,27 +351,4 @@ export interface ActivationParts<S, E, W, C> {
   onFailed(id: string, error: AppError): void;
   /** A lane of the mailbox was full. */
   onRefused(lane: "control" | "requests"): void;
-}
-
-/** What a turn comes to. */
-interface Decided<E, W> {
-  events: Recorded<E>[];
-  writes: W[];
-  commandIds: string[];
-  outcomes: CommandOutcome[];
-  /** To be called when all of it is durable. */
-  answers: (() => void)[];
-}
-
-function answer<C>(message: Message<C>, outcome: Outcome): void {
-  if (outcome.ok) message.resolve?.(outcome.value);
-  else message.reject?.(new AppError(outcome.code, outcome.message));
-}
-
-interface Message<C> {
-  command: C;
-  /** Set when it came from outside: its outbox row goes with the append. */
-  commandId?: string;
-  resolve?(value: unknown): void;
-  reject?(error: AppError): void;
 }

@@ -1,4 +1,4 @@
-import { AppError } from "../base/errors.ts";
+import { AppError, isAppError } from "../base/errors.ts";
 import { partitionOf } from "../base/partition.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import type { Timer } from "../base/runtime.ts";
@@ -15,6 +15,8 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   readonly #owned = new Set<number>();
   #sweeper: Timer | undefined;
   readonly #refused = { activations: 0, control: 0, requests: 0 };
+  /** Others have taken these over; whether rightly is being asked. */
+  readonly #disputed = new Set<string>();
 
   constructor(parts: HostParts<S, E, W, C>) {
     this.#parts = parts;
@@ -69,14 +71,14 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   }
 
   /** Delivers a command; settles after its events are durable. */
-  async deliver(id: string, command: C, commandId: string): Promise<unknown> {
+  async deliver(id: string, command: C, commandId: string, deadline?: number): Promise<unknown> {
     const activation = await this.activate(id);
-    return activation.ask(command, commandId);
+    return activation.ask(command, commandId, deadline);
   }
 
   /** The activation of a session, made when there is none. */
   async activate(id: string): Promise<Activation<S, E, W, C>> {
-    if (!this.#owned.has(partitionOf(id))) {
+    if (!this.#owned.has(partitionOf(id)) || this.#disputed.has(id)) {
       throw new AppError("lease_lost", "This session lives on another host.");
     }
     let entry = this.#activations.get(id);
@@ -94,10 +96,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   #create(id: string): Entry<S, E, W, C> {
     const activation = new Activation<S, E, W, C>(id, {
       ...this.#parts.activation,
-      onFailed: () => {
-        this.#forget(id, activation);
-        this.#parts.onFailed?.(id);
-      },
+      onFailed: (_id, error) => this.#failed(activation, error),
       onRefused: (lane) => {
         this.#refused[lane] += 1;
       },
@@ -116,6 +115,32 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     const entry = { activation, started };
     this.#activations.set(id, entry);
     return entry;
+  }
+
+  #failed(activation: Activation<S, E, W, C>, error: AppError): void {
+    const { id } = activation;
+    // One that was put away before, with a turn in hand, says nothing of its session.
+    if (this.#activations.get(id)?.activation !== activation) return;
+    this.#forget(id, activation);
+    if (isAppError(error, "stale_epoch")) void this.#yield(id);
+    else this.#parts.onFailed?.(id);
+  }
+
+  /**
+   * Another host has taken this one over, and two that take it from each other in turn would never
+   * end. It is taken up again only when it is certain that it belongs here.
+   */
+  async #yield(id: string): Promise<void> {
+    const { onFenced, onFailed, activation } = this.#parts;
+    if (onFenced === undefined) return;
+    this.#disputed.add(id);
+    try {
+      if (await onFenced(partitionOf(id))) onFailed?.(id);
+    } catch (error) {
+      activation.log.warn({ session_id: id, error: String(error) }, "owner not known");
+    } finally {
+      this.#disputed.delete(id);
+    }
   }
 
   #forget(id: string, activation: Activation<S, E, W, C>): void {
@@ -161,6 +186,11 @@ export interface HostParts<S, E, W, C> {
   sweepEvery: number;
   /** A fault ended this one's activation: what it had begun waits until it is activated again. */
   onFailed?(id: string): void;
+  /**
+   * Another host wrote for a session of this partition. Resolves with true when the partition
+   * certainly belongs to this host; else it was given up here.
+   */
+  onFenced?(partition: number): Promise<boolean>;
 }
 
 interface Entry<S, E, W, C> {

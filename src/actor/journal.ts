@@ -13,16 +13,30 @@ export interface Journal<S, E, W> {
    * there is no such actor, or it was deleted.
    */
   activate(id: string): Promise<Loaded<S, E> | undefined>;
+  /** As `activate`, without taking the actor over: its epoch is that of whoever has it. */
+  load(id: string, from: LoadFrom): Promise<Loaded<S, E> | undefined>;
   /**
-   * All of the batch or nothing, after which it survives a power failure.
+   * All of the batch or nothing, after which it survives a power failure. A
+   * batch that landed before, and whose answer was lost, is not written again.
    * Throws AppError `stale_epoch` when another activation has taken over or
    * the expected seq does not match, `session_deleted` when the actor was
-   * deleted, `unavailable` when the outcome is unknown or storage is away.
+   * deleted, `too_late` when the batch's deadline is over, `unavailable` when
+   * the outcome is unknown or storage is away.
    */
-  append(batch: Batch<S, E, W>): Promise<void>;
+  append(batch: Batch<S, E, W>): Promise<Appended>;
+}
+
+/** From the newest snapshot that this release reads, or from the first event on. */
+export type LoadFrom = "snapshot" | "beginning";
+
+export interface Appended {
+  /** The record's time while it was asked, Unix milliseconds. */
+  now: number;
 }
 
 export interface Loaded<S, E> {
+  /** The record's time while it was asked, Unix milliseconds. */
+  now: number;
   epoch: number;
   /** Newest seq in the journal; 0 for a new actor. */
   seq: number;
@@ -51,6 +65,8 @@ export interface Batch<S, E, W> {
   commandIds: string[];
   /** Of those that must not be carried out again; kept for as long as they may come again. */
   outcomes: CommandOutcome[];
-  /** Kept instead of the earlier one. */
+  /** The record's time, Unix milliseconds, after which none of it may be written. */
+  deadline?: number;
+  /** Kept instead of the earlier one of the same version. */
   snapshot?: { version: number; state: S };
 }

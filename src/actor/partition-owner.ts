@@ -18,8 +18,9 @@ const START_MS = 15_000;
  *
  * Each look raises the own counter, reads everybody's, takes partitions of
  * hosts that are gone, and gives surplus back. While the lease store is away
- * nothing changes: nobody else can take anything either, and the journal's
- * epoch guards each write.
+ * nothing changes, as it may be away for all: the journal's epoch guards each
+ * write. When that shows that others have not been blind, everything is given
+ * up until a look finds it here again.
  */
 export class PartitionOwner {
   readonly #startedAt: number;
@@ -30,6 +31,10 @@ export class PartitionOwner {
   readonly #owned = new Set<number>();
   /** Given back or lost, and their actors not yet put away. */
   readonly #puttingAway = new Map<number, Promise<void>>();
+  /** Partitions about which the lease store is being asked. */
+  readonly #asking = new Map<number, Promise<boolean>>();
+  /** When the last look that succeeded began, monotonic milliseconds. */
+  #seenAt: number;
   #counter = 1;
   #timer: Timer | undefined;
   #looking: Promise<void> | undefined;
@@ -40,6 +45,7 @@ export class PartitionOwner {
     this.#parts = parts;
     const { host, table, runtime, leaseTime } = parts;
     this.#startedAt = runtime.monotonic();
+    this.#seenAt = this.#startedAt;
     this.#watch = new HostWatch({ host, table, clock: runtime, leaseTime });
   }
 
@@ -55,9 +61,11 @@ export class PartitionOwner {
 
   /** One look at the leases. Never rejects; the timer calls it. */
   async look(): Promise<void> {
+    const beganAt = this.#parts.runtime.monotonic();
     try {
       await this.#look();
       this.#hasSeen = true;
+      this.#seenAt = beganAt;
     } catch (error) {
       this.#watch.blind();
       const cause = error instanceof Error && error.cause ? errorMessage(error.cause) : undefined;
@@ -70,6 +78,39 @@ export class PartitionOwner {
   /** Servers that start together elect who leads them first: no fault, unless it takes long. */
   #isStarting(): boolean {
     return !this.#hasSeen && this.#parts.runtime.monotonic() - this.#startedAt < START_MS;
+  }
+
+  /**
+   * Another host has taken over a session of this partition. True when the lease store says, asked
+   * now, that the partition is this host's all the same; else it is given up before this resolves.
+   * Never rejects.
+   */
+  dispute(partition: number): Promise<boolean> {
+    const asking = this.#asking.get(partition) ?? this.#ask(partition);
+    this.#asking.set(partition, asking);
+    return asking.finally(() => this.#asking.delete(partition));
+  }
+
+  async #ask(partition: number): Promise<boolean> {
+    if (!this.#owned.has(partition)) return false;
+    const { runtime, leaseTime, log } = this.#parts;
+    // So long without a look, this host is gone to the others, and with it all that it held.
+    if (runtime.monotonic() - this.#seenAt >= leaseTime / 2) {
+      await this.#loseAll("others have taken over");
+      return false;
+    }
+    const isHeld = await this.#holds(partition).catch(() => false);
+    if (isHeld && this.#owned.has(partition)) return true;
+    log.warn({ partition }, "partition lost to a host that writes for it");
+    await this.#lose(partition);
+    return false;
+  }
+
+  /** What is read may lag behind; a write at the revision that was read does not. */
+  async #holds(partition: number): Promise<boolean> {
+    const { table, host } = this.#parts;
+    const record = (await table.read()).partitions.get(partition);
+    return record?.holder === host && (await table.take(partition, host, record.revision));
   }
 
   #schedule(): void {

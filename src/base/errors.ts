@@ -50,6 +50,8 @@ export const ERROR_STATUS = {
   lease_lost: 503,
   stale_epoch: 503,
   timeout: 503,
+  too_late: 503,
+  outcome_unknown: 503,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;

@@ -13,6 +13,7 @@ import type { SessionDeleted } from "../session/event.ts";
 import { deletionPlaceholder } from "../session/placeholders.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { eraseDerived } from "./derived-texts.ts";
+import { deleteSnapshots } from "./session-snapshots.ts";
 import { guarded } from "./store-error.ts";
 import { enqueueWebhookEvent } from "./webhook-events.ts";
 
@@ -176,7 +177,7 @@ async function eraseWords(
   await tx.query(sql.unsafe`delete from checkpoints where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from suspects where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from command_outcomes where session_id = ${sessionId}`);
-  await tx.query(sql.unsafe`delete from snapshots where session_id = ${sessionId}`);
+  await deleteSnapshots(tx, sessionId);
   await tx.query(sql.unsafe`
     update chunks set filename = '', error = '' where session_id = ${sessionId}`);
 }

@@ -5,13 +5,14 @@ import {
   sql,
 } from "slonik";
 import { z } from "zod";
-import type { Batch, Journal, Loaded } from "../actor/journal.ts";
+import type { Appended, Batch, Journal, Loaded, LoadFrom } from "../actor/journal.ts";
 import { AppError, isAppError } from "../base/errors.ts";
 import type { SessionEvent } from "../session/event.ts";
 import type { SessionState } from "../session/state.ts";
 import type { SessionWrite } from "../session/write.ts";
 import { knownOutcomes, saveOutcomes } from "./command-outcomes.ts";
 import { projectEvents } from "./projection.ts";
+import { newestSnapshot, noSnapshot, saveSnapshot } from "./session-snapshots.ts";
 import { storeWrites } from "./session-writes.ts";
 import { guarded } from "./store-error.ts";
 import { enqueueJournalEvents } from "./webhook-events.ts";
@@ -24,12 +25,18 @@ const isJson = (value: unknown): boolean => typeof value === "object";
 
 const takeoverRow = z.object({ epoch: z.number(), seq: z.number() });
 const pastRow = z.object({
+  now: z.number(),
   snapshot: z.custom<NonNullable<Past["snapshot"]> | null>(isJson),
   events: z.string(),
   outcomes: z.custom<Past["outcomes"]>(isJson),
 });
-const idRow = z.object({ id: z.string() });
-const statusRow = z.object({ status: z.string() });
+const passedRow = z.object({ now: z.number(), tooLate: z.boolean() });
+const standingRow = z.object({
+  now: z.number(),
+  status: z.string(),
+  epoch: z.number(),
+  landed: z.number(),
+});
 
 /**
  * The sessions' journal in PostgreSQL, with its projections in the same
@@ -47,12 +54,32 @@ export class SessionJournal implements Journal<SessionState, SessionEvent, Sessi
   }
 
   activate(id: string): Promise<Past | undefined> {
-    return guarded(() => this.#pool.transaction((tx) => load(tx, id)));
+    return guarded(() =>
+      this.#pool.transaction(async (tx) => {
+        const taken = await tx.maybeOne(sql.type(takeoverRow)`
+          update sessions set epoch = epoch + 1
+          where id = ${id} and status <> 'deleted'
+          returning epoch, seq`);
+        // A statement of its own, after the row is taken: it sees what was appended until then.
+        return taken === null ? undefined : readPast(tx, id, taken, "snapshot");
+      }),
+    );
   }
 
-  async append(batch: SessionBatch): Promise<void> {
+  load(id: string, from: LoadFrom): Promise<Past | undefined> {
+    return guarded(() =>
+      this.#pool.transaction(async (tx) => {
+        // Nobody appends in between.
+        const held = await tx.maybeOne(sql.type(takeoverRow)`
+          select epoch, seq from sessions where id = ${id} and status <> 'deleted' for share`);
+        return held === null ? undefined : readPast(tx, id, held, from);
+      }),
+    );
+  }
+
+  async append(batch: SessionBatch): Promise<Appended> {
     try {
-      await guarded(() => this.#pool.transaction((tx) => appendBatch(tx, batch), 0));
+      return await guarded(() => this.#pool.transaction((tx) => appendBatch(tx, batch), 0));
     } catch (error) {
       if (isAppError(error, "stale_epoch")) this.#onFenced();
       throw error;
@@ -60,17 +87,17 @@ export class SessionJournal implements Journal<SessionState, SessionEvent, Sessi
   }
 }
 
-async function load(tx: DatabaseTransactionConnection, id: string): Promise<Past | undefined> {
-  const taken = await tx.maybeOne(sql.type(takeoverRow)`
-    update sessions set epoch = epoch + 1
-    where id = ${id} and status <> 'deleted'
-    returning epoch, seq`);
-  if (taken === null) return undefined;
-  // A statement of its own, after the row is taken: it sees what was appended until then. What is
-  // many rows comes as one value, which costs a fraction.
-  const { snapshot, events, outcomes } = await tx.one(sql.type(pastRow)`
-    with newest as (select seq, version, state from snapshots where session_id = ${id})
+/** What is many rows comes as one value, which costs a fraction. */
+async function readPast(
+  tx: DatabaseTransactionConnection,
+  id: string,
+  { epoch, seq }: z.output<typeof takeoverRow>,
+  from: LoadFrom,
+): Promise<Past> {
+  const { snapshot, events, ...past } = await tx.one(sql.type(pastRow)`
+    with newest as (${from === "snapshot" ? newestSnapshot(id) : noSnapshot()})
     select
+      clock_timestamp() as now,
       (select json_build_object('seq', seq, 'version', version, 'state', state) from newest)
         as snapshot,
       (
@@ -81,13 +108,7 @@ async function load(tx: DatabaseTransactionConnection, id: string): Promise<Past
         where session_id = ${id} and seq > coalesce((select seq from newest), 0)
       ) as events,
       (${knownOutcomes(id)}) as outcomes`);
-  return {
-    epoch: taken.epoch,
-    seq: taken.seq,
-    snapshot: snapshot ?? undefined,
-    events: parseEvents(events),
-    outcomes,
-  };
+  return { epoch, seq, snapshot: snapshot ?? undefined, events: parseEvents(events), ...past };
 }
 
 /** Times come in seconds, with microseconds. */
@@ -97,23 +118,35 @@ function parseEvents(text: string): Past["events"] {
   return events;
 }
 
-async function appendBatch(tx: DatabaseTransactionConnection, batch: SessionBatch): Promise<void> {
-  const passed = await tx.maybeOne(sql.type(idRow)`
+async function appendBatch(
+  tx: DatabaseTransactionConnection,
+  batch: SessionBatch,
+): Promise<Appended> {
+  const { deadline = null } = batch;
+  // The time is that after the wait for the row.
+  const passed = await tx.maybeOne(sql.type(passedRow)`
     with fence as (${batch.events.length === 0 ? lockFence(batch) : moveFence(batch)}
     ), told as (${insertEvents(batch)}
     ), finished as (
       delete from outbox
       where id = any(${sql.array(batch.commandIds, "uuid")}) and exists (select from fence)
     )
-    select id from fence`);
-  if (passed === null) throw await refusal(tx, batch.id);
+    select clock_timestamp() as now,
+      coalesce(clock_timestamp() > to_timestamp(${deadline}::double precision / 1000), false)
+        as "tooLate"
+    from fence`);
+  if (passed === null) return landedBefore(tx, batch);
+  if (passed.tooLate) throw new AppError("too_late", "The time for this is over.");
   await storeWrites(tx, batch.id, batch.writes);
   if (batch.events.length > 0) {
     await projectEvents(tx, batch.id, batch.events);
     await enqueueJournalEvents(tx, batch.id, batch.events);
   }
   if (batch.outcomes.length > 0) await saveOutcomes(tx, batch.id, batch.outcomes);
-  if (batch.snapshot !== undefined) await saveSnapshot(tx, batch, batch.snapshot);
+  if (batch.snapshot !== undefined) {
+    await saveSnapshot(tx, { id: batch.id, seq: seqAfter(batch), ...batch.snapshot });
+  }
+  return { now: passed.now };
 }
 
 /** The session's row while it is as the activation knows it: its owner, its seq, not deleted. */
@@ -140,28 +173,29 @@ function insertEvents({ epoch, events }: SessionBatch): FragmentSqlToken {
       as e (seq bigint, at double precision, event jsonb)`;
 }
 
-async function refusal(tx: DatabaseTransactionConnection, id: string): Promise<AppError> {
-  const session = await tx.maybeOne(sql.type(statusRow)`
-    select status from sessions where id = ${id}`);
+/** It may stand there already, as the answer to an append can get lost. Throws what else refused it. */
+async function landedBefore(
+  tx: DatabaseTransactionConnection,
+  { id, epoch, events }: SessionBatch,
+): Promise<Appended> {
+  const session = await tx.maybeOne(sql.type(standingRow)`
+    select clock_timestamp() as now, status, epoch, (
+      select count(*)::int
+      from events as e
+      join jsonb_to_recordset(${JSON.stringify(events)}::jsonb)
+        as b (seq bigint, at double precision, event jsonb) on b.seq = e.seq
+      where e.session_id = ${id} and e.epoch = ${epoch} and e.payload = b.event
+        and e.at = to_timestamp(b.at / 1000)
+    ) as landed
+    from sessions where id = ${id}`);
   if (session === null || session.status === "deleted") {
-    return new AppError("session_deleted", "This session was deleted.");
+    throw new AppError("session_deleted", "This session was deleted.");
   }
-  return new AppError("stale_epoch", "Another activation of this session has taken over.");
+  const isOwn = session.epoch === epoch && events.length > 0 && session.landed === events.length;
+  if (isOwn) return { now: session.now };
+  throw new AppError("stale_epoch", "Another activation of this session has taken over.");
 }
 
 function seqAfter({ expectedSeq, events }: SessionBatch): number {
   return expectedSeq + events.length;
-}
-
-async function saveSnapshot(
-  tx: DatabaseTransactionConnection,
-  batch: SessionBatch,
-  snapshot: { version: number; state: SessionState },
-): Promise<void> {
-  const state = JSON.stringify(snapshot.state);
-  await tx.query(sql.unsafe`
-    insert into snapshots (session_id, seq, version, state)
-    values (${batch.id}, ${seqAfter(batch)}, ${snapshot.version}, ${state}::jsonb)
-    on conflict (session_id) do update
-    set seq = excluded.seq, version = excluded.version, state = excluded.state, at = now()`);
 }

@@ -10,6 +10,8 @@ export interface CommandEnvelope {
   command: { type: string } & Record<string, unknown>;
   /** Core NATS subject for the answer, when the sender waits for one. */
   replyTo?: string;
+  /** The record's time, Unix milliseconds, after which it must not be carried out. */
+  deadline?: number | undefined;
 }
 
 /** The answer to an asked command, after its events are durable. */
@@ -42,5 +44,6 @@ export function decodeEnvelope(bytes: Uint8Array): CommandEnvelope | undefined {
   if (typeof value.command !== "object" || typeof value.command?.type !== "string") {
     return undefined;
   }
+  if (value.deadline !== undefined && typeof value.deadline !== "number") return undefined;
   return value as CommandEnvelope;
 }

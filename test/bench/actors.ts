@@ -54,9 +54,12 @@ export async function measureActors(scale: BenchScale): Promise<BenchRow[]> {
 }
 
 async function turnsPerSecond(ms: number): Promise<number> {
+  const fresh = { epoch: 1, seq: 0, snapshot: undefined, events: [], outcomes: [] };
+  const load = async () => ({ now: Date.now(), ...fresh });
   const journal: Record = {
-    activate: async () => ({ epoch: 1, seq: 0, snapshot: undefined, events: [], outcomes: [] }),
-    append: async () => {},
+    activate: load,
+    load,
+    append: async () => ({ now: Date.now() }),
   };
   const actors = await Promise.all(Array.from({ length: ACTORS }, () => wake(newId(), journal)));
   for (const actor of actors)

@@ -41,6 +41,7 @@ export const MUTANTS: readonly Mutation[] = [
   {
     name: "no epoch check: a replaced activation writes on",
     record: (record, truth) => ({
+      load: (id, from) => record.load(id, from),
       activate: (id) => record.activate(id),
       append: (batch) => record.append({ ...batch, epoch: truth.epoch() }),
     }),
@@ -48,6 +49,7 @@ export const MUTANTS: readonly Mutation[] = [
   {
     name: "no expected seq: events are numbered twice",
     record: (record, truth) => ({
+      load: (id, from) => record.load(id, from),
       activate: (id) => record.activate(id),
       append: (batch) => record.append({ ...batch, expectedSeq: truth.length() }),
     }),
@@ -55,22 +57,26 @@ export const MUTANTS: readonly Mutation[] = [
   {
     name: "answers before the append",
     journal: (journal) => ({
+      load: (id, from) => journal.load(id, from),
       activate: (id) => journal.activate(id),
       async append(batch) {
         journal.append(batch).catch(() => {});
+        return { now: batch.events[0]?.at ?? 0 };
       },
     }),
   },
   {
     name: "a failed append counts as done",
     journal: (journal) => ({
+      load: (id, from) => journal.load(id, from),
       activate: (id) => journal.activate(id),
-      append: (batch) => journal.append(batch).catch(() => {}),
+      append: (batch) => journal.append(batch).catch(() => ({ now: batch.events[0]?.at ?? 0 })),
     }),
   },
   {
     name: "the snapshot is one event behind what it says",
     journal: (journal) => ({
+      load: (id, from) => journal.load(id, from),
       async activate(id) {
         const loaded = await journal.activate(id);
         if (loaded?.snapshot === undefined) return loaded;
@@ -82,6 +88,7 @@ export const MUTANTS: readonly Mutation[] = [
   {
     name: "words are not written with their events",
     journal: (journal) => ({
+      load: (id, from) => journal.load(id, from),
       activate: (id) => journal.activate(id),
       append: (batch) => journal.append({ ...batch, writes: batch.writes.slice(1) }),
     }),
@@ -89,6 +96,7 @@ export const MUTANTS: readonly Mutation[] = [
   {
     name: "wishes are forgotten when a host takes over",
     journal: (journal) => ({
+      load: (id, from) => journal.load(id, from),
       async activate(id) {
         const loaded = await journal.activate(id);
         return loaded === undefined ? undefined : { ...loaded, outcomes: [] };
@@ -99,6 +107,7 @@ export const MUTANTS: readonly Mutation[] = [
   {
     name: "finished commands stay in the outbox",
     journal: (journal) => ({
+      load: (id, from) => journal.load(id, from),
       activate: (id) => journal.activate(id),
       append: (batch) => journal.append({ ...batch, commandIds: [] }),
     }),

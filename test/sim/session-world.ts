@@ -1,5 +1,6 @@
 import type { CompanionContext } from "../../src/actor/behaviour.ts";
 import { ActorHost } from "../../src/actor/host.ts";
+import type { Appended } from "../../src/actor/journal.ts";
 import { AppError, isAppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
@@ -22,7 +23,9 @@ export const SESSION_ID = "01900000-0000-7000-8000-000000000001";
 
 /** One session on several hosts that all believe to own it, over one record. */
 export class SessionWorld implements ReaderWorld {
-  readonly record = new MemoryJournal<SessionState, SessionEvent, SessionWrite>();
+  readonly record = new MemoryJournal<SessionState, SessionEvent, SessionWrite>({
+    now: () => this.now,
+  });
   readonly model = new SessionModel();
   readonly random: SeededRandom;
   readonly hosts: Host[];
@@ -52,6 +55,7 @@ export class SessionWorld implements ReaderWorld {
     const broken = (): void => this.#crash(host);
     const journal: SessionJournalPort = {
       activate: (id) => this.#activate(id),
+      load: (id, from) => this.record.load(id, from),
       append: (batch) => this.#append(batch, broken),
     };
     // Timers belong to the reader, so that time passes only when the world says so.
@@ -88,7 +92,7 @@ export class SessionWorld implements ReaderWorld {
   }
 
   /** Crash points: before the append, and after it, before anybody is answered. */
-  async #append(batch: SessionBatch, crash: () => void): Promise<void> {
+  async #append(batch: SessionBatch, crash: () => void): Promise<Appended> {
     for (let wait = this.random.below(3); wait > 0; wait -= 1) await tick();
     const fails = this.random.chance(this.failing);
     const dies = fails && this.random.chance(0.5);
@@ -96,18 +100,23 @@ export class SessionWorld implements ReaderWorld {
       if (dies) crash();
       throw new AppError("timeout", "lost on the way");
     }
+    const before = this.record.read(SESSION_ID).events.length;
+    const appending = this.#written.append(batch);
+    const landed = this.record.read(SESSION_ID).events.length - before;
+    let appended: Appended;
     try {
-      await this.#written.append(batch);
+      appended = await appending;
     } catch (error) {
       if (isAppError(error, "stale_epoch")) this.refused += 1;
       throw error;
     }
-    this.#durable(batch);
+    // One that landed before, and whose answer got lost, is not written again.
+    if (batch.events.length === 0 || landed > 0) this.#durable(batch);
     if (dies) crash();
-    if (!fails) return;
+    if (!fails) return appended;
     // The answer got lost; whoever tries again must not write twice.
     if (this.random.chance(0.5)) throw new AppError("timeout", "answer lost");
-    await this.#append(batch, crash);
+    return this.#append(batch, crash);
   }
 
   #durable(batch: SessionBatch): void {

@@ -1,4 +1,5 @@
-import type { Batch, Journal, Loaded, Recorded } from "../../../src/actor/journal.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Appended, Batch, Journal, Loaded, LoadFrom, Recorded } from "../../../src/actor/journal.ts";
 import type { CommandOutcome } from "../../../src/actor/outcomes.ts";
 import { AppError } from "../../../src/base/errors.ts";
 
@@ -6,25 +7,43 @@ interface Log<S, E, W> {
   epoch: number;
   deleted: boolean;
   events: Recorded<E>[];
+  /** Of whose activation each event is. */
+  epochs: number[];
   writes: W[];
   finished: Set<string>;
   outcomes: CommandOutcome[];
-  snapshot: { seq: number; version: number; state: S } | undefined;
+  /** By version. */
+  snapshots: Map<number, { seq: number; version: number; state: S }>;
+}
+
+interface Knowing {
+  /** The highest version of snapshots that the release reads. */
+  version?: number;
+  /** The record's time, Unix milliseconds. */
+  now?: () => number;
 }
 
 /** The journal in memory: same promises as the one in PostgreSQL, as long as the process lives. */
 export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
   readonly #logs = new Map<string, Log<S, E, W>>();
+  readonly #version: number;
+  readonly #now: () => number;
+
+  constructor({ version = Number.POSITIVE_INFINITY, now = Date.now }: Knowing = {}) {
+    this.#version = version;
+    this.#now = now;
+  }
 
   create(id: string): void {
     this.#logs.set(id, {
       epoch: 0,
       deleted: false,
       events: [],
+      epochs: [],
       writes: [],
       finished: new Set(),
       outcomes: [],
-      snapshot: undefined,
+      snapshots: new Map(),
     });
   }
 
@@ -35,6 +54,7 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
 
   /** Everything recorded, for assertions. */
   read(id: string): {
+    epoch: number;
     events: readonly Recorded<E>[];
     writes: readonly W[];
     finished: Set<string>;
@@ -48,28 +68,58 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
     const log = this.#logs.get(id);
     if (log === undefined || log.deleted) return undefined;
     log.epoch += 1;
-    const from = log.snapshot?.seq ?? 0;
+    return this.load(id, "snapshot");
+  }
+
+  async load(id: string, from: LoadFrom): Promise<Loaded<S, E> | undefined> {
+    const log = this.#logs.get(id);
+    if (log === undefined || log.deleted) return undefined;
+    const readable = [...log.snapshots.values()].filter((each) => each.version <= this.#version);
+    const newest = readable.sort((a, b) => b.seq - a.seq || b.version - a.version)[0];
+    const snapshot = from === "snapshot" ? newest : undefined;
     return structuredClone({
+      now: this.#now(),
       epoch: log.epoch,
       seq: log.events.length,
-      snapshot: log.snapshot,
-      events: log.events.slice(from),
+      snapshot,
+      events: log.events.slice(snapshot?.seq ?? 0),
       outcomes: log.outcomes,
     });
   }
 
-  async append(batch: Batch<S, E, W>): Promise<void> {
+  async append(batch: Batch<S, E, W>): Promise<Appended> {
     const log = this.#logs.get(batch.id);
     if (log === undefined || log.deleted) throw new AppError("session_deleted", "Deleted.");
+    const now = this.#now();
     if (log.epoch !== batch.epoch || log.events.length !== batch.expectedSeq) {
+      if (log.epoch === batch.epoch && this.#landed(log, batch)) return { now };
       throw new AppError("stale_epoch", "Taken over.");
+    }
+    if (now > (batch.deadline ?? Number.POSITIVE_INFINITY)) {
+      throw new AppError("too_late", "Too late.");
     }
     const copy = structuredClone(batch);
     log.events.push(...copy.events);
+    log.epochs.push(...copy.events.map(() => copy.epoch));
     log.writes.push(...copy.writes);
     for (const id of copy.commandIds) log.finished.add(id);
     const known = new Set(log.outcomes.map(({ commandId }) => commandId));
     log.outcomes.push(...copy.outcomes.filter(({ commandId }) => !known.has(commandId)));
-    if (copy.snapshot !== undefined) log.snapshot = { seq: log.events.length, ...copy.snapshot };
+    if (copy.snapshot !== undefined) this.#keep(log, copy.snapshot);
+    return { now };
+  }
+
+  /** That of the version before stays; older ones go. */
+  #keep(log: Log<S, E, W>, { version, state }: { version: number; state: S }): void {
+    log.snapshots.set(version, { seq: log.events.length, version, state });
+    for (const each of log.snapshots.keys()) if (each < version - 1) log.snapshots.delete(each);
+  }
+
+  #landed(log: Log<S, E, W>, { epoch, expectedSeq, events }: Batch<S, E, W>): boolean {
+    const end = expectedSeq + events.length;
+    const isOwn = log.epochs.slice(expectedSeq, end).every((each) => each === epoch);
+    return (
+      events.length > 0 && isOwn && isDeepStrictEqual(log.events.slice(expectedSeq, end), events)
+    );
   }
 }

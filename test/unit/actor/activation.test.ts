@@ -55,9 +55,10 @@ describe("activation", () => {
       behaviour: adding,
       journal: {
         activate: (id) => record.activate(id),
+        load: (id, from) => record.load(id, from),
         async append(batch: Batch<State, number, Write>) {
           if (holding && batch.events.length > 0) await held.promise;
-          await record.append(batch);
+          return record.append(batch);
         },
       },
       ...surroundings,
@@ -91,9 +92,10 @@ describe("activation", () => {
       },
       journal: {
         activate: (id) => record.activate(id),
+        load: (id, from) => record.load(id, from),
         async append(batch: Batch<State, number, Write>) {
           finished.push(...batch.commandIds);
-          await record.append(batch);
+          return record.append(batch);
         },
       },
       ...surroundings,

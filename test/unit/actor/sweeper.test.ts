@@ -47,12 +47,13 @@ describe("sweeper: an activation that a fault ended", () => {
             activations += 1;
             return record.activate(id);
           },
+          load: (id, from) => record.load(id, from),
           async append(batch: Batch<State, "step", never>) {
             if (batch.events.length > 0 && outages > 0 && batch.expectedSeq === 2) {
               outages -= 1;
               throw new AppError("unavailable", "The database is not reachable.");
             }
-            await record.append(batch);
+            return record.append(batch);
           },
         },
         createCompanion: ({ tell }) => ({

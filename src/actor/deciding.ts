@@ -1,0 +1,164 @@
+import { AppError, isAppError, toAppError } from "../base/errors.ts";
+import type { Behaviour } from "./behaviour.ts";
+import type { Recorded } from "./journal.ts";
+import type { CommandOutcome, Outcome, Outcomes } from "./outcomes.ts";
+
+export interface Message<C> {
+  command: C;
+  /** Set when it came from outside: its outbox row goes with the append. */
+  commandId?: string;
+  /** The record's time, Unix milliseconds, after which it must not be carried out. */
+  deadline?: number | undefined;
+  resolve?(value: unknown): void;
+  reject?(error: AppError): void;
+}
+
+/** What a turn comes to. */
+export interface Decided<E, W> {
+  events: Recorded<E>[];
+  writes: W[];
+  commandIds: string[];
+  outcomes: CommandOutcome[];
+  /** The earliest of what was decided. */
+  deadline: number | undefined;
+  /** To be called when all of it is durable. */
+  answers: (() => void)[];
+  /** What the actor told itself could not be decided: its effects have to begin anew. */
+  fault: AppError | undefined;
+}
+
+export interface Standing<S> {
+  state: S;
+  /** Of the newest event in `state`. */
+  seq: number;
+  /** The record's time, Unix milliseconds. */
+  now: number;
+}
+
+/** A command could not be decided, and has left the state as it may be. */
+export class Undecidable extends Error {
+  override name = "Undecidable";
+}
+
+type Decider<S, E, W, C> = Pick<Behaviour<S, E, W, C>, "decide" | "isRepeatable">;
+
+/** Decides the commands of a turn one after the other; those that came before are only answered. */
+export class Deciding<S, E, W, C> {
+  readonly #behaviour: Decider<S, E, W, C>;
+  readonly #outcomes: Outcomes;
+  readonly #seq: number;
+  readonly #now: number;
+  readonly decided: Decided<E, W> = {
+    events: [],
+    writes: [],
+    commandIds: [],
+    outcomes: [],
+    deadline: undefined,
+    answers: [],
+    fault: undefined,
+  };
+
+  constructor(
+    behaviour: Decider<S, E, W, C>,
+    outcomes: Outcomes,
+    { seq, now }: Omit<Standing<S>, "state">,
+  ) {
+    this.#behaviour = behaviour;
+    this.#outcomes = outcomes;
+    this.#seq = seq;
+    this.#now = now;
+  }
+
+  /** Changes `state` in place. Throws `Undecidable` when a command fails as none should. */
+  inPlace(state: S, batch: readonly Message<C>[]): Decided<E, W> {
+    for (const message of batch) {
+      const outcome = this.#outcomeOf(state, message);
+      this.#answer(message, outcome);
+    }
+    return this.decided;
+  }
+
+  /**
+   * Each on a copy of its own, which costs more: one that fails costs nobody else anything. The
+   * state afterwards is the returned one.
+   */
+  apart(state: S, batch: readonly Message<C>[]): { state: S; decided: Decided<E, W> } {
+    let standing = state;
+    for (const message of batch) {
+      const copy = structuredClone(standing);
+      try {
+        this.#answer(message, this.#outcomeOf(copy, message));
+        standing = copy;
+      } catch (error) {
+        this.#fail(message, toAppError(error instanceof Undecidable ? error.cause : error));
+      }
+    }
+    return { state: standing, decided: this.decided };
+  }
+
+  #answer(message: Message<C>, outcome: Outcome): void {
+    this.decided.answers.push(() => answer(message, outcome));
+  }
+
+  /** It stays on record as not carried out; what the actor told itself nobody sends again. */
+  #fail(message: Message<C>, error: AppError): void {
+    if (message.commandId === undefined) this.decided.fault ??= error;
+    this.decided.answers.push(() => message.reject?.(error));
+  }
+
+  #outcomeOf(state: S, message: Message<C>): Outcome {
+    return this.#known(message) ?? this.#late(message) ?? this.#decide(state, message);
+  }
+
+  /** Of a command that came before, in this turn or in an earlier one. */
+  #known({ commandId }: Message<C>): Outcome | undefined {
+    if (commandId === undefined) return undefined;
+    const known = this.#outcomes.get(commandId);
+    return known ?? this.decided.outcomes.find((each) => each.commandId === commandId)?.outcome;
+  }
+
+  /** Not kept: who asks for it anew has other time. */
+  #late({ deadline }: Message<C>): Outcome | undefined {
+    if (deadline === undefined || this.#now < deadline) return undefined;
+    return { ok: false, code: "too_late", message: "There was no time left to do this." };
+  }
+
+  #decide(state: S, message: Message<C>): Outcome {
+    const { command, commandId, deadline } = message;
+    let outcome: Outcome;
+    try {
+      outcome = { ok: true, value: this.#carryOut(state, command) };
+    } catch (error) {
+      if (!isAppError(error) || error.code === "internal") {
+        throw new Undecidable("A command could not be decided.", { cause: error });
+      }
+      outcome = { ok: false, code: error.code, message: error.message };
+      // What came too early stays on record as not carried out, and comes again.
+      if (error.retryable) return outcome;
+    }
+    if (deadline !== undefined) {
+      this.decided.deadline = Math.min(this.decided.deadline ?? deadline, deadline);
+    }
+    if (commandId === undefined) return outcome;
+    this.decided.commandIds.push(commandId);
+    if (!this.#behaviour.isRepeatable(command)) {
+      this.decided.outcomes.push({ commandId, outcome });
+    }
+    return outcome;
+  }
+
+  #carryOut(state: S, command: C): unknown {
+    const { events, writes, reply } = this.#behaviour.decide(state, command, this.#now);
+    for (const event of events) {
+      const seq = this.#seq + this.decided.events.length + 1;
+      this.decided.events.push({ seq, at: this.#now, event });
+    }
+    this.decided.writes.push(...writes);
+    return reply;
+  }
+}
+
+function answer<C>(message: Message<C>, outcome: Outcome): void {
+  if (outcome.ok) message.resolve?.(outcome.value);
+  else message.reject?.(new AppError(outcome.code, outcome.message));
+}

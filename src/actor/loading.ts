@@ -1,0 +1,56 @@
+import { errorMessage } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Behaviour } from "./behaviour.ts";
+import type { Journal, Loaded } from "./journal.ts";
+
+type Replay<S, E, W, C> = Pick<Behaviour<S, E, W, C>, "initial" | "upgrade" | "apply">;
+
+interface Source<S, E, W, C> {
+  id: string;
+  behaviour: Replay<S, E, W, C>;
+  journal: Pick<Journal<S, E, W>, "load">;
+  log: Log;
+}
+
+/** Throws what the behaviour throws. */
+function replay<S, E, W, C>(
+  id: string,
+  behaviour: Replay<S, E, W, C>,
+  { snapshot, events }: Loaded<S, E>,
+): S {
+  const state =
+    snapshot === undefined
+      ? behaviour.initial(id)
+      : behaviour.upgrade(snapshot.version, snapshot.state);
+  for (const { event, at } of events) behaviour.apply(state, event, at);
+  return state;
+}
+
+/**
+ * The state as it is on record. A snapshot only saves time: one that this
+ * release cannot read is left aside, as the record has every event.
+ */
+export async function stateOf<S, E, W, C>(
+  { id, behaviour, journal, log }: Source<S, E, W, C>,
+  loaded: Loaded<S, E>,
+): Promise<S> {
+  try {
+    return replay(id, behaviour, loaded);
+  } catch (error) {
+    const { snapshot } = loaded;
+    if (snapshot === undefined) throw error;
+    log.warn({ version: snapshot.version, error: errorMessage(error) }, "snapshot not readable");
+    const whole = await journal.load(id, "beginning");
+    if (whole === undefined) throw error;
+    // What somebody else has appended since is none of this activation's.
+    const events = whole.events.filter(({ seq }) => seq <= loaded.seq);
+    return replay(id, behaviour, { ...whole, events });
+  }
+}
+
+/** Gives `live`, which others hold, the content of `state`. Both are plain data. */
+export function become<S>(live: S, state: S): void {
+  const [to, from] = [live as Record<string, unknown>, state as Record<string, unknown>];
+  for (const name of Object.keys(to)) if (!(name in from)) delete to[name];
+  Object.assign(to, from);
+}
