@@ -235,9 +235,7 @@ export class Activation<S, E, W, C> {
   /** Throws the state in memory away for the one on record. */
   async #restore(state: S): Promise<void> {
     const { journal } = this.#parts;
-    const loaded = await this.#retrying(() =>
-      this.#hear(() => journal.load(this.id, "snapshot")),
-    );
+    const loaded = await this.#retrying(() => this.#hear(() => journal.load(this.id, "snapshot")));
     if (loaded === undefined) throw new AppError("session_deleted", "This session was deleted.");
     if (loaded.epoch !== this.#epoch || loaded.seq !== this.#seq) {
       throw new AppError("stale_epoch", "Another activation of this session has taken over.");

@@ -1,4 +1,4 @@
-import { AppError, isAppError } from "../base/errors.ts";
+import { AppError, isAppError, toAppError } from "../base/errors.ts";
 import { partitionOf } from "../base/partition.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import type { Timer } from "../base/runtime.ts";
@@ -17,6 +17,8 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   readonly #refused = { activations: 0, control: 0, requests: 0 };
   /** Others have taken these over; whether rightly is being asked. */
   readonly #disputed = new Set<string>();
+  /** Their record could not be replayed when it was tried last. */
+  readonly #unreadable = new Set<string>();
 
   constructor(parts: HostParts<S, E, W, C>) {
     this.#parts = parts;
@@ -103,18 +105,29 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     });
     const started = activation.start().then(
       (found) => {
+        this.#unreadable.delete(id);
         if (found) return;
         this.#forget(id, activation);
         throw new AppError("not_found", "There is no session with this id.");
       },
       (error: unknown) => {
         this.#forget(id, activation);
-        throw error;
+        throw this.#noteUnreadable(id, toAppError(error));
       },
     );
     const entry = { activation, started };
     this.#activations.set(id, entry);
     return entry;
+  }
+
+  /** It will be tried again, and fail again until somebody mends it: said once. */
+  #noteUnreadable(id: string, error: AppError): AppError {
+    if (error.code !== "internal" || this.#unreadable.has(id)) return error;
+    this.#unreadable.add(id);
+    const cause = error.cause instanceof Error ? error.cause.stack : String(error.cause ?? "");
+    const fields = { session_id: id, error: error.message, cause };
+    this.#parts.activation.log.error(fields, "session cannot be loaded");
+    return error;
   }
 
   #failed(activation: Activation<S, E, W, C>, error: AppError): void {

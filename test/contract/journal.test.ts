@@ -4,6 +4,7 @@ import type { CommandOutcome } from "../../src/actor/outcomes.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
+import { SNAPSHOT_VERSION } from "../../src/session/snapshot.ts";
 import { initialState, type SessionState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
 import { SessionJournal } from "../../src/store/session-journal.ts";
@@ -87,6 +88,62 @@ function journalContract(name: string, subject: () => Subject): void {
       expect((await journal.activate(id))?.seq).toBe(1);
     });
 
+    it("journal: what landed, and whose answer was lost, is not written again", async () => {
+      const { journal, create } = subject();
+      const id = await create();
+      await journal.activate(id);
+      const one = batch(id, 1, 0, 2);
+      await journal.append(one);
+      await journal.append(one);
+      expect(await codeOf(journal.append({ ...one, events: batch(id, 1, 0, 2).events }))).toBe(
+        "stale_epoch",
+      );
+      await journal.append(batch(id, 1, 2, 1));
+      expect((await journal.load(id, "beginning"))?.seq).toBe(3);
+      // Landed or not: when somebody else has it, that is what counts.
+      await journal.activate(id);
+      expect(await codeOf(journal.append(one))).toBe("stale_epoch");
+    });
+
+    it("journal: it is loaded without being taken over, from its beginning too", async () => {
+      const { journal, create, remove } = subject();
+      const id = await create();
+      const first = await journal.activate(id);
+      const state = { ...initialState(id), checkpoint: 7 };
+      await journal.append({
+        ...batch(id, 1, 0, 2),
+        snapshot: { version: SNAPSHOT_VERSION, state },
+      });
+      await journal.append(batch(id, 1, 2, 1));
+      const loaded = await journal.load(id, "snapshot");
+      expect(loaded).toMatchObject({ epoch: 1, seq: 3, snapshot: { seq: 2 } });
+      expect(loaded?.events.map(({ seq }) => seq)).toEqual([3]);
+      const whole = await journal.load(id, "beginning");
+      expect(whole?.snapshot).toBeUndefined();
+      expect(whole?.events.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+      expect(whole?.now).toBeGreaterThanOrEqual(first?.now ?? Number.NaN);
+      await journal.append(batch(id, 1, 3, 1));
+      await remove(id);
+      expect(await journal.load(id, "snapshot")).toBeUndefined();
+    });
+
+    it("journal: past its deadline, by the record's time, nothing of a batch is written", async () => {
+      const { journal, create } = subject();
+      const id = await create();
+      const { now = Number.NaN } = (await journal.activate(id)) ?? {};
+      const outcomes = [{ commandId: newId(), outcome: { ok: true as const, value: null } }];
+      for (const count of [0, 2]) {
+        const late = { ...batch(id, 1, 0, count), outcomes, deadline: now - 1 };
+        expect(await codeOf(journal.append(late))).toBe("too_late");
+      }
+      expect(await journal.load(id, "beginning")).toMatchObject({ seq: 0, outcomes: [] });
+      const inTime = { ...batch(id, 1, 0, 2), outcomes, deadline: now + 60_000 };
+      expect((await journal.append(inTime)).now).toBeGreaterThanOrEqual(now);
+      expect(await journal.load(id, "beginning")).toMatchObject({ seq: 2, outcomes });
+      // What is durable is so, even if its answer comes to be asked for too late.
+      await journal.append({ ...inTime, deadline: now - 1 });
+    });
+
     it("journal: of rival appends of one seq exactly one lands", async () => {
       const { journal, create } = subject();
       const id = await create();
@@ -110,6 +167,25 @@ function journalContract(name: string, subject: () => Subject): void {
       expect(loaded?.events.map(({ seq }) => seq)).toEqual([5]);
     });
 
+    it("journal: while releases change, each finds the newest snapshot that it can read", async () => {
+      const { journal, create } = subject();
+      const id = await create();
+      await journal.activate(id);
+      const at = async (seq: number, version: number): Promise<void> => {
+        const state = { ...initialState(id), checkpoint: version };
+        await journal.append({ ...batch(id, 1, seq, 1), snapshot: { version, state } });
+      };
+      await at(0, SNAPSHOT_VERSION - 1);
+      await at(1, SNAPSHOT_VERSION);
+      await at(2, SNAPSHOT_VERSION + 1);
+      await at(3, SNAPSHOT_VERSION + 1);
+      const loaded = await journal.load(id, "snapshot");
+      expect(loaded?.snapshot).toMatchObject({ seq: 2, version: SNAPSHOT_VERSION });
+      expect(loaded?.events.map(({ seq }) => seq)).toEqual([3, 4]);
+      await at(4, SNAPSHOT_VERSION + 2);
+      expect((await journal.load(id, "snapshot"))?.snapshot).toBeUndefined();
+    });
+
     it("journal: after a deletion nothing is appended or activated", async () => {
       const { journal, create, remove } = subject();
       const id = await create();
@@ -122,7 +198,9 @@ function journalContract(name: string, subject: () => Subject): void {
   });
 }
 
-const memory = new MemoryJournal<SessionState, SessionEvent, SessionWrite>();
+const memory = new MemoryJournal<SessionState, SessionEvent, SessionWrite>({
+  version: SNAPSHOT_VERSION,
+});
 journalContract("memory", () => ({
   journal: memory,
   create: async () => {

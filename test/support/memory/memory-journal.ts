@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Appended, Batch, Journal, Loaded, LoadFrom, Recorded } from "../../../src/actor/journal.ts";
+import type {
+  Appended,
+  Batch,
+  Journal,
+  Loaded,
+  LoadFrom,
+  Recorded,
+} from "../../../src/actor/journal.ts";
 import type { CommandOutcome } from "../../../src/actor/outcomes.ts";
 import { AppError } from "../../../src/base/errors.ts";
 
@@ -29,7 +36,7 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
   readonly #version: number;
   readonly #now: () => number;
 
-  constructor({ version = Number.POSITIVE_INFINITY, now = Date.now }: Knowing = {}) {
+  constructor({ version = Number.POSITIVE_INFINITY, now = () => Date.now() }: Knowing = {}) {
     this.#version = version;
     this.#now = now;
   }

@@ -22,9 +22,9 @@ function chunk(sequence: number): SessionCommand {
 }
 
 describe("deadline of an actor", () => {
-  const journal = new MemoryJournal<SessionState, SessionEvent, SessionWrite>();
-  const open: { stop(): Promise<void> }[] = [];
   let now = 1_700_000_000_000;
+  const journal = new MemoryJournal<SessionState, SessionEvent, SessionWrite>({ now: () => now });
+  const open: { stop(): Promise<void> }[] = [];
   afterEach(() => Promise.all(open.splice(0).map((each) => each.stop())));
 
   async function activate(outstanding: Outstanding) {
