@@ -28,6 +28,7 @@ import { Placement } from "./inference/placement.ts";
 import { claimAudioFolder } from "./store/audio-folder.ts";
 import { PostgresAudit } from "./store/audit.ts";
 import { FolderBlobs } from "./store/blobs.ts";
+import { PostgresCommandRecord } from "./store/command-record.ts";
 import { claimKeys, noteSigningKey } from "./store/installation-keys.ts";
 import { LiveBeat } from "./store/live-beat.ts";
 import { LiveLog } from "./store/live-log.ts";
@@ -94,7 +95,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     await watch.start();
     stack.push("signing keys", () => watch.stop());
   }
-  const messages = await openBus(config, log, stack);
+  const messages = await openBus(config, pool, log, stack);
   const liveLog = new LiveLog(pool, {
     segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
   });
@@ -109,7 +110,12 @@ type Messages = Pick<
 >;
 
 /** What processes tell each other. */
-async function openBus(config: Config, log: Log, stack: Stack): Promise<Messages> {
+async function openBus(
+  config: Config,
+  pool: Shared["pool"],
+  log: Log,
+  stack: Stack,
+): Promise<Messages> {
   const { natsUrl: url, natsToken: token, nodeName: name } = config;
   const bus = await named("NATS (NATS_URL)", connectBus({ url, token, name, log }));
   stack.push("bus connection", () => bus.close());
@@ -118,7 +124,12 @@ async function openBus(config: Config, log: Log, stack: Stack): Promise<Messages
   const revocations = new BusRevocations(line);
   revocations.start();
   stack.push("revocations", () => revocations.stop());
-  const commands = new CommandSender(line, commandQueue, systemRuntime);
+  const commands = new CommandSender({
+    line,
+    queue: commandQueue,
+    record: new PostgresCommandRecord(pool),
+    runtime: systemRuntime,
+  });
   commands.start();
   stack.push("command sender", () => commands.stop());
   const placement = new Placement({ runtime: systemRuntime });

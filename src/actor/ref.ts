@@ -2,8 +2,9 @@
 export interface ActorRef {
   /**
    * Sends a command and waits until its events are durable. Throws the
-   * refusal's AppError, or `timeout` (outcome unknown: safe to send again
-   * with the same `commandId`).
+   * refusal's AppError, `unavailable` when it was not carried out and never
+   * will be, or `outcome_unknown`: what was done tells whoever asks again with
+   * the same `commandId`.
    */
   ask(sessionId: string, command: ActorCommand, commandId: string): Promise<unknown>;
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { maySession, type SessionAction } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError, behind, unknownThing } from "../base/errors.ts";
-import { derivedId, isId, newId } from "../base/ids.ts";
+import { derivedId, isId } from "../base/ids.ts";
 import type { ConcernBook, ConcernRecord, Span } from "./concerns-book.ts";
 import {
   concernCategory,
@@ -12,8 +12,9 @@ import {
   presentConcern,
 } from "./concerns-schema.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { commandIdOf } from "./repeatable.ts";
 import { expectedUpdate, staleEdit } from "./representations.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, type Request, type Route } from "./route.ts";
 import type { SessionActors } from "./session-actors.ts";
 import {
   assertAllowed,
@@ -130,6 +131,7 @@ function triageConcern(ports: TriagePorts): Route {
     path: "/concerns/{concern_id}",
     id: "triageConcern",
     tag: "Concerns",
+    wish: true,
     summary: "Acknowledge, resolve, dismiss or reopen a concern",
     description:
       "By the session's owner, a moderator of its workspace, or an administrator. A privacy concern that points at a segment or a span is resolved for good with `redact`: the words there are taken out of the transcript, and no later reading brings them back.",
@@ -148,7 +150,7 @@ function triageConcern(ports: TriagePorts): Route {
       if (body.status === undefined && body.resolution === undefined) {
         throw new AppError("invalid_body", "Send `status`, `resolution`, or both.");
       }
-      const redactionId = redact ? await redactSpan(ports, grant) : undefined;
+      const redactionId = redact ? await redactSpan(ports, grant, request) : undefined;
       const change = {
         status: body.status,
         resolution: body.resolution?.trim(),
@@ -181,6 +183,7 @@ function wantsRedaction(
 async function redactSpan(
   { actors }: TriagePorts,
   { concern, principal }: ConcernGrant,
+  request: Pick<Request, "commandId">,
 ): Promise<string> {
   const { category, id, sessionId, span } = concern;
   if (category !== "privacy" || span === undefined) {
@@ -192,7 +195,7 @@ async function redactSpan(
   const redactionId = concern.redactionId ?? derivedId("redaction", id);
   const { from, to } = concern.segmentId === undefined ? inside(span) : span;
   const command = { type: "Redact", redactionId, from, to, label: "", byUserId: principal.id };
-  await actors.ask(sessionId, command, newId());
+  await actors.ask(sessionId, command, commandIdOf(request));
   return redactionId;
 }
 

@@ -3,11 +3,12 @@ import type { SessionAction } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError, behind, unknownThing } from "../base/errors.ts";
-import { isId, newId } from "../base/ids.ts";
+import { isId } from "../base/ids.ts";
 import { requireUser } from "./callers.ts";
 import { JOB_KINDS, type JobDirectory, type JobRecord } from "./jobs-directory.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
-import { defineRoute, type Reply, type Route } from "./route.ts";
+import { commandIdOf } from "./repeatable.ts";
+import { defineRoute, type Reply, type Request, type Route } from "./route.ts";
 import type { SessionActors } from "./session-actors.ts";
 import { requirePrincipal, requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
@@ -149,6 +150,7 @@ function cancelJob(ports: JobPorts): Route {
     path: "/jobs/{id}/cancel",
     id: "cancelJob",
     tag: "Job",
+    wish: true,
     summary: "Cancel a job that is queued or running",
     description:
       "By the session's owner or an administrator. A summary is not made. Of transcriptions only a repeated one can be cancelled: the text that stands stays, and the job can be repeated again. The first transcription is the session's text itself; it ends with the session. Cancelling again is answered the same.",
@@ -158,8 +160,8 @@ function cancelJob(ports: JobPorts): Route {
     responses: { 200: { description: "It is cancelled", schema: jobSchema } },
     errors: ["session_deleted", "forbidden", "not_found", "conflict"],
     resolve: ({ principal, params }) => requireJob(ports, principal, params.id, "session.jobs"),
-    async handle({ principal }, job: JobRecord) {
-      if (job.status !== "cancelled") await cancel(ports, job, requirePrincipal(principal).id);
+    async handle(request, job: JobRecord) {
+      if (job.status !== "cancelled") await cancel(ports, job, request);
       return replyWith(ports.allJobs, job.id, 200);
     },
   });
@@ -168,11 +170,12 @@ function cancelJob(ports: JobPorts): Route {
 async function cancel(
   { allJobs, actors }: JobPorts,
   { id, kind, sessionId, status }: JobRecord,
-  byUserId: string,
+  request: Pick<Request, "commandId" | "principal">,
 ): Promise<void> {
   if (status === "completed" || status === "failed") throw ended(status);
   if (kind === "transcription") {
-    await actors.ask(sessionId, { type: "CancelRedo", byUserId }, newId());
+    const byUserId = requirePrincipal(request.principal).id;
+    await actors.ask(sessionId, { type: "CancelRedo", byUserId }, commandIdOf(request));
     return;
   }
   if (await allJobs.cancelBatch(id)) return;
@@ -190,6 +193,7 @@ function transcribeAgain({ jobs, ...ports }: JobPorts & RedoPorts): Route {
     path: "/sessions/{session_id}/transcriptions",
     id: "transcribeAgain",
     tag: "Job",
+    wish: true,
     summary: "Recognise a session's stored audio once more",
     description:
       "By the session's owner or an administrator, with another engine, language or vocabulary when told. The session keeps its one transcription job, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not.",
@@ -201,11 +205,11 @@ function transcribeAgain({ jobs, ...ports }: JobPorts & RedoPorts): Route {
     errors: ["invalid_body", "forbidden", "not_found", "job_active", "session_deleted"],
     resolve: ({ principal, params }) =>
       requireSession(ports.directory, principal, params.session_id, "session.jobs"),
-    async handle({ body, params }, { principal }) {
-      const session = await ports.directory.get(params.session_id);
+    async handle(request, { principal }) {
+      const session = await ports.directory.get(request.params.session_id);
       const job = session === undefined ? undefined : await jobs.get(session.jobId);
       if (job === undefined) throw unknownJob();
-      await requestRedo(ports, job, body, principal.id);
+      await requestRedo(ports, job, request, principal.id);
       return replyWith(ports.allJobs, job.id, 202);
     },
   });

@@ -41,7 +41,7 @@ export const SHARED_PARAMETERS: JsonObject = {
     in: "header",
     required: false,
     description:
-      "Makes the request safe to repeat for 24 h: with the same key and body the first answer comes again, marked `Idempotency-Replayed: true`; with another body it is 422. A refused or failed attempt frees the key.",
+      "Makes the request safe to repeat for 24 h: with the same key and body the first answer comes again, marked `Idempotency-Replayed: true`; with another body it is 422. A refused or failed attempt frees the key. A wish to a session (an edit, a claim, a redaction, a redo) is carried out once for a key and body, and its answer is made anew: the key also tells what became of one that was answered with `outcome_unknown`.",
     schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
   },
 };

@@ -4,7 +4,7 @@ import { kindOfListing, onlyParameters } from "./known-parameters.ts";
 import { exampleOf } from "./openapi-examples.ts";
 import { type JsonObject, SchemaPrinter } from "./openapi-schemas.ts";
 import { COMMON_HEADERS, SHARED_HEADERS, SHARED_PARAMETERS, tagsOf } from "./openapi-shared.ts";
-import { isRepeatable } from "./repeatable.ts";
+import { isKept, isRepeatable } from "./repeatable.ts";
 import { isEdit, Representations } from "./representations.ts";
 import type { Credential, ResponseSpec, Route } from "./route.ts";
 import { ErrorBody } from "./schemas/error-body.ts";
@@ -86,9 +86,9 @@ export function errorCodesOf(route: Route): ErrorCode[] {
     codes.add("session_deleted");
   }
   if (isEdit(route)) codes.add("precondition_failed");
-  if (isRepeatable(route)) {
-    codes.add("idempotency_in_progress").add("idempotency_mismatch").add("invalid_parameter");
-  }
+  if (isRepeatable(route)) codes.add("invalid_parameter");
+  if (isKept(route)) codes.add("idempotency_in_progress").add("idempotency_mismatch");
+  if (route.wish === true) codes.add("outcome_unknown");
   return ERROR_CODES.filter((code) => codes.has(code));
 }
 
@@ -255,7 +255,7 @@ function answerHeaders(route: Route, status: number, representations: Representa
   if (status === 200 && representations.isTagged(route)) {
     headers.ETag = { $ref: "#/components/headers/ETag" };
   }
-  if ((status === 201 || status === 202) && isRepeatable(route)) {
+  if ((status === 201 || status === 202) && isKept(route)) {
     headers["Idempotency-Replayed"] = { $ref: "#/components/headers/Idempotency-Replayed" };
   }
   return headers;
@@ -278,6 +278,12 @@ function response(
   return printed;
 }
 
+function descriptionOf(status: number, codes: readonly ErrorCode[]): string {
+  const text = STATUS_TEXT[status] ?? "An error.";
+  if (!codes.includes("outcome_unknown")) return text;
+  return `${text} With \`outcome_unknown\` nobody can tell just now whether it was done: the same request with the same Idempotency-Key tells, and never does it twice.`;
+}
+
 function problem(status: number, codes: ErrorCode[], printer: SchemaPrinter): JsonObject {
   const headers: JsonObject = {
     ...COMMON_HEADERS,
@@ -291,7 +297,7 @@ function problem(status: number, codes: ErrorCode[], printer: SchemaPrinter): Js
     headers["Retry-After"] = { $ref: "#/components/headers/Retry-After" };
   }
   return {
-    description: STATUS_TEXT[status] ?? "An error.",
+    description: descriptionOf(status, codes),
     headers,
     content: { [JSON_TYPE]: { schema: printer.print(ErrorBody) } },
   };

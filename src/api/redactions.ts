@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
-import { newId } from "../base/ids.ts";
+import { commandIdOf } from "./repeatable.ts";
 import { defineRoute, type Route } from "./route.ts";
 import type { SessionActors } from "./session-actors.ts";
 import { requireSession } from "./sessions-access.ts";
@@ -39,6 +39,7 @@ export function redactionRoutes({ directory, actors }: RedactionPorts): Route[] 
     path: "/sessions/{session_id}/redactions",
     id: "redactSession",
     tag: "Session",
+    wish: true,
     summary: "Take out a time span, one speaker, or one speaker within a span, for good",
     description:
       "Every segment that touches the span loses its words, the audio of the span becomes silence, and summaries and the graph are made anew without it. With a speaker and no span it covers all that this voice says, also what is still to come. By the session's owner, a moderator of its workspace or an admin. It cannot be undone, and a redo does not bring it back.",
@@ -49,8 +50,9 @@ export function redactionRoutes({ directory, actors }: RedactionPorts): Route[] 
     errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.redact"),
-    async handle({ params, body: wish }, { principal }) {
-      const redactionId = newId();
+    async handle(request, { principal }) {
+      const { params, body: wish } = request;
+      const redactionId = commandIdOf(request);
       const { from, to } = spanOf(wish);
       const command = {
         type: "Redact" as const,

@@ -45,6 +45,11 @@ export interface Route {
    * compressed, once.
    */
   constant?: true;
+  /**
+   * A wish to a session's actor: a caller who is not told what became of it asks again with the same
+   * Idempotency-Key.
+   */
+  wish?: true;
   /** Called so often by so many that each call that went well is no line of the log. */
   frequent?: true;
   /** Members of that thing which change by themselves: an edit is not stale for them. */
@@ -104,6 +109,8 @@ export interface Request {
    */
   expected?: unknown;
   principal: Principal | undefined;
+  /** Of the command that it comes to: the same when it is repeated with its Idempotency-Key. */
+  commandId?: string;
   /** The caller's address, for per-address limits. */
   address: string;
   /** Aborted when the caller went away. */

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { maySession } from "../auth/policy.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
+import { commandIdOf } from "./repeatable.ts";
 import { expectedOf } from "./representations.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { presentRevised, revisedSegmentSchema, type SegmentFinder } from "./segments.ts";
@@ -39,6 +40,7 @@ export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
     path: "/sessions/{session_id}/segments/{segment_id}",
     id: "editSegment",
     tag: "Session",
+    wish: true,
     summary: "Correct a segment's text or speaker",
     description: "The recogniser never changes it again; a redo replaces it.",
     auth: ["bearer", "service_key"],
@@ -78,7 +80,7 @@ export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
       await actors.ask(
         sessionId,
         { type: "EditSegment", segmentId, editId, label, byUserId, ...revisionOf(request) },
-        newId(),
+        commandIdOf(request),
       );
       const found = await segments.find(sessionId, segmentId);
       if (found === undefined) throw new AppError("not_found", "There is no segment with this id.");

@@ -4,8 +4,9 @@ import type { SessionCommand } from "./sessions-outbox.ts";
 export interface SessionActors {
   /**
    * Sends a command and waits until its events are durable. Throws the
-   * actor's refusal, or `timeout` (outcome unknown: safe to send again with
-   * the same `commandId`).
+   * actor's refusal, `unavailable` when it was not carried out and never will
+   * be, or `outcome_unknown`: what was done tells whoever asks again with the
+   * same `commandId`.
    */
   ask(sessionId: string, command: SessionCommand, commandId: string): Promise<unknown>;
 }

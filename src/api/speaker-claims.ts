@@ -1,8 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { maySession } from "../auth/policy.ts";
 import { AppError } from "../base/errors.ts";
-import { isId, newId } from "../base/ids.ts";
+import { isId } from "../base/ids.ts";
 import type { ClaimSource } from "../session/status.ts";
+import { commandIdOf } from "./repeatable.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { uuid } from "./schemas/interface-types.ts";
 import type { SessionActors } from "./session-actors.ts";
@@ -70,6 +71,7 @@ export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClai
     path: "/sessions/{session_id}/speaker-claims",
     id: "claimSpeaker",
     tag: "Session",
+    wish: true,
     summary: "Claim a speaker label, or assign it to a user",
     auth: ["bearer"],
     params: sessionParams,
@@ -87,7 +89,8 @@ export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClai
     errors: ["invalid_body", "forbidden", "guest_access_closed", "not_found", "already_claimed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.claim"),
-    async handle({ body }, grant) {
+    async handle(request, grant) {
+      const { body } = request;
       const claimedUserId = await assigneeOf(assignees, grant, body);
       const command = {
         type: "Claim" as const,
@@ -97,7 +100,7 @@ export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClai
         byUserId: grant.principal.id,
         byOwner: grant.facts.relation === "owner",
       };
-      const claimed = (await actors.ask(grant.facts.id, command, newId())) as Claimed;
+      const claimed = (await actors.ask(grant.facts.id, command, commandIdOf(request))) as Claimed;
       return {
         status: 200,
         body: {

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { newId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
+import { commandIdOf } from "./repeatable.ts";
 import { defineRoute, type Route } from "./route.ts";
 import type { SessionActors } from "./session-actors.ts";
 import { requireSession } from "./sessions-access.ts";
@@ -21,6 +21,7 @@ export function speakerEditRoutes({ directory, actors }: SpeakerEditPorts): Rout
     path: "/sessions/{session_id}/speakers/merge",
     id: "mergeSpeakers",
     tag: "Session",
+    wish: true,
     summary: "Say that two labels are one voice",
     description: "The older label survives, whichever way they are named, and claims follow.",
     auth: ["bearer", "service_key"],
@@ -38,9 +39,10 @@ export function speakerEditRoutes({ directory, actors }: SpeakerEditPorts): Rout
     errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.edit"),
-    async handle({ params, body }) {
+    async handle(request) {
+      const { params, body } = request;
       const command = { type: "MergeSpeakers" as const, ...body };
-      const merged = await actors.ask(params.session_id, command, newId());
+      const merged = await actors.ask(params.session_id, command, commandIdOf(request));
       return { status: 200, body: merged };
     },
   });
@@ -49,6 +51,7 @@ export function speakerEditRoutes({ directory, actors }: SpeakerEditPorts): Rout
     path: "/sessions/{session_id}/speaker-claims/{label}",
     id: "unclaimSpeaker",
     tag: "Session",
+    wish: true,
     summary: "Take a claim back",
     description: "By whoever claimed the label, or by the session's owner. Idempotent.",
     auth: ["bearer"],
@@ -57,7 +60,8 @@ export function speakerEditRoutes({ directory, actors }: SpeakerEditPorts): Rout
     errors: ["forbidden", "guest_access_closed", "not_found"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.claim"),
-    async handle({ params }, { principal, facts }) {
+    async handle(request, { principal, facts }) {
+      const { params } = request;
       const byOwner = facts.relation === "owner";
       const command = {
         type: "Unclaim" as const,
@@ -65,7 +69,7 @@ export function speakerEditRoutes({ directory, actors }: SpeakerEditPorts): Rout
         byUserId: principal.id,
         byOwner,
       };
-      await actors.ask(params.session_id, command, newId());
+      await actors.ask(params.session_id, command, commandIdOf(request));
       return acknowledge("The claim was taken back.");
     },
   });

@@ -1,8 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
-import { isId, newId } from "../base/ids.ts";
+import { isId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { commandIdOf } from "./repeatable.ts";
+import { defineRoute, type Request, type Route } from "./route.ts";
 import type { SessionActors } from "./session-actors.ts";
 import { requirePrincipal } from "./sessions-access.ts";
 import type {
@@ -42,6 +43,8 @@ export const redoBody = Type.Object(
   { examples: [{ vocabulary: ["Rüti", "Kubernetes"] }] },
 );
 
+type RedoBody = Static<typeof redoBody> | undefined;
+
 /**
  * Queues another reading of the job's session. Throws `invalid_body` for what no
  * engine here can do, `job_active` while it is read, `session_deleted`.
@@ -49,7 +52,7 @@ export const redoBody = Type.Object(
 export async function requestRedo(
   { settings, actors, engines, languages }: Omit<RedoPorts, "jobs">,
   job: TranscriptionJob,
-  body: Static<typeof redoBody> | undefined,
+  { body, ...request }: Pick<Request, "commandId"> & { body: RedoBody },
   byUserId: string,
 ): Promise<void> {
   const { forced_language: forcedLanguage, engine, vocabulary } = body ?? {};
@@ -60,14 +63,20 @@ export async function requestRedo(
   if (language !== undefined && !languages.includes(language)) {
     throw new AppError("invalid_body", `No engine here speaks "${forcedLanguage}".`);
   }
-  if (job.sessionId === undefined) throw audioDeleted();
+  const { sessionId } = job;
+  if (sessionId === undefined) throw audioDeleted();
+  const ask = async (): Promise<void> => {
+    await actors.ask(sessionId, { type: "Redo", byUserId }, commandIdOf(request));
+  };
   if (job.status === "queued" || job.status === "running") {
+    // It may be this very wish that began it; the session knows.
+    if (request.commandId !== undefined) return ask();
     throw new AppError("job_active", "This job is queued or running already.");
   }
   // Before the reading begins: it looks at them then.
   await settings.save(job.id, { forcedLanguage, vocabulary });
   try {
-    await actors.ask(job.sessionId, { type: "Redo", byUserId }, newId());
+    await ask();
   } catch (error) {
     if (error instanceof AppError && error.code === "not_found") throw audioDeleted();
     throw error;
@@ -81,6 +90,7 @@ export function redoRoutes({ jobs, ...ports }: RedoPorts): Route[] {
     path: "/admin/jobs/transcriptions/{job_id}/redo",
     id: "redoTranscription",
     tag: "Admin",
+    wish: true,
     summary: "Recognise a session's stored audio once more",
     description:
       "The job keeps its id, and the text that stands stays until the new one replaces it in one step. Claims are kept.",
@@ -97,8 +107,8 @@ export function redoRoutes({ jobs, ...ports }: RedoPorts): Route[] {
       }
       return job;
     },
-    async handle({ principal, body }, job) {
-      await requestRedo(ports, job, body, requirePrincipal(principal).id);
+    async handle(request, job) {
+      await requestRedo(ports, job, request, requirePrincipal(request.principal).id);
       return acknowledge("The session is being recognised once more.");
     },
   });

@@ -1,3 +1,5 @@
+import { AppError } from "../base/errors.ts";
+
 /** Commands of one partition that are under way at once; the others are held back. */
 export const MAX_UNDER_WAY = 256;
 
@@ -6,7 +8,10 @@ export const ACK_WAIT = 30_000;
 
 /** Port: commands under way to the owner of their partition, each at least once or never. */
 export interface CommandQueue {
-  /** Settles when the queue has it; of two with one id it keeps one, for a while. */
+  /**
+   * Settles when the queue has it; of two with one id it keeps one, for a while. Rejects with
+   * `unavailable` when it certainly does not have it; else nobody can tell.
+   */
   put(partition: number, id: string, data: Uint8Array): Promise<void>;
   /** Hands it over without waiting for the queue. */
   post(partition: number, id: string, data: Uint8Array): void;
@@ -30,4 +35,12 @@ export interface QueuedCommand {
   again(ms: number): void;
   /** Nobody can read it. */
   drop(): void;
+}
+
+/** The queue does not have what it was given. */
+export function away(cause?: unknown): AppError {
+  return new AppError("unavailable", "The message bus is not reachable just now.", {
+    cause,
+    retryAfter: 2,
+  });
 }

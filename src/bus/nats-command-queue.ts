@@ -1,15 +1,23 @@
 import {
   type ConsumerMessages,
+  ErrorCode,
   headers,
   type JetStreamClient,
   type JsMsg,
   type NatsConnection,
+  NatsError,
 } from "nats";
 import { COMMAND_STREAM, commandSubject } from "../wire/subjects.ts";
-import type { CommandQueue, QueuedCommand } from "./command-queue.ts";
+import { away, type CommandQueue, type QueuedCommand } from "./command-queue.ts";
 import { consumerName, ensureCommandStream, resetConsumer } from "./command-stream.ts";
 
 const PUBLISH_TIMEOUT = 3_000;
+
+const REFUSALS: ReadonlySet<string> = new Set([
+  ErrorCode.NoResponders,
+  ErrorCode.ConnectionClosed,
+  ErrorCode.ConnectionDraining,
+]);
 
 /** Commands in a JetStream stream. When it or a consumer vanishes, reading makes it again. */
 export class NatsCommandQueue implements CommandQueue {
@@ -25,7 +33,11 @@ export class NatsCommandQueue implements CommandQueue {
   }
 
   async put(partition: number, id: string, data: Uint8Array): Promise<void> {
-    await this.#jetstream.publish(commandSubject(partition), data, { headers: headOf(id) });
+    try {
+      await this.#jetstream.publish(commandSubject(partition), data, { headers: headOf(id) });
+    } catch (error) {
+      throw isRefused(error) ? away(error) : error;
+    }
   }
 
   post(partition: number, id: string, data: Uint8Array): void {
@@ -57,6 +69,12 @@ export class NatsCommandQueue implements CommandQueue {
       messages.stop();
     }
   }
+}
+
+/** The server, or the connection, has said no; silence says nothing. */
+function isRefused(error: unknown): boolean {
+  if (!(error instanceof NatsError)) return false;
+  return error.api_error !== undefined || REFUSALS.has(error.code);
 }
 
 function headOf(id: string) {

@@ -113,6 +113,8 @@ export class PartitionInbox implements QueueOwner {
       return;
     }
     message.done();
+    // Who asked for it has gone to the record.
+    if (error.code === "too_late") return;
     const { code, message: text } = error;
     this.#reply(envelope, { id: envelope.id, ok: false, code, message: text });
     if (code === "internal") {

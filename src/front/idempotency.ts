@@ -1,8 +1,8 @@
 import type { IdempotencyBook } from "../api/idempotency-book.ts";
-import { isRepeatable } from "../api/repeatable.ts";
+import { isKept, isRepeatable } from "../api/repeatable.ts";
 import type { Reply, Request, Route } from "../api/route.ts";
 import { AppError, errorMessage } from "../base/errors.ts";
-import { isId } from "../base/ids.ts";
+import { derivedId, isId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { type AnswerKey, SealedAnswers } from "./sealed-answers.ts";
 
@@ -17,7 +17,8 @@ export interface IdempotencyOptions {
 /**
  * Runs a creating request once per Idempotency-Key. Only answers that created
  * something are kept: a refused or failed attempt changed nothing, and frees
- * its key.
+ * its key. A wish to a session comes to the same command whenever it is
+ * repeated with its key, also when nobody knows what became of it before.
  */
 export class Idempotency {
   readonly #book: IdempotencyBook;
@@ -52,6 +53,8 @@ export class Idempotency {
     }
     const key = this.#answers.key([callerOf(request), route.id, given]);
     const fingerprint = this.#answers.fingerprint(key, path, request.body);
+    request.commandId = derivedId("command", ...hex(key.keyHash, fingerprint));
+    if (!isKept(route)) return work();
     const verdict = await this.#book.begin({ keyHash: key.keyHash, fingerprint });
     if (verdict.kind === "run") return this.#first(key, verdict.attempt, request, work);
     if (verdict.kind === "answered") return replay(this.#answers.open(key, verdict.answer));
@@ -101,6 +104,10 @@ function sessionOf({ params }: Request, { body }: Reply): string | undefined {
   const answered = typeof body === "object" && body !== null ? body : {};
   const id = params.session_id ?? ("session_id" in answered ? answered.session_id : undefined);
   return typeof id === "string" && isId(id) ? id : undefined;
+}
+
+function hex(...hashes: Buffer[]): string[] {
+  return hashes.map((hash) => hash.toString("hex"));
 }
 
 function replay(reply: Reply): Reply {

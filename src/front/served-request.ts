@@ -16,6 +16,7 @@ export class ServedRequest implements Request {
   body: unknown = undefined;
   upload?: Upload;
   expected?: unknown;
+  commandId?: string;
 
   constructor(
     incoming: Incoming,

@@ -50,8 +50,11 @@ const SHAPES: { [T in Outside["type"]]: Shape } = {
   ConcernStored: { concernId: "string" },
 };
 
-/** The wishes of people, each of which counts once. The others are known again by what they name. */
-const WISHES: ReadonlySet<SessionCommand["type"]> = new Set([
+/**
+ * The wishes of people and the news of jobs, each of which counts once. The others are known again
+ * by what they name.
+ */
+const COUNT_ONCE: ReadonlySet<SessionCommand["type"]> = new Set([
   "Claim",
   "Unclaim",
   "Redo",
@@ -59,11 +62,13 @@ const WISHES: ReadonlySet<SessionCommand["type"]> = new Set([
   "EditSegment",
   "MergeSpeakers",
   "Redact",
+  "SummaryStored",
+  "ConcernStored",
 ]);
 
 /** True when the session may be told it again, however late. */
 export function isRepeatable({ type }: SessionCommand): boolean {
-  return !WISHES.has(type);
+  return !COUNT_ONCE.has(type);
 }
 
 /** A command as others may send it, or undefined: what effects tell is never taken from outside. */

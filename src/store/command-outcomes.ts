@@ -1,8 +1,8 @@
 import { type DatabaseTransactionConnection, type FragmentSqlToken, sql } from "slonik";
 import type { CommandOutcome } from "../actor/outcomes.ts";
 
-/** The transport forgets an undelivered command after one hour. */
-const KEPT = "2 hours";
+/** A caller may repeat a command with its key for a day; the transport forgets it within an hour. */
+const KEPT = "25 hours";
 const MOST = 4_096;
 
 /** Of `CommandOutcome`, the oldest first, as one JSON array. */

@@ -92,6 +92,11 @@ export class SessionHouse {
     return house;
   }
 
+  /** As the service itself. */
+  get serviceUrl(): string {
+    return this.#database.serviceUrl;
+  }
+
   /** As the role that owns the tables. */
   get ownerUrl(): string {
     return this.#database.ownerUrl;
