@@ -117,7 +117,9 @@ async function exchange(
 export function judge(error: unknown): Retry {
   if (error instanceof Unreachable) return { retryable: true };
   if (!(error instanceof ApiFailure)) return { retryable: false };
-  const { status, retryAfterMs } = error;
+  const { status, code, retryAfterMs } = error;
+  // It may have been done: to repeat it blindly might do it twice.
+  if (code === "outcome_unknown") return { retryable: false };
   return { retryable: status === 408 || status === 429 || status >= 500, retryAfterMs };
 }
 

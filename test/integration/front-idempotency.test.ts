@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { afterEach, describe, expect, it } from "vitest";
+import { commandIdOf } from "../../src/api/repeatable.ts";
 import { defineRoute, type Reply } from "../../src/api/route.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
@@ -67,11 +68,67 @@ async function start(work: () => Promise<Reply>, handlerTimeoutMs = 5_000) {
   return { post, runs: () => runs };
 }
 
+/** A front with one wish, which is told the command's id; the test decides what becomes of it. */
+async function startWish(work: (commandId: string) => Promise<Reply>) {
+  const wish = defineRoute({
+    method: "patch",
+    path: "/boxes/{id}",
+    id: "changeBox",
+    tag: "Session",
+    summary: "Change",
+    wish: true,
+    auth: ["bearer"],
+    params: Type.Object({ id: Type.String() }),
+    body: { kind: "json", schema: Type.Object({ name: Type.String() }) },
+    responses: { 200: { description: "Changed.", schema: Type.Unknown() } },
+    errors: [],
+    handle: (request) => work(commandIdOf(request)),
+  });
+  front = await startFront({ routes: [wish] });
+  const { base } = front;
+  const boxes = { one: newId(), other: newId() };
+  return async (given: { key?: string; user?: string; name?: string; box?: "one" | "other" }) => {
+    const { key, user = "ann", name = "a", box = "one" } = given;
+    const response = await fetch(`${base}/boxes/${boxes[box]}`, {
+      method: "PATCH",
+      headers: {
+        authorization: `Bearer user-${user}`,
+        "content-type": "application/json",
+        ...(key === undefined ? {} : { "idempotency-key": key }),
+      },
+      body: JSON.stringify({ name }),
+    });
+    return { status: response.status, code: response.headers.get("x-error-code") };
+  };
+}
+
 async function created(): Promise<Reply> {
   return { status: 201, headers: { Location: "/x" }, body: { id: newId(), secret: "s" } };
 }
 
 describe("front idempotency", () => {
+  it("asks for the same command whenever a wish is repeated, and keeps no answer of it", async () => {
+    const asked: string[] = [];
+    const change = await startWish(async (commandId) => {
+      asked.push(commandId);
+      if (asked.length === 1) throw new AppError("outcome_unknown", "Nobody knows.");
+      return { status: 200, body: {} };
+    });
+    const first = await change({ key: "k" });
+    expect(first).toEqual({ status: 503, code: "outcome_unknown" });
+    expect((await change({ key: "k" })).status).toBe(200);
+    expect((await change({ key: "k" })).status).toBe(200);
+    expect(asked).toHaveLength(3);
+    expect(new Set(asked).size).toBe(1);
+    // Another key, caller, thing or body is another command; without a key each one is.
+    const others = [{ key: "l" }, { user: "bob" }, { box: "other" as const }, { name: "b" }];
+    for (const other of others) await change({ key: "k", ...other });
+    await change({});
+    await change({});
+    expect(new Set(asked).size).toBe(7);
+    expect(await change({ key: "é" })).toMatchObject({ code: "invalid_parameter" });
+  });
+
   it("gives the first answer again, marked, with its headers", async () => {
     const { post, runs } = await start(created);
     const first = await post("k");
