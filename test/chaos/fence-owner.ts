@@ -70,9 +70,10 @@ const host = new ActorHost<SessionState, SessionEvent, SessionWrite, SessionComm
   maxActivations: 1_000,
   passivateAfter: 600_000,
   sweepEvery: 60_000,
+  onFenced: (partition): Promise<boolean> => owner.dispute(partition),
 });
 host.start();
-const owner = new PartitionOwner({
+const owner: PartitionOwner = new PartitionOwner({
   host: settings.name,
   table: new KvLeaseTable(bus, systemRuntime),
   runtime: systemRuntime,
