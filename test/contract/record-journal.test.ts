@@ -3,6 +3,7 @@ import type { NewChunk } from "../../src/api/upload-audio-store.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
+import { SNAPSHOT_VERSION } from "../../src/session/snapshot.ts";
 import { initialState } from "../../src/session/state.ts";
 import type { SegmentText, SessionWrite } from "../../src/session/write.ts";
 import { comparable } from "../support/record/contract-rows.ts";
@@ -341,7 +342,7 @@ describe("record: journal", () => {
       const { live, audio } = stand.b;
       const snapshot = await live.snapshot(world.session);
       return {
-        past: await stand.b.journal.activate(world.session),
+        past: { ...(await stand.b.journal.activate(world.session)), now: 0 },
         frames: await live.replay(world.session, 0, 100),
         snapshot: { ...snapshot, session: { ...snapshot.session, started_at: "", stopped_at: "" } },
         beat: await live.beat(world.session),
@@ -370,6 +371,70 @@ describe("record: journal", () => {
         [1, 2, 3].map(() => codeOf(others.append(batch(world, 0, [event], { epoch: 2 })))),
       );
       return { early, ahead, empty, twice: twice.sort(), seq: await seqOf(stand, session) };
+    });
+  });
+
+  it("record: a batch that landed is not written again, and none past its deadline", async () => {
+    const world = names();
+    const told = newId();
+    await onBoth(async (stand) => {
+      await start(stand, world);
+      const { session, job } = world;
+      const { journal } = stand.a;
+      const { now = Number.NaN } = (await journal.activate(session)) ?? {};
+      const event: SessionEvent = { type: "SummaryUpdated", jobId: job, summaryType: "s" };
+      const outcomes = [{ commandId: told, outcome: { ok: true as const, value: 1 } }];
+      const late = await codeOf(
+        journal.append(batch(world, 0, [event], { outcomes, deadline: now - 1 })),
+      );
+      const before = await stand.b.commands.fate(session, told, now - 1);
+      const once = batch(world, 0, [event], { outcomes, deadline: now + 60_000 });
+      const codes = [await codeOf(journal.append(once)), await codeOf(journal.append(once))];
+      const after = await stand.b.commands.fate(session, told, now - 1);
+      const other = await codeOf(
+        journal.append({ ...once, events: life(world, [])[0]?.events ?? [] }),
+      );
+      const rows = await comparable(stand, ["events", "outcomes"], session);
+      return { late, before, codes, after, other, rows };
+    });
+  });
+
+  it("record: who asks what became of a command waits for what is being written", async () => {
+    const world = names();
+    const told = newId();
+    await onBoth(async (stand) => {
+      await start(stand, world);
+      const { session } = world;
+      const { now = Number.NaN } = (await stand.a.journal.activate(session)) ?? {};
+      const release = await stand.hold(session, "update");
+      const outcomes = [{ commandId: told, outcome: { ok: true as const, value: 1 } }];
+      const append = codeOf(stand.a.journal.append(batch(world, 0, [], { outcomes })));
+      await stand.waiting(1);
+      const fate = stand.b.commands.fate(session, told, now - 1);
+      await stand.waiting(2);
+      await release();
+      return { code: await append, outcome: (await fate).outcome };
+    });
+  });
+
+  it("record: snapshots of two versions stand side by side", async () => {
+    const world = names();
+    await onBoth(async (stand) => {
+      await start(stand, world);
+      const { session } = world;
+      const { journal } = stand.a;
+      await journal.activate(session);
+      const state = initialState(session);
+      const seen = [];
+      for (const version of [SNAPSHOT_VERSION - 1, SNAPSHOT_VERSION, SNAPSHOT_VERSION + 1]) {
+        const seq = seen.length;
+        const event: SessionEvent = { type: "SummaryUpdated", jobId: session, summaryType: "s" };
+        await journal.append(batch(world, seq, [event], { snapshot: { version, state } }));
+        const { snapshot, events } = (await journal.load(session, "snapshot")) ?? {};
+        const whole = await journal.load(session, "beginning");
+        seen.push([snapshot, events?.length, whole?.events.length, whole?.snapshot]);
+      }
+      return [seen, await comparable(stand, ["snapshots"], session)];
     });
   });
 

@@ -1,7 +1,9 @@
-import type { Batch, Loaded } from "../../../src/actor/journal.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Batch, Loaded, LoadFrom } from "../../../src/actor/journal.ts";
 import type { CommandOutcome } from "../../../src/actor/outcomes.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import { REDACTED_SPAN } from "../../../src/session/placeholders.ts";
+import { SNAPSHOT_VERSION } from "../../../src/session/snapshot.ts";
 import type { SessionState } from "../../../src/session/state.ts";
 import type {
   CheckpointWrite,
@@ -12,13 +14,13 @@ import type {
 import { databaseError } from "./database-error.ts";
 import type { Conversation } from "./record-client.ts";
 import type { RecordTables } from "./record-tables.ts";
-import type { SegmentRow, SessionRow } from "./rows.ts";
+import type { SegmentRow, SessionRow, SnapshotRow } from "./rows.ts";
 import type { Statement } from "./statement.ts";
 
 export type SessionBatch = Batch<SessionState, SessionEvent, SessionWrite>;
 export type SessionPast = Loaded<SessionState, SessionEvent>;
 
-const OUTCOMES_KEPT = 2 * 3_600_000;
+const OUTCOMES_KEPT = 25 * 3_600_000;
 const MOST_OUTCOMES = 4_096;
 
 /** As a column of four bytes gives it back. */
@@ -40,15 +42,17 @@ export function readPast(
   s: Statement,
   t: RecordTables,
   id: string,
-): Pick<SessionPast, "snapshot" | "events" | "outcomes"> {
-  const newest = s.get(t.snapshots, id);
-  const from = newest?.seq ?? 0;
+  from: LoadFrom,
+): Pick<SessionPast, "now" | "snapshot" | "events" | "outcomes"> {
+  const newest = from === "snapshot" ? newestSnapshot(s, t, id) : undefined;
+  const known = newest?.seq ?? 0;
   const events = s
     .all(t.events, id)
-    .filter(({ seq }) => seq > from)
+    .filter(({ seq }) => seq > known)
     .sort((a, b) => a.seq - b.seq)
     .map(({ seq, at, payload }) => ({ seq, at, event: JSON.parse(payload) as SessionEvent }));
   return {
+    now: s.clock,
     snapshot: newest && {
       seq: newest.seq,
       version: newest.version,
@@ -57,6 +61,14 @@ export function readPast(
     events,
     outcomes: knownOutcomes(s, t, id),
   };
+}
+
+/** That this release can read. */
+function newestSnapshot(s: Statement, t: RecordTables, id: string): SnapshotRow | undefined {
+  return s
+    .all(t.snapshots, id)
+    .filter(({ version }) => version <= SNAPSHOT_VERSION)
+    .sort((a, b) => b.seq - a.seq || b.version - a.version)[0];
 }
 
 function knownOutcomes(s: Statement, t: RecordTables, id: string): CommandOutcome[] {
@@ -78,14 +90,15 @@ export async function passFence(
   s: Statement,
   t: RecordTables,
   batch: SessionBatch,
-): Promise<boolean> {
-  const { id, epoch, expectedSeq, events, commandIds } = batch;
+): Promise<{ now: number; tooLate: boolean } | undefined> {
+  const { id, epoch, expectedSeq, events, commandIds, deadline } = batch;
   const seq = expectedSeq + events.length;
   const passed =
     events.length === 0
       ? await s.lock(t.sessions, id, "update", asKnown(batch))
       : await s.update(t.sessions, id, () => ({ seq, updated_at: s.now }), asKnown(batch));
-  if (passed === undefined) return false;
+  if (passed === undefined) return undefined;
+  const now = s.clock;
   for (const event of events) {
     await s.insertNew(t.events, {
       session_id: id,
@@ -97,7 +110,24 @@ export async function passFence(
     });
   }
   for (const commandId of commandIds) await s.remove(t.outbox, commandId);
-  return true;
+  return { now, tooLate: deadline !== undefined && now > deadline };
+}
+
+/** Whether this very batch stands there already: the answer to it got lost. */
+export function hasLanded(
+  s: Statement,
+  t: RecordTables,
+  { id, epoch, events }: SessionBatch,
+): boolean {
+  const isStored = ({ seq, at, event }: SessionBatch["events"][number]): boolean => {
+    const row = s.get(t.events, `${id}:${seq}`);
+    return (
+      row?.epoch === epoch &&
+      row.at === toMilliseconds(at) &&
+      isDeepStrictEqual(JSON.parse(row.payload), JSON.parse(JSON.stringify(event)))
+    );
+  };
+  return s.get(t.sessions, id)?.epoch === epoch && events.length > 0 && events.every(isStored);
 }
 
 /** What goes with events: words, checkpoints, progress. */
@@ -257,4 +287,5 @@ export async function saveSnapshot(
   const seq = expectedSeq + events.length;
   const row = { session_id: id, seq, version, state: JSON.stringify(state), at: s.now };
   if (!(await s.insert(t.snapshots, row))) s.overwrite(t.snapshots, row, row);
+  await s.removeAll(t.snapshots, id, (each) => each.version < version - 1);
 }

@@ -45,7 +45,7 @@ export class RecordTables {
   readonly sessions = byId<SessionRow>("sessions");
   readonly chunks = ofSession<ChunkRow>("chunks", "session_id", "sequence");
   readonly events = ofSession<EventRow>("events", "session_id", "seq");
-  readonly snapshots = ofSession<SnapshotRow>("snapshots", "session_id");
+  readonly snapshots = ofSession<SnapshotRow>("versioned_snapshots", "session_id", "version");
   readonly checkpoints = ofSession<CheckpointRow>(
     "checkpoints",
     "session_id",

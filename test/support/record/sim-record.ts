@@ -1,4 +1,5 @@
 import type { Backlog } from "../../../src/actor/backlog.ts";
+import type { CommandRecord } from "../../../src/actor/command-record.ts";
 import type { Journal } from "../../../src/actor/journal.ts";
 import type { DeviceSessionStore } from "../../../src/api/device-sessions-store.ts";
 import type { ChunkStore } from "../../../src/api/upload-audio-store.ts";
@@ -25,6 +26,7 @@ export interface LiveRecord extends Pick<LiveSource, "replay" | "snapshot" | "be
 export interface HostRecord {
   readonly journal: Journal<SessionState, SessionEvent, SessionWrite>;
   readonly backlog: Backlog;
+  readonly commands: CommandRecord;
   readonly sessions: DeviceSessionStore;
   readonly chunks: ChunkStore;
   readonly audio: AudioSource;

@@ -1,6 +1,7 @@
 import type { DatabasePool } from "slonik";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import { PostgresChunkStore } from "../../../src/store/chunks.ts";
+import { PostgresCommandRecord } from "../../../src/store/command-record.ts";
 import { LiveBeat } from "../../../src/store/live-beat.ts";
 import { LiveLog } from "../../../src/store/live-log.ts";
 import { SessionAudio } from "../../../src/store/session-audio.ts";
@@ -20,6 +21,7 @@ export function sqlPorts(
   return {
     journal: new SessionJournal(pool, () => hooks.onFenced?.()),
     backlog: new SessionBacklog(pool),
+    commands: new PostgresCommandRecord(pool),
     sessions: new PostgresDeviceSessions(pool),
     chunks: new PostgresChunkStore(pool),
     audio: new SessionAudio(pool, (id, sha256) => hooks.readBytes(id, sha256)),

@@ -38,7 +38,7 @@ const SOURCES: Readonly<Record<TableName, Source>> = {
     columns: "session_id seq epoch at type payload".split(" "),
   },
   snapshots: {
-    table: "snapshots",
+    table: "versioned_snapshots",
     group: session,
     columns: "session_id seq version state at".split(" "),
   },

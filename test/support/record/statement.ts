@@ -40,6 +40,11 @@ export class Statement {
     return this.#transaction.startedAt;
   }
 
+  /** Unix ms: what time it is just now. */
+  get clock(): number {
+    return this.#server.runtime.now();
+  }
+
   get sees(): number {
     return this.#sees;
   }

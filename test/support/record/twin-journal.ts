@@ -1,5 +1,7 @@
 import type { Backlog, BacklogCommand } from "../../../src/actor/backlog.ts";
-import type { Journal, Recorded } from "../../../src/actor/journal.ts";
+import type { CommandFate, CommandRecord } from "../../../src/actor/command-record.ts";
+import type { Appended, Journal, LoadFrom, Recorded } from "../../../src/actor/journal.ts";
+import type { Outcome } from "../../../src/actor/outcomes.ts";
 import { AppError, isAppError } from "../../../src/base/errors.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import type { SessionState } from "../../../src/session/state.ts";
@@ -10,6 +12,7 @@ import {
 } from "../../../src/session/webhook-event.ts";
 import type { SessionWrite } from "../../../src/session/write.ts";
 import {
+  hasLanded,
   passFence,
   readPast,
   type SessionBatch,
@@ -21,6 +24,7 @@ import {
 import { projectEvents } from "./projections.ts";
 import type { Conversation, RecordClient } from "./record-client.ts";
 import type { RecordTables } from "./record-tables.ts";
+import type { Statement } from "./statement.ts";
 
 export interface TwinParts {
   client: RecordClient;
@@ -51,25 +55,39 @@ export class TwinJournal implements Journal<SessionState, SessionEvent, SessionW
       );
       if (taken === undefined) return undefined;
       const { epoch, seq } = taken;
-      return { epoch, seq, ...(await tx.run((s) => readPast(s, t, id))) };
+      return { epoch, seq, ...(await tx.run((s) => readPast(s, t, id, "snapshot"))) };
     });
   }
 
-  async append(batch: SessionBatch): Promise<void> {
+  load(id: string, from: LoadFrom): Promise<SessionPast | undefined> {
+    const { client, t } = this.#parts;
+    return client.transaction(async (tx) => {
+      const held = await tx.run((s) =>
+        s.lock(t.sessions, id, "share", ({ status }) => status !== "deleted"),
+      );
+      if (held === undefined) return undefined;
+      const { epoch, seq } = held;
+      return { epoch, seq, ...(await tx.run((s) => readPast(s, t, id, from))) };
+    });
+  }
+
+  async append(batch: SessionBatch): Promise<Appended> {
     // What the caller changes afterwards is not what was appended.
     const given = structuredClone(batch);
     try {
-      await this.#parts.client.transaction((tx) => this.#append(tx, given), { retries: 0 });
+      return await this.#parts.client.transaction((tx) => this.#append(tx, given), { retries: 0 });
     } catch (error) {
       if (isAppError(error, "stale_epoch")) this.#onFenced();
       throw error;
     }
   }
 
-  async #append(tx: Conversation, batch: SessionBatch): Promise<void> {
+  async #append(tx: Conversation, batch: SessionBatch): Promise<Appended> {
     const { t, newId } = this.#parts;
     const { id, events } = batch;
-    if (!(await tx.run((s) => passFence(s, t, batch)))) throw await refusal(tx, t, id);
+    const passed = await tx.run((s) => passFence(s, t, batch));
+    if (passed === undefined) return landedBefore(tx, t, batch);
+    if (passed.tooLate) throw new AppError("too_late", "The time for this is over.");
     await storeWrites(tx, t, id, batch.writes);
     if (events.length > 0) {
       await projectEvents({ tx, t, id, newId }, events);
@@ -78,15 +96,50 @@ export class TwinJournal implements Journal<SessionState, SessionEvent, SessionW
     const { outcomes, snapshot } = batch;
     if (outcomes.length > 0) await tx.run((s) => saveOutcomes(s, t, id, outcomes));
     if (snapshot !== undefined) await tx.run((s) => saveSnapshot(s, t, batch, snapshot));
+    return { now: passed.now };
   }
 }
 
-async function refusal(tx: Conversation, t: RecordTables, id: string): Promise<AppError> {
-  const session = await tx.run((s) => s.get(t.sessions, id));
-  if (session === undefined || session.status === "deleted") {
-    return new AppError("session_deleted", "This session was deleted.");
+/** Throws what else has refused it. */
+function landedBefore(tx: Conversation, t: RecordTables, batch: SessionBatch): Promise<Appended> {
+  return tx.run((s) => {
+    const session = s.get(t.sessions, batch.id);
+    if (session === undefined || session.status === "deleted") {
+      throw new AppError("session_deleted", "This session was deleted.");
+    }
+    if (hasLanded(s, t, batch)) return { now: s.clock };
+    throw new AppError("stale_epoch", "Another activation of this session has taken over.");
+  });
+}
+
+/** What became of commands, over tables in memory. */
+export class TwinCommandRecord implements CommandRecord {
+  readonly #parts: TwinParts;
+
+  constructor(parts: TwinParts) {
+    this.#parts = parts;
   }
-  return new AppError("stale_epoch", "Another activation of this session has taken over.");
+
+  now(): Promise<number> {
+    return this.#parts.client.query((s) => s.clock);
+  }
+
+  async fate(sessionId: string, commandId: string, deadline: number): Promise<CommandFate> {
+    const { client, t } = this.#parts;
+    const outcomeIn = (s: Statement): Outcome | undefined => {
+      const row = s.get(t.outcomes, `${sessionId}:${commandId}`);
+      return row === undefined ? undefined : (JSON.parse(row.outcome) as Outcome);
+    };
+    const known = await client.query(outcomeIn);
+    if (known !== undefined) return { outcome: known, isOver: false };
+    return client.transaction(
+      async (tx) => {
+        await tx.run((s) => s.lock(t.sessions, sessionId, "share"));
+        return tx.run((s) => ({ outcome: outcomeIn(s), isOver: s.clock > deadline }));
+      },
+      { retries: 0 },
+    );
+  }
 }
 
 async function enqueueJournalEvents(

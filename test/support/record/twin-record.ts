@@ -7,7 +7,7 @@ import type { Cast, HostHooks, HostRecord, RowOf, SimRecord, TableName } from ".
 import type { Table } from "./table.ts";
 import { TwinAudio } from "./twin-audio.ts";
 import { TwinChunks } from "./twin-chunks.ts";
-import { TwinBacklog, TwinJournal, type TwinParts } from "./twin-journal.ts";
+import { TwinBacklog, TwinCommandRecord, TwinJournal, type TwinParts } from "./twin-journal.ts";
 import { TwinLive } from "./twin-live.ts";
 import { TwinSessions } from "./twin-sessions.ts";
 
@@ -29,6 +29,7 @@ export class TwinRecord implements SimRecord {
     return {
       journal: new TwinJournal(parts, () => hooks.onFenced?.()),
       backlog: new TwinBacklog(parts),
+      commands: new TwinCommandRecord(parts),
       sessions: new TwinSessions(parts),
       chunks: new TwinChunks(parts),
       audio: new TwinAudio(parts, (id, sha256) => hooks.readBytes(id, sha256)),
