@@ -58,6 +58,9 @@ export class Idempotency {
     const verdict = await this.#book.begin({ keyHash: key.keyHash, fingerprint });
     if (verdict.kind === "run") return this.#first(key, verdict.attempt, request, work);
     if (verdict.kind === "answered") return replay(this.#answers.open(key, verdict.answer));
+    // It comes to the same command, of which the session answers every copy alike; and nobody may be
+    // left that could free the key.
+    if (verdict.kind === "running" && route.wish === true) return work();
     throw verdict.kind === "mismatch" ? mismatch() : inProgress();
   }
 

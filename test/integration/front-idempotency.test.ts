@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { afterEach, describe, expect, it } from "vitest";
 import { commandIdOf } from "../../src/api/repeatable.ts";
@@ -5,6 +6,7 @@ import { defineRoute, type Reply } from "../../src/api/route.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { startFront, type TestFront } from "../support/front.ts";
+import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";
 
 let front: TestFront | undefined;
 
@@ -69,9 +71,13 @@ async function start(work: () => Promise<Reply>, handlerTimeoutMs = 5_000) {
 }
 
 /** A front with one wish, which is told the command's id; the test decides what becomes of it. */
-async function startWish(work: (commandId: string) => Promise<Reply>) {
+async function startWish(
+  work: (commandId: string) => Promise<Reply>,
+  { method = "patch" as "patch" | "post", book = new MemoryIdempotencyBook() } = {},
+) {
+  const answer = { description: "Done.", schema: Type.Unknown() };
   const wish = defineRoute({
-    method: "patch",
+    method,
     path: "/boxes/{id}",
     id: "changeBox",
     tag: "Session",
@@ -80,17 +86,18 @@ async function startWish(work: (commandId: string) => Promise<Reply>) {
     auth: ["bearer"],
     params: Type.Object({ id: Type.String() }),
     body: { kind: "json", schema: Type.Object({ name: Type.String() }) },
-    responses: { 200: { description: "Changed.", schema: Type.Unknown() } },
+    responses: method === "post" ? { 201: answer } : { 200: answer },
     errors: [],
     handle: (request) => work(commandIdOf(request)),
   });
-  front = await startFront({ routes: [wish] });
+  const idempotency = { book, secret: randomBytes(32) };
+  front = await startFront({ routes: [wish], idempotency });
   const { base } = front;
   const boxes = { one: newId(), other: newId() };
   return async (given: { key?: string; user?: string; name?: string; box?: "one" | "other" }) => {
     const { key, user = "ann", name = "a", box = "one" } = given;
     const response = await fetch(`${base}/boxes/${boxes[box]}`, {
-      method: "PATCH",
+      method: method.toUpperCase(),
       headers: {
         authorization: `Bearer user-${user}`,
         "content-type": "application/json",
@@ -127,6 +134,22 @@ describe("front idempotency", () => {
     await change({});
     expect(new Set(asked).size).toBe(7);
     expect(await change({ key: "é" })).toMatchObject({ code: "invalid_parameter" });
+  });
+
+  it("tells what became of a wish that creates, though its key could not be freed", async () => {
+    const book = new MemoryIdempotencyBook();
+    book.release = () => Promise.reject(new AppError("unavailable", "The record is away."));
+    const asked: string[] = [];
+    const work = async (commandId: string): Promise<Reply> => {
+      asked.push(commandId);
+      if (asked.length === 1) throw new AppError("outcome_unknown", "Nobody knows.");
+      return { status: 201, body: {} };
+    };
+    const redact = await startWish(work, { method: "post", book });
+    expect(await redact({ key: "k" })).toEqual({ status: 503, code: "outcome_unknown" });
+    expect(await redact({ key: "k" })).toEqual({ status: 201, code: null });
+    expect(new Set(asked).size).toBe(1);
+    expect(await redact({ key: "k", name: "b" })).toMatchObject({ code: "idempotency_mismatch" });
   });
 
   it("gives the first answer again, marked, with its headers", async () => {
