@@ -1,17 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { NewChunk } from "../../src/api/upload-audio-store.ts";
-import { isAppError } from "../../src/base/errors.ts";
+import { describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import { SNAPSHOT_VERSION } from "../../src/session/snapshot.ts";
 import { initialState } from "../../src/session/state.ts";
 import type { SegmentText, SessionWrite } from "../../src/session/write.ts";
 import { comparable } from "../support/record/contract-rows.ts";
-import { openSql, openTwin, type Stand } from "../support/record/contract-stand.ts";
+import type { Stand } from "../support/record/contract-stand.ts";
+import {
+  AT,
+  bothRecords,
+  chunk,
+  codeOf,
+  names,
+  start,
+  type World,
+} from "../support/record/contract-world.ts";
 import type { SessionBatch } from "../support/record/journal-statements.ts";
 import type { TableName } from "../support/record/sim-record.ts";
 
-const AT = 1_700_000_000_000;
 const ALL: TableName[] = [
   "sessions",
   "chunks",
@@ -28,95 +34,6 @@ const ALL: TableName[] = [
   "redactions",
   "audit",
 ];
-
-let twin: Stand;
-let sql: Stand;
-
-beforeAll(async () => {
-  twin = openTwin();
-  sql = await openSql();
-});
-afterAll(async () => {
-  await Promise.all([twin.close(), sql.close()]);
-});
-
-/** Does the same on both; what comes of it must be the same. */
-async function onBoth<T>(script: (stand: Stand) => Promise<T>): Promise<T> {
-  const [ours, theirs] = [await script(twin), await script(sql)];
-  expect(ours).toEqual(theirs);
-  return theirs;
-}
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  try {
-    await work;
-    return "none";
-  } catch (error) {
-    return isAppError(error) ? error.code : String(error);
-  }
-}
-
-interface World {
-  session: string;
-  job: string;
-  user: string;
-  device: string;
-  workspace: string;
-  webhook: string;
-}
-
-function names(): World {
-  const [session = "", job = "", user = "", device = "", workspace = "", webhook = ""] = Array.from(
-    { length: 6 },
-    () => newId(),
-  );
-  return { session, job, user, device, workspace, webhook };
-}
-
-async function start(stand: Stand, world: World): Promise<void> {
-  const { user, device, workspace, webhook } = world;
-  await stand.add({
-    users: [{ id: user, name: "Ann", email: `${user}@example.org` }],
-    devices: [
-      {
-        id: device,
-        workspace_id: workspace,
-        owner_id: user,
-        last_seen_at: null,
-        telemetry: "{}",
-        firmware: "",
-      },
-    ],
-    webhooks: [{ id: webhook, workspace_id: workspace, event_types: "[]", enabled: true }],
-  });
-  await stand.a.sessions.start({
-    id: world.session,
-    jobId: world.job,
-    workspaceId: workspace,
-    ownerId: user,
-    deviceId: device,
-    title: "T",
-    language: "en",
-    vocabulary: ["Rüti"],
-    workshopId: undefined,
-  });
-}
-
-function chunk({ session }: World, sequence: number, id: string): NewChunk {
-  return {
-    id,
-    sessionId: session,
-    sequence,
-    mediaType: "audio/wav",
-    filename: "a.wav",
-    bytes: 64_044,
-    sha256: String(sequence).padStart(64, "0"),
-    frames: 32_000,
-    sampleRate: 16_000,
-    durationSeconds: 2,
-    recordedAt: AT,
-  };
-}
 
 function batch(
   { session }: World,
@@ -311,6 +228,8 @@ function life(world: World, ids: string[]): SessionBatch[] {
     }),
   ];
 }
+
+const onBoth = bothRecords();
 
 describe("record: journal", () => {
   it("record: a life of a session leaves the same rows in every table", async () => {

@@ -1,10 +1,13 @@
 import type { Backlog } from "../../../src/actor/backlog.ts";
 import type { CommandRecord } from "../../../src/actor/command-record.ts";
 import type { Journal } from "../../../src/actor/journal.ts";
+import type { AudioStreamStore, UnsealedChunks } from "../../../src/api/audio-stream-store.ts";
 import type { DeviceSessionStore } from "../../../src/api/device-sessions-store.ts";
+import type { SegmentEdits } from "../../../src/api/segments-edit.ts";
 import type { ChunkStore } from "../../../src/api/upload-audio-store.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import type { AudioSource } from "../../../src/inference/audio-source.ts";
+import type { DeletionRecords } from "../../../src/jobs/session-erasure.ts";
 import type { LiveSource } from "../../../src/live/live-source.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import type { SessionState } from "../../../src/session/state.ts";
@@ -29,6 +32,10 @@ export interface HostRecord {
   readonly commands: CommandRecord;
   readonly sessions: DeviceSessionStore;
   readonly chunks: ChunkStore;
+  readonly streams: AudioStreamStore;
+  readonly unsealed: UnsealedChunks;
+  readonly edits: SegmentEdits;
+  readonly deletion: DeletionRecords;
   readonly audio: AudioSource;
   readonly live: LiveRecord;
   /** The process is gone: nothing that it asked for is ever answered. */

@@ -1,13 +1,17 @@
 import type { DatabasePool } from "slonik";
 import type { Runtime } from "../../../src/base/runtime.ts";
+import { PostgresAudioStreams } from "../../../src/store/audio-streams.ts";
 import { PostgresChunkStore } from "../../../src/store/chunks.ts";
 import { PostgresCommandRecord } from "../../../src/store/command-record.ts";
 import { LiveBeat } from "../../../src/store/live-beat.ts";
 import { LiveLog } from "../../../src/store/live-log.ts";
+import { PostgresSegmentEdits } from "../../../src/store/segment-edits.ts";
 import { SessionAudio } from "../../../src/store/session-audio.ts";
 import { SessionBacklog } from "../../../src/store/session-backlog.ts";
+import { PostgresSessionDeletion } from "../../../src/store/session-deletion.ts";
 import { SessionJournal } from "../../../src/store/session-journal.ts";
 import { PostgresDeviceSessions } from "../../../src/store/sessions-device.ts";
+import { PostgresUnsealedChunks } from "../../../src/store/unsealed-chunks.ts";
 import type { HostHooks, HostRecord } from "./sim-record.ts";
 
 /** The service's own stores over a pool. */
@@ -24,6 +28,10 @@ export function sqlPorts(
     commands: new PostgresCommandRecord(pool),
     sessions: new PostgresDeviceSessions(pool),
     chunks: new PostgresChunkStore(pool),
+    streams: new PostgresAudioStreams(pool),
+    unsealed: new PostgresUnsealedChunks(pool),
+    edits: new PostgresSegmentEdits(pool),
+    deletion: new PostgresSessionDeletion(pool),
     audio: new SessionAudio(pool, (id, sha256) => hooks.readBytes(id, sha256)),
     live: {
       replay: (id, fromSeq, limit) => log.replay(id, fromSeq, limit),

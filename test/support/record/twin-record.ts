@@ -7,9 +7,13 @@ import type { Cast, HostHooks, HostRecord, RowOf, SimRecord, TableName } from ".
 import type { Table } from "./table.ts";
 import { TwinAudio } from "./twin-audio.ts";
 import { TwinChunks } from "./twin-chunks.ts";
+import { TwinDeletion } from "./twin-deletion.ts";
+import { TwinEdits } from "./twin-edits.ts";
 import { TwinBacklog, TwinCommandRecord, TwinJournal, type TwinParts } from "./twin-journal.ts";
 import { TwinLive } from "./twin-live.ts";
 import { TwinSessions } from "./twin-sessions.ts";
+import { TwinStreams } from "./twin-streams.ts";
+import { TwinUnsealed } from "./twin-unsealed.ts";
 
 /** The record in memory: tables, locks and moods, and no SQL. */
 export class TwinRecord implements SimRecord {
@@ -32,6 +36,10 @@ export class TwinRecord implements SimRecord {
       commands: new TwinCommandRecord(parts),
       sessions: new TwinSessions(parts),
       chunks: new TwinChunks(parts),
+      streams: new TwinStreams(parts),
+      unsealed: new TwinUnsealed(parts),
+      edits: new TwinEdits(parts),
+      deletion: new TwinDeletion(parts),
       audio: new TwinAudio(parts, (id, sha256) => hooks.readBytes(id, sha256)),
       live: new TwinLive(parts),
       kill: () => client.kill(),

@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import type { AudioPiece, StreamSettings } from "../../src/api/audio-stream-store.ts";
+import { newId } from "../../src/base/ids.ts";
+import { comparable } from "../support/record/contract-rows.ts";
+import type { Stand } from "../support/record/contract-stand.ts";
+import {
+  bothRecords,
+  chunk,
+  codeOf,
+  names,
+  start,
+  type World,
+} from "../support/record/contract-world.ts";
+import type { TableName } from "../support/record/sim-record.ts";
+
+const AUDIO: TableName[] = ["sessions", "chunks", "outbox", "streams", "pieces"];
+const SETTINGS: StreamSettings = {
+  encoding: "pcm_s16le",
+  sampleRate: 16_000,
+  channels: 1,
+  framing: "packet",
+  interim: false,
+};
+const FORMAT = { mediaType: "audio/pcm", sampleRate: 16_000 };
+
+const onBoth = bothRecords();
+
+function piece(sequence: number, n: number): AudioPiece {
+  const data = Uint8Array.of(n, n + 1, n + 2, n + 3);
+  return { sequence, piece: n, format: FORMAT, frames: 2, data, streamBytes: 4 };
+}
+
+function rowsOf(stand: Stand, { session }: World) {
+  return comparable(stand, AUDIO, session);
+}
+
+describe("record: audio", () => {
+  it("record: uploads are taken, known again and refused alike, and stand in the tables alike", async () => {
+    const world = names();
+    const [first, second, late] = [0, 1, 2].map((sequence) => chunk(world, sequence));
+    if (first === undefined || second === undefined || late === undefined) throw new Error("three");
+    const seen = await onBoth(async (stand) => {
+      await start(stand, world);
+      const { chunks, sessions } = stand.a;
+      const store = async (...args: Parameters<typeof chunks.store>) => {
+        const { chunk: stored, created } = await chunks.store(...args);
+        return { stored, created };
+      };
+      const other = { ...first, id: newId(), sha256: "f".repeat(64) };
+      return {
+        created: await store(first),
+        again: await store({ ...first, id: newId() }),
+        conflict: await codeOf(store(other)),
+        tooFar: await codeOf(store(chunk(world, 100_000))),
+        known: await chunks.find(world.session, 0, first.sha256),
+        unknown: await chunks.find(world.session, 7, first.sha256),
+        together: await Promise.all([store(second), codeOf(store(other)), codeOf(store(other))]),
+        stop: await codeOf(stop(stand, world, 2)),
+        stoppedAgain: await codeOf(stop(stand, world, 2)),
+        otherEnd: await codeOf(stop(stand, world, 5)),
+        late: await store(late),
+        beyond: await codeOf(store(chunk(world, 3))),
+        recording: await sessions.recording(world.device),
+        rows: await rowsOf(stand, world),
+      };
+    });
+    expect(seen).toMatchObject({ conflict: "chunk_conflict", beyond: "session_ended" });
+  });
+
+  it("record: an upload that meets a stop lands before it, or is told that it came too late", async () => {
+    const world = names();
+    const uploads = [0, 1].map((sequence) => chunk(world, sequence));
+    await onBoth(async (stand) => {
+      await start(stand, world);
+      const release = await stand.hold(world.session, "update");
+      const stopped = stop(stand, world, undefined);
+      await stand.waiting(1);
+      const stored = uploads.map((each) => codeOf(stand.b.chunks.store(each)));
+      await release();
+      await stopped;
+      return { stored: await Promise.all(stored), rows: await rowsOf(stand, world) };
+    });
+  });
+
+  it("record: no session in a group of uploads waits for one whose row is held", async () => {
+    const [held, free] = [names(), names()];
+    const uploads = [chunk(held, 0), chunk(free, 0)];
+    await onBoth(async (stand) => {
+      await start(stand, held);
+      await start(stand, free);
+      const release = await stand.hold(held.session, "no key update");
+      const [waits, goes] = uploads.map((each) => stand.a.chunks.store(each));
+      const early = await goes;
+      await release();
+      return [early?.created, (await waits)?.created, await rowsOf(stand, held)];
+    });
+  });
+
+  it("record: a stream's pieces, its end and its chunk stand in the tables alike", async () => {
+    const world = names();
+    const sealed = chunk(world, 0);
+    await onBoth(async (stand) => {
+      await start(stand, world);
+      const { session } = world;
+      const { streams, unsealed, chunks, audio } = stand.a;
+      const none = await codeOf(streams.take(session));
+      const hold = await streams.take(session, SETTINGS);
+      const begun = await streams.begin(hold, undefined, piece(0, 0));
+      const again = await streams.begin(hold, undefined, piece(0, 0));
+      await streams.append(hold, piece(0, 1));
+      await streams.append(hold, piece(0, 1));
+      const gap = await codeOf(streams.append(hold, piece(0, 3)));
+      const uploaded = await codeOf(chunks.store(chunk(world, 0)));
+      const newer = await stand.b.streams.take(session);
+      const superseded = await codeOf(streams.append(hold, piece(0, 2)));
+      await stand.b.streams.append(newer, piece(0, 2));
+      const before = await rowsOf(stand, world);
+      const pieces = await audio.pieces(session, 0, 1, 10);
+      const whole = await unsealed.read({ sessionId: session, sequence: 0 });
+      const [stale, done] = [await unsealed.seal(sealed, 2), await unsealed.seal(sealed, 3)];
+      return {
+        none,
+        sequences: [begun.sequence, again.sequence, again.outbox.length],
+        gap,
+        uploaded,
+        newer,
+        superseded,
+        before,
+        pieces: pieces.map(({ data, ...rest }) => ({
+          ...rest,
+          data: Buffer.from(data).toString("hex"),
+        })),
+        interim: await audio.wantsInterim(session),
+        whole: { ...whole, data: whole?.data.toString("hex") },
+        stale,
+        done: done?.chunk,
+        left: await unsealed.of(session),
+        lateWriter: await codeOf(stand.b.streams.append(newer, piece(0, 3))),
+        stop: await codeOf(stop(stand, world, 0)),
+        ended: await codeOf(stand.b.streams.begin(newer, 0, piece(1, 0))),
+        rows: await rowsOf(stand, world),
+      };
+    });
+  });
+});
+
+function stop(stand: Stand, world: World, lastSequence: number | undefined) {
+  return stand.a.sessions.stop({ deviceId: world.device, sessionId: undefined, lastSequence });
+}
