@@ -7,7 +7,7 @@ import {
   type QueryResultRow,
   SchemaValidationError,
 } from "slonik";
-import { steadyDriver } from "./steady-driver.ts";
+import { type DriverFactory, steadyDriver } from "./steady-driver.ts";
 
 export interface PoolOptions {
   maximumPoolSize: number;
@@ -15,6 +15,8 @@ export interface PoolOptions {
   statementTimeout?: number;
   /** Milliseconds without an answer after which the connection counts as dead. */
   silenceTimeout?: number;
+  /** Comes between the pool and its connections; for those who decide when what is asked. */
+  wrapDriver?: (driver: DriverFactory) => DriverFactory;
 }
 
 /** Checks every row against the zod schema of its query, so that a drifted column is named at once. */
@@ -43,12 +45,12 @@ const typeParsers = [
  */
 export function createPool(url: string, options: PoolOptions): Promise<DatabasePool> {
   const { maximumPoolSize, statementTimeout = 15_000 } = options;
-  const { silenceTimeout = statementTimeout + 2_000 } = options;
+  const { silenceTimeout = statementTimeout + 2_000, wrapDriver = (driver) => driver } = options;
   return createSlonikPool(url, {
     captureStackTrace: false,
     connectionRetryLimit: 1,
     connectionTimeout: 5_000,
-    driverFactory: steadyDriver(silenceTimeout),
+    driverFactory: wrapDriver(steadyDriver(silenceTimeout)),
     // A process that stands still keeps its locks for so long: its sessions' next owner waits.
     idleInTransactionSessionTimeout: 5_000,
     idleTimeout: 60_000,

@@ -3,7 +3,7 @@ import { createPgDriverFactory } from "@slonik/pg-driver";
 import { ConnectionError } from "slonik";
 import { errorMessage } from "../base/errors.ts";
 
-type DriverFactory = ReturnType<typeof createPgDriverFactory>;
+export type DriverFactory = ReturnType<typeof createPgDriverFactory>;
 type Driver = Awaited<ReturnType<DriverFactory>>;
 type DriverClient = Awaited<ReturnType<Driver["createClient"]>>;
 type Subscribe = (event: "destroy", listener: () => void) => unknown;

@@ -51,9 +51,11 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Starts a server on a free port with its data in a scratch folder. */
-export async function startPostgres(options: { durable?: boolean } = {}): Promise<TestPostgres> {
-  const folder = makeScratchFolder("postgres");
+/** Starts a server on a free port with its data in a scratch folder, on a disk or in memory. */
+export async function startPostgres(
+  options: { durable?: boolean; inMemory?: boolean } = {},
+): Promise<TestPostgres> {
+  const folder = makeScratchFolder("postgres", options.inMemory);
   const access = await makeAccess();
   const user = chooseUser(folder);
   const binaries = locateBinaries(PROJECT, user);
@@ -95,6 +97,16 @@ export async function createTemplate(
   await createDatabase(adminUrlOf(access, "postgres"), TEMPLATE);
   await prepareSchema(adminUrlOf(access, TEMPLATE));
   await migrate(postgresUrl(OWNER_ROLE, access.ownerPassword, access.port, TEMPLATE));
+}
+
+/** A copy of the template that `createTemplate` made on that server. */
+export function cloneTemplate(access: PostgresAccess): Promise<TestDatabase> {
+  return createFrom(access, TEMPLATE);
+}
+
+/** The template itself, for who has more to do to it; as the superuser. */
+export function templateUrl(access: PostgresAccess): string {
+  return adminUrlOf(access, TEMPLATE);
 }
 
 /**

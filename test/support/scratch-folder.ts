@@ -1,4 +1,12 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -9,6 +17,8 @@ import {
 
 const PREFIX = "voice-test-";
 const OWNERS = "owners.json";
+/** A file system without a disk, where there is one. */
+const MEMORY = "/dev/shm";
 
 interface Owners {
   /** The test run. */
@@ -18,11 +28,12 @@ interface Owners {
 }
 
 /**
- * A folder below the system's temporary one, for a server of the tests. Folders of runs that were
+ * A folder below the system's temporary one, or in memory, for a server of the tests. Folders of runs that were
  * killed are swept, and the servers that they left are ended: see `sweepScratchFolders`.
  */
-export function makeScratchFolder(purpose: string): string {
-  const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${purpose}-`));
+export function makeScratchFolder(purpose: string, inMemory = false): string {
+  const parent = inMemory && existsSync(MEMORY) ? MEMORY : tmpdir();
+  const folder = mkdtempSync(join(parent, `${PREFIX}${purpose}-`));
   // PostgreSQL, as another user below root, has to pass through
   chmodSync(folder, 0o711);
   writeOwners(folder, { run: identifyProcess(process.pid) });
@@ -35,8 +46,10 @@ export function noteServer(folder: string, pid: number): void {
 }
 
 export function sweepScratchFolders(): void {
-  for (const name of readdirSync(tmpdir())) {
-    if (name.startsWith(PREFIX)) sweep(join(tmpdir(), name));
+  for (const parent of [tmpdir(), MEMORY].filter((folder) => existsSync(folder))) {
+    for (const name of readdirSync(parent)) {
+      if (name.startsWith(PREFIX)) sweep(join(parent, name));
+    }
   }
 }
 

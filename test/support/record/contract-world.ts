@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import type { NewChunk } from "../../../src/api/upload-audio-store.ts";
-import { isAppError } from "../../../src/base/errors.ts";
+import { toAppError } from "../../../src/base/errors.ts";
 import { newId } from "../../../src/base/ids.ts";
 import { openSql, openTwin, type Stand } from "./contract-stand.ts";
 
@@ -34,7 +34,7 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
     await work;
     return "none";
   } catch (error) {
-    return isAppError(error) ? error.code : String(error);
+    return toAppError(error).code;
   }
 }
 
