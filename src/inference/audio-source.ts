@@ -1,5 +1,6 @@
 import type { LivePiece } from "../api/stream-pieces.ts";
 import type { Suspect } from "../session/suspect.ts";
+import type { Voices } from "../session/write.ts";
 
 /** Port: stored audio and the state to resume from, as a reading needs them. */
 export interface AudioSource {
@@ -30,6 +31,8 @@ export interface PlacedChunk {
   /** Samples at 16 kHz. */
   start: number;
   length: number;
+  /** Of sound in it: more than its length where it came late and its place was kept shorter. */
+  samples: number;
   mediaType: string;
   sha256: string;
 }
@@ -38,4 +41,6 @@ export interface StoredCheckpoint {
   position: number;
   recogniser: Buffer;
   speakers: Buffer;
+  /** Whose its clusters are; undefined when nobody noted it. */
+  voices: Voices | undefined;
 }

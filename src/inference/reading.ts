@@ -2,8 +2,9 @@ import { type AppError, toAppError } from "../base/errors.ts";
 import type { Suspect } from "../session/suspect.ts";
 import type { Gap, Timeline } from "../session/timeline.ts";
 import { positionOf, SAMPLE_RATE } from "../session/timeline.ts";
-import type { AudioSource, PlacedChunk } from "./audio-source.ts";
+import type { AudioSource, PlacedChunk, StoredCheckpoint } from "./audio-source.ts";
 import type { LiveTail } from "./live-tail.ts";
+import { StretchedTime } from "./stretched-time.ts";
 import { type Fed, mayBeTheAudio, type Suspicion } from "./suspicion.ts";
 import type { Transcribers } from "./transcribers.ts";
 import type { TranscribeResult, TranscriptionStream } from "./transcription-stream.ts";
@@ -11,6 +12,8 @@ import type { TranscribeResult, TranscriptionStream } from "./transcription-stre
 /** Samples that may be under way to the worker and not read yet: the credit of one reading. */
 const MAX_AHEAD = 120 * SAMPLE_RATE;
 const FETCH = 16;
+/** Where a chunk lies comes from all frames before it: its length and its sound differ by so much. */
+const ROUNDING = 2;
 
 /**
  * One reading of a session's audio by a worker, from a checkpoint on: feeds
@@ -18,7 +21,10 @@ const FETCH = 16;
  * the worker says. Ends with `onEnd`; it is then replaced by a new one.
  */
 export class Reading {
+  /** Of all positions that the worker is told, and tells. */
+  readonly time = new StretchedTime();
   readonly #parts: ReadingParts;
+  #from = 0;
   #stream: TranscriptionStream | undefined;
   #sequence = 0;
   #fedTo = 0;
@@ -58,6 +64,7 @@ export class Reading {
         position,
       );
       const from = checkpoint?.position ?? 0;
+      this.#parts.onBegin?.(checkpoint);
       const sequence = from === 0 ? 0 : await source.sequenceAt(sessionId, from);
       const vocabulary = await source.vocabulary(sessionId);
       await this.#parts.tail?.askInterim();
@@ -67,6 +74,7 @@ export class Reading {
       this.#parts.tail?.rewind();
       // The chunk before fills the resampler; the worker drops what lies before the checkpoint.
       this.#sequence = Math.max(0, sequence - 1);
+      this.#from = from;
       this.#fedTo = from;
       this.#processedTo = from;
       suspicion.begin(this.#sequence);
@@ -162,6 +170,7 @@ export class Reading {
         this.#finishIfAll(stream);
         return;
       }
+      if (!this.#mayFeed()) return;
       const gap = timeline.gaps.find((g) => g.sequence === this.#sequence);
       if (gap !== undefined && !(this.#parts.readFilled && gap.chunkId !== undefined)) {
         this.#feedGap(stream, gap.start, gap.length);
@@ -173,7 +182,14 @@ export class Reading {
     }
   }
 
-  #feedGap(stream: TranscriptionStream, start: number, length: number): void {
+  #mayFeed(): boolean {
+    const fedTo = this.time.placeOf(this.#fedTo).position;
+    return this.#parts.mayFeed?.(fedTo, this.#fedTo - this.#processedTo) ?? true;
+  }
+
+  /** @param at on the timeline */
+  #feedGap(stream: TranscriptionStream, at: number, length: number): void {
+    const start = at + this.time.shift;
     this.#full = !stream.send({ $case: "gap", value: { start, length } });
     this.#fedTo = Math.max(this.#fedTo, start + length);
   }
@@ -192,10 +208,12 @@ export class Reading {
     const data = await source.bytes(sessionId, chunk.sha256);
     if (this.#closed) return false;
     const { sequence, mediaType } = chunk;
-    const end = chunk.start + chunk.length;
+    const shift = this.time.shift;
+    const end = chunk.start + chunk.length + shift + this.#excess(chunk);
+    if (gap !== undefined) this.#parts.onLate?.(gap);
     // What was fed while it was being streamed is not fed again.
     const part = this.#part.sequence === sequence ? this.#part : undefined;
-    const start = part?.end ?? chunk.start;
+    const start = part?.end ?? chunk.start + shift;
     if (end > start || part === undefined) {
       this.#full = !stream.send({
         $case: "chunk",
@@ -210,10 +228,18 @@ export class Reading {
     }
     this.#fedTo = Math.max(this.#fedTo, end);
     // A late chunk that is shorter than the span that was kept for it.
-    const rest = gap === undefined ? 0 : gap.start + gap.length - end;
-    if (rest > 0) this.#feedGap(stream, end, rest);
+    const rest = gap === undefined ? 0 : gap.length - chunk.length;
+    if (rest > 0) this.#feedGap(stream, chunk.start + chunk.length, rest);
     this.#noteFed(sequence, "chunk");
     return true;
+  }
+
+  /** How much longer its sound is than its place; all of it is heard. */
+  #excess({ start, length, samples }: PlacedChunk): number {
+    const excess = samples - length;
+    if (!this.#parts.readFilled || excess <= ROUNDING || start + length <= this.#from) return 0;
+    this.time.stretch(start + length, excess);
+    return excess;
   }
 
   #noteFed(sequence: number, kind: Fed["kind"]): void {
@@ -295,6 +321,12 @@ export interface ReadingParts {
   readFilled: boolean;
   source: AudioSource;
   transcribers: Transcribers;
+  /** False to wait until the worker has read more; positions and samples on the timeline. */
+  mayFeed?(fedTo: number, ahead: number): boolean;
+  /** What it resumes from, before anything is fed; undefined at the beginning. */
+  onBegin?(checkpoint: StoredCheckpoint | undefined): void;
+  /** Late audio is fed that fills this gap. */
+  onLate?(gap: Gap): void;
   /** What is streamed and no chunk yet; absent when only chunks are read. */
   tail?: LiveTail;
   /** What is known of chunks that readings of this attempt broke at. */

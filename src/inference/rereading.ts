@@ -1,47 +1,65 @@
 import type { AppError } from "../base/errors.ts";
 import type { RecognisedSegment, RereadCommand } from "../session/command.ts";
-import { segmentAt } from "../session/segments.ts";
+import { isOver } from "../session/complete.ts";
+import { neededPoints, resumePoint } from "../session/resume-points.ts";
 import type { SessionState } from "../session/state.ts";
 import type { Suspect } from "../session/suspect.ts";
-import type { Gap } from "../session/timeline.ts";
+import { finalisedTo, type Gap, isLate, SAMPLE_RATE } from "../session/timeline.ts";
 import type { Opened, SpeakerUpdate, Utterance } from "../wire/gen/voice/v1/worker.ts";
-import type { AudioSource } from "./audio-source.ts";
+import type { AudioSource, StoredCheckpoint } from "./audio-source.ts";
 import { Reading } from "./reading.ts";
-import { toSegment } from "./recognised.ts";
+import { agreedEnd, nextStretch, type Stretch } from "./stretch.ts";
 import type { Suspicion } from "./suspicion.ts";
 import type { Transcribers } from "./transcribers.ts";
 import type { TranscribeResult } from "./transcription-stream.ts";
 
+/** What may be under way to the worker behind the late audio: what it is told is told each second. */
+const AHEAD = 4 * SAMPLE_RATE;
+
+interface End {
+  position: number;
+  /** So many segments come before it. */
+  segments: number;
+}
+
 /**
- * The second reading of what late audio changes: from the checkpoint that its
- * gap pinned until an utterance after it begins and ends where one of the first
- * reading does. Its result is one command.
+ * The second reading of a stretch of late audio, from a checkpoint near it to
+ * where it says again what stands there; or of the whole session. Its result is
+ * one command; it stays until that has shown in the session's state.
  */
 export class Rereading {
   readonly #parts: RereadingParts;
-  readonly #gaps: Gap[];
-  readonly #whole: boolean;
-  readonly #from: number;
-  readonly #until: number;
+  readonly #redo: number | undefined;
+  readonly #stretch: Stretch;
   readonly #attempt: number;
   readonly #reading: Reading;
+  /** Late chunks that it was fed. */
+  readonly #late = new Set<number>();
   readonly #segments: RecognisedSegment[] = [];
+  /** Starts of `segments` in the reading's own time. */
+  readonly #starts: number[] = [];
   readonly #failed: { sequence: number; code: string; message: string }[] = [];
+  readonly #ends: End[] = [];
+  #checkpoints: StoredCheckpoint[] = [];
+  #from: StoredCheckpoint | undefined;
+  #told: RereadCommand | undefined;
 
-  constructor(state: Readonly<SessionState>, parts: RereadingParts) {
+  /** Undefined when nothing is to be read again. */
+  static of(state: Readonly<SessionState>, parts: RereadingParts): Rereading | undefined {
+    const stretch = state.redo === undefined ? nextStretch(state) : WHOLE;
+    return stretch && new Rereading(state, stretch, parts);
+  }
+
+  private constructor(state: Readonly<SessionState>, stretch: Stretch, parts: RereadingParts) {
     this.#parts = parts;
-    this.#gaps = state.timeline.gaps.filter((gap) => gap.chunkId !== undefined);
-    this.#whole = state.redo !== undefined;
-    this.#from = this.#whole ? 0 : Math.min(...this.#gaps.map((gap) => gap.pin));
-    this.#until = this.#whole
-      ? Number.MAX_SAFE_INTEGER
-      : Math.max(...this.#gaps.map((gap) => gap.start + gap.length));
-    this.#attempt = state.redo?.attempt ?? state.attempts + 1;
+    this.#redo = state.redo?.attempt;
+    this.#stretch = { ...stretch };
+    this.#attempt = this.#redo ?? state.attempts + 1;
     this.#reading = new Reading({
       sessionId: state.sessionId,
       attempt: this.#attempt,
       // A redo has no checkpoints: it begins at the beginning.
-      checkpointAttempt: this.#whole ? this.#attempt : state.attempt,
+      checkpointAttempt: this.#redo ?? state.attempt,
       language: state.language,
       interim: false,
       readFilled: true,
@@ -50,22 +68,42 @@ export class Rereading {
       suspicion: parts.suspicionOf(this.#attempt),
       timeline: () => state.timeline,
       complete: () => parts.complete(),
+      mayFeed: (fedTo, ahead) => this.#mayFeed(state, fedTo, ahead),
+      onBegin: (checkpoint) => {
+        this.#from = checkpoint;
+      },
+      onLate: (gap) => this.#includes(gap),
       onMessage: (message) => this.#hear(state, message),
       onSuspects: (suspects) => parts.onSuspects(this.#attempt, suspects),
-      onEnd: (error) => parts.onFailed(error),
+      onEnd: (error) => {
+        // All was read, and the first reading is waited for.
+        if (this.#ends.at(-1)?.position !== Number.MAX_SAFE_INTEGER) parts.onFailed(error);
+      },
     });
   }
 
+  /** True until its result was told. */
+  get isReading(): boolean {
+    return this.#told === undefined;
+  }
+
   start(): Promise<void> {
-    return this.#reading.start(this.#from);
+    return this.#reading.start(resumePoint(this.#stretch.start));
   }
 
-  /** False when the redo that it was for is no longer wanted. */
+  /** False when what it is for is done, or no longer wanted. */
   isWanted(state: Readonly<SessionState>): boolean {
-    return !this.#whole || state.redo?.attempt === this.#attempt;
+    if (this.#redo !== undefined) return state.redo?.attempt === this.#redo;
+    const late = state.timeline.gaps.filter(isLate);
+    if (this.#told === undefined) return late.some((gap) => this.#isWithin(gap));
+    const left = new Set(late.map(({ sequence }) => sequence));
+    return this.#told.sequences.every((sequence) => left.has(sequence));
   }
 
-  feed(): void {
+  /** There may be more to feed, or more that the first reading is through with. */
+  feed(state: Readonly<SessionState>): void {
+    if (this.#told !== undefined) return;
+    this.#end(state);
     this.#reading.feed();
   }
 
@@ -73,63 +111,136 @@ export class Rereading {
     this.#reading.close();
   }
 
+  get #isWhole(): boolean {
+    return this.#redo !== undefined;
+  }
+
+  #isWithin({ start, length }: Gap): boolean {
+    return start < this.#stretch.until && start + length > this.#stretch.start;
+  }
+
+  /** Whatever late audio is come across is read with the rest. */
+  #includes({ sequence, start, length }: Gap): void {
+    this.#late.add(sequence);
+    this.#stretch.until = Math.max(this.#stretch.until, start + length);
+  }
+
+  #mayFeed(state: Readonly<SessionState>, fedTo: number, ahead: number): boolean {
+    if (this.#isWhole || fedTo < this.#stretch.until) return true;
+    // It is through, and waits for the first reading to be.
+    if (this.#ends.some(({ position }) => agreedEnd(state, position) !== undefined)) return false;
+    return ahead < AHEAD;
+  }
+
   #hear(state: Readonly<SessionState>, message: TranscribeResult): void {
-    if (message.$case === "opened") this.#parts.onOpened(message.value);
-    else if (message.$case === "progress") {
-      this.#parts.onProgress(this.#attempt, message.value.processedTo);
-    } else if (message.$case === "utterance") this.#hearUtterance(state, message.value);
-    else if (message.$case === "chunkFailed") this.#failed.push(message.value);
-    else if (message.$case === "done") {
-      this.#regroup(message.value.speakers);
-      this.#finish(Number.MAX_SAFE_INTEGER);
+    if (this.#told !== undefined) return;
+    switch (message.$case) {
+      case "opened":
+        return this.#parts.onOpened(message.value);
+      case "progress":
+        this.#parts.onProgress(this.#attempt, message.value.processedTo);
+        return this.#mayEnd(state, message.value.finalisedTo);
+      case "utterance":
+        this.#take(state, message.value);
+        return this.#mayEnd(state, message.value.end);
+      case "chunkFailed":
+        this.#failed.push(message.value);
+        return;
+      case "done":
+        this.#regroup(message.value.speakers);
+        this.#ends.push({ position: Number.MAX_SAFE_INTEGER, segments: this.#segments.length });
+        return this.#end(state);
     }
   }
 
-  #hearUtterance(state: Readonly<SessionState>, utterance: Utterance): void {
-    const first = utterance.segments[0];
-    const last = utterance.segments.at(-1);
-    if (first !== undefined && first.start >= this.#until) {
-      const known = segmentAt(state.segments, first.start);
-      if (known !== undefined && last !== undefined && known.end === first.end) {
-        this.#finish(first.start);
-        return;
-      }
+  #take(state: Readonly<SessionState>, { segments, checkpoint }: Utterance): void {
+    for (const segment of segments) {
+      this.#starts.push(segment.start);
+      this.#segments.push(this.#reading.time.segment(segment));
     }
-    for (const segment of utterance.segments) this.#segments.push(toSegment(segment));
+    if (this.#isWhole || checkpoint === undefined) return;
+    const { position } = checkpoint;
+    // One of a time of its own says nothing to another reading.
+    if (this.#reading.time.placeOf(position).position !== position) return;
+    this.#checkpoints.push({ ...checkpoint, voices: undefined });
+    this.#checkpoints = this.#needed(state);
+  }
+
+  /** Only those from which what is still missing would be read, and the newest. */
+  #needed({ timeline }: Readonly<SessionState>): StoredCheckpoint[] {
+    const gaps = timeline.gaps.filter((gap) => !isLate(gap) || !this.#isWithin(gap));
+    const points = neededPoints({ timeline: { ...timeline, gaps } });
+    const needed = points.map((point) =>
+      this.#checkpoints.findLast(({ position }) => position <= point),
+    );
+    return this.#checkpoints.filter((checkpoint) => needed.includes(checkpoint));
+  }
+
+  #mayEnd(state: Readonly<SessionState>, at: number): void {
+    if (this.#isWhole) return;
+    const { position } = this.#reading.time.placeOf(at);
+    if (position < this.#stretch.until || position <= (this.#ends.at(-1)?.position ?? -1)) return;
+    this.#ends.push({ position, segments: this.#segments.length });
+    this.#end(state);
+  }
+
+  /**
+   * It ends where nothing that stands reaches over, as soon as the first reading
+   * is through with that: until then its words are still to come.
+   */
+  #end(state: Readonly<SessionState>): void {
+    const isThrough = isOver(state.phase) || this.#parts.isFirstRead();
+    const final = finalisedTo(state.timeline, state.checkpoint);
+    for (const { position, segments } of this.#ends) {
+      if (!isThrough && Math.min(position, state.timeline.position) > final) continue;
+      const to = this.#isWhole ? position : agreedEnd(state, position);
+      if (to !== undefined) return this.#finish(to, this.#segments.slice(0, segments));
+    }
   }
 
   /** The final speaker pass of a whole reading decides before anything is shown. */
   #regroup(update: SpeakerUpdate | undefined): void {
-    if (!this.#whole) return;
+    if (!this.#isWhole) return;
     const clusters = new Map(update?.segments.map(({ start, cluster }) => [start, cluster]));
-    for (const segment of this.#segments) {
-      segment.cluster = clusters.get(segment.start) ?? segment.cluster;
+    for (const [index, segment] of this.#segments.entries()) {
+      segment.cluster = clusters.get(this.#starts[index] ?? -1) ?? segment.cluster;
     }
   }
 
-  #finish(to: number): void {
+  #finish(to: number, segments: RecognisedSegment[]): void {
     this.#reading.close();
-    const sequences = this.#gaps.map((gap) => gap.sequence);
+    const sequences = [...this.#late];
+    this.#told = {
+      type: "Reread",
+      whole: this.#isWhole,
+      ...(this.#redo === undefined ? {} : { attempt: this.#redo }),
+      from: this.#from?.position ?? 0,
+      to,
+      sequences,
+      segments,
+      voices: this.#from === undefined ? {} : this.#from.voices,
+      checkpoints: this.#checkpoints.map(({ position, recogniser, speakers }) => ({
+        position,
+        recogniser,
+        speakers,
+      })),
+    };
     this.#parts.onDone(
-      {
-        type: "Reread",
-        whole: this.#whole,
-        attempt: this.#attempt,
-        from: this.#from,
-        to,
-        sequences,
-        segments: this.#segments,
-      },
+      this.#told,
       this.#failed.filter((failure) => sequences.includes(failure.sequence)),
     );
   }
 }
+
+const WHOLE: Stretch = { start: 0, until: Number.MAX_SAFE_INTEGER };
 
 export interface RereadingParts {
   source: AudioSource;
   transcribers: Transcribers;
   suspicionOf(attempt: number): Suspicion;
   complete(): boolean;
+  /** True when the first reading has said everything. */
+  isFirstRead(): boolean;
   onSuspects(attempt: number, suspects: Suspect[]): void;
   onOpened(opened: Opened): void;
   /** Samples read so far. */

@@ -2,7 +2,7 @@ import type { Companion, DurableTurn } from "../actor/behaviour.ts";
 import { type AppError, errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
-import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
+import type { RecognitionDoneCommand, RereadCommand, SessionCommand } from "../session/command.ts";
 import { isOver } from "../session/complete.ts";
 import type { SessionEvent } from "../session/event.ts";
 import { isWithheld } from "../session/redaction.ts";
@@ -125,9 +125,10 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       this.#rereading.close();
       this.#rereading = undefined;
     }
-    const late = state.timeline.gaps.some((gap) => gap.chunkId !== undefined);
-    if (late || state.redo !== undefined) this.#reread(state);
-    if (this.#done !== undefined && this.#rereading === undefined) this.#tell(this.#done);
+    this.#reread(state);
+    // The end is told when it holds for what is being read again, too.
+    const isHeld = this.#rereading?.isReading === true;
+    if (this.#done !== undefined && unread && !isHeld) this.#tell(this.#done);
   }
 
   #read(state: Readonly<SessionState>): void {
@@ -154,13 +155,14 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   }
 
   #reread(state: Readonly<SessionState>): void {
-    if (this.#rereading !== undefined) return this.#rereading.feed();
+    if (this.#rereading !== undefined) return this.#rereading.feed(state);
     const { source, transcribers } = this.#parts;
-    this.#rereading = new Rereading(state, {
+    this.#rereading = Rereading.of(state, {
       source,
       transcribers,
       suspicionOf: (attempt) => this.#suspicionOf(attempt),
       complete: () => isAllPlaced(state),
+      isFirstRead: () => this.#done !== undefined,
       onSuspects: (attempt, suspects) => this.#suspect(attempt, suspects),
       onOpened: (opened) => {
         this.#goesOn();
@@ -171,18 +173,24 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
         const progress = processedTo / Math.max(1, state.timeline.position);
         this.#tell({ type: "RedoProgress", attempt, progress });
       },
-      onDone: (command, failed) => {
-        this.#rereading = undefined;
-        for (const failure of failed) this.#tell({ type: "ChunkFailed", ...failure });
-        this.#tell(command);
-        this.#sync(state);
-      },
+      onDone: (command, failed) => this.#rereadDone(command, failed),
       onFailed: (error) => {
         this.#rereading = undefined;
         this.#retry(error);
       },
     });
-    void this.#rereading.start();
+    void this.#rereading?.start();
+  }
+
+  /** It stays until a turn shows what came of it: nothing is read again before that. */
+  #rereadDone(
+    command: RereadCommand,
+    failed: { sequence: number; code: string; message: string }[],
+  ): void {
+    for (const failure of failed) this.#tell({ type: "ChunkFailed", ...failure });
+    // What the first reading was through with counts as final only after its end.
+    if (this.#done !== undefined) this.#tell(this.#done);
+    this.#tell(command);
   }
 
   #hear(state: Readonly<SessionState>, message: TranscribeResult): void {
@@ -213,6 +221,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       case "chunkFailed":
         return this.#tell({ type: "ChunkFailed", ...message.value });
       case "done":
+        this.#finalisedTo = Math.max(this.#finalisedTo, this.#reading?.fedTo ?? 0);
         this.#done = {
           type: "RecognitionDone",
           attempt: state.attempt,
@@ -312,7 +321,9 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     if (this.#stopped || this.#parts.tell(command)) return;
     this.#parts.log.error({ command: command.type }, "mailbox full, reading again");
     this.#reading?.close();
+    this.#rereading?.close();
     this.#reading = undefined;
+    this.#rereading = undefined;
     this.#done = undefined;
     this.#retry(undefined);
   }

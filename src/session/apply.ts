@@ -8,16 +8,19 @@ import type {
   TranscriptReplaced,
 } from "./event.ts";
 import { followMerge, isRedacted } from "./redaction.ts";
-import { firstFrom, insertSegment, segmentAt } from "./segments.ts";
+import { insertSegment, segmentAt } from "./segments.ts";
 import { applyLabel, applyMerge, labelIndex } from "./speakers.ts";
 import type { SessionState } from "./state.ts";
 import {
   applyDone,
+  applyDue,
   applyGap,
   applyGapFilled,
   applyLost,
   applyPlaced,
   applyReceived,
+  applyTranscribed,
+  finalisedTo,
 } from "./timeline.ts";
 
 /** A command is delivered again within minutes, if at all; more would only weigh on snapshots. */
@@ -35,11 +38,11 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
       applyReceived(state.timeline, event, at);
       return;
     case "ChunkPlaced":
-      applyPlaced(state.timeline, event);
+      applyPlaced(state.timeline, event, at);
       return;
     case "ChunkTranscribed":
       state.heard = true;
-      applyDone(state.timeline, event.sequence);
+      applyTranscribed(state.timeline, event.sequence);
       return;
     case "ChunkFailed":
       applyDone(state.timeline, event.sequence);
@@ -49,7 +52,10 @@ export function apply(state: SessionState, event: SessionEvent, at: number): voi
       applyGap(state.timeline, event);
       return;
     case "GapFilled":
-      applyGapFilled(state.timeline, event);
+      applyGapFilled(state.timeline, event, at);
+      return;
+    case "LateAudioDue":
+      applyDue(state.timeline, event.sequences);
       return;
     case "SegmentFinalised":
       applySegment(state, event);
@@ -176,13 +182,15 @@ function applyClaim(state: SessionState, event: SpeakerClaimed): void {
 }
 
 function applyReplacement(state: SessionState, event: TranscriptReplaced): void {
-  const from = firstFrom(state.segments, event.from);
-  const to = firstFrom(state.segments, event.to);
+  const removed = new Set(event.removed.map(({ segmentId }) => segmentId));
   const added = event.added.map(({ segmentId, ...mark }) => ({ id: segmentId, ...mark }));
-  state.segments.splice(from, to - from, ...added);
+  state.segments = state.segments.filter(({ id }) => !removed.has(id));
+  for (const mark of added) insertSegment(state.segments, mark);
   for (const mark of added) applyLabel(state.speakers, mark.cluster, mark.label);
   const filled = new Set(event.sequences);
-  state.timeline.gaps = state.timeline.gaps.filter((gap) => !filled.has(gap.sequence));
+  const { timeline } = state;
+  timeline.finalTo = finalisedTo(timeline, state.checkpoint);
+  timeline.gaps = timeline.gaps.filter((gap) => !filled.has(gap.sequence));
   state.attempts = Math.max(state.attempts, event.attempt);
 }
 

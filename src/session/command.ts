@@ -1,6 +1,7 @@
+import type { Signs } from "./device-signs.ts";
 import type { ClaimSource, StopReason } from "./status.ts";
 import type { Suspect } from "./suspect.ts";
-import type { Word } from "./write.ts";
+import type { Voices, Word } from "./write.ts";
 
 /** What may be asked of a session. The first group comes from outside, the rest from its own effects. */
 export type SessionCommand =
@@ -11,6 +12,7 @@ export type SessionCommand =
   | ClaimCommand
   | UnclaimCommand
   | GapTimeoutCommand
+  | LateTimeoutCommand
   | RecognitionOpenedCommand
   | UtteranceCommand
   | ProgressCommand
@@ -76,10 +78,18 @@ export interface UnclaimCommand {
   byOwner: boolean;
 }
 
-/** The wait for sequence `sequence` is over. */
+/** The wait for sequence `sequence` is over; after the stop, unless its device may still send it. */
 export interface GapTimeoutCommand {
   type: "GapTimeout";
   sequence: number;
+  /** Absent when there is no device to ask after: then nothing more is waited for. */
+  signs?: Signs;
+}
+
+/** The wait of late chunks for one another is over, unless their device goes on sending. */
+export interface LateTimeoutCommand {
+  type: "LateTimeout";
+  signs?: Signs;
 }
 
 export interface RecognitionOpenedCommand {
@@ -143,16 +153,21 @@ export interface RecognitionDoneCommand {
 /** A second reading of [from, to) is complete, with the late audio of `sequences`. */
 export interface RereadCommand {
   type: "Reread";
-  attempt: number;
+  /** Of the redo that it is for; any other reading gets its number when it is decided. */
+  attempt?: number;
   /** True when the whole session was read again. */
   whole: boolean;
   from: number;
   to: number;
   sequences: number[];
   segments: RecognisedSegment[];
+  /** Whose voices the clusters of the checkpoint were from which it was read, if that is known. */
+  voices?: Voices | undefined;
+  /** Where later readings of what is still missing may begin. */
+  checkpoints?: { position: number; recogniser: Uint8Array; speakers: Uint8Array }[];
 }
 
-/** Answered with `{attempt}`. Refused with `job_active` while the job runs. */
+/** Answered with `{attempt, edits}`: how many edited segments it will replace. Refused with `job_active` while the job runs. */
 export interface RedoCommand {
   type: "Redo";
   byUserId: string;

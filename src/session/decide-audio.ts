@@ -1,27 +1,32 @@
 import type { ChunkStoredCommand, GapTimeoutCommand, StopCommand } from "./command.ts";
 import { complete } from "./complete.ts";
+import { decideLateTimeout, settleLate } from "./decide-late.ts";
+import type { Signs } from "./device-signs.ts";
 import { knownClusters } from "./speakers.ts";
+import type { SessionState } from "./state.ts";
 import { isKnown, placeable, placementOf, toSamples } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 
-/** How long a missing chunk is waited for, milliseconds. */
+/** How long a missing chunk is waited for while somebody may be reading along, milliseconds. */
 export const GAP_WAIT = 10_000;
 
 export function decideChunkStored(turn: Turn, command: ChunkStoredCommand): void {
   const { timeline } = turn.state;
   const { chunkId, sequence, frames, sampleRate, unreadable } = command;
   if (isKnown(timeline, sequence)) return;
-  const gap = timeline.gaps.find((g) => g.sequence === sequence);
+  const gap = timeline.gaps.find((each) => each.sequence === sequence);
   const known = unreadable === undefined ? {} : { unreadable };
   turn.emit({ type: "ChunkReceived", chunkId, sequence, frames, sampleRate, ...known });
-  if (gap === undefined) {
+  if (gap === undefined || gap.tail) {
     placeAll(turn);
-    return;
+  } else {
+    // The timeline after a gap stands: the late chunk gets the span that was kept for it.
+    const length = Math.min(gap.length, toSamples(frames, sampleRate));
+    const { start } = gap;
+    turn.emit({ type: "GapFilled", chunkId, sequence, start, length, collected: true });
+    failUnreadable(turn, command);
   }
-  // The timeline after a gap stands: the late chunk gets the span that was kept for it.
-  const length = Math.min(gap.length, toSamples(frames, sampleRate));
-  turn.emit({ type: "GapFilled", chunkId, sequence, start: gap.start, length });
-  failUnreadable(turn, command);
+  settleLate(turn);
 }
 
 function placeAll(turn: Turn): void {
@@ -52,26 +57,42 @@ export function decideStop(turn: Turn, command: StopCommand): void {
 }
 
 /** When the wait for the next sequence ends, Unix milliseconds; undefined when nothing is missing. */
-export function gapDeadline(turn: Pick<Turn, "state">): number | undefined {
-  const { timeline, stop } = turn.state;
+export function gapDeadline({ timeline, stop }: Readonly<SessionState>): number | undefined {
   const since: number[] = timeline.waiting.map((chunk) => chunk.at);
   if (stop !== undefined && timeline.next <= stop.lastSequence) since.push(stop.at);
   return since.length === 0 ? undefined : Math.min(...since) + GAP_WAIT;
 }
 
-export function decideGapTimeout(turn: Turn, command: GapTimeoutCommand): void {
+export function decideGapTimeout(turn: Turn, { sequence, signs }: GapTimeoutCommand): void {
   const { timeline, stop } = turn.state;
-  const deadline = gapDeadline(turn);
-  if (command.sequence !== timeline.next || deadline === undefined || turn.now < deadline) return;
+  const deadline = gapDeadline(turn.state);
+  decideLateTimeout(turn, { type: "LateTimeout", ...(signs && { signs }) });
+  if (sequence !== timeline.next || deadline === undefined || turn.now < deadline) return;
+  if (stop !== undefined && signs !== undefined && mayStillSend(turn, stop.at, signs)) return;
   const first = timeline.waiting[0];
-  const until = first === undefined ? (stop?.lastSequence ?? -1) : first.sequence - 1;
-  const length =
-    timeline.nominal || (first === undefined ? 0 : toSamples(first.frames, first.sampleRate));
-  while (timeline.next <= until) declareGap(turn, length);
+  if (first === undefined) return giveUpTail(turn, stop?.lastSequence ?? -1);
+  const length = timeline.nominal || toSamples(first.frames, first.sampleRate);
+  while (timeline.next < first.sequence) declareGap(turn, length);
   placeAll(turn);
+  settleLate(turn);
 }
 
-function declareGap(turn: Turn, length: number): void {
+/** Nobody reads along after the stop: as long as the device lives, what it has may come. */
+function mayStillSend({ now, patience }: Turn, stoppedAt: number, signs: Signs): boolean {
+  const { heardAgo, chunkAgo = Number.POSITIVE_INFINITY } = signs;
+  // What was to come after the stop has had no time before it.
+  const waited = Math.min(chunkAgo, now - stoppedAt);
+  return heardAgo < patience.silence && waited < patience.chunk;
+}
+
+/** Nothing lies behind these: how long they are is told by what comes, if anything does. */
+function giveUpTail(turn: Turn, last: number): void {
+  const { timeline } = turn.state;
+  while (timeline.next <= last) declareGap(turn, 0, { tail: true });
+  settleLate(turn);
+}
+
+function declareGap(turn: Turn, length: number, tail: { tail?: true } = {}): void {
   const { timeline, checkpoint, speakers } = turn.state;
   turn.emit({
     type: "GapDeclared",
@@ -80,5 +101,6 @@ function declareGap(turn: Turn, length: number): void {
     length,
     pin: checkpoint,
     knownClusters: knownClusters(speakers),
+    ...tail,
   });
 }

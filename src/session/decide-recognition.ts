@@ -8,11 +8,14 @@ import type {
   UtteranceCommand,
 } from "./command.ts";
 import { complete, isOver } from "./complete.ts";
+import { fitSegments } from "./fit-segments.ts";
 import { isRedacted } from "./redaction.ts";
+import { neededPoints } from "./resume-points.ts";
 import { revise } from "./revise.ts";
 import { segmentId } from "./segment-id.ts";
 import { labelForCluster } from "./speakers.ts";
 import { AUDIO_UNREADABLE, MAX_TRIES } from "./suspect.ts";
+import { finalisedTo } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 
 export function decideOpened(turn: Turn, command: RecognitionOpenedCommand): void {
@@ -33,15 +36,20 @@ export function decideOpened(turn: Turn, command: RecognitionOpenedCommand): voi
 export function decideUtterance(turn: Turn, command: UtteranceCommand): void {
   const { state } = turn;
   if (command.attempt !== state.attempt || isOver(state.phase)) return;
-  for (const segment of command.segments) finalise(turn, segment, command.checkpoint.position);
+  // What a second reading has brought there, or this one before it broke, is not said again.
+  const from = finalisedTo(state.timeline, state.checkpoint);
+  const room = { from, to: Number.POSITIVE_INFINITY, kept: [] };
+  for (const segment of fitSegments(command.segments, room)) {
+    finalise(turn, segment, command.checkpoint.position);
+  }
   revise(turn, command.revised, false);
   transcribedTo(turn, command.finalisedTo);
-  const pins = state.timeline.gaps.map((gap) => gap.pin);
   turn.write({
     type: "Checkpoint",
     attempt: state.attempt,
     ...command.checkpoint,
-    keep: [...new Set([...pins, state.checkpoint])],
+    voices: { ...state.speakers.clusters },
+    keep: neededPoints(state),
   });
   turn.write({
     type: "Progress",

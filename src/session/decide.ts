@@ -15,6 +15,7 @@ import {
   decideRedact,
   decideSummaryStored,
 } from "./decide-edits.ts";
+import { decideLateTimeout } from "./decide-late.ts";
 import {
   decideChunkFailed,
   decideDone,
@@ -58,6 +59,8 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
       return decideStop(turn, command);
     case "GapTimeout":
       return decideGapTimeout(turn, command);
+    case "LateTimeout":
+      return decideLateTimeout(turn, command);
     case "Claim":
       return decideClaim(turn, command);
     case "Unclaim":

@@ -13,6 +13,7 @@ export type SessionEvent =
   | ChunkFailed
   | GapDeclared
   | GapFilled
+  | LateAudioDue
   | SegmentFinalised
   | SpeakersRevised
   | SpeakerClaimed
@@ -80,19 +81,32 @@ export interface GapDeclared {
   sequence: number;
   start: number;
   length: number;
-  /** Checkpoint from which the span is read again should the chunk still come. */
+  /** Newest checkpoint when it was declared. */
   pin: number;
-  /** Clusters below this number mean the same voice in that second reading. */
+  /** Clusters below this number had a voice at that checkpoint. */
   knownClusters: number;
+  /** Nothing is placed after it: its length is 0 until its audio comes, and then that of the audio. */
+  tail?: true;
 }
 
-/** The missing chunk came after all; its span will be re-derived. */
+/**
+ * The missing chunk came after all; its span will be re-derived. `length` is
+ * what it has on the timeline, at most the gap's: the chunk may hold more.
+ */
 export interface GapFilled {
   type: "GapFilled";
   chunkId: string;
   sequence: number;
   start: number;
   length: number;
+  /** It waits for others until LateAudioDue; without this it waits for none. */
+  collected?: true;
+}
+
+/** These late chunks wait for no others any more: what they are part of is read again. */
+export interface LateAudioDue {
+  type: "LateAudioDue";
+  sequences: number[];
 }
 
 export interface SegmentFinalised {
@@ -189,6 +203,8 @@ export interface TranscriptReplaced {
   }[];
   /** Sequences whose late audio this reading included. */
   sequences: number[];
+  /** Segments among `removed` that a person had changed; only a redo removes such. */
+  editsReplaced?: number;
 }
 
 /** The whole session is read again; the text that stands stays until the new one replaces it. */

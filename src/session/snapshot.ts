@@ -1,6 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import type { SessionState } from "./state.ts";
-import type { Timeline } from "./timeline.ts";
+import { isLate, type Timeline } from "./timeline.ts";
 
 /** Lifts a stored state of one version to the next. Pure: may change what it is given. */
 export type SnapshotUpgrade = (stored: unknown) => unknown;
@@ -10,7 +10,7 @@ export type SnapshotUpgrade = (stored: unknown) => unknown;
  * that older snapshots do not fit adds one here, and a golden file of the new
  * version to test/unit/session/golden.
  */
-const UPGRADES: readonly SnapshotUpgrade[] = [withRedactions, withHeard];
+const UPGRADES: readonly SnapshotUpgrade[] = [withRedactions, withHeard, withLate];
 
 /** The first release knew no redactions and no second attempts. */
 function withRedactions(stored: unknown): unknown {
@@ -23,6 +23,14 @@ function withHeard(stored: unknown): unknown {
   const state = stored as { timeline: Timeline };
   const { next, open, gaps } = state.timeline;
   return { heard: next - open.length - gaps.length > 0, ...state };
+}
+
+/** Late chunks waited for none, and nobody noted how far whole chunks were read. */
+function withLate(stored: unknown): unknown {
+  const state = stored as { checkpoint: number; timeline: Omit<Timeline, "finalTo"> };
+  const { checkpoint, timeline } = state;
+  const gaps = timeline.gaps.map((gap) => (isLate(gap) ? { ...gap, due: true } : gap));
+  return { ...state, timeline: { finalTo: checkpoint, ...timeline, gaps } };
 }
 
 /** Version of SessionState as it is stored. */

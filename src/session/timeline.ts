@@ -18,9 +18,14 @@ export interface Timeline {
   waiting: WaitingChunk[];
   /** Chunks placed and not final yet, in order. */
   open: Entry[];
+  /** Spans without sound that was read: what is missing, and what came late. */
   gaps: Gap[];
   /** Length of the newest placed chunk: what a missing one is taken for. */
   nominal: number;
+  /** End of what the first reading is through with, as far as whole chunks tell. */
+  finalTo: number;
+  /** From this sequence on all was given up once: what comes there is late, wherever it goes. */
+  lateFrom?: number;
 }
 
 export interface WaitingChunk {
@@ -47,8 +52,21 @@ export interface Gap {
   length: number;
   pin: number;
   knownClusters: number;
-  /** The late chunk, while its span is being re-derived. */
+  /** Nothing was placed after it: it has no length, and what comes for it takes its own. */
+  tail?: true;
+  /** The late chunk, until its span has been read again. */
   chunkId?: string;
+  /** When that came, Unix milliseconds; unknown of what is read without waiting for others. */
+  at?: number;
+  /** It waits for no others any more. */
+  due?: true;
+}
+
+/** A gap whose chunk came. */
+export type LateGap = Gap & { chunkId: string };
+
+export function isLate(gap: Gap): gap is LateGap {
+  return gap.chunkId !== undefined;
 }
 
 export const SAMPLE_RATE = 16_000;
@@ -62,6 +80,7 @@ export function emptyTimeline(): Timeline {
     open: [],
     gaps: [],
     nominal: 0,
+    finalTo: 0,
   };
 }
 
@@ -105,6 +124,7 @@ export function isKnown(timeline: Timeline, sequence: number): boolean {
 }
 
 export function applyReceived(timeline: Timeline, event: ChunkReceived, at: number): void {
+  if (isInTail(timeline, event.sequence)) reopenTail(timeline);
   if (event.sequence < timeline.next) return;
   const { chunkId, sequence, frames, sampleRate, unreadable } = event;
   const known = unreadable === undefined ? {} : { unreadable };
@@ -112,37 +132,81 @@ export function applyReceived(timeline: Timeline, event: ChunkReceived, at: numb
   timeline.waiting.sort((a, b) => a.sequence - b.sequence);
 }
 
-export function applyPlaced(timeline: Timeline, event: ChunkPlaced): void {
+function isInTail({ gaps }: Timeline, sequence: number): boolean {
+  return gaps.some((gap) => gap.sequence === sequence && gap.tail === true);
+}
+
+/** What was given up at the end has no place: the chunks are placed as if it had not been. */
+function reopenTail(timeline: Timeline): void {
+  const [first] = timeline.gaps.filter(({ tail }) => tail);
+  if (first === undefined) return;
+  timeline.gaps = timeline.gaps.filter(({ tail }) => !tail);
+  timeline.next = first.sequence;
+  timeline.lateFrom ??= first.sequence;
+}
+
+export function applyPlaced(timeline: Timeline, event: ChunkPlaced, at: number): void {
   const chunk = timeline.waiting.find((c) => c.sequence === event.sequence);
   if (chunk === undefined) return;
   const run = runFor(timeline, chunk.sampleRate);
   timeline.run = { ...run, frames: run.frames + chunk.frames };
   timeline.waiting = timeline.waiting.filter((c) => c !== chunk);
-  timeline.open.push({
-    chunkId: event.chunkId,
-    sequence: event.sequence,
-    start: event.start,
-    length: event.length,
-  });
+  const { chunkId, sequence, start, length } = event;
+  const entry = { chunkId, sequence, start, length };
+  if (sequence < (timeline.lateFrom ?? Number.POSITIVE_INFINITY)) timeline.open.push(entry);
+  else timeline.gaps.push({ ...entry, pin: 0, knownClusters: 0, at });
   advance(timeline, event.sequence, event.start + event.length);
   timeline.nominal = event.length;
 }
 
 export function applyGap(timeline: Timeline, event: GapDeclared): void {
-  const { sequence, start, length, pin, knownClusters } = event;
-  timeline.gaps.push({ sequence, start, length, pin, knownClusters });
+  const { sequence, start, length, pin, knownClusters, tail } = event;
+  const gap = { sequence, start, length, pin, knownClusters };
+  timeline.gaps.push(tail ? { ...gap, tail } : gap);
   advance(timeline, sequence, start + length);
+  // What comes in place of a gap at the end follows what was placed before it.
+  if (tail) return;
   timeline.run = { rate: 0, frames: 0, base: timeline.position };
 }
 
-export function applyGapFilled(timeline: Timeline, event: GapFilled): void {
+export function applyGapFilled(timeline: Timeline, event: GapFilled, at: number): void {
   const gap = timeline.gaps.find((g) => g.sequence === event.sequence);
-  if (gap !== undefined) gap.chunkId = event.chunkId;
+  if (gap === undefined) return;
+  gap.chunkId = event.chunkId;
+  if (event.collected) gap.at = at;
+  else gap.due = true;
+}
+
+export function applyDue(timeline: Timeline, sequences: readonly number[]): void {
+  const due = new Set(sequences);
+  for (const gap of timeline.gaps) if (isLate(gap) && due.has(gap.sequence)) gap.due = true;
+}
+
+/**
+ * Everything before it is in the text, as far as the first reading heard it:
+ * nothing that is read again may go beyond while that goes on.
+ */
+export function finalisedTo({ finalTo, gaps }: Timeline, checkpoint: number): number {
+  let position = Math.max(finalTo, checkpoint);
+  // Gaps hold nothing that the first reading could still bring.
+  for (const { start, length } of gaps) {
+    if (start <= position) position = Math.max(position, start + length);
+  }
+  return position;
 }
 
 function advance(timeline: Timeline, sequence: number, position: number): void {
   timeline.next = sequence + 1;
   timeline.position = position;
+}
+
+/** It is in the text, with all before it. */
+export function applyTranscribed(timeline: Timeline, sequence: number): void {
+  const entry = timeline.open.find((each) => each.sequence === sequence);
+  if (entry !== undefined) {
+    timeline.finalTo = Math.max(timeline.finalTo, entry.start + entry.length);
+  }
+  applyDone(timeline, sequence);
 }
 
 /** Forgets an entry that needs nothing more. */

@@ -1,5 +1,6 @@
 import { apply } from "./apply.ts";
 import type { SessionEvent } from "./event.ts";
+import { PATIENCE, type Patience } from "./patience.ts";
 import type { SessionState } from "./state.ts";
 import type { SessionWrite } from "./write.ts";
 
@@ -12,12 +13,14 @@ export class Turn {
   readonly state: SessionState;
   /** Unix milliseconds. */
   readonly now: number;
+  readonly patience: Patience;
   readonly events: SessionEvent[] = [];
   readonly writes: SessionWrite[] = [];
 
-  constructor(state: SessionState, now: number) {
+  constructor(state: SessionState, now: number, patience: Patience = PATIENCE) {
     this.state = state;
     this.now = now;
+    this.patience = patience;
   }
 
   emit(event: SessionEvent): void {

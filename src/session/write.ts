@@ -4,7 +4,12 @@ import type { Suspect } from "./suspect.ts";
  * What goes with events into erasable tables, in the same transaction: words,
  * and the state from which a reading resumes.
  */
-export type SessionWrite = SegmentText | CheckpointWrite | ProgressWrite | SuspectsWrite;
+export type SessionWrite =
+  | SegmentText
+  | CheckpointWrite
+  | HandedOnWrite
+  | ProgressWrite
+  | SuspectsWrite;
 
 export interface Word {
   text: string;
@@ -15,6 +20,8 @@ export interface Word {
   confidence: number;
   /** True below the floor that its engine announced; else absent. */
   unclear?: boolean | undefined;
+  /** True when it was said beyond the span that its late chunk has: its times are that span's end. */
+  timesClamped?: boolean | undefined;
 }
 
 export interface SegmentText {
@@ -30,13 +37,26 @@ export interface SegmentText {
   redacted?: boolean;
 }
 
+/** Cluster of a checkpoint → index of the label that it has. */
+export type Voices = Record<number, number>;
+
 export interface CheckpointWrite {
   type: "Checkpoint";
   attempt: number;
   position: number;
   recogniser: Uint8Array;
   speakers: Uint8Array;
-  /** Positions to keep besides this one; all others go. */
+  voices: Voices;
+  /** Of all checkpoints the newest at or before each of these stays; all others go. */
+  keep: number[];
+}
+
+/** Checkpoints of a second reading, from which late audio will be read that has not come yet. */
+export interface HandedOnWrite {
+  type: "HandedOn";
+  attempt: number;
+  checkpoints: { position: number; recogniser: Uint8Array; speakers: Uint8Array; voices: Voices }[];
+  /** As in CheckpointWrite. */
   keep: number[];
 }
 

@@ -148,6 +148,7 @@ type AfterwardsEvent = Extract<
   SessionEvent,
   {
     type:
+      | "LateAudioDue"
       | "RedoRequested"
       | "RedoCancelled"
       | "SpanRedacted"
@@ -216,6 +217,8 @@ function renderEvent(event: SessionEvent, sources: FrameSources): FrameBody {
 /** What people and later work do to a session. */
 function renderAfterwards(event: AfterwardsEvent): FrameBody {
   switch (event.type) {
+    case "LateAudioDue":
+      return { type: "Stub" };
     case "RedoRequested":
       return { type: "JobStatus", job_id: event.jobId, status: "queued", progress: 0 };
     case "RedoCancelled":

@@ -178,10 +178,16 @@ async function projectReplacement(
   sessionId: string,
   event: TranscriptReplaced,
 ): Promise<void> {
-  const removed = event.removed.map((mark) => mark.segmentId);
+  // What was added was stored before this: it stays, whatever was removed.
+  const added = new Set(event.added.map((mark) => mark.segmentId));
+  const removed = event.removed.map((mark) => mark.segmentId).filter((id) => !added.has(id));
   await tx.query(sql.unsafe`
     delete from segments
     where session_id = ${sessionId} and id = any(${sql.array(removed, "uuid")})`);
+  // Late audio at the end makes a session longer that was complete without it.
+  await tx.query(sql.unsafe`
+    update jobs set duration_ms = greatest(duration_ms, ${Math.round(event.to / 16)})
+    where id = ${event.jobId} and status = 'completed'`);
   await recount(tx, sessionId, event.jobId);
 }
 

@@ -1,6 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { LivePiece } from "../api/stream-pieces.ts";
+import { SESSION_RATE } from "../base/sample-rate.ts";
 import type { AudioSource, PlacedChunk, StoredCheckpoint } from "../inference/audio-source.ts";
 import type { Suspect } from "../session/suspect.ts";
 import { guarded } from "./store-error.ts";
@@ -10,6 +11,7 @@ const chunkRow = z.object({
   sequence: z.number(),
   start: z.number(),
   length: z.number(),
+  samples: z.number(),
   mediaType: z.string(),
   sha256: z.string(),
 });
@@ -33,6 +35,7 @@ const checkpointRow = z.object({
   position: z.number(),
   recogniser: z.instanceof(Buffer),
   speakers: z.instanceof(Buffer),
+  voices: z.record(z.string(), z.number()).nullable(),
 });
 
 /** What a reading needs, from the chunks and checkpoints tables and the blob folder. */
@@ -63,6 +66,7 @@ export class SessionAudio implements AudioSource {
     return guarded(async () => {
       const rows = await this.#pool.any(sql.type(chunkRow)`
         select sequence, start_sample as start, length_samples as length,
+               frames::int8 * ${SESSION_RATE}::int / sample_rate as samples,
                media_type as "mediaType", encode(sha256, 'hex') as sha256
         from chunks
         where session_id = ${sessionId} and sequence >= ${fromSequence}
@@ -123,10 +127,10 @@ export class SessionAudio implements AudioSource {
   ): Promise<StoredCheckpoint | undefined> {
     return guarded(async () => {
       const row = await this.#pool.maybeOne(sql.type(checkpointRow)`
-        select position, recogniser, speakers from checkpoints
+        select position, recogniser, speakers, voices from checkpoints
         where session_id = ${sessionId} and attempt = ${attempt} and position <= ${position}
         order by position desc limit 1`);
-      return row ?? undefined;
+      return row === null ? undefined : { ...row, voices: row.voices ?? undefined };
     });
   }
 

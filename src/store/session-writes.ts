@@ -2,6 +2,7 @@ import { type DatabaseTransactionConnection, sql } from "slonik";
 import { REDACTED_SPAN } from "../session/placeholders.ts";
 import type {
   CheckpointWrite,
+  HandedOnWrite,
   SegmentText,
   SessionWrite,
   SuspectsWrite,
@@ -18,7 +19,8 @@ export async function storeWrites(
   if (segments.length > 0) await storeSegments(tx, sessionId, segments);
   // Only the newest checkpoint and progress of a batch matter.
   const checkpoint = writes.findLast((write) => write.type === "Checkpoint");
-  if (checkpoint !== undefined) await storeCheckpoint(tx, sessionId, checkpoint);
+  const handedOn = writes.filter((write) => write.type === "HandedOn");
+  await storeCheckpoints(tx, sessionId, [...(checkpoint ? [checkpoint] : []), ...handedOn]);
   const suspects = writes.findLast((write) => write.type === "Suspects");
   if (suspects !== undefined) await storeSuspects(tx, sessionId, suspects);
   const progress = writes.findLast((write) => write.type === "Progress");
@@ -61,22 +63,36 @@ async function storeSegments(
   if (redacted.length > 0) await coverSegments(tx, sessionId, redacted);
 }
 
-async function storeCheckpoint(
+/** What is not needed any more goes when all of the batch are there. */
+async function storeCheckpoints(
   tx: DatabaseTransactionConnection,
   sessionId: string,
-  checkpoint: CheckpointWrite,
+  writes: readonly (CheckpointWrite | HandedOnWrite)[],
 ): Promise<void> {
-  const { attempt, position, recogniser, speakers, keep } = checkpoint;
-  await tx.query(sql.unsafe`
-    insert into checkpoints (session_id, attempt, position, recogniser, speakers)
-    values (${sessionId}, ${attempt}, ${position},
-            ${sql.binary(Buffer.from(recogniser))}, ${sql.binary(Buffer.from(speakers))})
-    on conflict (session_id, attempt, position) do update
-    set recogniser = excluded.recogniser, speakers = excluded.speakers, at = now()`);
+  for (const write of writes) {
+    const checkpoints = write.type === "Checkpoint" ? [write] : write.checkpoints;
+    for (const { position, recogniser, speakers, voices } of checkpoints) {
+      await tx.query(sql.unsafe`
+        insert into checkpoints (session_id, attempt, position, recogniser, speakers, voices)
+        values (${sessionId}, ${write.attempt}, ${position}, ${sql.binary(Buffer.from(recogniser))},
+                ${sql.binary(Buffer.from(speakers))}, ${sql.jsonb(voices)})
+        on conflict (session_id, attempt, position) do update
+        set recogniser = excluded.recogniser, speakers = excluded.speakers,
+            voices = excluded.voices, at = now()`);
+    }
+  }
+  const newest = writes.at(-1);
+  if (newest === undefined) return;
+  const { attempt } = newest;
+  const keep = writes.flatMap((write) => write.keep);
   await tx.query(sql.unsafe`
     delete from checkpoints
-    where session_id = ${sessionId} and attempt = ${attempt} and position <> ${position}
-      and position <> all(${sql.array(keep, "int8")})`);
+    where session_id = ${sessionId} and attempt = ${attempt} and position not in (
+      select found.position from unnest(${sql.array(keep, "int8")}) as k (point)
+      cross join lateral (
+        select c.position from checkpoints as c
+        where c.session_id = ${sessionId} and c.attempt = ${attempt} and c.position <= k.point
+        order by c.position desc limit 1) as found)`);
 }
 
 async function storeSuspects(

@@ -135,6 +135,8 @@ export const MUTANTS: readonly Mutation[] = [
     behaviour: deciding((state, command) => {
       const newest = state.segments.at(-1);
       if (command.type !== "Utterance" || newest === undefined) return command;
+      state.timeline.finalTo = 0;
+      state.checkpoint = 0;
       const segments = command.segments.map((segment) => ({
         ...segment,
         start: segment.start === newest.start ? segment.start + 1 : segment.start,
@@ -146,7 +148,7 @@ export const MUTANTS: readonly Mutation[] = [
     name: "a cancelled redo still replaces the text",
     behaviour: deciding((state, command) => {
       if (command.type === "Reread" && command.whole && state.redo === undefined) {
-        state.redo = { attempt: command.attempt, started: true };
+        state.redo = { attempt: command.attempt ?? 0, started: true };
       }
       return command;
     }),

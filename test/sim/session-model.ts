@@ -31,7 +31,9 @@ export class SessionModel {
   #epoch = 0;
   #received = new Map<number, string>();
   #audio = new Map<number, Audio>();
-  #gaps = new Map<number, { start: number; length: number; filled: boolean }>();
+  #gaps = new Map<number, { start: number; length: number; filled: boolean; tail: boolean }>();
+  /** What has its place from here on was given up before. */
+  #lateFrom = Number.POSITIVE_INFINITY;
   #next = 0;
   #position = 0;
   #texts = new Map<string, Text>();
@@ -106,15 +108,23 @@ export class SessionModel {
       case "ChunkReceived":
         hold(!this.#received.has(sequence), `chunk ${sequence} received twice`);
         this.#received.set(sequence, event.chunkId);
+        if (this.#gaps.get(sequence)?.tail) this.#reopen();
         return;
-      case "ChunkPlaced":
-        this.#advance(sequence, event.start, event.length);
-        this.#audio.set(sequence, { start: event.start, length: event.length, state: "open" });
+      case "ChunkPlaced": {
+        const { start, length } = event;
+        this.#advance(sequence, start, length);
+        this.#audio.set(sequence, { start, length, state: "open" });
+        if (sequence < this.#lateFrom) return;
+        this.#gaps.set(sequence, { start, length, filled: true, tail: false });
         return;
-      case "GapDeclared":
-        this.#advance(sequence, event.start, event.length);
-        this.#gaps.set(sequence, { start: event.start, length: event.length, filled: false });
+      }
+      case "GapDeclared": {
+        const { start, length, tail = false } = event;
+        hold(!tail || length === 0, `gap ${sequence} at the end has a length`);
+        this.#advance(sequence, start, length);
+        this.#gaps.set(sequence, { start, length, filled: false, tail });
         return;
+      }
       case "GapFilled": {
         const gap = this.#gaps.get(sequence);
         hold(gap !== undefined && !gap.filled, `gap ${sequence} filled twice, or not there`);
@@ -129,6 +139,16 @@ export class SessionModel {
         audio.state = event.type === "ChunkFailed" ? "failed" : "done";
       }
     }
+  }
+
+  /** Nothing was placed behind what was given up at the end: it is open again. */
+  #reopen(): void {
+    for (const [sequence, { tail }] of [...this.#gaps].reverse()) {
+      if (!tail) continue;
+      this.#gaps.delete(sequence);
+      this.#next = Math.min(this.#next, sequence);
+    }
+    this.#lateFrom = Math.min(this.#lateFrom, this.#next);
   }
 
   #advance(sequence: number, start: number, length: number): void {

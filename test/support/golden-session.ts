@@ -90,6 +90,18 @@ function edit(bench: SessionBench, step: (work: () => void) => void): void {
   const message = "None of the audio could be read.";
   step(() => bench.record({ type: "JobFailed", jobId: "j", attempt: 4, message }));
   step(() => bench.record({ type: "SessionFailed", message }));
+  step(() => giveUpTail(bench, 4));
+  step(() => bench.chunk(5));
+}
+
+/** As if the stop had named one more: its chunk never comes, that of the next one does. */
+function giveUpTail(bench: SessionBench, sequence: number): void {
+  const { position } = bench.state.timeline;
+  const gap = { type: "GapDeclared", start: position, length: 0, tail: true } as const;
+  const pin = bench.state.checkpoint;
+  for (const each of [sequence, sequence + 1]) {
+    bench.record({ ...gap, sequence: each, pin, knownClusters: 3 });
+  }
 }
 
 /** The late chunk, read from its gap. */

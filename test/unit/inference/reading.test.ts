@@ -13,7 +13,8 @@ const LENGTH = 8_000;
 
 function placed(sequence: number): PlacedChunk {
   const mediaType = "audio/pcm;rate=16000;channels=1;encoding=s16le";
-  return { sequence, start: sequence * LENGTH, length: LENGTH, mediaType, sha256: `${sequence}` };
+  const place = { start: sequence * LENGTH, length: LENGTH, samples: LENGTH };
+  return { sequence, ...place, mediaType, sha256: `${sequence}` };
 }
 
 /** A session whose chunks get their places when the test says so. */

@@ -89,7 +89,7 @@ describe("concerns", () => {
 describe("redo", () => {
   it("redo: the text stands until the new one replaces it, in one event", () => {
     const bench = told();
-    expect(bench.run({ type: "Redo", byUserId })).toEqual({ attempt: 2 });
+    expect(bench.run({ type: "Redo", byUserId })).toEqual({ attempt: 2, edits: 0 });
     expect(bench.state.segments).toHaveLength(3);
     expect(codeOf(() => bench.run({ type: "Redo", byUserId }))).toBe("job_active");
     bench.run({
@@ -104,7 +104,7 @@ describe("redo", () => {
     expect(bench.state.segments).toHaveLength(2);
     expect(bench.of("JobCompleted")).toHaveLength(2);
     expect(bench.of("SessionCompleted")).toHaveLength(1);
-    expect(bench.run({ type: "Redo", byUserId })).toEqual({ attempt: 3 });
+    expect(bench.run({ type: "Redo", byUserId })).toEqual({ attempt: 3, edits: 0 });
   });
 
   it("redo: labels follow the overlap one to one, and claims stay", () => {
@@ -186,7 +186,7 @@ describe("redo", () => {
     expect(bench.of("TranscriptReplaced")).toEqual([]);
     expect(bench.writes).toEqual([]);
     expect(codeOf(() => bench.run({ type: "CancelRedo", byUserId }))).toBe("conflict");
-    expect(bench.run({ type: "Redo", byUserId })).toEqual({ attempt: 3 });
+    expect(bench.run({ type: "Redo", byUserId })).toEqual({ attempt: 3, edits: 0 });
   });
 
   it("redo: of a running session is refused", () => {

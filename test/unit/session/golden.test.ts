@@ -37,6 +37,7 @@ const EVENT_TYPES: Record<SessionEvent["type"], true> = {
   ChunkFailed: true,
   GapDeclared: true,
   GapFilled: true,
+  LateAudioDue: true,
   SegmentFinalised: true,
   SpeakersRevised: true,
   SpeakerClaimed: true,

@@ -1,0 +1,48 @@
+import { isOver } from "../session/complete.ts";
+import { firstFrom } from "../session/segments.ts";
+import type { SessionState } from "../session/state.ts";
+import { finalisedTo, isLate, SAMPLE_RATE } from "../session/timeline.ts";
+
+/** Late audio that is read together, in samples. */
+export interface Stretch {
+  start: number;
+  until: number;
+}
+
+/** Two readings may hear a pause begin and end as far apart. */
+const TOLERANCE = SAMPLE_RATE / 10;
+
+/**
+ * The first late audio that waits for no other, with what follows it at once.
+ * Undefined when there is none, or the first reading has yet to get there:
+ * nothing is known before that from which it could be read.
+ */
+export function nextStretch(state: Readonly<SessionState>): Stretch | undefined {
+  const { timeline } = state;
+  const late = timeline.gaps.filter(isLate).toSorted((a, b) => a.start - b.start);
+  const first = late.find(({ due }) => due);
+  if (first === undefined) return undefined;
+  const { start } = first;
+  if (!isOver(state.phase) && finalisedTo(timeline, state.checkpoint) < start) return undefined;
+  let until = start + first.length;
+  for (const gap of late) {
+    if (gap.start >= start && gap.start <= until) until = Math.max(until, gap.start + gap.length);
+  }
+  return { start, until };
+}
+
+/**
+ * Where a second reading that has come to `position` may end; undefined when a
+ * segment that stands reaches over it: its words would be cut.
+ */
+export function agreedEnd(
+  { segments }: Readonly<SessionState>,
+  position: number,
+): number | undefined {
+  const next = firstFrom(segments, position - TOLERANCE);
+  const before = segments[next - 1];
+  if (before !== undefined && before.end > position + TOLERANCE) return undefined;
+  const mark = segments[next];
+  const isAfter = mark !== undefined && mark.end > position + TOLERANCE;
+  return isAfter ? Math.min(position, mark.start) : position;
+}

@@ -1,0 +1,66 @@
+import type { RecognisedSegment } from "../session/command.ts";
+import type { Word } from "../session/write.ts";
+import type { Segment } from "../wire/gen/voice/v1/worker.ts";
+import { toSegment } from "./recognised.ts";
+
+type RecognisedWord = Segment["words"][number];
+
+interface Place {
+  position: number;
+  /** It lies in sound that has no room on the timeline. */
+  isClamped: boolean;
+}
+
+/**
+ * The time of a reading in which late chunks are heard whole whose places are
+ * shorter: it runs ahead of the timeline by what was too long. On the timeline
+ * all of that stands at the end of its chunk's place.
+ */
+export class StretchedTime {
+  readonly #stretches: { end: number; excess: number }[] = [];
+
+  /** By how much it runs ahead by now. */
+  get shift(): number {
+    return this.#stretches.reduce((sum, { excess }) => sum + excess, 0);
+  }
+
+  /** The sound of a chunk whose place ends at `end` goes on for so many samples. */
+  stretch(end: number, excess: number): void {
+    this.#stretches.push({ end, excess });
+  }
+
+  /** Where a position of the reading is on the timeline. */
+  placeOf(position: number): Place {
+    let place = position;
+    for (const { end, excess } of this.#stretches) {
+      if (place <= end) break;
+      if (place < end + excess) return { position: end, isClamped: true };
+      place -= excess;
+    }
+    return { position: place, isClamped: false };
+  }
+
+  /** A segment of the reading as it stands on the timeline. */
+  segment(read: Segment): RecognisedSegment {
+    const segment = toSegment(read);
+    if (this.#stretches.length === 0) return segment;
+    const words = segment.words.map((word) => this.#word(word));
+    const start = this.#start(segment.start);
+    const end = this.placeOf(segment.end).position;
+    return { ...segment, start, end: Math.max(start, end), words };
+  }
+
+  #word(word: RecognisedWord): Word {
+    const end = this.placeOf(word.end);
+    const isClamped = this.placeOf(word.start).isClamped || end.isClamped;
+    const start = this.#start(word.start);
+    const placed = { ...word, start, end: Math.max(start, end.position) };
+    return isClamped ? { ...placed, timesClamped: true } : placed;
+  }
+
+  /** What begins beyond the place still belongs to it: it begins with its last sample. */
+  #start(position: number): number {
+    const place = this.placeOf(position);
+    return place.isClamped ? Math.max(0, place.position - 1) : place.position;
+  }
+}

@@ -1,0 +1,74 @@
+import type { RecognisedSegment } from "./command.ts";
+import type { Word } from "./write.ts";
+
+/** Samples at 16 kHz; both ends as everywhere, the second one not included. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** Where words may go: in [from, to), outside of what is kept. */
+export interface Room {
+  from: number;
+  to: number;
+  /** In order. */
+  kept: readonly Span[];
+}
+
+/**
+ * What of `segments` has room. A word belongs where its middle lies, so that
+ * none is doubled or lost where two readings differ by a few samples. A segment
+ * that reaches over what is kept is cut there.
+ */
+export function fitSegments(
+  segments: readonly RecognisedSegment[],
+  room: Room,
+): RecognisedSegment[] {
+  return segments.flatMap((segment) => pieces(segment, room));
+}
+
+function pieces(segment: RecognisedSegment, room: Room): RecognisedSegment[] {
+  if (segment.words.length === 0) return slotOf(segment, room) === undefined ? [] : [segment];
+  const slots = new Map<number, Word[]>();
+  for (const word of segment.words) {
+    const slot = slotOf(word, room);
+    if (slot !== undefined) slots.set(slot, [...(slots.get(slot) ?? []), word]);
+  }
+  return [...slots.values()].map((words) => withWords(segment, words));
+}
+
+/** How much of what is kept lies before it; undefined when there is no room for it. */
+function slotOf({ start, end }: Span, { from, to, kept }: Room): number | undefined {
+  const middle = (start + end) / 2;
+  if (middle < from || middle >= to) return undefined;
+  const before = kept.findIndex((span) => span.end > middle);
+  if (before < 0) return kept.length;
+  return (kept[before]?.start ?? 0) <= middle ? undefined : before;
+}
+
+function withWords(segment: RecognisedSegment, words: Word[]): RecognisedSegment {
+  if (words.length === segment.words.length) return segment;
+  const total = words.reduce((sum, { confidence }) => sum + confidence, 0);
+  return {
+    ...segment,
+    start: words[0]?.start ?? segment.start,
+    end: words.at(-1)?.end ?? segment.end,
+    words,
+    confidence: total / words.length,
+  };
+}
+
+/** Moves starts back by as little as it takes for each to be its own; segments are in order. */
+export function withOwnStarts(
+  segments: readonly RecognisedSegment[],
+  taken: Iterable<number>,
+): RecognisedSegment[] {
+  const starts = new Set(taken);
+  const own = segments.toReversed().map((segment) => {
+    let { start } = segment;
+    while (starts.has(start)) start -= 1;
+    starts.add(start);
+    return start === segment.start ? segment : { ...segment, start };
+  });
+  return own.reverse();
+}

@@ -1,0 +1,106 @@
+import type { RecognisedSegment, RereadCommand } from "./command.ts";
+import { isOver } from "./complete.ts";
+import type { TranscriptReplaced } from "./event.ts";
+import { fitSegments, withOwnStarts } from "./fit-segments.ts";
+import { isRedacted } from "./redaction.ts";
+import { RereadVoices } from "./reread-voices.ts";
+import { neededPoints } from "./resume-points.ts";
+import { segmentId } from "./segment-id.ts";
+import { firstFrom, type SegmentMark } from "./segments.ts";
+import type { LateGap } from "./timeline.ts";
+import type { Turn } from "./turn.ts";
+import type { Voices } from "./write.ts";
+
+export type Replacement = RereadCommand & { attempt: number };
+
+/**
+ * Replaces what stands in [from, to). What a person changed stays, except where
+ * a person asked for all to be read again: new words are put around it.
+ */
+export function replaceSegments(turn: Turn, reading: Replacement, late: readonly LateGap[]): void {
+  const { segments: marks, speakers, timeline, jobId } = turn.state;
+  const standing = marks.slice(firstFrom(marks, reading.from), firstFrom(marks, reading.to));
+  const isKept = ({ revision }: SegmentMark) => !reading.whole && revision !== undefined;
+  const removed = standing.filter((mark) => !isKept(mark));
+  const segments = around(reading, standing.filter(isKept), marks);
+  const known = reading.whole ? {} : knownVoices(turn, reading, late);
+  const voices = new RereadVoices(speakers, known, segments, standing);
+  const added = segments.map((segment) => addSegment(turn, reading, segment, voices));
+  const edits = removed.filter(({ revision }) => revision !== undefined).length;
+  turn.emit({
+    type: "TranscriptReplaced",
+    jobId,
+    attempt: reading.attempt,
+    from: reading.from,
+    to: Math.min(reading.to, timeline.position),
+    removed: removed.map((mark) => ({ segmentId: mark.id, start: mark.start })),
+    added,
+    sequences: late.map(({ sequence }) => sequence),
+    ...(reading.whole ? { editsReplaced: edits } : {}),
+  });
+  if (!reading.whole) handOn(turn, reading, voices, known);
+}
+
+/** The words around what stays, each segment with a start of its own. */
+function around(
+  { whole, from, to, segments }: Replacement,
+  edited: readonly SegmentMark[],
+  marks: readonly SegmentMark[],
+): RecognisedSegment[] {
+  const before = whole ? undefined : marks[firstFrom(marks, from) - 1];
+  const kept = before === undefined ? edited : [before, ...edited];
+  const after = marks[firstFrom(marks, to)];
+  const taken = [...kept, ...(after === undefined ? [] : [after])].map(({ start }) => start);
+  return withOwnStarts(fitSegments(segments, { from, to, kept }), taken);
+}
+
+/** Of a checkpoint that says nothing of it: what its clusters were when the gap was declared. */
+function knownVoices(turn: Turn, { voices }: Replacement, late: readonly LateGap[]): Voices {
+  if (voices !== undefined) return voices;
+  const known = Math.min(...late.map(({ knownClusters }) => knownClusters));
+  const { clusters } = turn.state.speakers;
+  return Object.fromEntries(Object.entries(clusters).filter(([id]) => Number(id) < known));
+}
+
+function addSegment(
+  turn: Turn,
+  { attempt, whole }: Replacement,
+  segment: RecognisedSegment,
+  voices: RereadVoices,
+): TranscriptReplaced["added"][number] {
+  const { start, end, words, confidence } = segment;
+  const label = whole ? voices.labelOf(segment) : voices.labelThere(segment);
+  const id = segmentId(turn.state.sessionId, attempt, start);
+  const redacted = isRedacted(turn.state, { start, end, label });
+  turn.write({
+    type: "SegmentText",
+    segmentId: id,
+    attempt,
+    start,
+    end,
+    label,
+    words,
+    confidence,
+    redacted,
+  });
+  const cluster = whole ? -1 : voices.clusterOf(segment, label);
+  const mark = { segmentId: id, start, end, label, cluster };
+  return redacted ? { ...mark, redacted } : mark;
+}
+
+/** What is still missing will be read from where this reading was, not from where it began. */
+function handOn(turn: Turn, reading: Replacement, voices: RereadVoices, known: Voices): void {
+  const { state } = turn;
+  // The newest checkpoint is the one that the first reading resumes from.
+  const end = isOver(state.phase) ? Number.POSITIVE_INFINITY : state.checkpoint;
+  const checkpoints = (reading.checkpoints ?? [])
+    .filter(({ position }) => position < end)
+    .map((checkpoint) => {
+      const heard = reading.segments.filter(({ start }) => start < checkpoint.position);
+      const clusters = [...Object.keys(known).map(Number), ...heard.map(({ cluster }) => cluster)];
+      return { ...checkpoint, voices: voices.of(clusters) };
+    });
+  if (checkpoints.length === 0) return;
+  const keep = neededPoints(state);
+  turn.write({ type: "HandedOn", attempt: state.attempt, checkpoints, keep });
+}

@@ -1,0 +1,93 @@
+import type { RecognisedSegment } from "./command.ts";
+import type { SegmentMark } from "./segments.ts";
+import { labelName, type Speakers, standing, UNKNOWN_SPEAKER } from "./speakers.ts";
+import type { Voices } from "./write.ts";
+
+/**
+ * Whose voices the clusters of a second reading are: those that its checkpoint
+ * knew stay what they were, the others get the label that they overlap most
+ * with, or the next new one.
+ */
+export class RereadVoices {
+  readonly #speakers: Speakers;
+  readonly #labels = new Map<number, string>();
+  readonly #marks: readonly SegmentMark[];
+  #fresh: number;
+
+  /** @param marks what stood where it was read again */
+  constructor(
+    speakers: Speakers,
+    known: Voices,
+    segments: readonly RecognisedSegment[],
+    marks: readonly SegmentMark[],
+  ) {
+    this.#speakers = speakers;
+    this.#marks = marks;
+    this.#fresh = speakers.labels.length;
+    for (const [cluster, index] of Object.entries(known)) {
+      this.#labels.set(Number(cluster), labelName(standing(speakers, index)));
+    }
+    this.#assignByOverlap(segments);
+  }
+
+  /** The label of the segment's voice. */
+  labelOf({ cluster }: RecognisedSegment): string {
+    if (cluster < 0) return UNKNOWN_SPEAKER;
+    const label = this.#labels.get(cluster) ?? labelName(this.#fresh++);
+    this.#labels.set(cluster, label);
+    return label;
+  }
+
+  /** The label that most of the segment had before, whoever gave it; else that of its voice. */
+  labelThere(segment: RecognisedSegment): string {
+    const { start, end } = segment;
+    const shared = new Map<string, number>();
+    for (const mark of this.#marks) {
+      const samples = Math.min(end, mark.end) - Math.max(start, mark.start);
+      if (samples <= 0 || mark.label === UNKNOWN_SPEAKER) continue;
+      shared.set(mark.label, (shared.get(mark.label) ?? 0) + samples);
+    }
+    const [most] = [...shared].sort(([, a], [, b]) => b - a);
+    if (most !== undefined && 2 * most[1] > end - start) return most[0];
+    return this.labelOf(segment);
+  }
+
+  /** The cluster, when the first reading means the same voice by it; else -1. */
+  clusterOf({ cluster }: RecognisedSegment, label: string): number {
+    const index = this.#speakers.clusters[cluster];
+    if (index === undefined) return -1;
+    return labelName(standing(this.#speakers, index)) === label ? cluster : -1;
+  }
+
+  /** What is known of these clusters by now. */
+  of(clusters: Iterable<number>): Voices {
+    const voices: Voices = {};
+    for (const cluster of clusters) {
+      const label = this.#labels.get(cluster);
+      if (label !== undefined) voices[cluster] = Number(label.slice(1)) - 1;
+    }
+    return voices;
+  }
+
+  /** Clusters without a label get the one they overlap most with, each label once. */
+  #assignByOverlap(segments: readonly RecognisedSegment[]): void {
+    const shared = new Map<string, { cluster: number; label: string; samples: number }>();
+    for (const segment of segments) {
+      if (segment.cluster < 0 || this.#labels.has(segment.cluster)) continue;
+      for (const { start, end, label } of this.#marks) {
+        const samples = Math.min(segment.end, end) - Math.max(segment.start, start);
+        if (samples <= 0 || label === UNKNOWN_SPEAKER) continue;
+        const key = `${segment.cluster} ${label}`;
+        const pair = shared.get(key) ?? { cluster: segment.cluster, label, samples: 0 };
+        pair.samples += samples;
+        shared.set(key, pair);
+      }
+    }
+    const taken = new Set(this.#labels.values());
+    for (const { cluster, label } of [...shared.values()].sort((a, b) => b.samples - a.samples)) {
+      if (this.#labels.has(cluster) || taken.has(label)) continue;
+      this.#labels.set(cluster, label);
+      taken.add(label);
+    }
+  }
+}
