@@ -19,10 +19,12 @@ import type { FinalTimes } from "./inference/final-times.ts";
 import { LiveTails } from "./inference/live-tails.ts";
 import { SessionCompanion } from "./inference/session-companion.ts";
 import type { Transcribers } from "./inference/transcribers.ts";
-import { sessionBehaviour } from "./session/behaviour.ts";
+import { createSessionBehaviour } from "./session/behaviour.ts";
 import type { SessionCommand } from "./session/command.ts";
+import type { DeviceSigns } from "./session/device-signs.ts";
 import type { SessionEvent } from "./session/event.ts";
 import { tryOutsideCommand } from "./session/outside-command.ts";
+import { PATIENCE, type Patience } from "./session/patience.ts";
 import type { SessionState } from "./session/state.ts";
 import type { SessionWrite } from "./session/write.ts";
 import { renderFrames } from "./store/live-frames.ts";
@@ -49,6 +51,10 @@ export interface ActorPorts {
   /** How far a session was read, in samples. */
   readTo?(sessionId: string, samples: number): void;
   finals?: FinalTimes;
+  /** Without it nothing is known of devices, and none is waited for after the stop. */
+  signs?: DeviceSigns;
+  /** How long is waited for what may still come; as the contract says when absent. */
+  patience?: Patience;
   leaseMs: number;
   passivateMs: number;
   runtime: Runtime;
@@ -145,7 +151,7 @@ function createHost(
   ports: ActorPorts,
   { tails, publisher, onFailed, onFenced }: HostParts,
 ): SessionHost {
-  const { journal, backlog, source, transcribers, finals, runtime, log } = ports;
+  const { journal, backlog, source, transcribers, finals, signs, runtime, log } = ports;
   const createCompanion = ({ id, epoch, tell }: CompanionContext<SessionCommand>) =>
     new SessionCompanion({
       sessionId: id,
@@ -163,7 +169,7 @@ function createHost(
     });
   return new ActorHost({
     activation: {
-      behaviour: sessionBehaviour,
+      behaviour: createSessionBehaviour(ports.patience ?? PATIENCE),
       journal,
       createCompanion,
       runtime,
@@ -173,6 +179,9 @@ function createHost(
       snapshotEvery: 200,
       appendAttempts: 8,
       outstanding: (id) => outstanding(backlog, id),
+      ...(signs && {
+        informed: (id: string, command: SessionCommand) => informed(signs, id, command),
+      }),
     },
     maxActivations: 10_000,
     passivateAfter: ports.passivateMs,
@@ -204,4 +213,14 @@ async function outstanding(
     const command = tryOutsideCommand(value);
     return command === undefined ? [] : [{ id, command }];
   });
+}
+
+/** Whether its audio may still come is nothing that a session's own state tells. */
+async function informed(
+  signs: DeviceSigns,
+  sessionId: string,
+  command: SessionCommand,
+): Promise<SessionCommand> {
+  if (command.type !== "GapTimeout" && command.type !== "LateTimeout") return command;
+  return { ...command, signs: await signs.of(sessionId) };
 }

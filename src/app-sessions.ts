@@ -52,6 +52,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     deviceOf: (id) => presence.of(id),
     readTo: (id, samples) => positions.note(id, samples),
     finals,
+    patience: config.patience,
     leaseMs: config.leaseMs,
     passivateMs: config.passivateMs,
     runtime,

@@ -35,6 +35,8 @@ export interface Config {
   rateLimitFactor: number;
   leaseMs: number;
   passivateMs: number;
+  /** Milliseconds for which what a stopped session's device has not sent is waited for. */
+  patience: { silence: number; chunk: number };
   /** Seconds after which a session whose device is silent is stopped; 0 for never. */
   autoStopSilence: number;
   /** Over how long a stopping front tells its sockets to go elsewhere. */
@@ -97,6 +99,10 @@ export function readConfig(env: Environment, hostname: string): Config {
     rateLimitFactor: reader.get("RATE_LIMIT_FACTOR"),
     leaseMs: reader.get("LEASE_MS"),
     passivateMs: reader.get("PASSIVATE_MS"),
+    patience: {
+      silence: reader.get("LATE_DEVICE_SILENCE_MS"),
+      chunk: reader.get("LATE_CHUNK_PATIENCE_MS"),
+    },
     autoStopSilence: reader.get("AUTO_STOP_SILENCE"),
     drainMs: reader.get("DRAIN_MS"),
     logLevel: reader.get("LOG_LEVEL"),

@@ -1,7 +1,7 @@
 import { AppError, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
-import type { Behaviour, Companion, CompanionContext } from "./behaviour.ts";
+import type { Behaviour, Companion, CompanionContext, Deadline } from "./behaviour.ts";
 import { type Decided, Deciding, type Message, Undecidable } from "./deciding.ts";
 import type { Journal } from "./journal.ts";
 import { become, stateOf } from "./loading.ts";
@@ -41,6 +41,8 @@ export class Activation<S, E, W, C> {
   #companion: Companion<S, E, W> | undefined;
   #pumping: Promise<void> | undefined;
   #timer: Timer | undefined;
+  /** The deadline that was sent last, and until when it rests. */
+  #sent: { command: string; restsUntil: number } | undefined;
   #lastActive: number;
 
   constructor(id: string, parts: ActivationParts<S, E, W, C>) {
@@ -306,27 +308,36 @@ export class Activation<S, E, W, C> {
     if (this.#state === undefined) return;
     const deadline = this.#parts.behaviour.deadline(this.#state);
     if (deadline === undefined) return;
-    const wait = Math.max(0, deadline.at - this.#clock.now());
-    this.#timer = this.#parts.runtime.after(wait, () => void this.#expire(deadline.command));
+    const wait = Math.max(0, deadline.at - this.#clock.now(), this.#restOf(deadline));
+    this.#timer = this.#parts.runtime.after(wait, () => void this.#expire(deadline));
+  }
+
+  #restOf({ command }: Deadline<C>): number {
+    if (this.#sent?.command !== JSON.stringify(command)) return 0;
+    return this.#sent.restsUntil - this.#parts.runtime.monotonic();
   }
 
   /**
    * A deadline is about what did not come: what came, and is still on its way from the record, goes
    * before. While the record cannot be asked, nothing is known to be missing.
    */
-  async #expire(command: C): Promise<void> {
+  async #expire(deadline: Deadline<C>): Promise<void> {
+    let { command } = deadline;
     const timer = this.#timer;
     try {
       const outstanding = (await this.#parts.outstanding?.(this.id)) ?? [];
       // One that is refused is none of the deadline's business.
       await Promise.allSettled(outstanding.map((each) => this.ask(each.command, each.id)));
+      command = (await this.#parts.informed?.(this.id, command)) ?? command;
     } catch (error) {
       this.#log.warn({ error: toAppError(error).message }, "deadline put off");
       if (this.#timer !== timer || this.#phase === "stopped") return;
-      this.#timer = this.#parts.runtime.after(PUT_OFF, () => void this.#expire(command));
+      this.#timer = this.#parts.runtime.after(PUT_OFF, () => void this.#expire(deadline));
       return;
     }
     if (this.#timer === timer) this.#timer = undefined;
+    const restsUntil = this.#parts.runtime.monotonic() + deadline.again;
+    this.#sent = { command: JSON.stringify(deadline.command), restsUntil };
     this.tell(command);
   }
 }
@@ -346,6 +357,8 @@ export interface ActivationParts<S, E, W, C> {
   appendAttempts: number;
   /** Commands for the actor that the record holds and that nobody finished. */
   outstanding?(id: string): Promise<{ id: string; command: C }[]>;
+  /** The command of a deadline, with what only the record knows; asked after `outstanding`. */
+  informed?(id: string, command: C): Promise<C>;
   onFailed(id: string, error: AppError): void;
   /** A lane of the mailbox was full. */
   onRefused(lane: "control" | "requests"): void;

@@ -17,10 +17,17 @@ export interface Behaviour<S, E, W, C> {
    */
   isRepeatable(command: C): boolean;
   /** When to send itself a command, if nothing else happens before. */
-  deadline(state: S): { at: number; command: C } | undefined;
+  deadline(state: S): Deadline<C> | undefined;
   /** Version of `S` in snapshots, and how older ones are lifted to it. */
   readonly snapshotVersion: number;
   upgrade(version: number, state: unknown): S;
+}
+
+export interface Deadline<C> {
+  at: number;
+  command: C;
+  /** How long until it is sent once more when it changed nothing, milliseconds. */
+  again: number;
 }
 
 export interface Decision<E, W> {
