@@ -1,4 +1,5 @@
 import { type AppError, toAppError } from "../base/errors.ts";
+import { resumePoint } from "../session/resume-points.ts";
 import type { Suspect } from "../session/suspect.ts";
 import type { Gap, Timeline } from "../session/timeline.ts";
 import { positionOf, SAMPLE_RATE } from "../session/timeline.ts";
@@ -25,6 +26,8 @@ export class Reading {
   readonly time = new StretchedTime();
   readonly #parts: ReadingParts;
   #from = 0;
+  /** Where sound broke off. */
+  readonly #breaks: number[] = [];
   #stream: TranscriptionStream | undefined;
   #sequence = 0;
   #fedTo = 0;
@@ -51,6 +54,11 @@ export class Reading {
   /** End of what was fed. */
   get fedTo(): number {
     return this.#fedTo;
+  }
+
+  /** True when sound broke off there or soon after: the utterance that ended may go on in what is missing. */
+  isCutAt(position: number): boolean {
+    return this.#breaks.some((end) => resumePoint(end) < position && position <= end);
   }
 
   /** Opens the stream at the newest checkpoint that is not after `position`. */
@@ -190,6 +198,7 @@ export class Reading {
   /** @param at on the timeline */
   #feedGap(stream: TranscriptionStream, at: number, length: number): void {
     const start = at + this.time.shift;
+    this.#breaks.push(this.#fedTo);
     this.#full = !stream.send({ $case: "gap", value: { start, length } });
     this.#fedTo = Math.max(this.#fedTo, start + length);
   }
@@ -208,6 +217,7 @@ export class Reading {
     const data = await source.bytes(sessionId, chunk.sha256);
     if (this.#closed) return false;
     const { sequence, mediaType } = chunk;
+    this.#closeUp(chunk);
     const shift = this.time.shift;
     const end = chunk.start + chunk.length + shift + this.#excess(chunk);
     if (gap !== undefined) this.#parts.onLate?.(gap);
@@ -227,11 +237,14 @@ export class Reading {
       });
     }
     this.#fedTo = Math.max(this.#fedTo, end);
-    // A late chunk that is shorter than the span that was kept for it.
-    const rest = gap === undefined ? 0 : gap.length - chunk.length;
-    if (rest > 0) this.#feedGap(stream, chunk.start + chunk.length, rest);
     this.#noteFed(sequence, "chunk");
     return true;
+  }
+
+  /** A late chunk before it may be shorter than the span that was kept for it: its sound goes on here. */
+  #closeUp({ start }: PlacedChunk): void {
+    const end = this.time.placeOf(this.#fedTo).position;
+    if (this.#parts.readFilled && start - end > ROUNDING) this.time.stretch(end, end - start);
   }
 
   /** How much longer its sound is than its place; all of it is heard. */
@@ -297,6 +310,7 @@ export class Reading {
   #finishIfAll(stream: TranscriptionStream): void {
     if (!this.#parts.complete() || this.#finished) return;
     this.#finished = true;
+    this.#breaks.push(this.#fedTo);
     stream.send({ $case: "finish", value: {} });
     stream.finish();
   }

@@ -162,6 +162,7 @@ export class Rereading {
     const { position } = checkpoint;
     // One of a time of its own says nothing to another reading.
     if (this.#reading.time.placeOf(position).position !== position) return;
+    if (this.#reading.isCutAt(position)) return;
     this.#checkpoints.push({ ...checkpoint, voices: undefined });
     this.#checkpoints = this.#needed(state);
   }
@@ -177,8 +178,10 @@ export class Rereading {
   }
 
   #mayEnd(state: Readonly<SessionState>, at: number): void {
-    if (this.#isWhole) return;
-    const { position } = this.#reading.time.placeOf(at);
+    const { time } = this.#reading;
+    // Late sound may be longer than its place: all of it is heard first.
+    if (this.#isWhole || time.isWithinExcess(at)) return;
+    const { position } = time.placeOf(at);
     if (position < this.#stretch.until || position <= (this.#ends.at(-1)?.position ?? -1)) return;
     this.#ends.push({ position, segments: this.#segments.length });
     this.#end(state);

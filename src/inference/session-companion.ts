@@ -30,6 +30,8 @@ const FIRST_RETRY = 200;
 const LAST_RETRY = 5_000;
 /** Sessions that a worker's death hit together come back apart, so that the one at fault shows. */
 const SPREAD = 2_000;
+/** By then a second reading that was told shows in the state. */
+const UNHEEDED = 60_000;
 
 /**
  * The effects of one session: keeps a reading going as long as there is audio
@@ -54,6 +56,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   readonly #interruptions: Interruptions;
   #heartbeat: Timer | undefined;
   #interim: InterimResultsFrame | undefined;
+  #unheeded: Timer | undefined;
   #stopped = false;
   #isStreamed = false;
   readonly #tail: LiveTail;
@@ -107,6 +110,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#stopped = true;
     this.#heartbeat?.cancel();
     this.#retryAt?.cancel();
+    this.#unheeded?.cancel();
     this.#parts.tails.close(this.#tail);
     this.#reading?.close();
     this.#rereading?.close();
@@ -191,6 +195,15 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     // What the first reading was through with counts as final only after its end.
     if (this.#done !== undefined) this.#tell(this.#done);
     this.#tell(command);
+    this.#unheeded?.cancel();
+    this.#unheeded = this.#parts.runtime.after(UNHEEDED, () => this.#readOnceMore());
+  }
+
+  /** Nothing came of what was told: the record may have been away, or it was refused. */
+  #readOnceMore(): void {
+    if (this.#state === undefined || this.#stopped || this.#rereading?.isReading !== false) return;
+    this.#rereading = undefined;
+    this.#sync(this.#state);
   }
 
   #hear(state: Readonly<SessionState>, message: TranscribeResult): void {

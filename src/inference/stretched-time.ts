@@ -12,19 +12,20 @@ interface Place {
 }
 
 /**
- * The time of a reading in which late chunks are heard whole whose places are
- * shorter: it runs ahead of the timeline by what was too long. On the timeline
- * all of that stands at the end of its chunk's place.
+ * The time of a reading in which sound follows sound where late chunks are
+ * longer or shorter than their places: it runs ahead of the timeline by what was
+ * too long, and behind by what was too short. On the timeline what was too long
+ * stands at the end of its chunk's place.
  */
 export class StretchedTime {
   readonly #stretches: { end: number; excess: number }[] = [];
 
-  /** By how much it runs ahead by now. */
+  /** By how much it runs ahead by now; negative when it is behind. */
   get shift(): number {
     return this.#stretches.reduce((sum, { excess }) => sum + excess, 0);
   }
 
-  /** The sound of a chunk whose place ends at `end` goes on for so many samples. */
+  /** The sound of a chunk goes on for so many samples behind its place's end, or ends so many before. */
   stretch(end: number, excess: number): void {
     this.#stretches.push({ end, excess });
   }
@@ -38,6 +39,17 @@ export class StretchedTime {
       place -= excess;
     }
     return { position: place, isClamped: false };
+  }
+
+  /** True where sound without room on the timeline is still to come that stands there, too. */
+  isWithinExcess(position: number): boolean {
+    let place = position;
+    for (const { end, excess } of this.#stretches) {
+      if (place < end) return false;
+      if (place < end + excess) return true;
+      place -= excess;
+    }
+    return false;
   }
 
   /** A segment of the reading as it stands on the timeline. */

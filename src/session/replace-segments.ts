@@ -92,15 +92,20 @@ function addSegment(
 function handOn(turn: Turn, reading: Replacement, voices: RereadVoices, known: Voices): void {
   const { state } = turn;
   // The newest checkpoint is the one that the first reading resumes from.
-  const end = isOver(state.phase) ? Number.POSITIVE_INFINITY : state.checkpoint;
+  const to = isOver(state.phase) ? reading.to : Math.min(reading.to, state.checkpoint);
   const checkpoints = (reading.checkpoints ?? [])
-    .filter(({ position }) => position < end)
+    .filter(({ position }) => position < to)
     .map((checkpoint) => {
       const heard = reading.segments.filter(({ start }) => start < checkpoint.position);
       const clusters = [...Object.keys(known).map(Number), ...heard.map(({ cluster }) => cluster)];
       return { ...checkpoint, voices: voices.of(clusters) };
     });
-  if (checkpoints.length === 0) return;
-  const keep = neededPoints(state);
-  turn.write({ type: "HandedOn", attempt: state.attempt, checkpoints, keep });
+  turn.write({
+    type: "HandedOn",
+    attempt: state.attempt,
+    from: reading.from,
+    to,
+    checkpoints,
+    keep: neededPoints(state),
+  });
 }

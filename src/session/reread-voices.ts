@@ -40,7 +40,9 @@ export class RereadVoices {
 
   /** The label that most of the segment had before, whoever gave it; else that of its voice. */
   labelThere(segment: RecognisedSegment): string {
-    const { start, end } = segment;
+    const { start, end, words } = segment;
+    // It stands where somebody else spoke.
+    if (words.every(({ timesClamped }) => timesClamped)) return this.labelOf(segment);
     const shared = new Map<string, number>();
     for (const mark of this.#marks) {
       const samples = Math.min(end, mark.end) - Math.max(start, mark.start);

@@ -51,10 +51,16 @@ export interface CheckpointWrite {
   keep: number[];
 }
 
-/** Checkpoints of a second reading, from which late audio will be read that has not come yet. */
+/**
+ * Checkpoints of a second reading, from which late audio will be read that has
+ * not come yet. They replace those inside of its span, which knew less.
+ */
 export interface HandedOnWrite {
   type: "HandedOn";
   attempt: number;
+  /** Positions between these, neither of them included. */
+  from: number;
+  to: number;
   checkpoints: { position: number; recogniser: Uint8Array; speakers: Uint8Array; voices: Voices }[];
   /** As in CheckpointWrite. */
   keep: number[];

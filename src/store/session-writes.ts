@@ -71,6 +71,12 @@ async function storeCheckpoints(
 ): Promise<void> {
   for (const write of writes) {
     const checkpoints = write.type === "Checkpoint" ? [write] : write.checkpoints;
+    if (write.type === "HandedOn") {
+      await tx.query(sql.unsafe`
+        delete from checkpoints
+        where session_id = ${sessionId} and attempt = ${write.attempt}
+          and position > ${write.from} and position < ${write.to}`);
+    }
     for (const { position, recogniser, speakers, voices } of checkpoints) {
       await tx.query(sql.unsafe`
         insert into checkpoints (session_id, attempt, position, recogniser, speakers, voices)

@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { SAMPLE_RATE } from "../../../src/session/timeline.ts";
+import { LateScene } from "../../support/late/late-scene.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
+
+const MINUTE = 60_000;
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, n) => from + n);
+}
+
+function chunks(count: number, seconds = 4): number[] {
+  return Array.from({ length: count }, () => seconds * SAMPLE_RATE);
+}
+
+describe("late audio", () => {
+  const open: LateScene[] = [];
+  afterEach(() => Promise.all(open.splice(0).map((scene) => scene.close())));
+
+  async function begin(lengths: readonly number[], seed?: number): Promise<LateScene> {
+    const scene = await LateScene.open(lengths, seed);
+    open.push(scene);
+    return scene;
+  }
+
+  function all(scene: LateScene): string[] {
+    return scene.words.map(({ text }) => text);
+  }
+
+  /** These come, each after a while; the others never did so far. */
+  async function upload(scene: LateScene, sequences: readonly number[], every = 0): Promise<void> {
+    for (const sequence of sequences) {
+      await scene.upload(sequence);
+      if (every > 0) await scene.pass(every);
+    }
+  }
+
+  it("late audio: undisturbed, every word stands once", async () => {
+    const scene = await begin(chunks(8));
+    await upload(scene, range(0, 8), 4_000);
+    await scene.stop();
+    expect(scene.said).toEqual(all(scene));
+    expect(scene.state.phase).toBe("completed");
+    expect(scene.worker.streams).toHaveLength(1);
+  });
+
+  it.each([0, 10, 5_000, 20_000, 40_000])(
+    "late audio: two chunks that come %i ms apart after the stop leave no word out",
+    async (apart) => {
+      const scene = await begin(chunks(8));
+      await upload(scene, [0, 1, 4, 5, 6, 7], 100);
+      await scene.stop();
+      await scene.pass(10 * MINUTE);
+      expect(scene.state.phase).toBe("completed");
+      await upload(scene, [2], apart);
+      await upload(scene, [3], 10 * MINUTE);
+      expect(scene.said).toEqual(all(scene));
+    },
+  );
+
+  it("late audio: of a device that stops and uploads everything then, every word is heard", async () => {
+    const scene = await begin(chunks(6));
+    await scene.stop();
+    await scene.pass(10 * MINUTE);
+    expect(scene.state.phase).toBe("completed");
+    expect(scene.said).toEqual([]);
+    await upload(scene, range(0, 6), 1_000);
+    await scene.pass(10 * MINUTE);
+    expect(scene.said).toEqual(all(scene));
+    expect(scene.of("TranscriptReplaced")).toHaveLength(1);
+    expect(scene.state.timeline.position).toBe(24 * SAMPLE_RATE);
+  });
+
+  it.each(range(0, 40))(
+    "late audio: any order, any time, any hosts, seed %i",
+    async (seed) => {
+      const scene = await begin(lengthsOf(seed), seed);
+      await disturb(scene, seed);
+      if (process.env.STORY)
+        console.log(
+          scene.story,
+          JSON.stringify(scene.spoken.filter((w) => w.text.includes("~"))),
+          JSON.stringify(scene.words.filter(({ text }) => !scene.said.includes(text))),
+          scene.mixedUp,
+          [...scene.record.segments.values()]
+            .sort((a, b) => a.start - b.start)
+            .map(
+              (s) =>
+                `${s.start / 16000} ${s.label}: ${s.words.map((w) => w.text + "/" + scene.words.find((x) => x.text === w.text)?.speaker)}`,
+            )
+            .join("\n"),
+        );
+      expect(scene.said).toEqual(all(scene));
+      expect(scene.mixedUp).toEqual([]);
+      expect(scene.state.phase).toBe("completed");
+      expect(scene.state.timeline.gaps).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["in order", (order: number[]) => order],
+    ["newest first", (order: number[]) => order.toReversed()],
+    ["shuffled", (order: number[]) => shuffled(order)],
+  ])(
+    "late audio: what is read again is in proportion to what came late, %s",
+    async (_, ordered) => {
+      for (const every of [0, 8_000, 60_000]) {
+        const scene = await begin(chunks(130, 8));
+        await upload(scene, [...range(0, 5), ...range(125, 130)]);
+        await scene.stop();
+        await scene.pass(10 * MINUTE);
+        await upload(scene, ordered(range(5, 125)), every);
+        await scene.pass(10 * MINUTE);
+        expect(scene.said).toEqual(all(scene));
+        const stretches = scene.of("TranscriptReplaced").length;
+        const seconds = scene.worker.readAgain / SAMPLE_RATE;
+        expect(seconds).toBeLessThanOrEqual(2 * 120 * 8 + 30 * stretches);
+        if (every === 0) expect(stretches).toBe(1);
+      }
+    },
+  );
+});
+
+function shuffled(order: number[]): number[] {
+  const random = new SeededRandom(7);
+  const left = [...order];
+  return order.map(() => left.splice(random.below(left.length), 1)[0] ?? 0);
+}
+
+function lengthsOf(seed: number): number[] {
+  const random = new SeededRandom(seed);
+  const lengths = range(0, 4 + random.below(10)).map(() => 8_000 * (4 + random.below(12)));
+  return random.below(2) === 0 ? lengths.map(() => lengths[0] ?? 0) : lengths;
+}
+
+/** Some or all chunks come late, before or after the stop, and other hosts take over meanwhile. */
+async function disturb(scene: LateScene, seed: number): Promise<void> {
+  const random = new SeededRandom(seed + 10_000);
+  const count = scene.count;
+  const share = random.below(3) === 0 ? 1 : 3;
+  const late = new Set(range(0, count).filter(() => random.below(share) === 0));
+  const takeOver = async (): Promise<void> => {
+    if (random.below(6) === 0) await scene.takeOver();
+  };
+  for (const sequence of range(0, count).filter((each) => !late.has(each))) {
+    await scene.upload(sequence);
+    await scene.pass(random.below(8_000));
+    await takeOver();
+  }
+  const left = [...late];
+  let isStopped = false;
+  while (left.length > 0) {
+    if (!isStopped && random.below(3) === 0) {
+      await scene.stop();
+      isStopped = true;
+    }
+    await scene.pass(random.below(random.below(3) === 0 ? 8 * MINUTE : 20_000));
+    const [sequence = 0] = left.splice(random.below(left.length), 1);
+    await scene.upload(sequence);
+    await takeOver();
+  }
+  if (!isStopped) await scene.stop();
+  await scene.pass(15 * MINUTE);
+}
