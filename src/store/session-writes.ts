@@ -69,6 +69,7 @@ async function storeCheckpoints(
   sessionId: string,
   writes: readonly (CheckpointWrite | HandedOnWrite)[],
 ): Promise<void> {
+  const written: number[] = [];
   for (const write of writes) {
     const checkpoints = write.type === "Checkpoint" ? [write] : write.checkpoints;
     if (write.type === "HandedOn") {
@@ -78,6 +79,7 @@ async function storeCheckpoints(
           and position > ${write.from} and position < ${write.to}`);
     }
     for (const { position, recogniser, speakers, voices } of checkpoints) {
+      written.push(position);
       await tx.query(sql.unsafe`
         insert into checkpoints (session_id, attempt, position, recogniser, speakers, voices)
         values (${sessionId}, ${write.attempt}, ${position}, ${sql.binary(Buffer.from(recogniser))},
@@ -90,7 +92,7 @@ async function storeCheckpoints(
   const newest = writes.at(-1);
   if (newest === undefined) return;
   const { attempt } = newest;
-  const keep = writes.flatMap((write) => write.keep);
+  const keep = [...written, ...writes.flatMap((write) => write.keep)];
   await tx.query(sql.unsafe`
     delete from checkpoints
     where session_id = ${sessionId} and attempt = ${attempt} and position not in (

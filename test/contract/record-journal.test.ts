@@ -87,14 +87,24 @@ function life(world: World, ids: string[]): SessionBatch[] {
       cluster: 1,
       checkpoint: start,
     }) as const;
+  const none = new Uint8Array();
   const checkpoint = (position: number, keep: number[]): SessionWrite => ({
     type: "Checkpoint",
     attempt: 1,
     position,
     recogniser: Uint8Array.of(1, position % 250),
     speakers: Uint8Array.of(2),
+    voices: { 0: 1, 3: 0 },
     keep,
   });
+  const handedOn: SessionWrite = {
+    type: "HandedOn",
+    attempt: 1,
+    from: 16_000,
+    to: 40_000,
+    checkpoints: [{ position: 20_000, recogniser: Uint8Array.of(3), speakers: none, voices: {} }],
+    keep: [25_000, 47_999, 60_000],
+  };
   const place = (chunkId: string, sequence: number) =>
     ({ type: "ChunkPlaced", chunkId, sequence, start: sequence * 32_000, length: 32_000 }) as const;
   return [
@@ -126,7 +136,7 @@ function life(world: World, ids: string[]): SessionBatch[] {
     }),
     batch(world, 6, [{ type: "ChunkTranscribed", chunkId: c0, sequence: 0 }], {
       writes: [
-        checkpoint(48_000, []),
+        checkpoint(48_000, [47_999]),
         { type: "Progress", jobId: job, progress: 0.2 },
         { type: "Suspects", attempt: 1, suspects: [] },
       ],
@@ -211,7 +221,10 @@ function life(world: World, ids: string[]): SessionBatch[] {
           attempt: 2,
           from: 16_000,
           to: 96_000,
-          removed: [{ segmentId: s2, start: 16_000 }],
+          removed: [
+            { segmentId: s2, start: 16_000 },
+            { segmentId: s3, start: 16_000 },
+          ],
           added: [
             { segmentId: s3, start: 16_000, end: 32_000, label: "S1", cluster: 1, redacted: true },
           ],
@@ -219,7 +232,7 @@ function life(world: World, ids: string[]): SessionBatch[] {
         },
         { type: "ChunkTranscribed", chunkId: c2, sequence: 2 },
       ],
-      { writes: [text(s3, 16_000, { attempt: 2, redacted: true })] },
+      { writes: [text(s3, 16_000, { attempt: 2, redacted: true }), handedOn] },
     ),
     batch(world, 22, [{ type: "RedoRequested", jobId: job, attempt: 3, byUserId: user }]),
     batch(world, 23, [{ type: "RedoCancelled", jobId: job, attempt: 3, byUserId: user }]),

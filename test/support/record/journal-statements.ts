@@ -7,6 +7,7 @@ import { SNAPSHOT_VERSION } from "../../../src/session/snapshot.ts";
 import type { SessionState } from "../../../src/session/state.ts";
 import type {
   CheckpointWrite,
+  HandedOnWrite,
   SegmentText,
   SessionWrite,
   SuspectsWrite,
@@ -140,7 +141,8 @@ export async function storeWrites(
   const segments = writes.filter((write) => write.type === "SegmentText");
   if (segments.length > 0) await storeSegments(tx, t, id, segments);
   const checkpoint = writes.findLast((write) => write.type === "Checkpoint");
-  if (checkpoint !== undefined) await storeCheckpoint(tx, t, id, checkpoint);
+  const handedOn = writes.filter((write) => write.type === "HandedOn");
+  await storeCheckpoints(tx, t, id, [...(checkpoint ? [checkpoint] : []), ...handedOn]);
   const suspects = writes.findLast((write) => write.type === "Suspects");
   if (suspects !== undefined) await storeSuspects(tx, t, id, suspects);
   const progress = writes.findLast((write) => write.type === "Progress");
@@ -222,29 +224,59 @@ export async function coverStored(
   });
 }
 
-async function storeCheckpoint(
+async function storeCheckpoints(
   tx: Conversation,
   t: RecordTables,
   id: string,
-  { attempt, position, recogniser, speakers, keep }: CheckpointWrite,
+  writes: readonly (CheckpointWrite | HandedOnWrite)[],
 ): Promise<void> {
-  await tx.run(async (s) => {
-    const state = {
-      recogniser: Buffer.from(recogniser),
-      speakers: Buffer.from(speakers),
-      at: s.now,
-    };
-    const row = { session_id: id, attempt, position, ...state };
-    if (await s.insert(t.checkpoints, row)) return;
-    s.overwrite(t.checkpoints, row, state);
-  });
-  await tx.run((s) =>
-    s.removeAll(
+  const keep: number[] = [];
+  for (const write of writes) {
+    const { attempt } = write;
+    keep.push(...write.keep);
+    if (write.type === "HandedOn") {
+      const { from, to } = write;
+      const isInside = (at: number): boolean => at > from && at < to;
+      await tx.run((s) =>
+        s.removeAll(t.checkpoints, id, (row) => row.attempt === attempt && isInside(row.position)),
+      );
+    }
+    for (const each of write.type === "Checkpoint" ? [write] : write.checkpoints) {
+      keep.push(each.position);
+      await tx.run((s) => storeCheckpoint(s, t, { session_id: id, attempt }, each));
+    }
+  }
+  const attempt = writes.at(-1)?.attempt;
+  if (attempt === undefined) return;
+  await tx.run((s) => {
+    const known = s.all(t.checkpoints, id).filter((row) => row.attempt === attempt);
+    const kept = keep.map((point) =>
+      Math.max(...known.map(({ position }) => position).filter((position) => position <= point)),
+    );
+    return s.removeAll(
       t.checkpoints,
       id,
-      (row) => row.attempt === attempt && row.position !== position && !keep.includes(row.position),
-    ),
-  );
+      (row) => row.attempt === attempt && !kept.includes(row.position),
+    );
+  });
+}
+
+async function storeCheckpoint(
+  s: Statement,
+  t: RecordTables,
+  key: { session_id: string; attempt: number },
+  checkpoint: HandedOnWrite["checkpoints"][number],
+): Promise<void> {
+  const { position, recogniser, speakers, voices } = checkpoint;
+  const state = {
+    recogniser: Buffer.from(recogniser),
+    speakers: Buffer.from(speakers),
+    voices: JSON.stringify(voices),
+    at: s.now,
+  };
+  const row = { ...key, position, ...state };
+  if (await s.insert(t.checkpoints, row)) return;
+  s.overwrite(t.checkpoints, row, state);
 }
 
 async function storeSuspects(

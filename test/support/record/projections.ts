@@ -194,8 +194,17 @@ export function wordsOf({ words }: Pick<SegmentRow, "words">): Word[] {
 
 async function projectReplacement(p: Projection, event: TranscriptReplaced): Promise<void> {
   const { tx, t, id } = p;
+  const added = new Set(event.added.map(({ segmentId }) => segmentId));
+  const removed = event.removed.filter(({ segmentId }) => !added.has(segmentId));
   await tx.run(async (s) => {
-    for (const { segmentId } of event.removed) await s.remove(t.segments, `${id}:${segmentId}`);
+    for (const { segmentId } of removed) await s.remove(t.segments, `${id}:${segmentId}`);
+  });
+  await tx.run(async (s) => {
+    if (s.get(t.jobs, event.jobId)?.status !== "completed") return;
+    const length = Math.round(event.to / 16);
+    await s.update(t.jobs, event.jobId, (job) => ({
+      duration_ms: Math.max(job.duration_ms ?? 0, length),
+    }));
   });
   await recount(p, event.jobId);
 }

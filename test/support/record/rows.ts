@@ -65,6 +65,7 @@ export interface CheckpointRow {
   position: number;
   recogniser: Buffer;
   speakers: Buffer;
+  voices: string | null;
   at: number;
 }
 

@@ -45,7 +45,7 @@ const SOURCES: Readonly<Record<TableName, Source>> = {
   checkpoints: {
     table: "checkpoints",
     group: session,
-    columns: "session_id attempt position recogniser speakers at".split(" "),
+    columns: "session_id attempt position recogniser speakers voices at".split(" "),
   },
   suspects: {
     table: "suspects",

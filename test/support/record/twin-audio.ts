@@ -1,10 +1,12 @@
 import type { LivePiece } from "../../../src/api/stream-pieces.ts";
+import { toSessionSamples } from "../../../src/base/sample-rate.ts";
 import type {
   AudioSource,
   PlacedChunk,
   StoredCheckpoint,
 } from "../../../src/inference/audio-source.ts";
 import type { Suspect } from "../../../src/session/suspect.ts";
+import type { Voices } from "../../../src/session/write.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { Statement } from "./statement.ts";
 import type { TwinParts } from "./twin-journal.ts";
@@ -40,11 +42,13 @@ export class TwinAudio implements AudioSource {
         .all(t.chunks, sessionId)
         .filter((row) => row.sequence >= fromSequence)
         .sort((a, b) => a.sequence - b.sequence)
-        .flatMap(({ sequence, start_sample: start, length_samples, media_type, sha256 }) =>
-          start === null
-            ? []
-            : [{ sequence, start, length: length_samples ?? 0, mediaType: media_type, sha256 }],
-        )
+        .flatMap((row) => {
+          const { sequence, start_sample: start, media_type: mediaType, sha256 } = row;
+          if (start === null) return [];
+          const length = row.length_samples ?? 0;
+          const samples = toSessionSamples(row.frames, row.sample_rate);
+          return [{ sequence, start, length, samples, mediaType, sha256 }];
+        })
         .slice(0, limit),
     );
   }
@@ -108,7 +112,8 @@ export class TwinAudio implements AudioSource {
         .sort((a, b) => b.position - a.position);
       if (newest === undefined) return undefined;
       const { position: at, recogniser, speakers } = newest;
-      return { position: at, recogniser, speakers };
+      const voices = newest.voices === null ? undefined : (JSON.parse(newest.voices) as Voices);
+      return { position: at, recogniser, speakers, voices };
     });
   }
 

@@ -71,31 +71,14 @@ describe("late audio", () => {
     expect(scene.state.timeline.position).toBe(24 * SAMPLE_RATE);
   });
 
-  it.each(range(0, 40))(
-    "late audio: any order, any time, any hosts, seed %i",
-    async (seed) => {
-      const scene = await begin(lengthsOf(seed), seed);
-      await disturb(scene, seed);
-      if (process.env.STORY)
-        console.log(
-          scene.story,
-          JSON.stringify(scene.spoken.filter((w) => w.text.includes("~"))),
-          JSON.stringify(scene.words.filter(({ text }) => !scene.said.includes(text))),
-          scene.mixedUp,
-          [...scene.record.segments.values()]
-            .sort((a, b) => a.start - b.start)
-            .map(
-              (s) =>
-                `${s.start / 16000} ${s.label}: ${s.words.map((w) => w.text + "/" + scene.words.find((x) => x.text === w.text)?.speaker)}`,
-            )
-            .join("\n"),
-        );
-      expect(scene.said).toEqual(all(scene));
-      expect(scene.mixedUp).toEqual([]);
-      expect(scene.state.phase).toBe("completed");
-      expect(scene.state.timeline.gaps).toEqual([]);
-    },
-  );
+  it.each(range(0, 40))("late audio: any order, any time, any hosts, seed %i", async (seed) => {
+    const scene = await begin(lengthsOf(seed), seed);
+    await disturb(scene, seed);
+    expect(scene.said).toEqual(all(scene));
+    expect(scene.mixedUp).toEqual([]);
+    expect(scene.state.phase).toBe("completed");
+    expect(scene.state.timeline.gaps).toEqual([]);
+  });
 
   it.each([
     ["in order", (order: number[]) => order],
