@@ -29,6 +29,8 @@ interface Sound {
 /** A worker that hears which samples of a recording it is fed, and says the words that they hold. */
 export class WordWorker implements Transcribers {
   readonly streams: WordStream[] = [];
+  /** Readings that get no time for now. */
+  readonly resting = new Set<WordStream>();
   readonly #words: readonly SpokenWord[];
 
   constructor(words: readonly SpokenWord[]) {
@@ -43,7 +45,8 @@ export class WordWorker implements Transcribers {
 
   /** Some work of each reading; false when there was none. */
   step(): boolean {
-    return this.streams.map((stream) => stream.step()).includes(true);
+    const working = this.streams.filter((stream) => !this.resting.has(stream));
+    return working.map((stream) => stream.step()).includes(true);
   }
 
   /** Samples of sound that readings but the first were sent. */

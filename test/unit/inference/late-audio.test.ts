@@ -71,6 +71,100 @@ describe("late audio", () => {
     expect(scene.state.timeline.position).toBe(24 * SAMPLE_RATE);
   });
 
+  it("late audio: while the device of a stopped session lives, its text waits for it", async () => {
+    const scene = await begin(chunks(4));
+    await upload(scene, [0, 1]);
+    await scene.stop();
+    for (let beats = 0; beats < 8; beats += 1) {
+      await scene.pass(30_000);
+      scene.beat();
+    }
+    expect(scene.of("GapDeclared")).toEqual([]);
+    await upload(scene, [3, 2]);
+    expect(scene.said).toEqual(all(scene));
+    expect(scene.state.phase).toBe("completed");
+    expect(scene.worker.streams).toHaveLength(1);
+  });
+
+  it.each([
+    ["silent for a minute", false, 60_000],
+    ["that lives sends nothing for five", true, 5 * MINUTE],
+  ])("late audio: a device %s is waited for no longer", async (_, lives, patience) => {
+    const scene = await begin(chunks(2));
+    await upload(scene, [0]);
+    await scene.stop();
+    const wait = async (ms: number): Promise<void> => {
+      for (let left = ms; left > 0; left -= 10_000) {
+        await scene.pass(10_000);
+        if (lives) scene.beat();
+      }
+    };
+    await wait(patience - 10_000);
+    expect(scene.of("GapDeclared")).toEqual([]);
+    await wait(30_000);
+    expect(scene.of("GapDeclared")).toMatchObject([{ sequence: 1, tail: true }]);
+    expect(scene.state.phase).toBe("completed");
+  });
+
+  it("late audio: beside a first reading that is behind, no word is doubled or left out", async () => {
+    for (const seed of range(1, 12)) {
+      const scene = await begin(chunks(8, 3), seed);
+      await upload(scene, [0, 1, 2]);
+      await upload(scene, [4]);
+      await scene.pass(10_000);
+      const [first] = scene.worker.streams;
+      if (first !== undefined) scene.worker.resting.add(first);
+      await upload(scene, [5]);
+      await upload(scene, [3], 30_000);
+      expect(scene.said.length).toBe(new Set(scene.said).size);
+      scene.worker.resting.clear();
+      await upload(scene, [6], 1_000);
+      await upload(scene, [7], 1_000);
+      await scene.stop();
+      expect(scene.said).toEqual(all(scene));
+    }
+  });
+
+  it("late audio: what a person wrote stays, and every other word stands once", async () => {
+    const scene = await begin(chunks(8));
+    await upload(scene, [0, 1, 2, 4, 5, 6, 7]);
+    await scene.stop();
+    await scene.pass(10 * MINUTE);
+    const { segments, timeline } = scene.state;
+    const [gap] = timeline.gaps;
+    const beside = segments.filter(({ end }) => end <= (gap?.start ?? 0)).slice(-1);
+    const after = segments.filter(({ start }) => start >= 16 * SAMPLE_RATE).slice(0, 1);
+    const edited = [...beside, ...after].map(({ id }) => id);
+    const lost = edited.flatMap((id) => scene.record.segments.get(id)?.words ?? []);
+    for (const segmentId of edited) {
+      const edit = {
+        type: "EditSegment",
+        segmentId,
+        editId: `by hand ${segmentId}`,
+        label: "",
+      } as const;
+      await scene.run({ ...edit, byUserId: "u" });
+    }
+    await upload(scene, [3], 10 * MINUTE);
+    const said = scene.said.filter((text) => !text.startsWith("by hand"));
+    const written = lost.map(({ text }) => text.replace("~", ""));
+    expect(said).toEqual(all(scene).filter((text) => !written.includes(text)));
+    expect(scene.said.filter((text) => text.startsWith("by hand"))).toHaveLength(2);
+  });
+
+  it("late audio: a redo that comes while it is read again leaves every word once", async () => {
+    const scene = await begin(chunks(8));
+    await upload(scene, [0, 1, 4, 5, 6, 7]);
+    await scene.stop();
+    await scene.pass(10 * MINUTE);
+    await upload(scene, [2], 30_000 - 1);
+    await upload(scene, [3]);
+    expect(await scene.run({ type: "Redo", byUserId: "u" })).toMatchObject({ edits: 0 });
+    await scene.pass(10 * MINUTE);
+    expect(scene.said).toEqual(all(scene));
+    expect(scene.state.redo).toBeUndefined();
+  });
+
   it.each(range(0, 40))("late audio: any order, any time, any hosts, seed %i", async (seed) => {
     const scene = await begin(lengthsOf(seed), seed);
     await disturb(scene, seed);
