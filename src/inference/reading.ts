@@ -124,6 +124,11 @@ export class Reading {
       });
   }
 
+  /** The utterance in hand ends with what was fed. */
+  endUtterance(): void {
+    if (!this.#closed && !this.#finished) this.#stream?.send({ $case: "finalize", value: {} });
+  }
+
   /** Ends the reading; nothing is told any more. */
   close(): void {
     if (this.#closed) return;

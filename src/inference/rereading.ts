@@ -8,7 +8,7 @@ import { finalisedTo, type Gap, isLate, SAMPLE_RATE } from "../session/timeline.
 import type { Opened, SpeakerUpdate, Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { AudioSource, StoredCheckpoint } from "./audio-source.ts";
 import { Reading } from "./reading.ts";
-import { agreedEnd, nextStretch, type Stretch } from "./stretch.ts";
+import { agreedEnd, nextStretch, type Stretch, sameStart } from "./stretch.ts";
 import type { Suspicion } from "./suspicion.ts";
 import type { Transcribers } from "./transcribers.ts";
 import type { TranscribeResult } from "./transcription-stream.ts";
@@ -16,10 +16,15 @@ import type { TranscribeResult } from "./transcription-stream.ts";
 /** What may be under way to the worker behind the late audio: what it is told is told each second. */
 const AHEAD = 4 * SAMPLE_RATE;
 
+/** So far behind the late audio the readings are to agree again; else it ends at the next pause. */
+const TO_AGREE = 12 * SAMPLE_RATE;
+
 interface End {
   position: number;
   /** So many segments come before it. */
   segments: number;
+  /** End of the segment that begins there; undefined of a pause. */
+  end?: number;
 }
 
 /**
@@ -128,7 +133,7 @@ export class Rereading {
   #mayFeed(state: Readonly<SessionState>, fedTo: number, ahead: number): boolean {
     if (this.#isWhole || fedTo < this.#stretch.until) return true;
     // It is through, and waits for the first reading to be.
-    if (this.#ends.some(({ position }) => agreedEnd(state, position) !== undefined)) return false;
+    if (this.#ends.some((end) => this.#endAt(state, end) !== undefined)) return false;
     return ahead < AHEAD;
   }
 
@@ -154,9 +159,14 @@ export class Rereading {
   }
 
   #take(state: Readonly<SessionState>, { segments, checkpoint }: Utterance): void {
+    const before = this.#segments.length;
     for (const segment of segments) {
       this.#starts.push(segment.start);
       this.#segments.push(this.#reading.time.segment(segment));
+    }
+    const first = this.#segments[before];
+    if (first !== undefined) {
+      this.#ends.push({ position: first.start, end: first.end, segments: before });
     }
     if (this.#isWhole || checkpoint === undefined) return;
     const { position } = checkpoint;
@@ -180,25 +190,33 @@ export class Rereading {
   #mayEnd(state: Readonly<SessionState>, at: number): void {
     const { time } = this.#reading;
     // Late sound may be longer than its place: all of it is heard first.
-    if (this.#isWhole || time.isWithinExcess(at)) return;
-    const { position } = time.placeOf(at);
-    if (position < this.#stretch.until || position <= (this.#ends.at(-1)?.position ?? -1)) return;
-    this.#ends.push({ position, segments: this.#segments.length });
+    if (!this.#isWhole && !time.isWithinExcess(at)) {
+      const { position } = time.placeOf(at);
+      const isEnough = position >= this.#stretch.until + TO_AGREE;
+      if (isEnough) this.#ends.push({ position, segments: this.#segments.length });
+    }
     this.#end(state);
   }
 
   /**
-   * It ends where nothing that stands reaches over, as soon as the first reading
-   * is through with that: until then its words are still to come.
+   * It ends where it says again what stands, or at the latest where nothing that
+   * stands reaches over, as soon as the first reading is through with that: until
+   * then its words are still to come.
    */
   #end(state: Readonly<SessionState>): void {
     const isThrough = isOver(state.phase) || this.#parts.isFirstRead();
     const final = finalisedTo(state.timeline, state.checkpoint);
-    for (const { position, segments } of this.#ends) {
-      if (!isThrough && Math.min(position, state.timeline.position) > final) continue;
-      const to = this.#isWhole ? position : agreedEnd(state, position);
-      if (to !== undefined) return this.#finish(to, this.#segments.slice(0, segments));
+    for (const end of this.#ends) {
+      if (!isThrough && Math.min(end.position, state.timeline.position) > final) continue;
+      const to = this.#endAt(state, end);
+      if (to !== undefined) return this.#finish(to, this.#segments.slice(0, end.segments));
     }
+  }
+
+  #endAt(state: Readonly<SessionState>, { position: start, end }: End): number | undefined {
+    if (start === Number.MAX_SAFE_INTEGER) return start;
+    if (this.#isWhole || start < this.#stretch.until) return undefined;
+    return end === undefined ? agreedEnd(state, start) : sameStart(state, { start, end });
   }
 
   /** The final speaker pass of a whole reading decides before anything is shown. */

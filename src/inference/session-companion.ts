@@ -1,7 +1,6 @@
 import type { Companion, DurableTurn } from "../actor/behaviour.ts";
 import { type AppError, errorMessage } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
-import type { Runtime, Timer } from "../base/runtime.ts";
+import type { Timer } from "../base/runtime.ts";
 import type { RecognitionDoneCommand, RereadCommand, SessionCommand } from "../session/command.ts";
 import { isOver } from "../session/complete.ts";
 import type { SessionEvent } from "../session/event.ts";
@@ -13,16 +12,14 @@ import type { Suspect } from "../session/suspect.ts";
 import type { SessionWrite } from "../session/write.ts";
 import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
-import type { AudioSource } from "./audio-source.ts";
-import type { FinalTimes } from "./final-times.ts";
+import type { CompanionParts } from "./companion-parts.ts";
 import { Interruptions } from "./interruptions.ts";
 import type { LiveTail } from "./live-tail.ts";
-import type { LiveTails } from "./live-tails.ts";
+import { QuietSound } from "./quiet-sound.ts";
 import { Reading } from "./reading.ts";
 import { interimFrame, toProposal, toSeconds, toSegment } from "./recognised.ts";
 import { Rereading } from "./rereading.ts";
 import { mayBeTheAudio, Suspicion } from "./suspicion.ts";
-import type { Transcribers } from "./transcribers.ts";
 import type { TranscribeResult } from "./transcription-stream.ts";
 
 const HEARTBEAT = 5_000;
@@ -57,6 +54,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #heartbeat: Timer | undefined;
   #interim: InterimResultsFrame | undefined;
   #unheeded: Timer | undefined;
+  readonly #quiet = new QuietSound();
   #stopped = false;
   #isStreamed = false;
   readonly #tail: LiveTail;
@@ -352,6 +350,15 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#parts.readTo?.(this.#parts.sessionId, this.#processedTo);
   }
 
+  /** Nothing comes of a stream while it is silent, or of a device that is gone. */
+  #endQuiet({ phase }: Readonly<SessionState>, device: DeviceFrame | undefined): void {
+    const isGone = device?.presence === "offline" || this.#isStreamed;
+    const now = this.#parts.runtime.monotonic();
+    if (phase !== "recording" || !this.#quiet.isToEnd(this.#reading?.fedTo ?? 0, now, isGone))
+      return;
+    this.#reading?.endUtterance();
+  }
+
   #beat(): void {
     const state = this.#state;
     if (state === undefined || isOver(state.phase)) return;
@@ -359,6 +366,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     const position = Math.max(state.timeline.position, this.#reading?.fedTo ?? 0);
     const finalised = Math.min(position, this.#finalisedTo);
     const device = this.#parts.device?.();
+    this.#endQuiet(state, device);
     this.#noteRead();
     this.#publish({
       type: "Heartbeat",
@@ -377,24 +385,4 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 function isAllPlaced(state: Readonly<SessionState>): boolean {
   if (isOver(state.phase)) return true;
   return state.stop !== undefined && state.timeline.next > state.stop.lastSequence;
-}
-
-export interface CompanionParts {
-  sessionId: string;
-  source: AudioSource;
-  transcribers: Transcribers;
-  /** What is streamed and no chunk yet. */
-  tails: LiveTails;
-  log: Log;
-  runtime: Runtime;
-  /** Queues a command to the session itself; false when it is full or gone. */
-  tell(command: SessionCommand): boolean;
-  /** Where the worker's times are added up. */
-  times?: FinalTimes;
-  /** How the recording device does, if it is known. */
-  device?(): DeviceFrame | undefined;
-  /** How far the session was read, in samples; told when it has changed. */
-  readTo?(sessionId: string, samples: number): void;
-  publish(frame: TransientFrame): void;
-  publishTurn(turn: DurableTurn<SessionState, SessionEvent, SessionWrite>): void;
 }

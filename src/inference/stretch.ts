@@ -9,7 +9,9 @@ export interface Stretch {
   until: number;
 }
 
-/** Two readings may hear a pause begin and end as far apart. */
+/** Two readings that hear the same may be so far apart: two frames of the worker. */
+const SAME = SAMPLE_RATE / 50;
+/** And so far where they only have the same pause. */
 const TOLERANCE = SAMPLE_RATE / 10;
 
 /**
@@ -29,6 +31,16 @@ export function nextStretch(state: Readonly<SessionState>): Stretch | undefined 
     if (gap.start >= start && gap.start <= until) until = Math.max(until, gap.start + gap.length);
   }
   return { start, until };
+}
+
+/** Where the segment that stands begins whose span is the same; undefined when there is none. */
+export function sameStart(
+  { segments }: Readonly<SessionState>,
+  { start, end }: { start: number; end: number },
+): number | undefined {
+  const mark = segments[firstFrom(segments, start - SAME)];
+  if (mark === undefined || mark.start > start + SAME) return undefined;
+  return Math.abs(mark.end - end) <= SAME ? mark.start : undefined;
 }
 
 /**
