@@ -11,6 +11,8 @@ import type { Voices } from "./write.ts";
 export class RereadVoices {
   readonly #speakers: Speakers;
   readonly #labels = new Map<number, string>();
+  /** Clusters that the checkpoint knew. */
+  readonly #known = new Set<number>();
   readonly #marks: readonly SegmentMark[];
   #fresh: number;
 
@@ -26,6 +28,7 @@ export class RereadVoices {
     this.#fresh = speakers.labels.length;
     for (const [cluster, index] of Object.entries(known)) {
       this.#labels.set(Number(cluster), labelName(standing(speakers, index)));
+      this.#known.add(Number(cluster));
     }
     this.#assignByOverlap(segments);
   }
@@ -38,11 +41,12 @@ export class RereadVoices {
     return label;
   }
 
-  /** The label that most of the segment had before, whoever gave it; else that of its voice. */
+  /** The label of a voice that the checkpoint knew; of another that which most of the segment had before. */
   labelThere(segment: RecognisedSegment): string {
-    const { start, end, words } = segment;
-    // It stands where somebody else spoke.
-    if (words.every(({ timesClamped }) => timesClamped)) return this.labelOf(segment);
+    const { start, end, words, cluster } = segment;
+    // What is clamped stands where somebody else spoke.
+    const isElsewhere = words.every(({ timesClamped }) => timesClamped);
+    if (this.#known.has(cluster) || isElsewhere) return this.labelOf(segment);
     const shared = new Map<string, number>();
     for (const mark of this.#marks) {
       const samples = Math.min(end, mark.end) - Math.max(start, mark.start);

@@ -24,6 +24,10 @@ export class LateScene {
   readonly words: readonly SpokenWord[];
   readonly #behaviour = createSessionBehaviour(PATIENCE);
   readonly #lengths: readonly number[];
+  /** How the device does, as its actor is told. */
+  presence: "online" | "offline" = "online";
+  /** How often the record was asked whether the device lives. */
+  asked = 0;
   #heardAt = 0;
   #chunkAt: number | undefined;
   #commands = 0;
@@ -125,6 +129,7 @@ export class LateScene {
             log: silentLog,
             runtime: this.runtime,
             tell,
+            device: () => ({ presence: this.presence, last_seen_at: "" }),
             publish: () => {},
             publishTurn: () => {},
           }),
@@ -148,6 +153,7 @@ export class LateScene {
 
   #informed(command: SessionCommand): SessionCommand {
     if (command.type !== "GapTimeout" && command.type !== "LateTimeout") return command;
+    this.asked += 1;
     const now = this.runtime.now();
     const chunkAgo = this.#chunkAt === undefined ? undefined : now - this.#chunkAt;
     return { ...command, signs: { heardAgo: now - this.#heardAt, chunkAgo } };

@@ -24,6 +24,8 @@ interface Sound {
   end: number;
   /** Which samples of the recording; undefined for none. */
   from: number | undefined;
+  /** The utterance in hand ends before it. */
+  isEnd?: boolean;
 }
 
 /** A worker that hears which samples of a recording it is fed, and says the words that they hold. */
@@ -97,6 +99,8 @@ export class WordStream implements TranscriptionStream {
       const samples = Math.min(length, sound.samples);
       this.sent += samples;
       this.#queue.push({ start, end: start + samples, from: sound.from });
+    } else if (message.$case === "finalize") {
+      this.#queue.push({ start: 0, end: 0, from: undefined, isEnd: true });
     } else if (message.$case === "finish") this.#finishing = true;
     return true;
   }
@@ -143,6 +147,7 @@ export class WordStream implements TranscriptionStream {
 
   #read(sound: Sound): void {
     const end = Math.min(sound.end, this.#position + SAMPLE_RATE);
+    if (sound.isEnd) this.#end();
     if (sound.end <= this.#position) this.#queue.shift();
     else if (sound.from === undefined) {
       this.#end();

@@ -80,6 +80,8 @@ describe("late audio", () => {
       scene.beat();
     }
     expect(scene.of("GapDeclared")).toEqual([]);
+    expect(scene.asked).toBeGreaterThan(4);
+    expect(scene.asked).toBeLessThan(30);
     await upload(scene, [3, 2]);
     expect(scene.said).toEqual(all(scene));
     expect(scene.state.phase).toBe("completed");
@@ -104,6 +106,24 @@ describe("late audio", () => {
     await wait(30_000);
     expect(scene.of("GapDeclared")).toMatchObject([{ sequence: 1, tail: true }]);
     expect(scene.state.phase).toBe("completed");
+  });
+
+  it("late audio: what a device had said when it vanished stands soon, and not for one that lives", async () => {
+    const { words } = new LateScene(chunks(3));
+    // In the middle of what is said without a pause.
+    const last = words.findIndex(
+      ({ end }, n) => n > 10 && (words[n + 1]?.start ?? 0) < end + 2_000,
+    );
+    const end = words[last]?.end ?? 0;
+    const scene = await begin([end, 4 * SAMPLE_RATE]);
+    await upload(scene, [0]);
+    const spoken = words.slice(0, last + 1).map(({ text }) => text);
+    await scene.pass(60_000);
+    expect(scene.said.length).toBeLessThan(spoken.length);
+    scene.presence = "offline";
+    await scene.pass(20_000);
+    expect(scene.said).toEqual(spoken);
+    expect(scene.state.phase).toBe("recording");
   });
 
   it("late audio: beside a first reading that is behind, no word is doubled or left out", async () => {
