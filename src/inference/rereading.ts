@@ -102,7 +102,8 @@ export class Rereading {
     const late = state.timeline.gaps.filter(isLate);
     if (this.#told === undefined) return late.some((gap) => this.#isWithin(gap));
     const left = new Set(late.map(({ sequence }) => sequence));
-    return this.#told.sequences.every((sequence) => left.has(sequence));
+    const { sequences } = this.#told;
+    return sequences.length > 0 && sequences.every((sequence) => left.has(sequence));
   }
 
   /** There may be more to feed, or more that the first reading is through with. */

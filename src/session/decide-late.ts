@@ -27,12 +27,14 @@ export function decideLateTimeout(turn: Turn, { signs }: LateTimeoutCommand): vo
 
 /** Where nothing more can come, nothing is waited for. */
 export function settleLate(turn: Turn): void {
-  const { timeline, stop } = turn.state;
-  const isMissing =
-    timeline.waiting.length > 0 ||
-    (stop !== undefined && timeline.next <= stop.lastSequence) ||
-    timeline.gaps.some((gap) => !isLate(gap));
+  const { state } = turn;
+  const isMissing = awaitsAudio(state) || state.timeline.gaps.some((gap) => !isLate(gap));
   if (!isMissing) readLate(turn);
+}
+
+/** A chunk waits for its place, or what is missing at the end was not given up: of a session that has ended, too. */
+export function awaitsAudio({ timeline, stop }: Readonly<SessionState>): boolean {
+  return timeline.waiting.length > 0 || (stop !== undefined && timeline.next <= stop.lastSequence);
 }
 
 function readLate(turn: Turn): void {
