@@ -1,4 +1,4 @@
-import type { Batch } from "../../../src/actor/journal.ts";
+import type { Appended, Batch } from "../../../src/actor/journal.ts";
 import type {
   AudioSource,
   PlacedChunk,
@@ -29,10 +29,11 @@ export class LateRecord extends MemoryJournal<SessionState, SessionEvent, Sessio
     this.chunks.set(sequence, { sequence, samples, data, ...place });
   }
 
-  override async append(batch: Batch<SessionState, SessionEvent, SessionWrite>): Promise<void> {
-    await super.append(batch);
+  override async append(batch: Batch<SessionState, SessionEvent, SessionWrite>): Promise<Appended> {
+    const appended = await super.append(batch);
     for (const write of batch.writes) this.#write(write);
     for (const { event } of batch.events) this.#project(event);
+    return appended;
   }
 
   #write(write: SessionWrite): void {
