@@ -5,6 +5,7 @@ import type { UploadBacklog } from "./api/upload-backlog.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import { BusAudio, BusStreamNotices } from "./bus/live-audio.ts";
 import { PostgresAudioStreams } from "./store/audio-streams.ts";
+import { PostgresDeviceSigns } from "./store/device-signs.ts";
 import { OutboxBacklog } from "./store/outbox-backlog.ts";
 import { PostgresUnsealedChunks } from "./store/unsealed-chunks.ts";
 
@@ -49,6 +50,7 @@ export function createAudioStreams(
     sealer: createSealer(context, notifier),
     live: new BusAudio(shared.line),
     notices: new BusStreamNotices(shared.line),
+    signs: new PostgresDeviceSigns(shared.pool),
     notifier,
     backlog,
     log,

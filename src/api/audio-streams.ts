@@ -1,4 +1,4 @@
-import { AppError } from "../base/errors.ts";
+import { AppError, errorMessage } from "../base/errors.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import {
   AudioStream,
@@ -37,15 +37,24 @@ export interface OpenedAudioStream {
   seq: number;
 }
 
+/** Port: an open stream is a sign of life of its session's device, whether audio comes or not. */
+export interface StreamSigns {
+  streaming(sessionIds: readonly string[]): Promise<void>;
+}
+
 export interface AudioStreamsParts extends AudioStreamPorts {
   notices: StreamNotices;
+  signs?: StreamSigns;
 }
+
+const SIGN_MS = 10_000;
 
 /** The audio streams of this process; at most one of each session takes audio, whoever is newest. */
 export class AudioStreams implements QueueOwner {
   readonly #parts: AudioStreamsParts;
   readonly #open = new Map<string, AudioStream>();
   #stopNotices: (() => void) | undefined;
+  #signing: NodeJS.Timeout | undefined;
   #pastOverruns = 0;
 
   constructor(parts: AudioStreamsParts) {
@@ -56,6 +65,15 @@ export class AudioStreams implements QueueOwner {
     this.#stopNotices ??= this.#parts.notices.onTaken((sessionId, epoch) => {
       const stream = this.#open.get(sessionId);
       if (stream !== undefined && stream.epoch < epoch) stream.supersede();
+    });
+    this.#signing ??= setInterval(() => this.#sign(), SIGN_MS);
+  }
+
+  #sign(): void {
+    const { signs, log } = this.#parts;
+    if (signs === undefined || this.#open.size === 0) return;
+    signs.streaming([...this.#open.keys()]).catch((error: unknown) => {
+      log.warn({ error: errorMessage(error) }, "open streams not noted as signs of life");
     });
   }
 
@@ -86,7 +104,7 @@ export class AudioStreams implements QueueOwner {
    */
   async open({ sessionId, settings, oldest, events }: StreamRequest): Promise<OpenedAudioStream> {
     if (settings !== undefined) createCutter(settings);
-    const { notices, ...ports } = this.#parts;
+    const { notices, signs: _signs, ...ports } = this.#parts;
     ports.backlog.check();
     const taken = await ports.store.take(sessionId, settings, (held) => {
       assertSameEncoding(held);
@@ -120,6 +138,7 @@ export class AudioStreams implements QueueOwner {
   async stop(): Promise<void> {
     this.#stopNotices?.();
     this.#stopNotices = undefined;
+    clearInterval(this.#signing);
     await Promise.all([...this.#open.values()].map((stream) => stream.close()));
   }
 }

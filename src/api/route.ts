@@ -55,6 +55,8 @@ export interface Route {
   /** Members of that thing which change by themselves: an edit is not stale for them. */
   volatile?: readonly string[];
   resolve?(request: Request): Promise<unknown>;
+  /** Told of an upload when it is let in, and as its bytes come, until all are there. Must not throw. */
+  receiving?(request: Request): void;
   handle(request: Request, resource: unknown): Promise<Reply>;
 }
 

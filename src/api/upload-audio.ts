@@ -23,7 +23,7 @@ export interface UploadAudioPorts {
   /** Asked before an upload is taken. */
   backlog: UploadBacklog;
   log: Log;
-  /** Audio is a sign of life of its device. */
+  /** Audio is a sign of life of its device, from the first byte of an upload on. */
   heartbeats?: Pick<Heartbeats, "seen">;
   /** Longest decoded audio of one chunk in seconds; 900 unless told. */
   maxSeconds?: number;
@@ -162,6 +162,9 @@ export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
     async resolve({ principal, params }) {
       await requireSession(ports.directory, principal, params.session_id, "session.upload");
       ports.backlog.check();
+    },
+    receiving({ principal }) {
+      if (principal?.kind === "device") ports.heartbeats?.seen(principal.id);
     },
     async handle({ principal, params, upload: file, headers }) {
       if (file === undefined) {

@@ -91,7 +91,7 @@ export class DeviceChannel implements QueueOwner {
       upgrade: (res, req, context) => this.#upgrade(res, req, context),
       open: (ws) => this.#opened(ws),
       message: (ws, message, isBinary) => this.#message(ws, message, isBinary),
-      pong: (ws) => this.#watch.heard(ws.getUserData().open),
+      pong: (ws) => this.#ponged(ws),
       close: (ws, code) => this.#closed(ws, code),
     });
   }
@@ -177,6 +177,12 @@ export class DeviceChannel implements QueueOwner {
     if (data.configureTimer === undefined || open.socket.isSilent) return;
     clearTimeout(data.configureTimer);
     data.configureTimer = undefined;
+  }
+
+  #ponged(ws: WebSocket<SocketData>): void {
+    const { open } = ws.getUserData();
+    this.#watch.heard(open);
+    open?.socket.isThere();
   }
 
   #closed(ws: WebSocket<SocketData>, code: number): void {

@@ -90,6 +90,7 @@ export class DeviceSocket {
   /** A message of the device; `bytes` is only read before this returns. */
   message(bytes: Buffer, isBinary: boolean): void {
     if (this.#phase === "closing" || this.#phase === "closed") return;
+    this.isThere();
     const most = isBinary ? AUDIO_FRAME_BYTES : this.#parts.limits.frameBytes;
     if (bytes.byteLength > most) return this.close(CLOSE.tooLarge, "The message is too large.");
     try {
@@ -101,12 +102,16 @@ export class DeviceSocket {
     }
   }
 
+  /** Something came from the device, be it a pong: an open stream is a sign of life. */
+  isThere(): void {
+    this.#parts.streams.heartbeats.seen(this.#device.id);
+  }
+
   #hear(bytes: Buffer): void {
     if (this.#stream === undefined) {
       throw new AppError("bad_request", "Send Configure or Resume, and wait for Begin.");
     }
     this.#stream.push(bytes);
-    this.#parts.streams.heartbeats.seen(this.#device.id);
     if (this.#stream.buffered < SLOW_BYTES) return;
     if (!this.#slow)
       this.#warn("overloaded", "Audio comes faster than it is stored: wait for AudioAck.");

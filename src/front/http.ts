@@ -381,11 +381,14 @@ export class HttpFront implements QueueOwner {
     { request, resource }: Admitted,
   ): Promise<Answer> {
     const { limits, uploadFolder } = this.#options;
+    const onBytes = () => route.receiving?.(request);
+    onBytes();
     const upload = await this.#uploads.run(() =>
       readUpload(exchange, incoming.headers, {
         folder: uploadFolder,
         bytes: limits.uploadBytes,
         timeoutMs: limits.uploadTimeoutMs,
+        onBytes,
       }),
     );
     request.upload = upload;

@@ -16,6 +16,8 @@ export interface UploadLimits {
   folder: string;
   bytes: number;
   timeoutMs: number;
+  /** Told whenever bytes have come. */
+  onBytes?(): void;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -205,6 +207,7 @@ function receive(
       data(chunk) {
         if (done) return;
         size += chunk.byteLength;
+        limits.onBytes?.();
         if (size > limits.bytes) return fail(tooLarge(limits.bytes));
         if (!intake.write(chunk)) exchange.pause();
       },

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AudioStreams } from "../../src/api/audio-streams.ts";
+import { CoalescedHeartbeats } from "../../src/api/coalesced-heartbeats.ts";
+import { DeviceStreams } from "../../src/api/device-streams.ts";
+import { StreamSealer } from "../../src/api/stream-sealer.ts";
+import { uploadAudioRoutes } from "../../src/api/upload-audio.ts";
+import type { DevicePrincipal } from "../../src/auth/principal.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
+import { PostgresChunkStore } from "../../src/store/chunks.ts";
+import { PostgresDeviceSigns } from "../../src/store/device-signs.ts";
+import { PostgresHeartbeats } from "../../src/store/heartbeats.ts";
+import { PostgresSessions } from "../../src/store/sessions.ts";
+import { PostgresDeviceSessions } from "../../src/store/sessions-device.ts";
+import { PostgresUnsealedChunks } from "../../src/store/unsealed-chunks.ts";
+import { PostgresWorkshops } from "../../src/store/workshops.ts";
+import { startFront, type TestFront } from "../support/front.ts";
+import { KeptConnection } from "../support/kept-connection.ts";
+import { makeWav } from "../support/make-wav.ts";
+import { codeOf } from "../support/route-call.ts";
+import { SessionHouse } from "../support/session-house.ts";
+import { until } from "../support/until.ts";
+import { Viewer } from "../support/viewer.ts";
+
+const HOUR = 3_600_000;
+
+describe("signs of life", () => {
+  let house: SessionHouse;
+  let signs: PostgresDeviceSigns;
+  let device: DevicePrincipal;
+  let sessionId: string;
+
+  beforeAll(async () => {
+    house = await SessionHouse.open();
+    signs = new PostgresDeviceSigns(house.pool);
+    ({ device } = await house.ownDevice());
+    sessionId = await house.start(device);
+  });
+  afterAll(() => house?.close());
+
+  /** Everything that was heard so far becomes an hour old. */
+  async function hourPasses(): Promise<void> {
+    const session = [sessionId];
+    const hour = "- interval '1 hour'";
+    await house.sql(
+      `update sessions set started_at = started_at ${hour},
+      stopped_at = stopped_at ${hour} where id = $1`,
+      session,
+    );
+    await house.sql(
+      `update chunks set uploaded_at = uploaded_at ${hour} where session_id = $1`,
+      session,
+    );
+    await house.sql(
+      `update audio_streams set touched_at = touched_at ${hour} where session_id = $1`,
+      session,
+    );
+    await house.sql(`update devices set last_seen_at = last_seen_at ${hour} where id = $1`, [
+      device.id,
+    ]);
+    expect((await signs.of(sessionId)).heardAgo).toBeGreaterThanOrEqual(HOUR);
+  }
+
+  async function heardNow(): Promise<boolean> {
+    return (await signs.of(sessionId)).heardAgo < HOUR / 2;
+  }
+
+  function heartbeats(): CoalescedHeartbeats {
+    const book = new PostgresHeartbeats(house.pool);
+    return new CoalescedHeartbeats({ book, clock: systemClock, log: silentLog });
+  }
+
+  it("signs of life: the start, a chunk and a stop each count, by the database's clock", async () => {
+    expect(await heardNow()).toBe(true);
+    expect((await signs.of(sessionId)).chunkAgo).toBeUndefined();
+    await hourPasses();
+    await house.upload(device, sessionId, 0, makeWav({ frames: 16_000 }));
+    const { heardAgo, chunkAgo } = await signs.of(sessionId);
+    expect(heardAgo).toBe(chunkAgo);
+    expect(chunkAgo).toBeLessThan(HOUR / 2);
+    await hourPasses();
+    expect((await signs.of(sessionId)).chunkAgo).toBeGreaterThanOrEqual(HOUR);
+    await house.sql("update sessions set stopped_at = now() where id = $1", [sessionId]);
+    expect(await heardNow()).toBe(true);
+    // Nobody was heard when the service stopped it.
+    await house.sql("update sessions set stop_reason = 'device_silent' where id = $1", [sessionId]);
+    expect(await heardNow()).toBe(false);
+    await hourPasses();
+    expect(await codeOf(signs.of(newId()))).toBe("not_found");
+  });
+
+  it("signs of life: a heartbeat counts, and what another clock put into the future was just now", async () => {
+    await hourPasses();
+    const beats = heartbeats();
+    await beats.beat(device, {});
+    await beats.flush();
+    expect(await heardNow()).toBe(true);
+    await beats.stop();
+    const ahead = "update devices set last_seen_at = now() + interval '1 hour' where id = $1";
+    await house.sql(ahead, [device.id]);
+    expect((await signs.of(sessionId)).heardAgo).toBe(0);
+    await house.sql("update devices set last_seen_at = null where id = $1", [device.id]);
+  });
+
+  it("signs of life: an open stream counts although nothing comes over it", async () => {
+    const store = new PostgresAudioStreams(house.pool);
+    const other = await house.start((await house.ownDevice()).device);
+    const settings = {
+      encoding: "pcm_s16le",
+      sampleRate: 16_000,
+      channels: 1,
+      framing: "packet",
+    } as const;
+    for (const id of [sessionId, other]) {
+      await house.sql("update sessions set status = 'recording' where id = $1", [id]);
+    }
+    await store.take(sessionId, { ...settings, interim: true }, () => {});
+    expect(await heardNow()).toBe(true);
+    await hourPasses();
+    await signs.streaming([other]);
+    expect(await heardNow()).toBe(false);
+    await signs.streaming([sessionId, other]);
+    expect(await heardNow()).toBe(true);
+  });
+
+  it("signs of life: an upload counts while it is being received", async () => {
+    await hourPasses();
+    const beats = heartbeats();
+    const routes = uploadAudioRoutes({
+      directory: new PostgresSessions(house.pool),
+      chunks: new PostgresChunkStore(house.pool),
+      blobs: house.blobs,
+      notifier: { notify: async () => {} },
+      backlog: { check: () => {} },
+      heartbeats: beats,
+      log: silentLog,
+    });
+    const callers = { authenticate: async () => device, revalidate: async () => device };
+    const front = await startFront({ routes, authenticator: callers });
+    const connection = new KeptConnection(front.port);
+    const wav = makeWav({ frames: 16_000 });
+    const head = `POST /api/sessions/${sessionId}/upload-audio HTTP/1.1\r\nHost: a\r\nX-API-Key: k\r\nX-Chunk-Sequence: 7\r\nContent-Type: audio/wav\r\nContent-Length: ${wav.length}\r\n\r\n`;
+    // Once when it begins, and again an hour later, when the next bytes come.
+    connection.write(head);
+    const heard = async () => {
+      await beats.flush();
+      return heardNow();
+    };
+    await until(heard, "the upload's beginning");
+    await hourPasses();
+    connection.write(wav.subarray(0, 100).toString("latin1"));
+    await until(heard, "the upload's bytes");
+    connection.end();
+    await beats.stop();
+    await front.stop();
+  });
+
+  it("signs of life: a device that answers pings on its stream is there", async () => {
+    const front = await frontWithStreams(60);
+    const viewer = new Viewer(`ws://127.0.0.1:${front.port}/api/devices/d1/stream`, {
+      "x-api-key": "device-d1",
+    });
+    await viewer.opened();
+    await until(() => seen.length > 1, "pongs");
+    expect(new Set(seen)).toEqual(new Set(["d1"]));
+    viewer.socket.close();
+    await front.stop();
+  });
+
+  const seen: string[] = [];
+
+  function frontWithStreams(pingMs: number): Promise<TestFront> {
+    const store = new PostgresAudioStreams(house.pool);
+    const notifier = { notify: async () => {} };
+    const unsealed = new PostgresUnsealedChunks(house.pool);
+    const sealer = new StreamSealer({ unsealed, blobs: house.blobs, notifier, log: silentLog });
+    const backlog = { check: () => {} };
+    const streams = new DeviceStreams({
+      sessions: new PostgresDeviceSessions(house.pool),
+      workshops: new PostgresWorkshops(house.pool),
+      directory: new PostgresSessions(house.pool),
+      notifier,
+      log: silentLog,
+      streams: new AudioStreams({
+        store,
+        sealer,
+        live: { publish: () => {} },
+        notices: { taken: () => {}, onTaken: () => () => {} },
+        notifier,
+        backlog,
+        log: silentLog,
+      }),
+      heartbeats: { hear: async () => [], seen: (id) => void seen.push(id) },
+    });
+    return startFront({ routes: [], streams, liveLimits: { pingMs, recheckMs: 40 } });
+  }
+
+  it("signs of life: one look reads one chunk, however many the session has", async () => {
+    await house.sql(
+      `insert into chunks (id, session_id, sequence, media_type, filename, bytes, sha256, frames,
+         sample_rate, duration_seconds, status)
+       select gen_random_uuid(), $1, n, 'audio/wav', '', 1, sha256(n::text::bytea), 1, 16000, 1, 'completed'
+       from generate_series(100, 20000) n`,
+      [sessionId],
+    );
+    await house.sql("analyze chunks");
+    const plan = await house.sql<{ "QUERY PLAN": string }>(
+      `explain (analyze, timing off) select uploaded_at from chunks
+       where session_id = '${sessionId}' order by uploaded_at desc limit 1`,
+    );
+    expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).toMatch(/chunks_uploaded.*rows=1 /);
+  });
+});
