@@ -18,6 +18,8 @@ export interface JobRecord {
   engine?: string;
   detectedLanguage?: string;
   forcedLanguage?: string;
+  /** Segments edited by people that the newest repetition replaced. */
+  editsReplaced: number;
   createdAt: number;
   startedAt?: number;
   completedAt?: number;

@@ -43,6 +43,13 @@ const jobSchema = Type.Object({
   engine: Type.Optional(Type.String()),
   detected_language: Type.Optional(Type.String()),
   forced_language: Type.Optional(Type.String()),
+  edits_replaced: Type.Optional(
+    Type.Integer({
+      description:
+        "Of a transcription that was repeated: so many segments that people had edited were replaced by the newest reading. Absent when none were",
+      examples: [3],
+    }),
+  ),
   created_at: timestamp,
   started_at: Type.Optional(timestamp),
   completed_at: Type.Optional(timestamp),
@@ -68,6 +75,7 @@ function presentJob(job: JobRecord): Static<typeof jobSchema> {
     engine: job.engine,
     detected_language: job.detectedLanguage,
     forced_language: job.forcedLanguage,
+    ...(job.editsReplaced > 0 ? { edits_replaced: job.editsReplaced } : {}),
     created_at: toTimestamp(job.createdAt),
     started_at: optionalTime(job.startedAt),
     completed_at: optionalTime(job.completedAt),
@@ -196,13 +204,13 @@ function transcribeAgain({ jobs, ...ports }: JobPorts & RedoPorts): Route {
     wish: true,
     summary: "Recognise a session's stored audio once more",
     description:
-      "By the session's owner or an administrator, with another engine, language or vocabulary when told. The session keeps its one transcription job, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not.",
+      "By the session's owner or an administrator, with another engine, language or vocabulary when told. The session keeps its one transcription job, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not: `edits_replaced` of the job tells afterwards how many it replaced. 409 as well when the session has no audio at all.",
     auth: ["bearer"],
     roles: PEOPLE,
     params: sessionParams,
     body: { kind: "json", optional: true, schema: redoBody },
     responses: { 202: { description: "It is queued", schema: jobSchema } },
-    errors: ["invalid_body", "forbidden", "not_found", "job_active", "session_deleted"],
+    errors: ["invalid_body", "forbidden", "not_found", "job_active", "session_deleted", "conflict"],
     resolve: ({ principal, params }) =>
       requireSession(ports.directory, principal, params.session_id, "session.jobs"),
     async handle(request, { principal }) {

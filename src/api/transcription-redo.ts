@@ -46,15 +46,16 @@ export const redoBody = Type.Object(
 type RedoBody = Static<typeof redoBody> | undefined;
 
 /**
- * Queues another reading of the job's session. Throws `invalid_body` for what no
- * engine here can do, `job_active` while it is read, `session_deleted`.
+ * Queues another reading of the job's session; gives the number of segments edited by people that
+ * it will replace. Throws `invalid_body` for what no engine here can do, `job_active` while it is
+ * read, `conflict` when there is no audio, `session_deleted`.
  */
 export async function requestRedo(
   { settings, actors, engines, languages }: Omit<RedoPorts, "jobs">,
   job: TranscriptionJob,
   { body, ...request }: Pick<Request, "commandId"> & { body: RedoBody },
   byUserId: string,
-): Promise<void> {
+): Promise<number> {
   const { forced_language: forcedLanguage, engine, vocabulary } = body ?? {};
   if (engine !== undefined && !engines.includes(engine)) {
     throw new AppError("invalid_body", `There is no engine "${engine}" here.`);
@@ -65,9 +66,8 @@ export async function requestRedo(
   }
   const { sessionId } = job;
   if (sessionId === undefined) throw audioDeleted();
-  const ask = async (): Promise<void> => {
-    await actors.ask(sessionId, { type: "Redo", byUserId }, commandIdOf(request));
-  };
+  const ask = async (): Promise<number> =>
+    editsOf(await actors.ask(sessionId, { type: "Redo", byUserId }, commandIdOf(request)));
   if (job.status === "queued" || job.status === "running") {
     // It may be this very wish that began it; the session knows.
     if (request.commandId !== undefined) return ask();
@@ -76,7 +76,7 @@ export async function requestRedo(
   // Before the reading begins: it looks at them then.
   await settings.save(job.id, { forcedLanguage, vocabulary });
   try {
-    await ask();
+    return await ask();
   } catch (error) {
     if (error instanceof AppError && error.code === "not_found") throw audioDeleted();
     throw error;
@@ -93,13 +93,13 @@ export function redoRoutes({ jobs, ...ports }: RedoPorts): Route[] {
     wish: true,
     summary: "Recognise a session's stored audio once more",
     description:
-      "The job keeps its id, and the text that stands stays until the new one replaces it in one step. Claims are kept.",
+      "The job keeps its id, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not, and the message tells how many will be replaced. 409 as well when the session has no audio at all.",
     auth: ["bearer"],
     roles: ["admin"],
     params: Type.Object({ job_id: Type.String({ description: "UUID of the job" }) }),
     body: { kind: "json", optional: true, schema: redoBody },
     responses: { 200: { description: "It is queued", schema: acknowledgementSchema } },
-    errors: ["invalid_body", "forbidden", "not_found", "job_active", "session_deleted"],
+    errors: ["invalid_body", "forbidden", "not_found", "job_active", "session_deleted", "conflict"],
     async resolve({ params }): Promise<TranscriptionJob> {
       const job = isId(params.job_id) ? await jobs.get(params.job_id) : undefined;
       if (job === undefined) {
@@ -108,11 +108,23 @@ export function redoRoutes({ jobs, ...ports }: RedoPorts): Route[] {
       return job;
     },
     async handle(request, job) {
-      await requestRedo(ports, job, request, requirePrincipal(request.principal).id);
-      return acknowledge("The session is being recognised once more.");
+      const edits = await requestRedo(ports, job, request, requirePrincipal(request.principal).id);
+      return acknowledge(redoSentence(edits));
     },
   });
   return [redo];
+}
+
+/** An actor of an earlier release does not tell the number. */
+function editsOf(answer: unknown): number {
+  const edits = (answer as { edits?: unknown } | undefined)?.edits;
+  return typeof edits === "number" ? edits : 0;
+}
+
+export function redoSentence(edits: number): string {
+  const queued = "The session is being recognised once more.";
+  if (edits === 0) return queued;
+  return `${queued} ${edits === 1 ? "1 edited segment" : `${edits} edited segments`} will be replaced.`;
 }
 
 function audioDeleted(): AppError {

@@ -31,6 +31,8 @@ export async function followSession(
   const show = (frame: ServerFrame): boolean => {
     onFrame?.(frame);
     const change = transcript.apply(frame);
+    const remark = remarkOn(frame);
+    if (remark !== undefined) view.say(remark);
     view.update(transcript, change, footer?.());
     // The last word on an ended session is REST's; a failure surfaces below.
     if (change.stale && !transcript.ended) fetching = fetching.then(refetch, refetch);
@@ -46,6 +48,14 @@ export async function followSession(
     view.close(transcript);
   }
   return transcript;
+}
+
+/** What a person has to know of a frame besides the text that it changes. */
+export function remarkOn(frame: ServerFrame): string | undefined {
+  if (frame.type !== "TranscriptReplaced" || frame.edits_replaced === 0) return undefined;
+  const { edits_replaced: edits } = frame;
+  const what = edits === 1 ? "1 edited segment was" : `${edits} edited segments were`;
+  return `The session was recognised once more: ${what} replaced.`;
 }
 
 async function fetchLines(user: UserSession, sessionId: string): Promise<Line[]> {

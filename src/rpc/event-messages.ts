@@ -98,6 +98,7 @@ function toEditEvent(frame: FrameOf<"SegmentRevised" | "TranscriptReplaced" | "R
       ...toSpan(frame.span),
       removedSegmentIds: frame.removed_segment_ids,
       segmentIds: frame.segment_ids,
+      editsReplaced: frame.edits_replaced,
     },
   };
 }

@@ -18,6 +18,7 @@ const jobRow = z.object({
   engine: optionalColumn(z.string()),
   detectedLanguage: optionalColumn(z.string()),
   forcedLanguage: optionalColumn(z.string()),
+  editsReplaced: z.number(),
   createdAt: z.number(),
   startedAt: optionalColumn(z.number()),
   completedAt: optionalColumn(z.number()),
@@ -64,6 +65,7 @@ export class PostgresAllJobs implements JobDirectory {
           j.workspace_id as "workspaceId",
           j.detected_language as "detectedLanguage",
           j.forced_language as "forcedLanguage",
+          j.edits_replaced as "editsReplaced",
           j.created_at as "createdAt",
           j.started_at as "startedAt",
           j.completed_at as "completedAt"

@@ -167,6 +167,7 @@ function renderReplacement(
     span: { start: toSeconds(event.from), end: toSeconds(event.to) },
     removed_segment_ids: event.removed.map(({ segmentId }) => segmentId),
     segment_ids: event.added.map(({ segmentId }) => segmentId),
+    edits_replaced: event.editsReplaced ?? 0,
   };
 }
 

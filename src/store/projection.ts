@@ -129,7 +129,7 @@ async function projectRedo(
   await tx.query(sql.unsafe`
     update jobs
     set status = 'queued', attempt = ${attempt}, progress = 0, error = '',
-        started_at = null, completed_at = null
+        started_at = null, completed_at = null, edits_replaced = 0
     where id = ${jobId}`);
   await insertAuditEntry(tx, {
     kind: "transcription_redone",
@@ -189,6 +189,9 @@ async function projectReplacement(
     update jobs set duration_ms = greatest(duration_ms, ${Math.round(event.to / 16)})
     where id = ${event.jobId} and status = 'completed'`);
   await recount(tx, sessionId, event.jobId);
+  if (event.editsReplaced === undefined) return;
+  await tx.query(sql.unsafe`
+    update jobs set edits_replaced = ${event.editsReplaced} where id = ${event.jobId}`);
 }
 
 /** The edit's text moves into the segment; its words keep no times of their own. */

@@ -65,6 +65,7 @@ export interface TranscriptReplacedFrame extends Durable {
   span: { start: number; end: number };
   removed_segment_ids: string[];
   segment_ids: string[];
+  edits_replaced: number;
 }
 
 export type TranscriptionStatus = "pending" | "processing" | "completed" | "failed";

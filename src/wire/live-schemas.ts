@@ -192,12 +192,18 @@ export const SERVER_FRAMES = {
     }),
   },
   TranscriptReplaced: {
-    summary: "A span was recognised once more.",
+    summary: "A span was recognised once more: as somebody asked for, or as audio of it came late.",
     payload: event("TranscriptReplaced", {
       job_id: Type.String(),
       span,
       removed_segment_ids: Type.Array(Type.String()),
       segment_ids: Type.Array(Type.String()),
+      edits_replaced: Type.Integer({
+        minimum: 0,
+        description:
+          "So many of the removed segments had been edited by a person. Only a redo that somebody asked for replaces such ones",
+        examples: [0],
+      }),
     }),
   },
   SpeakerRevision: {

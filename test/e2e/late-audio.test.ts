@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { call, conversationPcm, cut, PairedDevice, type Segment } from "../support/paired-device.ts";
+import {
+  call,
+  conversationPcm,
+  cut,
+  PairedDevice,
+  type Segment,
+} from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
 
@@ -89,14 +95,17 @@ describe("late audio", () => {
   it.each([
     ["in order", [...chunks.keys()]],
     ["newest first", [...chunks.keys()].reverse()],
-  ])("late audio: a device that stops first and uploads afterwards loses no word, %s", async (_name, order) => {
-    const device = await begun();
-    await device.stop(last);
-    await until(async () => (await gaps(device)).length > 0, "the wait to end", 60_000);
-    await upload(device, order);
-    await settled(device);
-    expect(await words(device)).toBe(spoken);
-  });
+  ])(
+    "late audio: a device that stops first and uploads afterwards loses no word, %s",
+    async (_name, order) => {
+      const device = await begun();
+      await device.stop(last);
+      await until(async () => (await gaps(device)).length > 0, "the wait to end", 60_000);
+      await upload(device, order);
+      await settled(device);
+      expect(await words(device)).toBe(spoken);
+    },
+  );
 
   it("late audio: a segment that a person edited keeps its text", async () => {
     const device = await lacking([3]);
@@ -119,7 +128,9 @@ describe("late audio", () => {
     });
     expect(asked.status).toBe(200);
     const isDone = async () => {
-      const { body } = await call<{ status: string }>(service.api, "GET", `/jobs/${job}`, { token });
+      const { body } = await call<{ status: string }>(service.api, "GET", `/jobs/${job}`, {
+        token,
+      });
       return body.status === "completed";
     };
     await until(isDone, "the redo", 60_000);

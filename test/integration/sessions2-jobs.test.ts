@@ -137,18 +137,47 @@ describe("jobs", () => {
     expect(await codeOf(again())).toBe("job_active");
   });
 
+  it("jobs: who repeats a transcription is told how many edits that will replace, and nothing else", async () => {
+    await setStatus("completed");
+    const redo = () =>
+      call("redoTranscription", { principal: admin, params: { job_id: jobId }, body: {} });
+    const queued = "The session is being recognised once more.";
+    for (const [edits, more] of [
+      [0, ""],
+      [1, " 1 edited segment will be replaced."],
+      [3, " 3 edited segments will be replaced."],
+    ] as const) {
+      house.ask = async () => ({ attempt: 2, edits });
+      expect(await redo()).toEqual({
+        status: 200,
+        body: { success: true, message: `${queued}${more}` },
+      });
+    }
+    house.ask = async () => {
+      throw new AppError("conflict", "This session has no audio.");
+    };
+    expect(await codeOf(redo())).toBe("conflict");
+  });
+
   it("jobs: the record follows a repetition and its end, and says who asked", async () => {
     const story = await SessionStory.open(house, sessionId);
     const redo = { jobId, attempt: 2, byUserId: owner.id };
     await story.tell([{ type: "RedoRequested", ...redo }]);
     expect((await get(jobId)).body.status).toBe("queued");
+    const replaced = { from: 0, to: 16_000, removed: [], added: [], sequences: [] };
+    const { byUserId: _by, ...read } = redo;
+    await story.tell([{ type: "TranscriptReplaced", ...read, ...replaced, editsReplaced: 3 }]);
+    expect((await get(jobId)).body.edits_replaced).toBe(3);
+    await story.tell([{ type: "RedoRequested", ...redo }]);
+    expect((await get(jobId)).body.edits_replaced).toBeUndefined();
     await story.tell([{ type: "RedoCancelled", ...redo }]);
     expect((await get(jobId)).body).toMatchObject({ status: "cancelled", progress: 0 });
     expect((await cancel(jobId)).body.status).toBe("cancelled");
     const audited = await house.sql(
       "select actor_id, subject_id, detail from audit_log where kind = 'transcription_redone'",
     );
-    expect(audited).toEqual([{ actor_id: owner.id, subject_id: jobId, detail: { attempt: 2 } }]);
+    const entry = { actor_id: owner.id, subject_id: jobId, detail: { attempt: 2 } };
+    expect(audited).toEqual([entry, entry]);
     await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
     expect((await list({})).items).toEqual([]);
     expect(await codeOf(get(jobId))).toBe("not_found");

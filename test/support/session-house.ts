@@ -17,6 +17,7 @@ import type { OutboxRow, SessionCommand } from "../../src/api/sessions-outbox.ts
 import { sessionStartRoutes } from "../../src/api/sessions-start.ts";
 import { transcriptRoutes } from "../../src/api/transcript.ts";
 import { transcriptionJobRoutes } from "../../src/api/transcription-jobs.ts";
+import { redoRoutes } from "../../src/api/transcription-redo.ts";
 import { uploadAudioRoutes } from "../../src/api/upload-audio.ts";
 import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/auth/principal.ts";
 import type { RevocationEvent } from "../../src/auth/revocation-feed.ts";
@@ -115,22 +116,21 @@ export class SessionHouse {
     const notifier = { notify: (rows: readonly OutboxRow[]) => this.notify(rows) };
     const workshops = new PostgresWorkshops(this.pool);
     const jobs = new PostgresTranscriptionJobs(this.pool);
+    const redo = {
+      jobs,
+      settings: new PostgresRedoSettings(this.pool),
+      actors: { ask: (id: string, command: SessionCommand) => this.ask(id, command) },
+      engines: ["pocketsphinx"],
+      languages: ["en"],
+    };
     return [
       ...sessionRoutes({ directory, names: new PostgresCharacters(this.pool), cursorKey }),
       ...segmentRoutes({ directory, segments, cursorKey }),
       ...transcriptRoutes({ directory, segments, gaps: segments }),
       ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
-      ...jobRoutes({
-        directory,
-        jobs,
-        allJobs: new PostgresAllJobs(this.pool),
-        settings: new PostgresRedoSettings(this.pool),
-        actors: { ask: (sessionId, command) => this.ask(sessionId, command) },
-        engines: ["pocketsphinx"],
-        languages: ["en"],
-        cursorKey,
-      }),
+      ...jobRoutes({ ...redo, directory, allJobs: new PostgresAllJobs(this.pool), cursorKey }),
+      ...redoRoutes(redo),
       ...deviceSessionRoutes({
         sessions: new PostgresDeviceSessions(this.pool),
         workshops,

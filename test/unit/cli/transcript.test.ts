@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { remarkOn } from "../../../src/cli/follow-session.ts";
 import { parseFrames } from "../../../src/cli/frame-parser.ts";
 import { lineOfSegment, Transcript } from "../../../src/cli/transcript.ts";
 import type {
@@ -103,12 +104,25 @@ describe("cli transcript: growing", () => {
     const replaced = {
       ...{ type: "TranscriptReplaced" as const, ...base, seq: 2, job_id: "j" },
       ...{ span: { start: 0, end: 2 }, removed_segment_ids: ["a"], segment_ids: ["c"] },
+      edits_replaced: 0,
     };
     expect(transcript.apply(replaced).stale).toBe(true);
     expect(transcript.finals).toEqual([]);
     const segment = { id: "c", start_ms: 1500, end_ms: 2000, speaker_label: "S1", text: "a new" };
     expect(transcript.replaceFinals([lineOfSegment(segment)]).finals[0]?.start).toBe(1.5);
     expect(transcript.wordCount).toBe(2);
+  });
+
+  it("tells of edits that a new reading replaced", () => {
+    const frame = {
+      ...{ type: "TranscriptReplaced" as const, ...base, seq: 2, job_id: "j" },
+      ...{ span: { start: 0, end: 2 }, removed_segment_ids: ["a"], segment_ids: ["c"] },
+    };
+    expect([0, 1, 3].map((edits_replaced) => remarkOn({ ...frame, edits_replaced }))).toEqual([
+      undefined,
+      "The session was recognised once more: 1 edited segment was replaced.",
+      "The session was recognised once more: 3 edited segments were replaced.",
+    ]);
   });
 
   it("ends when all of the session was sent, or it was deleted", () => {

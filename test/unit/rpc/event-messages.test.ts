@@ -87,6 +87,7 @@ const DURABLE: [ServerFrame, TranscriptEvent["event"]][] = [
       span,
       removed_segment_ids: ["a"],
       segment_ids: ["b", "c"],
+      edits_replaced: 3,
     },
     {
       $case: "transcriptReplaced",
@@ -96,6 +97,7 @@ const DURABLE: [ServerFrame, TranscriptEvent["event"]][] = [
         endMs: 2_500,
         removedSegmentIds: ["a"],
         segmentIds: ["b", "c"],
+        editsReplaced: 3,
       },
     },
   ],

@@ -16,6 +16,11 @@ const EVENTS: SessionEvent[] = [
     editId: "e",
     byUserId: "u",
   },
+  {
+    type: "TranscriptReplaced",
+    ...{ jobId: "j", attempt: 2, from: 8_000, to: 24_000, removed: [], added: [], sequences: [1] },
+    editsReplaced: 2,
+  },
   { type: "SpeakerClaimed", label: "S1", source: "self_claim", claimedUserId: "u", byUserId: "u" },
   { type: "SummaryUpdated", jobId: "j", summaryType: "brief" },
   { type: "ConcernRaised", concernId: "c" },
@@ -33,6 +38,10 @@ describe("webhook events", () => {
         data: { chunk_id: "c", chunk_sequence: 2, code: "not_audio", status: "failed" },
       },
       { type: "transcript.segment_revised", data: { segment_id: "g", revision: 2 } },
+      {
+        type: "transcript.replaced",
+        data: { job_id: "j", start_ms: 500, end_ms: 1_500, edits_replaced: 2 },
+      },
       {
         type: "speaker.claimed",
         data: { speaker_label: "S1", source: "self_claim", claimed_user_id: "u" },

@@ -147,6 +147,7 @@ describe("live frames", () => {
         removed: [{ segmentId: "g1", start: 16_000 }],
         added: [added],
         sequences: [1],
+        editsReplaced: 1,
       }),
     ).toEqual({
       type: "TranscriptReplaced",
@@ -154,6 +155,7 @@ describe("live frames", () => {
       span: { start: 0.5, end: 1.5 },
       removed_segment_ids: ["g1"],
       segment_ids: ["g2"],
+      edits_replaced: 1,
     });
   });
 
