@@ -23,7 +23,9 @@ import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
 import { FrontServer } from "./front/server.ts";
+import { PATIENCE } from "./session/patience.ts";
 import { PostgresAllJobs } from "./store/all-jobs.ts";
+import { PostgresAwaitedAudio } from "./store/awaited-audio.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
 import { PostgresChunkListing } from "./store/chunks-listing.ts";
 import { DeviceStore } from "./store/devices.ts";
@@ -241,6 +243,8 @@ function createConversationPorts(
     },
     sessions: {
       directory,
+      awaited: new PostgresAwaitedAudio(pool),
+      patience: PATIENCE,
       chunks: new PostgresChunkListing(pool),
       segments,
       gaps: segments,

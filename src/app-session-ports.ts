@@ -4,7 +4,9 @@ import type { SessionStartPorts } from "./api/sessions-start.ts";
 import type { AppContext } from "./app-shared.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { RevocationFeed } from "./auth/revocation-feed.ts";
+import { PATIENCE } from "./session/patience.ts";
 import { PostgresAudioInventories } from "./store/audio-inventories.ts";
+import { PostgresAwaitedAudio } from "./store/awaited-audio.ts";
 import { DeviceStore } from "./store/devices.ts";
 import { PostgresRedactedSpans } from "./store/redacted-spans.ts";
 import type { PostgresSegments } from "./store/segments.ts";
@@ -35,6 +37,8 @@ export function createSessionPorts(
       recordings: new PostgresRecordings(pool, blobs, new PostgresRedactedSpans(pool)),
       inventories: new PostgresAudioInventories(pool),
       gaps: segments,
+      awaited: new PostgresAwaitedAudio(pool),
+      patience: PATIENCE,
       authenticator,
       clock,
     },

@@ -192,7 +192,8 @@ function stopSession(ports: DeviceSessionPorts): Route {
     id: "stopDeviceSession",
     tag: "Device",
     summary: "Stop the session that is recording",
-    description: "Stopping again is answered the same. Without `session_id` it is the newest one.",
+    description:
+      "Stopping again is answered the same. Without `session_id` it is the newest one. `last_chunk_sequence` is the last chunk that the device recorded: the session waits for those up to it that are missing, see `waiting` of the session. Chunks that were stored belong to the session whatever it says: one below theirs counts as the highest of them.",
     auth: ["device_key"],
     params: deviceParams,
     body: { kind: "json", schema: stopBody, optional: true },

@@ -1,6 +1,8 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { mayListSessions } from "../auth/policy.ts";
 import { AppError } from "../base/errors.ts";
+import type { Patience } from "../session/patience.ts";
+import { type AwaitedAudio, presentWaiting, waitingSchema } from "./awaited-audio.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { requirePrincipal, requireSession } from "./sessions-access.ts";
@@ -18,6 +20,8 @@ import type { NameSuggestions } from "./workshops-directory.ts";
 
 export interface SessionPorts {
   directory: SessionDirectory;
+  awaited: AwaitedAudio;
+  patience: Patience;
   names: NameSuggestions;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
@@ -58,16 +62,24 @@ function listSessions({ directory, cursorKey }: SessionPorts): Route {
   });
 }
 
-function getSession({ directory }: SessionPorts): Route {
+const oneSessionSchema = Type.Composite([
+  sessionSchema,
+  Type.Object({ waiting: Type.Optional(waitingSchema) }),
+]);
+
+function getSession({ directory, awaited, patience }: SessionPorts): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}",
     id: "getSession",
     tag: "Session",
     summary: "One session's record",
+    description:
+      "While a stopped session is `processing`, `waiting` tells whether it waits for chunks that did not come, for which, and until when.",
     auth: ["bearer", "service_key"],
     params: sessionParams,
-    responses: { 200: { description: "The session", schema: sessionSchema } },
+    responses: { 200: { description: "The session", schema: oneSessionSchema } },
+    volatile: ["waiting"],
     errors: ["forbidden", "guest_access_closed", "not_found"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.read"),
@@ -76,7 +88,10 @@ function getSession({ directory }: SessionPorts): Route {
       if (session === undefined) {
         throw new AppError("not_found", "There is no session with this id.");
       }
-      return { status: 200, body: presentSession(session) };
+      const body: Static<typeof oneSessionSchema> = presentSession(session);
+      const chunks = session.status === "processing" ? await awaited.of(session.id) : undefined;
+      if (chunks !== undefined) body.waiting = presentWaiting(chunks, patience);
+      return { status: 200, body };
     },
   });
 }

@@ -18,9 +18,11 @@ const figuresRow = z.object({
   end: z.number(),
   nominal: z.number(),
   highest: z.number(),
+  acceptedUntil: optionalColumn(z.number()),
 });
 const placeRow = z.object({ sequence: z.number(), start: z.number(), length: z.number() });
 const sequenceRow = z.object({ sequence: z.number() });
+const clampedRow = z.object({ sequence: z.number(), end: z.number(), excess: z.number() });
 
 export class PostgresAudioInventories implements AudioInventories {
   readonly #pool: DatabasePool;
@@ -33,13 +35,14 @@ export class PostgresAudioInventories implements AudioInventories {
     return guarded(async () => {
       const { highest, ...figures } = await this.#figures(sessionId);
       const last = Math.max(highest, figures.ended ? (figures.expectedLast ?? -1) : -1);
-      const [undecodable, broken, absent, late] = await Promise.all([
+      const [undecodable, broken, absent, late, clamped] = await Promise.all([
         this.#undecodable(sessionId, figures.end),
         this.#broken(sessionId),
         this.#absent(sessionId, last),
         this.#late(sessionId),
+        this.#clamped(sessionId),
       ]);
-      return { ...figures, undecodable, broken, absent, late };
+      return { ...figures, undecodable, broken, absent, late, clamped };
     });
   }
 
@@ -56,7 +59,8 @@ export class PostgresAudioInventories implements AudioInventories {
         coalesce(
           (array_agg(c.length_samples order by c.sequence desc)
             filter (where c.length_samples is not null))[1], 0) as nominal,
-        coalesce(max(c.sequence), -1) as highest
+        coalesce(max(c.sequence), -1) as highest,
+        s.stopped_at + interval '24 hours' as "acceptedUntil"
       from sessions s left join chunks c on c.session_id = s.id
       where s.id = ${sessionId}
       group by s.id`);
@@ -86,25 +90,33 @@ export class PostgresAudioInventories implements AudioInventories {
 
   async #absent(sessionId: string, last: number): Promise<number[]> {
     const rows = await this.#pool.any(sql.type(sequenceRow)`
-      select n as sequence
-      from generate_series(0, ${last}::int) as n
-      where n not in (select sequence from chunks where session_id = ${sessionId})
-        and n not in (
-          select (payload ->> 'sequence')::int from events
-          where session_id = ${sessionId} and type = 'GapDeclared')
-      order by n
-      limit ${MAX_ABSENT}`);
+      select n as sequence from awaited_chunks(${sessionId}, ${last}, ${MAX_ABSENT}) as n`);
     return rows.map(({ sequence }) => sequence);
   }
 
-  async #late(sessionId: string): Promise<number[]> {
-    const rows = await this.#pool.any(sql.type(sequenceRow)`
-      select sequence from chunks
-      where session_id = ${sessionId}
-        and sequence in (
-          select (payload ->> 'sequence')::int from events
-          where session_id = ${sessionId} and type = 'GapDeclared')
+  async #late(sessionId: string) {
+    const rows = await this.#pool.any(sql.type(placeRow)`
+      select c.sequence, coalesce(c.start_sample, g.start) as start,
+        coalesce(c.length_samples, g.length) as length
+      from chunks c join (
+        select (payload ->> 'sequence')::int as sequence,
+          max((payload ->> 'start')::bigint) as start, max((payload ->> 'length')::bigint) as length
+        from events where session_id = ${sessionId} and type = 'GapDeclared'
+        group by 1) g using (sequence)
+      where c.session_id = ${sessionId} and c.status in ('pending', 'processing')
+      order by c.sequence`);
+    return [...rows];
+  }
+
+  /** Within a sample the length on the timeline is that of the sound, which is rounded. */
+  async #clamped(sessionId: string) {
+    const rows = await this.#pool.any(sql.type(clampedRow)`
+      select sequence, start_sample + length_samples as "end",
+        frames * ${SESSION_RATE}::int8 / sample_rate - length_samples as excess
+      from chunks
+      where session_id = ${sessionId} and status <> 'failed'
+        and frames * ${SESSION_RATE}::int8 / sample_rate > length_samples + 1
       order by sequence`);
-    return rows.map(({ sequence }) => sequence);
+    return [...rows];
   }
 }

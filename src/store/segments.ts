@@ -75,22 +75,8 @@ export class PostgresSegments implements SegmentReader, SegmentFinder, GapReader
   async gaps(sessionId: string): Promise<GapRecord[]> {
     const rows = await guarded(() =>
       this.#pool.any(sql.type(gapRow)`
-        select
-          (g.payload ->> 'sequence')::int as sequence,
-          (g.payload ->> 'start')::bigint as start,
-          (g.payload ->> 'length')::bigint as length
-        from events g
-        where g.session_id = ${sessionId}
-          and g.type = 'GapDeclared'
-          and not exists (
-            select 1
-            from events r
-            where r.session_id = g.session_id
-              and r.seq > g.seq
-              and r.type = 'TranscriptReplaced'
-              and r.payload -> 'sequences' @> (g.payload -> 'sequence')
-          )
-        order by start
+        select sequence, start_sample as start, length_samples as length
+        from session_gaps(${sessionId})
       `),
     );
     return [...rows];

@@ -87,7 +87,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
       this.#pool.transaction(async (tx) => {
         const session = await lockSession(tx, request);
         if (session.status !== "recording") {
-          assertSameEnd(session.lastSequence, request.lastSequence);
+          await assertSameEnd(tx, session, request.lastSequence);
           return { sessionId: session.id, status: session.status, outbox: [] };
         }
         const row = await markStopped(tx, session.id, request.lastSequence, request.reason);
@@ -166,8 +166,14 @@ async function lockSession(
   );
 }
 
-function assertSameEnd(recorded: number | undefined, wanted: number | undefined): void {
+/** One below a chunk that is stored was taken for that chunk's, and so it is again. */
+async function assertSameEnd(
+  tx: CommonQueryMethods,
+  { id, lastSequence: recorded }: z.output<typeof stoppableRow>,
+  wanted: number | undefined,
+): Promise<void> {
   if (recorded === undefined || wanted === undefined || recorded === wanted) return;
+  if (wanted < recorded && recorded === (await highestSequence(tx, id))) return;
   throw new AppError(
     "conflict",
     `The session was stopped with last_chunk_sequence ${recorded}; that cannot be changed.`,
@@ -188,16 +194,16 @@ export async function markStopped(
       `last_chunk_sequence ${wanted} cannot be: the highest chunk so far is ${highest}, and at most ${MAX_MISSING} may be missing. The session goes on.`,
     );
   }
+  // What was acknowledged belongs to the session, even beyond what the device now says.
+  const lastSequence = Math.max(wanted ?? -1, highest);
   await tx.query(sql.type(nothing)`
     update sessions
     set status = 'processing',
         stopped_at = now(),
-        last_chunk_sequence = ${wanted ?? null},
+        last_chunk_sequence = ${wanted === undefined ? null : lastSequence},
         stop_reason = ${reason ?? null},
         updated_at = now()
     where id = ${sessionId}
   `);
-  // What was acknowledged belongs to the session, even beyond what the device now says.
-  const lastSequence = Math.max(wanted ?? -1, highest);
   return outboxRow(sessionId, { type: "Stop", lastSequence, ...(reason && { reason }) });
 }

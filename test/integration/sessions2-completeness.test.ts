@@ -54,7 +54,16 @@ describe("session completeness", () => {
       received_ms: 3_000,
       lag_ms: 3_000,
       complete: false,
-      missing: [{ start_ms: 1_000, end_ms: 3_000, reason: "missing", chunk_sequences: [1, 2] }],
+      missing: [
+        {
+          start_ms: 1_000,
+          end_ms: 3_000,
+          reason: "missing",
+          awaited: true,
+          chunk_sequences: [1, 2],
+        },
+      ],
+      times_clamped: [],
     });
     const gap = { type: "GapDeclared", length: SECOND, pin: 0, knownClusters: 0 } as const;
     await story.tell([
@@ -80,24 +89,30 @@ describe("session completeness", () => {
       reason: "undecodable",
       chunk_sequences: [4],
     };
-    const last = { start_ms: 5_000, end_ms: 6_000, reason: "missing", chunk_sequences: [5] };
+    const place = { start_ms: 5_000, end_ms: 6_000, reason: "missing" };
+    const last = { ...place, awaited: true, chunk_sequences: [5] };
+    const givenUp = { start_ms: 1_000, reason: "missing", awaited: false };
     expect(await read(sessionId)).toEqual({
       received_ms: 3_000,
       lag_ms: 0,
       complete: false,
       expected_last_sequence: 5,
-      missing: [
-        { start_ms: 1_000, end_ms: 3_000, reason: "missing", chunk_sequences: [1, 2] },
-        broken,
-        last,
-      ],
+      missing: [{ ...givenUp, end_ms: 3_000, chunk_sequences: [1, 2] }, broken, last],
+      accepted_until: expect.stringMatching(/Z$/),
+      waiting: {
+        chunk_sequences: [5],
+        device_heard_at: expect.stringMatching(/Z$/),
+        given_up_at: expect.stringMatching(/Z$/),
+        message: expect.stringMatching(/^Waiting for chunk 5, which has not come\. /),
+      },
+      times_clamped: [],
     });
     const came = await upload(sessionId, [2]);
     const chunkId = came.get(2) ?? "";
-    const place = { sequence: 2, start: 2 * SECOND, length: SECOND };
-    await story.tell([{ type: "GapFilled", chunkId, ...place }]);
+    const filled = { sequence: 2, start: 2 * SECOND, length: SECOND };
+    await story.tell([{ type: "GapFilled", chunkId, ...filled }]);
     expect((await read(sessionId)).missing).toEqual([
-      { start_ms: 1_000, end_ms: 2_000, reason: "missing", chunk_sequences: [1] },
+      { ...givenUp, end_ms: 2_000, chunk_sequences: [1] },
       { start_ms: 2_000, end_ms: 3_000, reason: "late", chunk_sequences: [2] },
       broken,
       last,
@@ -110,6 +125,89 @@ describe("session completeness", () => {
       lag_ms: 1_000,
       gaps: 2,
     });
+  });
+
+  it("session completeness: what was given up at the end is waited for again once audio of it comes", async () => {
+    const sessionId = await house.start(device);
+    const story = await SessionStory.open(house, sessionId);
+    await house.stop(device, { session_id: sessionId, last_chunk_sequence: 3 });
+    const gap = { type: "GapDeclared", start: 0, length: 0, pin: 0, knownClusters: 0 } as const;
+    const tails = [0, 1, 2, 3].map((sequence) => ({ ...gap, sequence, tail: true as const }));
+    await story.tell([{ type: "SessionStopped", lastSequence: 3 }, ...tails]);
+    const missing = (awaited: boolean, sequences: number[]) => ({
+      reason: "missing",
+      awaited,
+      chunk_sequences: sequences,
+    });
+    const { missing: given, waiting } = await read(sessionId);
+    expect(given).toMatchObject([missing(false, [0, 1, 2, 3])]);
+    expect(waiting).toBeUndefined();
+    const chunkId = (await upload(sessionId, [2])).get(2) ?? "";
+    const received = { chunkId, sequence: 2, frames: SECOND, sampleRate: SECOND };
+    await story.tell([{ type: "ChunkReceived", ...received }]);
+    const again = await read(sessionId);
+    expect(again.missing).toMatchObject([
+      missing(true, [0, 1]),
+      { reason: "late", chunk_sequences: [2] },
+      missing(true, [3]),
+    ]);
+    expect(again.waiting).toMatchObject({ chunk_sequences: [0, 1, 3] });
+    const nominal = { ...gap, length: SECOND };
+    await story.tell([
+      { ...nominal, sequence: 0 },
+      { ...nominal, sequence: 1, start: SECOND },
+      { type: "ChunkPlaced", chunkId, sequence: 2, start: 2 * SECOND, length: SECOND },
+      { ...gap, sequence: 3, start: 3 * SECOND, tail: true },
+    ]);
+    const lost = await read(sessionId);
+    expect(lost.missing).toMatchObject([
+      missing(false, [0, 1]),
+      { start_ms: 2_000, end_ms: 3_000, reason: "late", chunk_sequences: [2] },
+      missing(false, [3]),
+    ]);
+    expect(lost.waiting).toBeUndefined();
+    await story.tell([{ type: "ChunkTranscribed", chunkId, sequence: 2 }]);
+    expect((await read(sessionId)).missing).toMatchObject([
+      missing(false, [0, 1]),
+      missing(false, [3]),
+    ]);
+  });
+
+  it("session completeness: sound that is longer than its place is told", async () => {
+    const sessionId = await house.start(device);
+    const story = await SessionStory.open(house, sessionId);
+    const chunkId = (await upload(sessionId, [0])).get(0) ?? "";
+    const chunk = { chunkId, sequence: 0 };
+    await story.tell([
+      { type: "GapFilled", ...chunk, start: SECOND, length: 10_000 },
+      { type: "ChunkTranscribed", ...chunk },
+    ]);
+    await house.stop(device, { session_id: sessionId, last_chunk_sequence: 0 });
+    expect(await read(sessionId)).toMatchObject({
+      complete: true,
+      missing: [],
+      times_clamped: [{ chunk_sequence: 0, at_ms: 1_625, excess_ms: 375 }],
+    });
+  });
+
+  it("sessions: one that waits after its stop says for what, until nothing is missing", async () => {
+    const sessionId = await house.start(device);
+    const story = await SessionStory.open(house, sessionId);
+    const get = async () => {
+      const params = { session_id: sessionId };
+      return jsonBody(await callRoute(house.routes, "getSession", { principal: owner, params }));
+    };
+    expect((await get()).waiting).toBeUndefined();
+    await house.stop(device, { session_id: sessionId, last_chunk_sequence: 1 });
+    expect((await get()).waiting).toMatchObject({
+      chunk_sequences: [0, 1],
+      message: expect.stringMatching(/^Waiting for chunks 0 to 1, which have not come\./),
+    });
+    await upload(sessionId, [0, 1]);
+    const now = await get();
+    expect([now.status, now.waiting]).toEqual(["processing", undefined]);
+    await story.tell([{ type: "SessionStopped", lastSequence: 1 }, { type: "SessionCompleted" }]);
+    expect((await get()).waiting).toBeUndefined();
   });
 
   it("session completeness: is complete when it ended and all was read", async () => {
@@ -130,6 +228,7 @@ describe("session completeness", () => {
       lag_ms: 2_000,
       complete: false,
       missing: [],
+      times_clamped: [],
     });
     await house.stop(device, { session_id: sessionId, last_chunk_sequence: 1 });
     expect((await read(sessionId)).complete).toBe(false);
@@ -140,6 +239,7 @@ describe("session completeness", () => {
       complete: true,
       expected_last_sequence: 1,
       missing: [],
+      times_clamped: [],
     });
   });
 
@@ -150,6 +250,7 @@ describe("session completeness", () => {
       lag_ms: 0,
       complete: false,
       missing: [],
+      times_clamped: [],
     });
     await house.stop(device, { session_id: sessionId, last_chunk_sequence: -1 });
     expect(await read(sessionId)).toMatchObject({ complete: true, missing: [] });

@@ -78,6 +78,23 @@ describe("device sessions", () => {
     expect(await codeOf(start(device.id, foreign))).toBe("forbidden");
   });
 
+  it("stop: an end below a stored chunk is that chunk's, whenever it is told", async () => {
+    const { device } = await house.ownDevice();
+    const session_id = await house.start(device);
+    await house.upload(device, session_id, 2, makeWav({ frames: 16_000 }));
+    const told = { session_id, last_chunk_sequence: 0 };
+    expect((await house.stop(device, told)).status).toBe("processing");
+    expect((await house.stop(device, told)).status).toBe("processing");
+    const end = "select last_chunk_sequence from sessions where id = $1";
+    expect(await house.sql(end, [session_id])).toEqual([{ last_chunk_sequence: 2 }]);
+    const beyond = { session_id, last_chunk_sequence: 3 };
+    expect(await codeOf(house.stop(device, beyond))).toBe("conflict");
+    // Between the two nothing is too late.
+    expect((await house.upload(device, session_id, 1, makeWav({ frames: 16_000 }))).status).toBe(
+      201,
+    );
+  });
+
   it("stop: ends the recording once, with the last sequence, and is idempotent", async () => {
     const { device } = await house.ownDevice();
     const id = await house.start(device);

@@ -44,8 +44,10 @@ import { Tokens } from "../../src/auth/tokens.ts";
 import { Background } from "../../src/base/background.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { PATIENCE } from "../../src/session/patience.ts";
 import { AttemptStore } from "../../src/store/attempts.ts";
 import { PostgresAudit } from "../../src/store/audit.ts";
+import { PostgresAwaitedAudio } from "../../src/store/awaited-audio.ts";
 import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
 import { DeviceStore } from "../../src/store/devices.ts";
 import { GuestStore } from "../../src/store/guests.ts";
@@ -259,7 +261,13 @@ export class AccountHouse {
     const { cursorKey } = this.keys;
     const { revocations } = this;
     return [
-      ...sessionRoutes({ directory, names: new PostgresCharacters(this.pool), cursorKey }),
+      ...sessionRoutes({
+        directory,
+        awaited: new PostgresAwaitedAudio(this.pool),
+        patience: PATIENCE,
+        names: new PostgresCharacters(this.pool),
+        cursorKey,
+      }),
       ...segmentRoutes({ directory, segments, cursorKey }),
       ...transcriptRoutes({ directory, segments, gaps: segments }),
       ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),

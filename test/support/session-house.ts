@@ -23,8 +23,10 @@ import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/auth/p
 import type { RevocationEvent } from "../../src/auth/revocation-feed.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { PATIENCE } from "../../src/session/patience.ts";
 import { PostgresAllJobs } from "../../src/store/all-jobs.ts";
 import { PostgresAudioInventories } from "../../src/store/audio-inventories.ts";
+import { PostgresAwaitedAudio } from "../../src/store/awaited-audio.ts";
 import { FolderBlobs } from "../../src/store/blobs.ts";
 import { PostgresChunkStore } from "../../src/store/chunks.ts";
 import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
@@ -124,7 +126,13 @@ export class SessionHouse {
       languages: ["en"],
     };
     return [
-      ...sessionRoutes({ directory, names: new PostgresCharacters(this.pool), cursorKey }),
+      ...sessionRoutes({
+        directory,
+        awaited: new PostgresAwaitedAudio(this.pool),
+        patience: PATIENCE,
+        names: new PostgresCharacters(this.pool),
+        cursorKey,
+      }),
       ...segmentRoutes({ directory, segments, cursorKey }),
       ...transcriptRoutes({ directory, segments, gaps: segments }),
       ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),
@@ -151,6 +159,8 @@ export class SessionHouse {
         directory,
         inventories: new PostgresAudioInventories(this.pool),
         gaps: segments,
+        awaited: new PostgresAwaitedAudio(this.pool),
+        patience: PATIENCE,
       }),
       ...sessionStartRoutes({
         directory,
