@@ -3,6 +3,7 @@ import { LiveViewer } from "./live-viewer.ts";
 import { type Line, lineOfSegment, Transcript } from "./transcript.ts";
 import type { TranscriptView } from "./transcript-view.ts";
 import type { UserSession } from "./user-session.ts";
+import { WaitingWatch } from "./waiting-watch.ts";
 
 export interface FollowOptions {
   readonly sessionId: string;
@@ -12,6 +13,8 @@ export interface FollowOptions {
   /** Each frame as it comes, for those who hand it on. */
   readonly onFrame?: (frame: ServerFrame) => void;
   readonly onReconnect?: (reason: string, waitMs: number) => void;
+  /** Told for which chunks the stopped session waits, for those who show no footer. */
+  readonly onWaiting?: ((message: string) => void) | undefined;
 }
 
 const MOST_PAGES = 1_000;
@@ -20,31 +23,35 @@ const NO_CHANGE = { finals: [], relabelled: [], stale: false };
 /** Shows a session live until it has ended; gives its transcript as the service holds it then. */
 export async function followSession(
   user: UserSession,
-  { sessionId, signal, view, footer, onFrame, onReconnect }: FollowOptions,
+  { sessionId, signal, view, footer: ownFooter, onFrame, onReconnect, onWaiting }: FollowOptions,
 ): Promise<Transcript> {
   const transcript = new Transcript();
+  const isStopped = () => transcript.status === "processing";
+  const waiting = new WaitingWatch(user, { sessionId, isStopped, onWaiting });
+  const footer = () => waiting.message ?? ownFooter?.();
   let fetching: Promise<void> = Promise.resolve();
   const refetch = async () => {
     const change = transcript.replaceFinals(await fetchLines(user, sessionId));
-    view.update(transcript, change, footer?.());
+    view.update(transcript, change, footer());
   };
   const show = (frame: ServerFrame): boolean => {
     onFrame?.(frame);
     const change = transcript.apply(frame);
     const remark = remarkOn(frame);
     if (remark !== undefined) view.say(remark);
-    view.update(transcript, change, footer?.());
+    view.update(transcript, change, footer());
     // The last word on an ended session is REST's; a failure surfaces below.
     if (change.stale && !transcript.ended) fetching = fetching.then(refetch, refetch);
     return transcript.ended;
   };
-  const redraw = setInterval(() => view.update(transcript, NO_CHANGE, footer?.()), 250);
+  const redraw = setInterval(() => view.update(transcript, NO_CHANGE, footer()), 250);
   try {
     await new LiveViewer(user, { sessionId, signal, onFrame: show, onReconnect }).run();
     await fetching.catch(() => undefined);
     if (!signal.aborted && transcript.status !== "deleted") await refetch();
   } finally {
     clearInterval(redraw);
+    waiting.stop();
     view.close(transcript);
   }
   return transcript;

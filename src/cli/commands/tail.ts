@@ -29,6 +29,7 @@ async function tail(
   await followSession(user, {
     ...{ sessionId, signal, view },
     onFrame: stdout.isTTY ? undefined : (frame) => writeJson(stdout, frame),
+    onWaiting: stdout.isTTY ? undefined : (message) => view.say(message),
     onReconnect: (reason, waitMs) =>
       view.say(`${reason}; connecting again in ${(waitMs / 1000).toFixed(1)} s`),
   });
