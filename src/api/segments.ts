@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { TIMES_CLAMPED } from "../base/clamped-words.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { Word } from "../session/write.ts";
@@ -69,6 +70,7 @@ export const wordSchema = Type.Object({
         "True where the recogniser is likely to have misheard: below its engine's floor of confidence. Otherwise absent, as of words that a person edited",
     }),
   ),
+  times_clamped: Type.Optional(Type.Boolean({ description: TIMES_CLAMPED })),
 });
 
 export const segmentSchema = Type.Object({
@@ -110,6 +112,7 @@ export function presentWords(words: readonly Word[]): Static<typeof wordSchema>[
     end_ms: toMilliseconds(word.end),
     confidence: word.confidence,
     ...(word.unclear === true ? { unclear: true } : {}),
+    ...(word.timesClamped === true ? { times_clamped: true } : {}),
   }));
 }
 

@@ -12,6 +12,8 @@ export interface Cue {
 /** Two lines of 42 characters: what people can read along (BBC subtitle guidelines: 37 to 42). */
 const CUE_CHARACTERS = 84;
 const SAMPLES_PER_MS = 16;
+/** Words without room on the timeline last no time there, and yet people have to read them. */
+const SHORTEST_MS = 1_000;
 
 /**
  * Segments as captions: a long one becomes several, cut between words at the
@@ -34,13 +36,14 @@ function cut(segment: SegmentRecord, names: ReadonlyMap<string, string>): Cue[] 
   for (const word of timedWords(segment)) {
     const cue = cues.at(-1);
     const text = markedWords([...shown, word]);
+    const end = word.timesClamped ? word.end + SHORTEST_MS : word.end;
     if (cue === undefined || text.length > CUE_CHARACTERS) {
       shown = [word];
-      cues.push({ start: word.start, end: word.end, speaker, text: markedWords(shown) });
+      cues.push({ start: word.start, end, speaker, text: markedWords(shown) });
     } else {
       shown.push(word);
       cue.text = text;
-      cue.end = word.end;
+      cue.end = end;
     }
   }
   return cues;
@@ -51,6 +54,7 @@ interface TimedWord {
   start: number;
   end: number;
   unclear?: boolean | undefined;
+  timesClamped?: boolean | undefined;
 }
 
 function markedWords(words: readonly TimedWord[]): string {
@@ -62,11 +66,10 @@ function timedWords(segment: SegmentRecord): TimedWord[] {
   const toMs = (samples: number): number => Math.round(samples / SAMPLES_PER_MS);
   const texts = segment.text.split(/\s+/).filter((text) => text !== "");
   if (texts.length === segment.words.length) {
-    return segment.words.map(({ text, start, end, unclear }) => ({
-      text,
+    return segment.words.map(({ start, end, ...word }) => ({
+      ...word,
       start: toMs(start),
       end: toMs(end),
-      unclear,
     }));
   }
   const length = texts.reduce((sum, text) => sum + text.length + 1, 0);

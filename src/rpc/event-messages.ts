@@ -127,8 +127,9 @@ function toStatusEvent(
 function toResult(frame: ResultsBody): TranscriptSegment {
   return {
     ...toSegment(frame),
-    words: frame.words.map(({ word, start, end, confidence, unclear }) => {
-      return { text: word, startMs: ms(start), endMs: ms(end), confidence, unclear };
+    words: frame.words.map(({ word, start, end, confidence, unclear, times_clamped }) => {
+      const times = { startMs: ms(start), endMs: ms(end), timesClamped: times_clamped };
+      return { text: word, ...times, confidence, unclear };
     }),
   };
 }

@@ -33,12 +33,13 @@ export function toSegmentMessage(segment: SegmentRecord, withWords: boolean): Tr
     speakerLabel: segment.label,
     text: segment.text,
     confidence: segment.confidence,
-    words: words.map(({ text, start, end, confidence, unclear }) => ({
+    words: words.map(({ text, start, end, confidence, unclear, timesClamped }) => ({
       text,
       startMs: toMilliseconds(start),
       endMs: toMilliseconds(end),
       confidence,
       unclear,
+      timesClamped,
     })),
     unclearWords: [],
   };

@@ -167,7 +167,7 @@ export interface RereadCommand {
   checkpoints?: { position: number; recogniser: Uint8Array; speakers: Uint8Array }[];
 }
 
-/** Answered with `{attempt, edits}`: how many edited segments it will replace. Refused with `job_active` while the job runs. */
+/** Answered with `{attempt, edits}`: how many edited segments it will replace. Refused with `job_active` while the job runs, with `conflict` without any audio. */
 export interface RedoCommand {
   type: "Redo";
   byUserId: string;

@@ -18,12 +18,13 @@ export function decideRedo(turn: Turn, command: RedoCommand): { attempt: number;
   if (state.redo !== undefined || !isOver(state.phase)) {
     throw new AppError("job_active", "This job is queued or running already.");
   }
+  if (state.timeline.position === 0) {
+    throw new AppError("conflict", "This session has no audio that could be recognised again.");
+  }
   const attempt = state.attempts + 1;
   const edits = state.segments.filter(({ revision }) => revision !== undefined).length;
   const { byUserId } = command;
   turn.emit({ type: "RedoRequested", jobId: state.jobId, attempt, byUserId });
-  // Nothing to read: the new reading is as empty as the old one.
-  if (state.timeline.position === 0) complete(turn);
   return { attempt, edits };
 }
 

@@ -9,6 +9,7 @@ export const WEBHOOK_EVENT_TYPES = [
   "session.deleted",
   "chunk.failed",
   "transcript.segment_revised",
+  "transcript.replaced",
   "speaker.claimed",
   "summary.completed",
   "concern.raised",
@@ -81,6 +82,16 @@ function ofPeople(event: SessionEvent): { type: WebhookEventType; data: WebhookD
       return {
         type: "transcript.segment_revised",
         data: { segment_id: event.segmentId, revision: event.revision },
+      };
+    case "TranscriptReplaced":
+      return {
+        type: "transcript.replaced",
+        data: {
+          job_id: event.jobId,
+          start_ms: Math.round(event.from / 16),
+          end_ms: Math.round(event.to / 16),
+          edits_replaced: event.editsReplaced ?? 0,
+        },
       };
     case "SpeakerClaimed":
       return {

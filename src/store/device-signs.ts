@@ -1,13 +1,14 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../base/errors.ts";
+import type { DeviceSigns, Signs } from "../session/device-signs.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { guarded } from "./store-error.ts";
 
 const signsRow = z.object({ heardAgo: z.number(), chunkAgo: optionalColumn(z.number()) });
 
 /** When a session's device was last heard, by the database's clock alone. */
-export class PostgresDeviceSigns {
+export class PostgresDeviceSigns implements DeviceSigns {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -18,7 +19,7 @@ export class PostgresDeviceSigns {
    * Milliseconds since the device of the session was last heard in any way, and since the newest
    * chunk of the session was stored; `chunkAgo` is undefined when there is none. Throws `not_found`.
    */
-  of(sessionId: string): Promise<{ heardAgo: number; chunkAgo: number | undefined }> {
+  of(sessionId: string): Promise<Signs> {
     return guarded(async () => {
       const row = await this.#pool.maybeOne(sql.type(signsRow)`
         select

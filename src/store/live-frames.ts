@@ -54,6 +54,7 @@ function toWordFrame(word: Word, speaker: string): WordFrame {
     end: toSeconds(word.end),
     confidence: word.confidence,
     ...(word.unclear === true ? { unclear: true } : {}),
+    ...(word.timesClamped === true ? { times_clamped: true } : {}),
     speaker,
   };
 }

@@ -16,6 +16,7 @@ export const wordColumn = z.object({
   end: z.number(),
   confidence: z.number(),
   unclear: z.boolean().optional(),
+  timesClamped: z.boolean().optional(),
 });
 
 const segmentRow = z.object({

@@ -18,6 +18,8 @@ export interface WordFrame {
   confidence: number;
   /** True below the floor of confidence of its engine; otherwise, and in interims, absent. */
   unclear?: boolean;
+  /** Its times are the end of the place of a late chunk that is longer. */
+  times_clamped?: boolean;
   speaker: string;
 }
 

@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { TIMES_CLAMPED } from "../base/clamped-words.ts";
 import { LAG } from "../base/lag.ts";
 import type * as Frames from "./live-frames.ts";
 import { NOTICE_CODES, type NoticeCode } from "./notice-codes.ts";
@@ -46,6 +47,7 @@ const word = Type.Object({
         "True where the recogniser is likely to have misheard: below its engine's floor of confidence. Otherwise absent, as in interim results",
     }),
   ),
+  times_clamped: Type.Optional(Type.Boolean({ description: TIMES_CLAMPED })),
   speaker,
 });
 

@@ -56,6 +56,21 @@ describe("exports", () => {
     ]);
   });
 
+  it("exports: words without room on the timeline stand at their place long enough to be read", () => {
+    const kept = segment(0, "one two");
+    const at = { start: 2 * SECOND - 1, end: 2 * SECOND, confidence: 1, timesClamped: true };
+    const words = [...kept.words, { ...at, text: "three" }, { ...at, text: "four" }];
+    const long = { ...kept, text: "one two three four", words };
+    expect(toCues([long], new Map())).toEqual([
+      { start: 0, end: 3_000, speaker: "S1", text: "one two three four" },
+    ]);
+    expect(transcriptText([long], new Map())).toBe("[00:00] S1: one two three four\n");
+    const alone = { ...long, start: at.start, text: "four", words: words.slice(3) };
+    expect(toCues([alone], new Map())).toEqual([
+      { start: 2_000, end: 3_000, speaker: "S1", text: "four" },
+    ]);
+  });
+
   it("exports: markup in names and words stays text", () => {
     const cues = toCues([segment(0, "a<b & c", "S2")], new Map([["S2", "<Ann>"]]));
     expect(toVtt(cues)).toContain("<v &lt;Ann&gt;>a&lt;b &amp; c</v>");

@@ -16,7 +16,10 @@ const results = {
   confidence: 0.5,
   speaker: "S2",
   words: [
-    { word: "good", start: 1.2344, end: 1.4, confidence: 0.25, unclear: true, speaker: "S2" },
+    {
+      ...{ word: "good", start: 1.2344, end: 1.4, confidence: 0.25, speaker: "S2" },
+      ...{ unclear: true, times_clamped: true },
+    },
   ],
 } as const;
 const segment = {
@@ -29,7 +32,8 @@ const segment = {
   confidence: 0.5,
   unclearWords: [],
 };
-const words = [{ text: "good", startMs: 1_234, endMs: 1_400, confidence: 0.25, unclear: true }];
+const times = { startMs: 1_234, endMs: 1_400, timesClamped: true };
+const words = [{ text: "good", ...times, confidence: 0.25, unclear: true }];
 const span = { start: 1, end: 2.5 };
 
 const DURABLE: [ServerFrame, TranscriptEvent["event"]][] = [
