@@ -23,7 +23,6 @@ import { DEFAULT_HTTP_LIMITS } from "./front/http.ts";
 import { DEFAULT_LIVE_LIMITS } from "./front/live-limits.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "./front/rate-limits.ts";
 import { FrontServer } from "./front/server.ts";
-import { PATIENCE } from "./session/patience.ts";
 import { PostgresAllJobs } from "./store/all-jobs.ts";
 import { PostgresAwaitedAudio } from "./store/awaited-audio.ts";
 import { PostgresChunkStore } from "./store/chunks.ts";
@@ -244,7 +243,7 @@ function createConversationPorts(
     sessions: {
       directory,
       awaited: new PostgresAwaitedAudio(pool),
-      patience: PATIENCE,
+      patience: config.patience,
       chunks: new PostgresChunkListing(pool),
       segments,
       gaps: segments,

@@ -4,7 +4,6 @@ import type { SessionStartPorts } from "./api/sessions-start.ts";
 import type { AppContext } from "./app-shared.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { RevocationFeed } from "./auth/revocation-feed.ts";
-import { PATIENCE } from "./session/patience.ts";
 import { PostgresAudioInventories } from "./store/audio-inventories.ts";
 import { PostgresAwaitedAudio } from "./store/awaited-audio.ts";
 import { DeviceStore } from "./store/devices.ts";
@@ -28,7 +27,7 @@ interface SessionParts {
 
 /** What people do with sessions besides reading their words. */
 export function createSessionPorts(
-  { clock, log, shared: { pool, blobs, keys } }: AppContext,
+  { config, clock, log, shared: { pool, blobs, keys } }: AppContext,
   { directory, segments, users, workshops, notifier, authenticator, revocations }: SessionParts,
 ): Pick<ApiPorts, "recordings" | "ownSessions"> {
   return {
@@ -38,7 +37,7 @@ export function createSessionPorts(
       inventories: new PostgresAudioInventories(pool),
       gaps: segments,
       awaited: new PostgresAwaitedAudio(pool),
-      patience: PATIENCE,
+      patience: config.patience,
       authenticator,
       clock,
     },

@@ -10,6 +10,7 @@ import { PlacedTranscribers } from "./inference/placed-transcribers.ts";
 import { WorkerClient } from "./inference/worker-client.ts";
 import type { WebhookSender } from "./jobs/webhook-sender.ts";
 import { BlobSweep } from "./store/blob-sweep.ts";
+import { PostgresDeviceSigns } from "./store/device-signs.ts";
 import { ReadingPositions } from "./store/reading-positions.ts";
 import { SessionAudio } from "./store/session-audio.ts";
 import { SessionBacklog } from "./store/session-backlog.ts";
@@ -52,6 +53,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     deviceOf: (id) => presence.of(id),
     readTo: (id, samples) => positions.note(id, samples),
     finals,
+    signs: new PostgresDeviceSigns(shared.pool),
     patience: config.patience,
     leaseMs: config.leaseMs,
     passivateMs: config.passivateMs,
