@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { maySession } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -21,9 +22,13 @@ export interface SessionAudioPorts {
 /** How long a download may go on before the caller's right is looked at again. */
 const RECHECK_MS = 2_000;
 
-/** GET /sessions/{id}/audio. */
+/** GET /sessions/{id}/audio and /sessions/{id}/chunks/{chunk_sequence}/audio. */
 export function sessionAudioRoutes(ports: SessionAudioPorts): Route[] {
-  const audio = defineRoute({
+  return [sessionAudio(ports), chunkAudio(ports)];
+}
+
+function sessionAudio(ports: SessionAudioPorts): Route {
+  return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/audio",
     id: "getSessionAudio",
@@ -55,10 +60,51 @@ export function sessionAudioRoutes(ports: SessionAudioPorts): Route[] {
         "Accept-Ranges": "bytes",
         "Cache-Control": session.status === "recording" ? "no-store" : "private, no-cache",
       };
-      return reply(new WavFile(recording, still, ports.clock), shown, method, headers, session.id);
+      const file = new WavFile(recording, still, ports.clock);
+      return reply(file, shown, method, headers, `session-${session.id}`);
     },
   });
-  return [audio];
+}
+
+function chunkAudio(ports: SessionAudioPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/chunks/{chunk_sequence}/audio",
+    id: "getChunkAudio",
+    tag: "Session",
+    summary: "One chunk's audio as a WAV file",
+    description:
+      "16 kHz, mono, 16 bits, whole, also where the chunk came late and is longer than the place that was kept for it on the session's timeline: completeness tells which are, in `times_clamped`. What was redacted is silence. Of a chunk that has no place yet 404. For those who may hear the session.",
+    auth: ["bearer", "service_key"],
+    roles: ["admin", "participant", "moderator"],
+    params: Type.Object({
+      session_id: Type.String({ description: "UUID of the session" }),
+      chunk_sequence: Type.String({ pattern: "^[0-9]{1,6}$", examples: ["5"] }),
+    }),
+    responses: {
+      200: { description: "All of it", mediaTypes: ["audio/wav"] },
+      206: { description: "The range that was asked for", mediaTypes: ["audio/wav"] },
+      304: { description: "Still what `If-None-Match` names" },
+    },
+    errors: ["forbidden", "elevation_required", "not_found", "range_not_satisfiable"],
+    resolve: ({ principal, params }) =>
+      requireSession(ports.directory, principal, params.session_id, "session.audio"),
+    async handle({ method, headers, params }, { principal }) {
+      const { session_id: id, chunk_sequence: sequence } = params;
+      const recording = await ports.recordings.openChunk(id, Number(sequence));
+      if (recording === undefined) {
+        throw new AppError("not_found", `Chunk ${sequence} is not on this session's timeline.`);
+      }
+      const still = () => assertStill(ports, principal, id, recording);
+      const shown = {
+        ETag: `"${recording.version}"`,
+        "Accept-Ranges": "bytes",
+        "Cache-Control": "private, no-cache",
+      };
+      const file = new WavFile(recording, still, ports.clock);
+      return reply(file, shown, method, headers, `session-${id}-chunk-${sequence}`);
+    },
+  });
 }
 
 function reply(
@@ -66,7 +112,7 @@ function reply(
   shown: Record<string, string> & { ETag: string },
   method: string,
   asked: Readonly<Record<string, string>>,
-  sessionId: string,
+  name: string,
 ): Reply {
   if (isKnown(asked["if-none-match"], shown.ETag)) return { status: 304, headers: shown };
   const ranged = method.toUpperCase() !== "HEAD" && rangeStillFits(asked["if-range"], shown.ETag);
@@ -75,7 +121,7 @@ function reply(
   const headers: Record<string, string> = {
     ...shown,
     "Content-Type": "audio/wav",
-    "Content-Disposition": `inline; filename="session-${sessionId}.wav"`,
+    "Content-Disposition": `inline; filename="${name}.wav"`,
   };
   if (range === undefined) {
     return { status: 200, headers, stream: file.bytes({ from: 0, to: file.length }) };

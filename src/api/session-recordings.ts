@@ -18,6 +18,11 @@ export interface Recording {
 /** Port: recordings by session. Throws `unavailable` when storage is away. */
 export interface Recordings {
   open(sessionId: string): Promise<Recording>;
+  /**
+   * One chunk from its first sample to its last, also where its place on the timeline is shorter.
+   * Undefined when there is no such chunk, or it has no place yet.
+   */
+  openChunk(sessionId: string, sequence: number): Promise<Recording | undefined>;
 }
 
 /** Samples [start, end) of a session's timeline. */

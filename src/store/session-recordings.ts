@@ -10,7 +10,7 @@ import type {
   RedactedSpans,
 } from "../api/session-recordings.ts";
 import { AppError } from "../base/errors.ts";
-import { SESSION_RATE } from "../base/sample-rate.ts";
+import { SESSION_RATE, toSessionSamples } from "../base/sample-rate.ts";
 import { ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
 import { guarded } from "./store-error.ts";
 
@@ -58,13 +58,54 @@ export class PostgresRecordings implements Recordings {
         select coalesce(max(start_sample + length_samples), 0) as samples, count(*) as placed
         from chunks where session_id = ${sessionId} and start_sample is not null`),
     );
-    const redactions = digest(spans.map(({ start, end }) => `${start}-${end}`));
+    const redactions = digestOf(spans);
     return {
       samples,
       version: digest([sessionId, samples, placed, redactions]),
       redactions,
       read: (from, to) => this.#read(sessionId, spans, from, Math.min(to, samples)),
     };
+  }
+
+  async openChunk(sessionId: string, sequence: number): Promise<Recording | undefined> {
+    const spans = await this.#redacted.of(sessionId);
+    const file = await guarded(() =>
+      this.#pool.maybeOne(sql.type(fileRow.extend({ frames: z.number() }))`
+        select ${FILE_COLUMNS}, frames from chunks
+        where session_id = ${sessionId} and sequence = ${sequence} and start_sample is not null`),
+    );
+    if (file === null) return undefined;
+    const { frames, sampleRate, start, length } = file;
+    const samples = Math.max(length, toSessionSamples(frames, sampleRate));
+    const redactions = digestOf(spans);
+    return {
+      samples,
+      version: digest([sessionId, sequence, samples, redactions]),
+      redactions,
+      read: (from, to) =>
+        this.#readWhole(
+          new ChunkSamples(sessionId, file, this.#parts),
+          spans.map((span) => withExcess(span, start, length, samples)),
+          from,
+          Math.min(to, samples),
+        ),
+    };
+  }
+
+  /** Positions count from the chunk's first sample. */
+  async *#readWhole(
+    chunk: ChunkSamples,
+    spans: readonly AudioSpan[],
+    from: number,
+    to: number,
+  ): AsyncGenerator<Uint8Array> {
+    for (let position = from; position < to; position += COMPUTED_SAMPLES) {
+      const count = Math.min(COMPUTED_SAMPLES, to - position);
+      const samples = await chunk.samples(position, count, undefined, undefined);
+      erase(samples, position, spans);
+      yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+      await setImmediate();
+    }
   }
 
   async *#read(
@@ -144,6 +185,19 @@ export class PostgresRecordings implements Recordings {
     );
     if (!there) throw new AppError("session_deleted", "This session was deleted.");
   }
+}
+
+function digestOf(spans: readonly AudioSpan[]): string {
+  return digest(spans.map(({ start, end }) => `${start}-${end}`));
+}
+
+/** Within the chunk at `start`; sound for which its place is too short belongs to the place's end. */
+function withExcess(span: AudioSpan, start: number, length: number, samples: number): AudioSpan {
+  const isOverEnd = span.start < start + length && span.end >= start + length;
+  return {
+    start: span.start - start,
+    end: isOverEnd ? samples : Math.min(span.end - start, length),
+  };
 }
 
 function overlaps({ start, length }: PlacedFile, from: number, to: number): boolean {

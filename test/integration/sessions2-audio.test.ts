@@ -72,6 +72,48 @@ describe("session audio", () => {
     });
   }
 
+  it("session audio: a late chunk that is longer than its place plays whole, and the session keeps its time", async () => {
+    const sessionId = await house.start(device);
+    const story = await SessionStory.open(house, sessionId);
+    const [first, late, last] = [tone(16_000, 8_000), tone(16_000, 8_000, 9), tone(16_000, 4_000)];
+    const mediaType = "audio/pcm;rate=16000;channels=1;encoding=s16le";
+    const ids: string[] = [];
+    for (const [sequence, samples] of [first, late, last].entries()) {
+      const { body } = await house.upload(device, sessionId, sequence, raw(samples), { mediaType });
+      ids.push(String(body.chunk_id));
+    }
+    await house.stop(device, { session_id: sessionId });
+    const [zero = "", one = "", two = ""] = ids;
+    await story.tell([
+      { type: "ChunkPlaced", chunkId: zero, sequence: 0, start: 0, length: 8_000 },
+      { type: "ChunkPlaced", chunkId: two, sequence: 2, start: 13_000, length: 4_000 },
+      { type: "GapFilled", chunkId: one, sequence: 1, start: 8_000, length: 5_000 },
+    ]);
+    const chunk = async (chunk_sequence: string) => {
+      const call = { principal: owner, params: { session_id: sessionId, chunk_sequence } };
+      return samplesOf(await bytesOf(await callRoute(house.routes, "getChunkAudio", call)));
+    };
+    expect(await chunk("1")).toEqual(late);
+    expect(await codeOf(chunk("3"))).toBe("not_found");
+    const whole = [...first, ...late.slice(0, 5_000), ...last];
+    expect([...samplesOf(await bytesOf(await get(sessionId)))]).toEqual(whole);
+    // What was taken out of the end of its place took what had no room there with it.
+    const redact = (from: number, to: number) =>
+      house.sql(
+        "insert into redactions (id, session_id, start_sample, end_sample) values ($1, $2, $3, $4)",
+        [newId(), sessionId, from, to],
+      );
+    await redact(9_000, 10_000);
+    expect(await chunk("1")).toEqual(
+      late.map((sample, at) => (at >= 1_000 && at < 2_000 ? 0 : sample)),
+    );
+    await redact(12_000, 14_000);
+    const left = late.map((sample, at) =>
+      at < 4_000 && !(at >= 1_000 && at < 2_000) ? sample : 0,
+    );
+    expect(await chunk("1")).toEqual(left);
+  });
+
   it("session audio: is the uploaded samples in one WAV file", async () => {
     const whole = tone(16_000, 40_000);
     const { sessionId } = await record([

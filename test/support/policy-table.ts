@@ -221,6 +221,12 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
       { ...exporting, ...users },
     ),
   ],
+  getChunkAudio: [
+    words(
+      STEWARDS.filter((each) => each !== "admin"),
+      { ...exporting, ...users },
+    ),
+  ],
   querySession: [words(READERS_AND_GUEST, asking)],
   listSummaries: [words(READERS, { ...reading, ...users })],
   requestSummary: [words(READERS, { ...asking, ...users })],

@@ -305,6 +305,13 @@ export class PolicyWorld {
       [session, segment],
     );
     await this.#sql(
+      `insert into chunks
+         (id, session_id, sequence, media_type, bytes, sha256, frames, sample_rate,
+          duration_seconds, status, start_sample, length_samples)
+       values ($1, $2, 0, 'audio/wav', 1, sha256('x'), 16000, 16000, 1, 'completed', 0, 16000)`,
+      [newId(), session],
+    );
+    await this.#sql(
       `insert into concerns (id, session_id, category, description, raised_by_kind, raised_by_id)
        values ($1, $2, 'other', 'Odd.', 'guest', $3)`,
       [concern, session, guest],
@@ -319,6 +326,7 @@ export class PolicyWorld {
     return {
       session_id: session,
       segment_id: segment,
+      chunk_sequence: "0",
       concern_id: concern,
       job_id: job,
       summarisation_id: summary,

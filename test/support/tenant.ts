@@ -148,6 +148,7 @@ export class Tenant {
     const [first] = segments;
     if (first === undefined) throw new Error("Nothing was recognised.");
     this.ids.segment_id = first.id;
+    this.ids.chunk_sequence = "0";
     const text = `${first.text} ${this.spokenWord}`;
     await this.call("PATCH", `${this.#session}/segments/${first.id}`, { text });
     await this.#invite();
