@@ -70,7 +70,7 @@ function seconds(milliseconds: number): string {
 /** Runs that are told one by one. */
 const MOST_RUNS = 4;
 
-/** `chunks 3, 5 to 9, which have`, or `12 chunks between 3 and 90, which have`. */
+/** `chunks 3 and 5 to 9, which have`, or `12 chunks between 3 and 90, which have`. */
 function named(sequences: readonly number[]): string {
   const runs: { from: number; to: number }[] = [];
   for (const sequence of sequences) {
@@ -83,5 +83,7 @@ function named(sequences: readonly number[]): string {
     return `${sequences.length} chunks between ${first} and ${last}, which have`;
   }
   const texts = runs.map(({ from, to }) => (from === to ? String(from) : `${from} to ${to}`));
-  return `chunks ${texts.join(", ")}, which have`;
+  const last = texts.pop();
+  const all = texts.length === 0 ? last : `${texts.join(", ")} and ${last}`;
+  return `chunks ${all}, which have`;
 }

@@ -24,7 +24,8 @@ describe("awaited audio", () => {
     });
     const named = (sequences: number[]) =>
       /for (.*) not come/.exec(waiting({ sequences }).message)?.[1];
-    expect(named([3, 5, 6, 7])).toBe("chunks 3, 5 to 7, which have");
+    expect(named([3, 5, 6, 7])).toBe("chunks 3 and 5 to 7, which have");
+    expect(named([1, 4, 5, 9])).toBe("chunks 1, 4 to 5 and 9, which have");
     expect(named([1, 3, 5, 7, 9])).toBe("5 chunks between 1 and 9, which have");
   });
 
