@@ -4,6 +4,7 @@ import { maySession } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
+import { shown as readable } from "../base/shown.ts";
 import { wavHeader } from "../base/wav-writer.ts";
 import { type ByteRange, isKnown, parseByteRange, rangeStillFits } from "./byte-range.ts";
 import { type BodyStream, defineRoute, type Reply, type Route } from "./route.ts";
@@ -79,7 +80,7 @@ function chunkAudio(ports: SessionAudioPorts): Route {
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({
       session_id: Type.String({ description: "UUID of the session" }),
-      chunk_sequence: Type.String({ pattern: "^[0-9]{1,6}$", examples: ["5"] }),
+      chunk_sequence: Type.String({ examples: ["5"] }),
     }),
     responses: {
       200: { description: "All of it", mediaTypes: ["audio/wav"] },
@@ -91,18 +92,21 @@ function chunkAudio(ports: SessionAudioPorts): Route {
       requireSession(ports.directory, principal, params.session_id, "session.audio"),
     async handle({ method, headers, params }, { principal }) {
       const { session_id: id, chunk_sequence: sequence } = params;
-      const recording = await ports.recordings.openChunk(id, Number(sequence));
+      const recording = /^\d{1,6}$/.test(sequence)
+        ? await ports.recordings.openChunk(id, Number(sequence))
+        : undefined;
       if (recording === undefined) {
-        throw new AppError("not_found", `Chunk ${sequence} is not on this session's timeline.`);
+        const message = `Chunk ${readable(sequence)} is not on this session's timeline.`;
+        throw new AppError("not_found", message);
       }
       const still = () => assertStill(ports, principal, id, recording);
-      const shown = {
+      const told = {
         ETag: `"${recording.version}"`,
         "Accept-Ranges": "bytes",
         "Cache-Control": "private, no-cache",
       };
       const file = new WavFile(recording, still, ports.clock);
-      return reply(file, shown, method, headers, `session-${id}-chunk-${sequence}`);
+      return reply(file, told, method, headers, `session-${id}-chunk-${sequence}`);
     },
   });
 }
