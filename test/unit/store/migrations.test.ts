@@ -33,10 +33,10 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0024_one_installation.sql": "43aca406ad8f242aa286a86eaed98b0e6bec92ec78fd4a54399f33df11f32509",
   "0026_broken_spans.sql": "b403d85ecc36976d06e0c26bfa29c74b7df3e92638f280b6d8536f523981edd6",
   "0028_reading_positions.sql": "04277e0820cdb62006985f541adbf7c7ed475df81eb24ee09133300dd19c4f51",
-  "0030_late_audio.sql": "",
   "0029_checkpoint_voices.sql": "5906c5ca42f678668d267e6bc60f0646df0e510d7af495aeb27c6e6b0aad48fe",
   "0030_late_audio.sql": "df0193ef95568d55bad9a57e094e9b298bba904ec83e7843aaa0750cfa9a94e6",
-  "0033_snapshots_by_version.sql": "e51da2aa2d58f727216596fdd9b05f6fb1a76cb0d4a4728ace44432794ee5197",
+  "0033_snapshots_by_version.sql":
+    "e51da2aa2d58f727216596fdd9b05f6fb1a76cb0d4a4728ace44432794ee5197",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
