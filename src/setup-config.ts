@@ -1,3 +1,4 @@
+import { databaseHosts } from "./base/database-address.ts";
 import { type Environment, SettingsReader } from "./base/settings.ts";
 
 /** What `node src/setup.ts` is told by its environment. */
@@ -46,6 +47,6 @@ function otherRole(ownerUrl: string, serviceUrl: string | undefined): string | u
 }
 
 function roleOf(text: string): string | undefined {
-  const role = URL.parse(text)?.username ?? "";
+  const role = URL.parse(databaseHosts(text)[0] ?? "")?.username ?? "";
   return role === "" ? undefined : decodeURIComponent(role);
 }

@@ -1,7 +1,9 @@
 import { PasswordHasher } from "./auth/password-hasher.ts";
+import { databaseHosts } from "./base/database-address.ts";
 import { errorMessage } from "./base/errors.ts";
 import { newId } from "./base/ids.ts";
 import { readSetupConfig, type SetupConfig } from "./setup-config.ts";
+import { primaryAddress } from "./store/database-servers.ts";
 import { migrate } from "./store/migrate.ts";
 import { createPool } from "./store/pool.ts";
 import { SetupAdminStore } from "./store/setup-admin.ts";
@@ -36,7 +38,8 @@ interface Admin {
  * makes the first administrator and the workspace "Demo" when they are missing.
  */
 async function setUp(config: SetupConfig): Promise<SetupResult> {
-  const { ownerUrl, serviceRole } = config;
+  const { serviceRole } = config;
+  const ownerUrl = await primaryAddress(config.ownerUrl);
   const pool = await createPool(ownerUrl, { maximumPoolSize: 1 });
   const first: Omit<SetupResult, "migrations"> = {
     admin: { id: undefined, password: "elsewhere" },
@@ -114,7 +117,8 @@ async function ensureWorkspace(workspaces: WorkspaceStore, ownerId: string): Pro
 /** A person reads this in a terminal, so a refusal says by whom, and what to do. */
 function explain(error: unknown): string {
   const message = errorMessage(error);
-  const url = URL.parse(process.env.DATABASE_OWNER_URL || process.env.DATABASE_URL || "");
+  const address = process.env.DATABASE_OWNER_URL || process.env.DATABASE_URL || "";
+  const url = URL.parse(databaseHosts(address)[0] ?? "");
   const role = decodeURIComponent(url?.username ?? "");
   if (/permission denied|must be owner of/.test(message)) {
     return `${message}. The role ${role} that DATABASE_OWNER_URL names has to own what it migrates, as an administrator of that PostgreSQL: ALTER SCHEMA public OWNER TO ${role}; or name the owner with DATABASE_OWNER_URL (it is DATABASE_URL when not set).`;

@@ -1,3 +1,4 @@
+import { databaseHosts } from "./database-address.ts";
 import { SETTINGS, type Setting } from "./settings-table.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -94,7 +95,7 @@ export function parseSetting(setting: Setting, text: string): Parsed | undefined
     case "list":
       return parseList(setting.choices, text);
     case "address":
-      return setting.protocols.includes(URL.parse(text)?.protocol ?? "") ? text : undefined;
+      return isAddress(setting.protocols, text) ? text : undefined;
     default: {
       const { shortest = 0, longest = Number.POSITIVE_INFINITY } = setting;
       return text.length >= shortest && text.length <= longest ? text : undefined;
@@ -126,6 +127,12 @@ export function mayBe(setting: Setting): string {
       return longest === undefined ? kind : `${kind} of at most ${longest} characters`;
     }
   }
+}
+
+/** Of each host, where a database's address has several. */
+function isAddress(protocols: readonly string[], text: string): boolean {
+  const addresses = protocols.includes("postgres:") ? databaseHosts(text) : [text];
+  return addresses.every((each) => protocols.includes(URL.parse(each)?.protocol ?? ""));
 }
 
 function problemOf(name: SettingName, text: string): string {

@@ -17,6 +17,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
 import { guarded } from "./store-error.ts";
+import { HELD, whenFree } from "./when-free.ts";
 
 const phase = z.enum(["recording", "processing", "completed", "failed", "deleted"]);
 const sessionRow = z.object({ status: phase, seq: z.number() });
@@ -34,6 +35,7 @@ const takenRow = z.object({
   sequence: optionalColumn(z.number()),
 });
 const standingRow = z.object({
+  sessionId: z.string(),
   status: phase,
   epoch: z.number(),
   sequence: optionalColumn(z.number()),
@@ -51,13 +53,25 @@ interface Addition {
   piece: AudioPiece;
 }
 
+const takenPieceRow = z.object({
+  sessionId: z.string(),
+  epoch: z.number(),
+  sequence: z.number(),
+  piece: z.number(),
+});
+
+/** Of one connection's piece: two connections may have one of the same number under way. */
+function pieceKey({ sessionId, epoch, sequence, piece }: z.output<typeof takenPieceRow>): string {
+  return `${sessionId} ${epoch} ${sequence} ${piece}`;
+}
+
 /** Pieces of all streams of this process that are written in one transaction. */
 const MAX_GROUP = 256;
 
 /** Streams and their pieces. Pieces that come at one moment share one commit. */
 export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   readonly #pool: DatabasePool;
-  readonly #group: GroupCommit<Addition>;
+  readonly #group: GroupCommit<Addition, Appended>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
@@ -123,33 +137,49 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   }
 
   async append(hold: StreamHold, piece: AudioPiece): Promise<void> {
-    await this.#group.add({ hold, piece });
+    await whenFree(() => this.#group.add({ hold, piece }));
   }
 
-  /** One statement for all; what was not taken is looked at one by one. */
-  async #appendAll(additions: readonly Addition[]): Promise<PromiseSettledResult<void>[]> {
+  /** One statement for all; what was not taken is looked at after it. */
+  async #appendAll(additions: readonly Addition[]): Promise<PromiseSettledResult<Appended>[]> {
     const stored = await guarded(() => insertPieces(this.#pool, additions));
+    const isStored = ({ hold, piece }: Addition): boolean =>
+      stored.has(pieceKey({ ...hold, ...piece }));
+    const left = additions.filter((addition) => !isStored(addition));
+    const standings = left.length === 0 ? NO_STANDINGS : await this.#standings(left);
     return Promise.allSettled(
-      additions.map(async ({ hold, piece }) => {
-        if (!stored.has(hold.sessionId)) await this.#explain(hold, piece);
-      }),
+      additions.map(async (addition) =>
+        isStored(addition) ? undefined : explain(addition, standings.get(addition.hold.sessionId)),
+      ),
     );
   }
 
-  /** Why a piece was not taken; returns when it was there already. */
-  async #explain({ sessionId, epoch }: StreamHold, piece: AudioPiece): Promise<void> {
-    const standing = await guarded(() =>
-      this.#pool.maybeOne(sql.type(standingRow)`
-        select s.status, a.epoch, a.sequence, a.pieces
+  #standings(additions: readonly Addition[]): Promise<ReadonlyMap<string, Standing>> {
+    const ids = sql.array([...new Set(additions.map(({ hold }) => hold.sessionId))], "uuid");
+    return guarded(async () => {
+      const rows = await this.#pool.any(sql.type(standingRow)`
+        select s.id as "sessionId", s.status, a.epoch, a.sequence, a.pieces
         from sessions s join audio_streams a on a.session_id = s.id
-        where s.id = ${sessionId}`),
-    );
-    if (standing === null) throw new AppError("not_found", "There is no session with this id.");
-    if (standing.epoch !== epoch) throw superseded();
-    if (standing.sequence === piece.sequence && standing.pieces === piece.piece + 1) return;
-    assertRecording(standing.status);
-    throw sealedMeanwhile();
+        where s.id = any(${ids})`);
+      return new Map(rows.map((row) => [row.sessionId, row]));
+    });
   }
+}
+
+/** Nothing when it is stored. */
+type Appended = undefined | typeof HELD;
+type Standing = z.output<typeof standingRow>;
+
+const NO_STANDINGS: ReadonlyMap<string, Standing> = new Map();
+
+/** Why a piece was not taken; undefined when it was there already. */
+function explain({ hold, piece }: Addition, standing: Standing | undefined): Appended {
+  if (standing === undefined) throw new AppError("not_found", "There is no session with this id.");
+  if (standing.epoch !== hold.epoch) throw superseded();
+  if (standing.sequence === piece.sequence && standing.pieces === piece.piece + 1) return undefined;
+  assertRecording(standing.status);
+  if (standing.sequence === piece.sequence && standing.pieces === piece.piece) return HELD;
+  throw sealedMeanwhile();
 }
 
 const TAKEN = sql.fragment`
@@ -222,11 +252,14 @@ async function insertFirst(
       ${sql.binary(Buffer.from(data))})`);
 }
 
-/** Sessions whose piece was written: each at most once, and only in order. */
+/**
+ * The pieces that were written: each at most once, only in order, and those of sessions that
+ * nobody holds. One session that is held up would hold up all.
+ */
 async function insertPieces(
   pool: DatabasePool,
   additions: readonly Addition[],
-): Promise<Set<string>> {
+): Promise<ReadonlySet<string>> {
   const rows = additions.map(({ hold, piece }) => [
     hold.sessionId,
     hold.epoch,
@@ -239,26 +272,33 @@ async function insertPieces(
     piece.streamBytes,
   ]);
   const types = ["uuid", "int8", "int4", "int4", "text", "int4", "int4", "bytea", "int4"];
-  const stored = await pool.any(sql.type(idRow)`
+  const stored = await pool.any(sql.type(takenPieceRow)`
     with given as (
-      select * from ${sql.unnest(rows, types)} as g (
+      select distinct on (session_id, epoch, sequence, piece) *
+      from ${sql.unnest(rows, types)} as g (
         session_id, epoch, sequence, piece, media_type, frames, sample_rate, data, stream_bytes)
     ), taking as (
       -- Stop and deletion flip this row: nothing slips in after them.
       select id from sessions
       where id in (select session_id from given) and status = 'recording'
-      order by id for share
+      order by id for share skip locked
+    ), free as (
+      select session_id from audio_streams
+      where session_id in (select id from taking)
+      order by session_id for no key update skip locked
     ), moved as (
       update audio_streams a
       set pieces = g.piece + 1, offset_bytes = offset_bytes + g.stream_bytes, touched_at = now()
-      from given g join taking on taking.id = g.session_id
+      from given g join free on free.session_id = g.session_id
       where a.session_id = g.session_id and a.epoch = g.epoch
         and a.sequence = g.sequence and a.pieces = g.piece
-      returning a.session_id, a.epoch
+      returning a.session_id, a.epoch, a.sequence, g.piece
+    ), written as (
+      insert into audio_pieces (
+        session_id, sequence, piece, media_type, frames, sample_rate, data)
+      select g.session_id, g.sequence, g.piece, g.media_type, g.frames, g.sample_rate, g.data
+      from given g join moved using (session_id, epoch, sequence, piece)
     )
-    insert into audio_pieces (session_id, sequence, piece, media_type, frames, sample_rate, data)
-    select g.session_id, g.sequence, g.piece, g.media_type, g.frames, g.sample_rate, g.data
-    from given g join moved using (session_id, epoch)
-    returning session_id as id`);
-  return new Set(stored.map(({ id }) => id));
+    select session_id as "sessionId", epoch, sequence, piece from moved`);
+  return new Set(stored.map(pieceKey));
 }

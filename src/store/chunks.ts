@@ -2,7 +2,6 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import type { ChunkStore, NewChunk, StoredChunk } from "../api/upload-audio-store.ts";
-import { isAppError } from "../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { type NewUpload, storeRecording } from "./chunk-group.ts";
 import { admit, type ChunkKey, type ChunkStanding, readStandings } from "./chunk-standing.ts";
@@ -11,6 +10,7 @@ import { toInstant } from "./instant.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
 import { ReadBatch } from "./read-batch.ts";
 import { guarded } from "./store-error.ts";
+import { HELD, whenFree } from "./when-free.ts";
 
 const nothing = z.object({}).strict();
 
@@ -65,7 +65,7 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
     this.#expected.delete(sessionId);
     const stored = (await this.#group.add(upload))
       ? created(upload)
-      : await guarded(() => this.#pool.transaction((tx) => storeAlone(tx, upload)));
+      : await whenFree(() => guarded(() => this.#pool.transaction((tx) => storeAlone(tx, upload))));
     this.#expect(sessionId, sequence + 1);
     return stored;
   }
@@ -81,13 +81,7 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
 
   /** True for each that is stored; the others are looked at one by one. */
   async #storeAll(uploads: readonly NewUpload[]): Promise<PromiseSettledResult<boolean>[]> {
-    const stored = await guarded(() => storeRecording(this.#pool, uploads)).catch(
-      (error: unknown) => {
-        if (isAppError(error)) throw error;
-        // One that cannot be stored must not keep the others out.
-        return new Set<string>();
-      },
-    );
+    const stored = await guarded(() => storeRecording(this.#pool, uploads));
     return uploads.map(({ chunk }) => ({ status: "fulfilled", value: stored.has(chunk.id) }));
   }
 }
@@ -99,10 +93,14 @@ function created({ chunk, outbox }: NewUpload): Stored {
 }
 
 /** Whatever the session's state; throws why it does not take the chunk. */
-async function storeAlone(tx: CommonQueryMethods, upload: NewUpload): Promise<Stored> {
+async function storeAlone(
+  tx: CommonQueryMethods,
+  upload: NewUpload,
+): Promise<Stored | typeof HELD> {
   const { chunk, outbox } = upload;
-  await tx.query(sql.type(nothing)`
-    select from sessions where id = ${chunk.sessionId} for update`);
+  const locked = await tx.exists(sql.type(nothing)`
+    select from sessions where id = ${chunk.sessionId} for update skip locked`);
+  if (!locked && (await isThere(tx, chunk.sessionId))) return HELD;
   // A statement of its own, after the lock: it must see what was committed before the lock came.
   const [standing] = await readStandings(tx, [chunk]);
   const known = admit(standing, chunk);
@@ -110,6 +108,10 @@ async function storeAlone(tx: CommonQueryMethods, upload: NewUpload): Promise<St
   await insertChunk(tx, chunk);
   await writeOutbox(tx, outbox);
   return created(upload);
+}
+
+function isThere(tx: CommonQueryMethods, sessionId: string): Promise<boolean> {
+  return tx.exists(sql.type(nothing)`select from sessions where id = ${sessionId}`);
 }
 
 export async function insertChunk(connection: CommonQueryMethods, chunk: NewChunk): Promise<void> {

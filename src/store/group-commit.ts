@@ -1,5 +1,5 @@
 import { createDeferred, type Deferred } from "../base/deferred.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, isAppError } from "../base/errors.ts";
 import type { QueueFigures } from "../base/queue-metrics.ts";
 
 /** Writes that may wait: far above what one transaction takes. */
@@ -16,7 +16,8 @@ export type WriteGroup<T, R> = (items: readonly T[]) => Promise<PromiseSettledRe
 /**
  * Writes that come while one transaction runs go into the next together, so
  * that many writers share one flush of the disk. Order is kept. Each caller
- * hears what became of its own write.
+ * hears what became of its own write: a group that fails is written again in
+ * halves, down to the one that is at fault, unless an outage is.
  */
 export class GroupCommit<T, R = void> {
   readonly #write: WriteGroup<T, R>;
@@ -51,16 +52,30 @@ export class GroupCommit<T, R = void> {
     // What comes at the same moment is written together.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, this.#limit);
-      try {
-        const results = await this.#write(group.map(({ item }) => item));
-        for (const [index, { done }] of group.entries()) settle(done, results[index]);
-      } catch (error) {
-        for (const { done } of group) done.reject(error);
-      }
+      await this.#writeGroup(this.#waiting.splice(0, this.#limit));
     }
     this.#running = false;
   }
+
+  async #writeGroup(group: readonly Waiting<T, R>[]): Promise<void> {
+    try {
+      const results = await this.#write(group.map(({ item }) => item));
+      for (const [index, { done }] of group.entries()) settle(done, results[index]);
+    } catch (error) {
+      if (group.length === 1 || isOutage(error)) {
+        for (const { done } of group) done.reject(error);
+        return;
+      }
+      const middle = group.length >> 1;
+      await this.#writeGroup(group.slice(0, middle));
+      await this.#writeGroup(group.slice(middle));
+    }
+  }
+}
+
+/** What fails all alike: more tries would only add to it. */
+function isOutage(error: unknown): boolean {
+  return isAppError(error) && error.retryable;
 }
 
 function settle<R>(done: Deferred<R>, result: PromiseSettledResult<R> | undefined): void {

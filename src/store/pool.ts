@@ -7,7 +7,9 @@ import {
   type QueryResultRow,
   SchemaValidationError,
 } from "slonik";
-import { type DriverFactory, steadyDriver } from "./steady-driver.ts";
+import { databaseHosts } from "../base/database-address.ts";
+import type { DriverFactory } from "./driver-client.ts";
+import { steadyDriver } from "./steady-driver.ts";
 
 export interface PoolOptions {
   maximumPoolSize: number;
@@ -41,16 +43,18 @@ const typeParsers = [
 /**
  * A pool over `pg`. `timestamptz` comes as Unix milliseconds, `bigint` as
  * number, `bytea` as Buffer. Connections hold no session state, so nothing is
- * reset when one goes back.
+ * reset when one goes back. The address may name several hosts: see
+ * `DatabaseServers`.
  */
 export function createPool(url: string, options: PoolOptions): Promise<DatabasePool> {
   const { maximumPoolSize, statementTimeout = 15_000 } = options;
   const { silenceTimeout = statementTimeout + 2_000, wrapDriver = (driver) => driver } = options;
-  return createSlonikPool(url, {
+  const addresses = databaseHosts(url);
+  return createSlonikPool(addresses[0] ?? url, {
     captureStackTrace: false,
     connectionRetryLimit: 1,
     connectionTimeout: 5_000,
-    driverFactory: wrapDriver(steadyDriver(silenceTimeout)),
+    driverFactory: wrapDriver(steadyDriver(addresses, silenceTimeout)),
     // A process that stands still keeps its locks for so long: its sessions' next owner waits.
     idleInTransactionSessionTimeout: 5_000,
     idleTimeout: 60_000,

@@ -1,37 +1,54 @@
 import { EventEmitter } from "node:events";
-import { createPgDriverFactory } from "@slonik/pg-driver";
 import { ConnectionError } from "slonik";
 import { errorMessage } from "../base/errors.ts";
+import { DatabaseServers } from "./database-servers.ts";
+import { answered, type DriverClient, type DriverFactory } from "./driver-client.ts";
+import { READ_ONLY, sqlState } from "./store-error.ts";
 
-export type DriverFactory = ReturnType<typeof createPgDriverFactory>;
-type Driver = Awaited<ReturnType<DriverFactory>>;
-type DriverClient = Awaited<ReturnType<Driver["createClient"]>>;
 type Subscribe = (event: "destroy", listener: () => void) => unknown;
 
+/** A connection, and how to have it leave the pool as soon as nobody uses it. */
+interface SteadyClient {
+  client: DriverClient;
+  retire(): void;
+}
+
 /**
- * slonik's driver over pg for networks that fail. By itself the pool loses a place for ever when
- * a connection breaks in the middle of a query, waits for ever on one that leads nowhere, and
- * leaves those who queue for a connection standing when none can be made.
+ * slonik's driver over pg for networks that fail and primaries that move. By itself the pool loses
+ * a place for ever when a connection breaks in the middle of a query, waits for ever on one that
+ * leads nowhere, leaves those who queue for a connection standing when none can be made, and keeps
+ * asking a server that has become a standby. `addresses`: one for each server.
  */
-export function steadyDriver(silenceTimeout: number): DriverFactory {
-  const create = createPgDriverFactory();
+export function steadyDriver(addresses: readonly string[], silenceTimeout: number): DriverFactory {
   return async (settings) => {
-    const driver = await create(settings);
-    return {
-      createClient: () =>
-        driver.createClient().then(
-          (client) => steadyClient(client, silenceTimeout),
-          (error: unknown) => stillbornClient(error),
-        ),
+    const servers = new DatabaseServers(addresses, settings);
+    await servers.start();
+    const open = new Set<SteadyClient>();
+    // One server for all: what is connected to one that takes no changes reads an old state, too.
+    const onReadOnly = (): void => {
+      for (const each of [...open]) each.retire();
     };
+    const createClient = async (): Promise<DriverClient> => {
+      const connected = await servers.connect(silenceTimeout);
+      const steady = steadyClient(connected, silenceTimeout, onReadOnly);
+      open.add(steady);
+      steady.client.on("destroy", () => open.delete(steady));
+      return steady.client;
+    };
+    return { createClient: () => createClient().catch(stillbornClient) };
   };
 }
 
 /** Leaves the pool the moment its connection is known to be broken, whatever its end does. */
-function steadyClient(client: DriverClient, silenceTimeout: number): DriverClient {
+function steadyClient(
+  client: DriverClient,
+  silenceTimeout: number,
+  onReadOnly: () => void,
+): SteadyClient {
   const ends = new EventEmitter();
   let isGone = false;
   let isSilent = false;
+  let isRetired = false;
   const leave = (): void => {
     if (isGone) return;
     isGone = true;
@@ -49,29 +66,30 @@ function steadyClient(client: DriverClient, silenceTimeout: number): DriverClien
     isSilent = true;
     void destroy();
   };
+  const query: DriverClient["query"] = async (text, values) => {
+    // A transaction's rollback, for example.
+    if (isGone) throw new ConnectionError("The connection to the database is broken.");
+    try {
+      return await answered(client.query(text, values), silenceTimeout, giveUp);
+    } catch (error) {
+      if (sqlState(error) === READ_ONLY) onReadOnly();
+      throw error;
+    }
+  };
   return {
-    ...client,
-    ...subscriptions(client, ends),
-    state: () => (isGone ? "DESTROYED" : client.state()),
-    destroy,
-    query: async (text, values) => {
-      // A transaction's rollback, for example.
-      if (isGone) throw new ConnectionError("The connection to the database is broken.");
-      return answered(client.query(text, values), silenceTimeout, giveUp);
+    client: {
+      ...client,
+      ...subscriptions(client, ends),
+      state: () => (isGone ? "DESTROYED" : client.state()),
+      destroy,
+      release: () => (isRetired ? destroy() : client.release()),
+      query,
+    },
+    retire: () => {
+      isRetired = true;
+      if (!isGone && client.state() === "IDLE") void destroy();
     },
   };
-}
-
-/** Settles as `answer` does; after `ms` of silence calls `giveUp` and rejects. */
-function answered<T>(answer: Promise<T>, ms: number, giveUp: () => void): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      giveUp();
-      reject(new ConnectionError(`The database did not answer within ${ms} ms.`));
-    }, ms);
-  });
-  return Promise.race([answer, silence]).finally(() => clearTimeout(timer));
 }
 
 /**

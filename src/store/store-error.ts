@@ -2,7 +2,6 @@ import {
   BackendTerminatedError,
   BackendTerminatedUnexpectedlyError,
   ConnectionError,
-  StatementTimeoutError,
 } from "slonik";
 import { AppError } from "../base/errors.ts";
 
@@ -15,12 +14,68 @@ export function sqlState(error: unknown): string | undefined {
   return undefined;
 }
 
-function isOutage(error: unknown, state: string | undefined): boolean {
-  // 25P03: this process stood still in the middle of a transaction, and the server gave it up.
-  if (state !== undefined) return /^(08|57P0|53[34]00|25P03)/.test(state);
+/** A server that takes no changes: a standby, or a primary that gave its place up. */
+export const READ_ONLY = "25006";
+
+interface Mood {
+  states: RegExp;
+  message: string;
+  /** Seconds. */
+  retryAfter: number;
+}
+
+/**
+ * What the database cannot do now and may do later. Nothing of it says that the question was wrong,
+ * and whether a change was made is unknown: it may be asked for again, the same way.
+ */
+const MOODS: readonly Mood[] = [
+  {
+    // 57P0: it stops, starts or was told to. 25P03, 25P04: this process stood still in a transaction.
+    states: /^(08|57P0|25P0[34])/,
+    message: "The database is not reachable just now. Please try again.",
+    retryAfter: 2,
+  },
+  {
+    states: /^25006$/,
+    message: "The database takes no changes just now. Please try again.",
+    retryAfter: 2,
+  },
+  {
+    states: /^(57014|53)/,
+    message: "The database has too much to do just now. Please try again.",
+    retryAfter: 5,
+  },
+  {
+    // Deadlocks, changes that crossed each other, a lock that somebody held for too long.
+    states: /^(40|55P03)/,
+    message: "Somebody else changed the same thing at that moment. Please try again.",
+    retryAfter: 1,
+  },
+  {
+    // Not XX001 and XX002: what is damaged on the disk stays damaged.
+    states: /^(58|XX000)/,
+    message: "The database has a fault just now. Please try again.",
+    retryAfter: 5,
+  },
+];
+
+const [AWAY] = MOODS;
+
+function moodOf(error: unknown, state: string | undefined): Mood | undefined {
+  if (state !== undefined) return MOODS.find(({ states }) => states.test(state));
+  return isCutOff(error) ? AWAY : undefined;
+}
+
+/** The database said nothing at all. */
+function isCutOff(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const code = (at as { code?: unknown }).code;
-    if (typeof code === "string" && /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOST)/.test(code)) return true;
+    if (
+      typeof code === "string" &&
+      /^(ECONN|EPIPE|ENOENT|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET)/.test(code)
+    ) {
+      return true;
+    }
     if (/Connection terminated|Client has encountered a connection error/i.test(at.message)) {
       return true;
     }
@@ -28,14 +83,13 @@ function isOutage(error: unknown, state: string | undefined): boolean {
   return (
     error instanceof ConnectionError ||
     error instanceof BackendTerminatedError ||
-    error instanceof BackendTerminatedUnexpectedlyError ||
-    error instanceof StatementTimeoutError
+    error instanceof BackendTerminatedUnexpectedlyError
   );
 }
 
 /**
  * What a storage failure means to a caller: `unavailable` when the outcome is
- * unknown or the database is away, `storage_full`, or the error as it is.
+ * unknown or the database cannot do it now, `storage_full`, or the error as it is.
  */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof AppError) return error;
@@ -46,17 +100,9 @@ export function toStoreError(error: unknown): unknown {
       retryAfter: 10,
     });
   }
-  if (isOutage(error, state)) {
-    return new AppError(
-      "unavailable",
-      "The database is not reachable just now. Please try again.",
-      {
-        cause: error,
-        retryAfter: 2,
-      },
-    );
-  }
-  return error;
+  const mood = moodOf(error, state);
+  if (mood === undefined) return error;
+  return new AppError("unavailable", mood.message, { cause: error, retryAfter: mood.retryAfter });
 }
 
 /** Runs `work`, with storage failures mapped by `toStoreError`. */

@@ -213,6 +213,48 @@ describe("audio streams", () => {
     await expect(begin).rejects.toMatchObject({ code: "superseded" });
   });
 
+  it("groups: a session that somebody holds keeps no other stream waiting", async () => {
+    const [held, free] = [await newSession(), await newSession()];
+    const [stuck, running] = [await open(held), await open(free)];
+    for (const { stream, heard } of [stuck, running]) {
+      stream.push(audio(0, 1_000));
+      await until(() => heard.stored === 1_000, "the first piece");
+    }
+    const letGo = await house.hold(held);
+    stuck.stream.push(audio(1_000, 1_000));
+    for (let at = 1_000; at < 5_000; at += 1_000) {
+      running.stream.push(audio(at, 1_000));
+      await until(() => running.heard.stored === at + 1_000, "the acknowledgement of the other");
+    }
+    expect(stuck.heard.stored).toBe(1_000);
+    await letGo();
+    await until(() => stuck.heard.stored === 2_000, "what was skipped to go again by itself");
+    await Promise.all([stuck.stream.close(), running.stream.close()]);
+    expect((await bytesOf(held)).equals(audio(0, 2_000))).toBe(true);
+  });
+
+  it("groups: a newer connection's piece does not count as the older one's of the same number", async () => {
+    const sessionId = await newSession();
+    const store = new PostgresAudioStreams(house.pool);
+    const old = await store.take(sessionId, SETTINGS);
+    const piece = {
+      format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
+      frames: 500,
+      data: audio(0, 1_000),
+      streamBytes: 1_000,
+    };
+    const { sequence } = await store.begin(old, undefined, piece);
+    const fresh = await store.take(sessionId);
+    const next = { ...piece, sequence, piece: 1 };
+    // Both in one group.
+    const [older, newer] = await Promise.allSettled([
+      store.append(old, { ...next, data: audio(8_000, 1_000) }),
+      store.append(fresh, next),
+    ]);
+    expect(newer.status).toBe("fulfilled");
+    expect(older).toMatchObject({ status: "rejected", reason: { code: "superseded" } });
+  });
+
   it("stop: what was acknowledged belongs to the session, what comes later is refused", async () => {
     const { device } = await house.ownDevice();
     const sessionId = await house.start(device);

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NewChunk } from "../../src/api/upload-audio-store.ts";
 import type { DevicePrincipal } from "../../src/auth/principal.ts";
@@ -8,7 +7,7 @@ import { newId } from "../../src/base/ids.ts";
 import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
 import { PostgresChunkStore } from "../../src/store/chunks.ts";
 import { makeWav } from "../support/make-wav.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { HOUSE_CONNECTIONS, SessionHouse } from "../support/session-house.ts";
 
 const sound = (seed: number): Buffer => makeWav({ frames: 1_600, seed });
 
@@ -125,15 +124,17 @@ describe("uploads that come together", () => {
 
   it("upload groups: a session that somebody holds keeps no other waiting", async () => {
     const [held, free] = await Promise.all([recording(), recording()]);
-    const waiting: Promise<string>[] = [];
-    await house.pool.transaction(async (tx) => {
-      await tx.query(sql.unsafe`select from sessions where id = ${held.sessionId} for update`);
-      waiting.push(outcome(newChunk(held.sessionId, 0, sound(1))));
-      expect(await outcome(newChunk(free.sessionId, 0, sound(1)))).toBe("created");
-      expect(await stored(held.sessionId)).toEqual([]);
-    });
-    expect(await Promise.all(waiting)).toEqual(["created"]);
-    expect(await stored(held.sessionId)).toEqual([0]);
+    const letGo = await house.hold(held.sessionId);
+    const waiting = Array.from({ length: 2 * HOUSE_CONNECTIONS }, (_, sequence) =>
+      outcome(newChunk(held.sessionId, sequence, sound(sequence))),
+    );
+    // Also of those that wait there are more than connections.
+    expect(await outcome(newChunk(free.sessionId, 0, sound(1)))).toBe("created");
+    expect(await outcome(newChunk(free.sessionId, 1, sound(1)))).toBe("created");
+    expect(await stored(held.sessionId)).toEqual([]);
+    await letGo();
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(["created"]));
+    expect(await stored(held.sessionId)).toHaveLength(2 * HOUSE_CONNECTIONS);
   });
 
   it("upload groups: one that cannot be stored keeps no other out", async () => {

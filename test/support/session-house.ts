@@ -47,6 +47,9 @@ import { ManualClock } from "./manual-clock.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { callRoute, jsonBody } from "./route-call.ts";
 
+/** Of the house's pool. */
+export const HOUSE_CONNECTIONS = 8;
+
 const cursorKey = new Uint8Array(32).fill(7);
 
 /** A database and an audio folder with the session routes on top, as the service role sees them. */
@@ -87,7 +90,7 @@ export class SessionHouse {
 
   static async open(): Promise<SessionHouse> {
     const database = await createTestDatabase();
-    const pool = await createPool(database.serviceUrl, { maximumPoolSize: 8 });
+    const pool = await createPool(database.serviceUrl, { maximumPoolSize: HOUSE_CONNECTIONS });
     const client = new pg.Client({ connectionString: database.serviceUrl });
     await client.connect();
     const house = new SessionHouse(database, pool, client);
@@ -191,6 +194,18 @@ export class SessionHouse {
   /** Plain SQL, to arrange and to look. */
   async sql<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
     return (await this.#client.query<T>(text, values)).rows;
+  }
+
+  /** Holds a session's row in a transaction of somebody else, as a slow append does; call it to end. */
+  async hold(sessionId: string): Promise<() => Promise<void>> {
+    const other = new pg.Client({ connectionString: this.#database.serviceUrl });
+    await other.connect();
+    await other.query("begin");
+    await other.query("select from sessions where id = $1 for no key update", [sessionId]);
+    return async () => {
+      await other.query("commit");
+      await other.end();
+    };
   }
 
   async user(role: UserPrincipal["role"] = "participant", name = ""): Promise<UserPrincipal> {
