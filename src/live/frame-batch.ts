@@ -18,7 +18,7 @@ function isInterim(frame: ServerFrame): frame is InterimResultsFrame {
 export class FrameBatch {
   readonly #encode: FrameEncoder;
   #entries: (Entry | undefined)[] = [];
-  readonly #interims = new Map<string, { at: number; revision: number }>();
+  readonly #interims = new Map<string, { at: number; frame: InterimResultsFrame }>();
   #transient = 0;
   #hasDurable = false;
 
@@ -49,15 +49,22 @@ export class FrameBatch {
   addTransient(frame: ServerFrame): void {
     if (isInterim(frame)) {
       const known = this.#interims.get(frame.segment_id);
-      if (known !== undefined && known.revision > frame.revision) return;
+      if (known !== undefined && known.frame.revision > frame.revision) return;
       this.#dropInterim(frame.segment_id);
     }
     if (this.#transient >= MAX_TRANSIENT) return;
     this.#transient += 1;
     if (isInterim(frame)) {
-      this.#interims.set(frame.segment_id, { at: this.#entries.length, revision: frame.revision });
+      this.#interims.set(frame.segment_id, { at: this.#entries.length, frame });
     }
     this.#entries.push({ frame });
+  }
+
+  /** Drops the hypotheses that nobody may see any more. */
+  withdraw(isWithdrawn: (frame: InterimResultsFrame) => boolean): void {
+    for (const [segmentId, { frame }] of [...this.#interims]) {
+      if (isWithdrawn(frame)) this.#dropInterim(segmentId);
+    }
   }
 
   /** Everything, each frame encoded once; the batch is empty afterwards. */

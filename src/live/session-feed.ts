@@ -222,6 +222,10 @@ export class SessionFeed {
     if (withdrawsWords(frame)) {
       this.#recent.forget();
       this.#snapshot = undefined;
+      // What is still being said is shown again as far as it may be.
+      const isWithdrawn = (interim: InterimResultsFrame): boolean => covers(frame, interim);
+      this.#batch.withdraw(isWithdrawn);
+      if (this.#interim !== undefined && isWithdrawn(this.#interim)) this.#interim = undefined;
     }
     if (frame.type === "Results" && this.#interim?.segment_id === frame.segment_id) {
       this.#interim = undefined;
@@ -306,6 +310,12 @@ export class SessionFeed {
     this.#restsUntil = this.#options.runtime.monotonic() + this.#options.tickMs;
     if (hasDurable) this.#durableRestsUntil = this.#restsUntil;
   }
+}
+
+/** Whether an event that withdraws words withdraws these, which somebody is still saying. */
+function covers(frame: DurableFrame, { start, duration }: InterimResultsFrame): boolean {
+  if (frame.type === "SessionStatus") return true;
+  return frame.type === "Redacted" && start < frame.span.end && start + duration > frame.span.start;
 }
 
 /** After such an event the frames before it may hold words that nobody may see any more. */

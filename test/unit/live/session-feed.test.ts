@@ -6,6 +6,7 @@ import { systemRuntime } from "../../../src/base/runtime.ts";
 import type { EncodedFrame } from "../../../src/live/encoded-frame.ts";
 import { SessionFeed } from "../../../src/live/session-feed.ts";
 import { type FrameSink, Subscriber } from "../../../src/live/subscriber.ts";
+import type { DurableFrame, InterimResultsFrame } from "../../../src/wire/live-frames.ts";
 import { MemoryLiveSource } from "../../support/memory/live-source.ts";
 import { until } from "../../support/until.ts";
 
@@ -213,5 +214,66 @@ describe("session feed: silence", () => {
     await new Promise((wake) => setTimeout(wake, 20));
     feed.close();
     expect(asked).toBe(2);
+  });
+});
+
+describe("session feed: redaction", () => {
+  const interim = (start: number, revision: number): InterimResultsFrame => ({
+    type: "Results",
+    session_id: SESSION,
+    segment_id: "being-said",
+    revision,
+    is_final: false,
+    start,
+    duration: 2,
+    transcript: "secret",
+    confidence: 1,
+    speaker: "S1",
+    words: [],
+    stable_words: 0,
+  });
+  const redacted = (seq: number, start: number, end: number): DurableFrame => ({
+    type: "Redacted",
+    session_id: SESSION,
+    seq,
+    at: "2026-01-01T00:00:00.000Z",
+    redaction_id: "r",
+    span: { start, end },
+    segment_ids: [],
+  });
+
+  /** A feed that waits with what it delivers until the test lets it. */
+  function slowFeed() {
+    const source = new MemoryLiveSource();
+    const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+    const feed = new SessionFeed({ ...options, tickMs: 20, recent: 8, ...READS });
+    feed.start();
+    feed.establish(0);
+    const delivered: string[] = [];
+    feed.add({
+      deliver: (frames) => void delivered.push(...frames.map(({ bytes }) => textOf(bytes))),
+    });
+    return { source, feed, delivered };
+  }
+
+  const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
+
+  it("shows nobody the hypothesis that a redaction covers, not in a tick and not in a snapshot", async () => {
+    const { source, feed, delivered } = slowFeed();
+    source.fanOut(SESSION, [interim(10, 1), redacted(1, 11, 20)]);
+    const { encoded } = await feed.snapshot();
+    expect(textOf(encoded.bytes)).not.toContain("secret");
+    await until(() => delivered.length > 0, "the tick");
+    feed.close();
+    expect(delivered.join()).toContain("Redacted");
+    expect(delivered.join()).not.toContain("secret");
+  });
+
+  it("keeps the hypothesis that a redaction does not touch", async () => {
+    const { source, feed } = slowFeed();
+    source.fanOut(SESSION, [interim(10, 1), redacted(1, 12, 20)]);
+    const { encoded } = await feed.snapshot();
+    feed.close();
+    expect(textOf(encoded.bytes)).toContain("secret");
   });
 });
