@@ -18,7 +18,7 @@ export function createHeartbeats(context: AppContext): CoalescedHeartbeats {
 }
 
 /** Stops sessions of silent devices, unless that is switched off. */
-export function autoStopChores({ config, clock, log, shared }: AppContext): Chore[] {
+export function autoStopChores({ config, log, shared }: AppContext): Chore[] {
   if (config.autoStopSilence === 0) return [];
   const autoStop = new AutoStop({
     sessions: new PostgresSilentSessions(shared.pool),
@@ -28,7 +28,6 @@ export function autoStopChores({ config, clock, log, shared }: AppContext): Chor
       );
     },
     silence: config.autoStopSilence * 1_000,
-    clock,
     log,
   });
   return [{ name: "sessions of silent devices", every: autoStop.every, run: () => autoStop.run() }];

@@ -7,7 +7,7 @@ import {
   parseKeyMaterial,
 } from "./auth/key-material.ts";
 import { SigningKeyWatch } from "./auth/signing-key-watch.ts";
-import { type Clock, systemClock } from "./base/clock.ts";
+import type { Clock } from "./base/clock.ts";
 import { AppError, errorMessage } from "./base/errors.ts";
 import { derivedId } from "./base/ids.ts";
 import type { Log } from "./base/log.ts";
@@ -29,6 +29,7 @@ import { claimAudioFolder } from "./store/audio-folder.ts";
 import { PostgresAudit } from "./store/audit.ts";
 import { FolderBlobs } from "./store/blobs.ts";
 import { PostgresCommandRecord } from "./store/command-record.ts";
+import { DatabaseClock } from "./store/database-clock.ts";
 import { claimKeys, noteSigningKey } from "./store/installation-keys.ts";
 import { LiveBeat } from "./store/live-beat.ts";
 import { LiveLog } from "./store/live-log.ts";
@@ -36,6 +37,8 @@ import { createPool } from "./store/pool.ts";
 
 /** What every role uses. */
 export interface Shared {
+  /** The machine's, but for the time of day, which is the database's. */
+  runtime: Runtime;
   pool: Awaited<ReturnType<typeof createPool>>;
   poolSize: number;
   bus: Awaited<ReturnType<typeof connectBus>>;
@@ -74,13 +77,9 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const blobs = new FolderBlobs(config.blobFolder);
   await blobs.start();
   stack.push("audio files", () => blobs.stop());
-  const pool = await named(
-    "PostgreSQL (DATABASE_URL)",
-    createPool(config.databaseUrl, { maximumPoolSize: config.databasePoolSize }),
-  );
-  stack.push("database pool", () => pool.end());
+  const { pool, runtime } = await openDatabase(config, stack);
   await claimAudioFolder(pool, config.blobFolder);
-  await claimKeys(pool, heldKeys(keys, config), systemClock.now());
+  await claimKeys(pool, heldKeys(keys, config), runtime.now());
   if (config.keys === undefined) {
     const watch = new SigningKeyWatch({
       folder: config.keyFolder,
@@ -95,13 +94,13 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     await watch.start();
     stack.push("signing keys", () => watch.stop());
   }
-  const messages = await openBus(config, pool, log, stack);
+  const messages = await openBus(config, { pool, runtime }, log, stack);
   const liveLog = new LiveLog(pool, {
     segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
   });
-  const liveBeat = new LiveBeat(pool, systemClock);
+  const liveBeat = new LiveBeat(pool, runtime);
   const poolSize = config.databasePoolSize;
-  return { pool, poolSize, keys, blobs, liveLog, liveBeat, ...messages };
+  return { pool, runtime, poolSize, keys, blobs, liveLog, liveBeat, ...messages };
 }
 
 type Messages = Pick<
@@ -112,7 +111,7 @@ type Messages = Pick<
 /** What processes tell each other. */
 async function openBus(
   config: Config,
-  pool: Shared["pool"],
+  { pool, runtime }: Pick<Shared, "pool" | "runtime">,
   log: Log,
   stack: Stack,
 ): Promise<Messages> {
@@ -128,11 +127,11 @@ async function openBus(
     line,
     queue: commandQueue,
     record: new PostgresCommandRecord(pool),
-    runtime: systemRuntime,
+    runtime,
   });
   commands.start();
   stack.push("command sender", () => commands.stop());
-  const placement = new Placement({ runtime: systemRuntime });
+  const placement = new Placement({ runtime });
   stack.push(
     "worker discovery",
     followWorkers(line, {
@@ -141,8 +140,23 @@ async function openBus(
       log,
     }),
   );
-  const fanout = new LiveFanout(line, systemRuntime);
+  const fanout = new LiveFanout(line, runtime);
   return { bus, line, commandQueue, commands, fanout, placement, revocations };
+}
+
+async function openDatabase(
+  config: Config,
+  stack: Stack,
+): Promise<Pick<Shared, "pool" | "runtime">> {
+  const pool = await named(
+    "PostgreSQL (DATABASE_URL)",
+    createPool(config.databaseUrl, { maximumPoolSize: config.databasePoolSize }),
+  );
+  stack.push("database pool", () => pool.end());
+  const clock = new DatabaseClock(pool, systemRuntime);
+  await clock.start();
+  stack.push("clock", () => clock.stop());
+  return { pool, runtime: clock.runtime };
 }
 
 /** What the database has to know of the keys. */

@@ -11,7 +11,6 @@ import { listenOn } from "./base/listening.ts";
 import type { Log } from "./base/log.ts";
 import { OpsServer } from "./base/ops-server.ts";
 import { QueueMetrics } from "./base/queue-metrics.ts";
-import { systemRuntime } from "./base/runtime.ts";
 import { Stack } from "./base/stack.ts";
 import type { Config } from "./config.ts";
 import { PostgresAudit } from "./store/audit.ts";
@@ -58,7 +57,7 @@ async function startParts(
   const shared = await openShared(config, log, stack);
   const queues = new QueueMetrics();
   queues.add(shared.blobs);
-  const runtime = systemRuntime;
+  const { runtime } = shared;
   const context = { config, version, log, clock: runtime, runtime, stack, shared, queues };
   let sessions: SessionsRole | undefined;
   if (config.roles.has("sessions")) {

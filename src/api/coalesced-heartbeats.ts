@@ -20,6 +20,12 @@ const STOP_MS = 2_000;
 /** Devices whose news wait to be written; only a database that is away lets so many gather. */
 const MAX_WAITING = 100_000;
 
+/** What a device said last, until it is written. */
+interface Heard extends Omit<Beat, "ago"> {
+  /** Monotonic milliseconds. */
+  at: number;
+}
+
 export interface CoalescedHeartbeatParts {
   book: HeartbeatBook;
   clock: Clock;
@@ -33,7 +39,7 @@ export interface CoalescedHeartbeatParts {
  */
 export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
   readonly #parts: CoalescedHeartbeatParts;
-  #waiting = new Map<string, Beat>();
+  #waiting = new Map<string, Heard>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -70,7 +76,8 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
     }
     const now = this.#parts.clock.now();
     const { firmware } = telemetry;
-    if (!this.#keep({ deviceId: device.id, at: now, telemetry: text, firmware })) {
+    const at = this.#parts.clock.monotonic();
+    if (!this.#keep({ deviceId: device.id, at, telemetry: text, firmware })) {
       throw new AppError("overloaded", "Too many heartbeats wait to be written.", {
         retryAfter: 5,
       });
@@ -79,7 +86,7 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
   }
 
   seen(deviceId: string): void {
-    const at = this.#parts.clock.now();
+    const at = this.#parts.clock.monotonic();
     const known = this.#waiting.get(deviceId);
     // Audio comes many times a second; once is enough until the next write.
     if (known !== undefined && at - known.at < FLUSH_MS) return;
@@ -99,7 +106,7 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
   }
 
   /** Newer news replace older ones, member by member. False when too many wait. */
-  #keep(beat: Beat): boolean {
+  #keep(beat: Heard): boolean {
     const before = this.#waiting.get(beat.deviceId);
     if (before === undefined && this.#waiting.size >= MAX_WAITING) {
       this.#refused += 1;
@@ -130,7 +137,10 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
     const beats = this.#waiting;
     this.#waiting = new Map();
     try {
-      await this.#parts.book.record([...beats.values()]);
+      const now = this.#parts.clock.monotonic();
+      await this.#parts.book.record(
+        [...beats.values()].map(({ at, ...beat }) => ({ ...beat, ago: Math.max(0, now - at) })),
+      );
     } catch (error) {
       // What came meanwhile is newer and stays.
       for (const [id, beat] of this.#waiting) {

@@ -43,8 +43,8 @@ export interface Heartbeats {
 /** What one device said last, as it is written. */
 export interface Beat {
   deviceId: string;
-  /** Unix milliseconds. */
-  at: number;
+  /** How long ago it was heard, milliseconds: what time it was, the record says. */
+  ago: number;
   /** JSON; undefined when it only was seen. */
   telemetry: string | undefined;
   firmware: string | undefined;
@@ -54,6 +54,6 @@ export interface Beat {
 export interface HeartbeatBook {
   /** Id of the session that the device records. */
   recording(deviceId: string): Promise<string | undefined>;
-  /** All or none; what was heard before what is there already changes nothing. */
+  /** All or none; what was heard before what is there already changes nothing. In the record's time. */
   record(beats: readonly Beat[]): Promise<void>;
 }

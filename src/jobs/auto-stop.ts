@@ -1,5 +1,4 @@
 import type { OutboxRow } from "../api/sessions-outbox.ts";
-import type { Clock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 
@@ -9,12 +8,15 @@ const DEAF_MS = 60_000;
 
 /** Port: sessions that record while nothing comes from their device. */
 export interface SilentSessions {
+  /** The record's own time, Unix milliseconds. */
+  now(): Promise<number>;
   /**
-   * Stops at most `limit` sessions whose device has given no sign of life since
-   * `since` (Unix milliseconds): no audio and no heartbeat. Each once, however
-   * many processes are at it; returns the commands to their actors.
+   * Stops at most `limit` sessions whose device has given no sign of life for
+   * `silence` milliseconds of the record's time: no audio and no heartbeat.
+   * Each once, however many processes are at it; returns the commands to their
+   * actors.
    */
-  stop(since: number, limit: number): Promise<OutboxRow[]>;
+  stop(silence: number, limit: number): Promise<OutboxRow[]>;
 }
 
 export interface AutoStopParts {
@@ -22,13 +24,13 @@ export interface AutoStopParts {
   notify(rows: readonly OutboxRow[]): Promise<void>;
   /** Milliseconds. */
   silence: number;
-  clock: Clock;
   log: Log;
 }
 
 /**
  * Stops sessions whose device went silent. Time in which this process did not
  * look, or could not, is not held against devices: nobody may have heard them.
+ * All times are the record's, so that it does not matter what this host's clock says.
  */
 export class AutoStop {
   readonly #parts: AutoStopParts;
@@ -46,14 +48,14 @@ export class AutoStop {
 
   /** Returns how many were stopped. */
   async run(): Promise<number> {
-    const { clock, sessions, silence } = this.#parts;
-    const now = clock.now();
+    const { sessions, silence } = this.#parts;
+    const now = await sessions.now();
     if (now - this.#lookedAt > DEAF_MS) this.#listeningSince = now;
     if (now - this.#listeningSince < silence) {
       this.#lookedAt = now;
       return 0;
     }
-    const rows = await sessions.stop(now - silence, PAGE);
+    const rows = await sessions.stop(silence, PAGE);
     this.#lookedAt = now;
     if (rows.length > 0) await this.#notify(rows);
     return rows.length;

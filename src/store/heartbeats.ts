@@ -50,18 +50,24 @@ async function writeBeats(tx: CommonQueryMethods, beats: readonly Beat[]): Promi
   );
   await tx.query(sql.unsafe`
     select id from devices where id = any(${ids}) order by id for no key update`);
-  const rows = beats.map(({ deviceId, at, telemetry = null, firmware = null }) => [
+  const rows = beats.map(({ deviceId, ago, telemetry = null, firmware = null }) => [
     deviceId,
-    at / 1_000,
+    ago / 1_000,
     telemetry,
     firmware,
   ]);
   await tx.query(sql.unsafe`
-    update devices set last_seen_at = to_timestamp(heard.at),
+    with heard as (
+      select id, now() - ago * interval '1 second' as at, telemetry, firmware
+      from ${sql.unnest(rows, ["uuid", "float8", "text", "text"])}
+        as heard (id, ago, telemetry, firmware)
+    )
+    update devices set last_seen_at = heard.at,
       telemetry = coalesce(heard.telemetry::jsonb, devices.telemetry),
       firmware = coalesce(heard.firmware, devices.firmware)
-    from ${sql.unnest(rows, ["uuid", "float8", "text", "text"])}
-      as heard (id, at, telemetry, firmware)
+    from heard
     where devices.id = heard.id
-      and (devices.last_seen_at is null or devices.last_seen_at <= to_timestamp(heard.at))`);
+      -- What is in the future was written by another clock, and must not silence the device.
+      and (devices.last_seen_at is null or devices.last_seen_at <= heard.at
+        or devices.last_seen_at > now())`);
 }

@@ -2,7 +2,6 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import type { SilentSessions } from "../jobs/auto-stop.ts";
-import { toInstant } from "./instant.ts";
 import { writeOutbox } from "./outbox-writer.ts";
 import { markStopped } from "./sessions-device.ts";
 import { guarded } from "./store-error.ts";
@@ -16,17 +15,23 @@ export class PostgresSilentSessions implements SilentSessions {
     this.#pool = pool;
   }
 
-  stop(since: number, limit: number): Promise<OutboxRow[]> {
+  now(): Promise<number> {
+    return guarded(() =>
+      this.#pool.oneFirst(sql.type(z.object({ now: z.number() }))`select now() as now`),
+    );
+  }
+
+  stop(silence: number, limit: number): Promise<OutboxRow[]> {
     return guarded(() =>
       this.#pool.transaction(async (tx) => {
         const locked = await tx.any(sql.type(idRow)`
           select s.id from sessions s join devices d on d.id = s.device_id
-          where s.status = 'recording' and ${isSilent(since)}
+          where s.status = 'recording' and ${isSilent(silence)}
           order by s.started_at limit ${limit}
           for update of s skip locked`);
         const rows: OutboxRow[] = [];
         for (const { id } of locked) {
-          if (!(await isStillSilent(tx, id, since))) continue;
+          if (!(await isStillSilent(tx, id, silence))) continue;
           const row = await markStopped(tx, id, undefined, "device_silent");
           await writeOutbox(tx, row);
           rows.push(row);
@@ -37,8 +42,8 @@ export class PostgresSilentSessions implements SilentSessions {
   }
 }
 
-function isSilent(since: number): ReturnType<typeof sql.fragment> {
-  const instant = toInstant(since);
+function isSilent(silence: number): ReturnType<typeof sql.fragment> {
+  const instant = sql.fragment`(now() - ${silence}::float8 * interval '1 ms')`;
   return sql.fragment`s.started_at < ${instant}
     and (d.last_seen_at is null or d.last_seen_at < ${instant})
     and not exists (
@@ -48,8 +53,8 @@ function isSilent(since: number): ReturnType<typeof sql.fragment> {
 }
 
 /** A statement of its own, after the lock: it sees what was committed before the lock came. */
-function isStillSilent(tx: CommonQueryMethods, id: string, since: number): Promise<boolean> {
+function isStillSilent(tx: CommonQueryMethods, id: string, silence: number): Promise<boolean> {
   return tx.exists(sql.type(z.object({}).strict())`
     select 1 from sessions s join devices d on d.id = s.device_id
-    where s.id = ${id} and s.status = 'recording' and ${isSilent(since)}`);
+    where s.id = ${id} and s.status = 'recording' and ${isSilent(silence)}`);
 }

@@ -48,8 +48,8 @@ describe("heartbeats", () => {
     await heartbeats.flush();
     expect(written).toEqual([
       [
-        { deviceId: "a", at: clock.now(), telemetry: '{"battery_percent":2}', firmware: "1" },
-        { deviceId: "b", at: clock.now(), telemetry: "{}", firmware: undefined },
+        { deviceId: "a", ago: 0, telemetry: '{"battery_percent":2}', firmware: "1" },
+        { deviceId: "b", ago: 0, telemetry: "{}", firmware: undefined },
       ],
     ]);
     await heartbeats.stop();
@@ -68,8 +68,8 @@ describe("heartbeats", () => {
     await heartbeats.stop();
     const said = JSON.stringify({ battery_percent: 3, firmware: "1" });
     expect(written.flat()).toEqual([
-      { deviceId: "a", at: clock.now(), telemetry: said, firmware: "1" },
-      { deviceId: "b", at: clock.now() - 1_000, telemetry: "{}", firmware: undefined },
+      { deviceId: "a", ago: 0, telemetry: said, firmware: "1" },
+      { deviceId: "b", ago: 1_000, telemetry: "{}", firmware: undefined },
     ]);
   });
 

@@ -245,7 +245,7 @@ describe("session feed: redaction", () => {
   /** A feed that waits with what it delivers until the test lets it. */
   function slowFeed() {
     const source = new MemoryLiveSource();
-    const options = { sessionId: SESSION, source, clock: systemClock, log: silentLog };
+    const options = { sessionId: SESSION, source, runtime: systemRuntime, log: silentLog };
     const feed = new SessionFeed({ ...options, tickMs: 20, recent: 8, ...READS });
     feed.start();
     feed.establish(0);
