@@ -8,27 +8,28 @@ const SAMPLES_PER_SECOND = 16_000;
 export interface RedactedChunk {
   sequence: number;
   start: number;
+  length: number;
   mediaType: string;
   /** SHA-256 in hex of the uploaded bytes: the name of its file. */
   blob: string;
   spans: readonly { from: number; to: number }[];
 }
 
-/** Port: redactions whose sound is still to be taken out. */
+export interface ChunkName {
+  sessionId: string;
+  sequence: number;
+}
+
+/** Port: chunks whose file still has what was redacted. */
 export interface RedactionRecords {
-  /** Sessions with such redactions, and the ids of those redactions, oldest first. */
-  pending(limit: number): Promise<{ sessionId: string; redactionIds: string[] }[]>;
-  chunks(sessionId: string): Promise<RedactedChunk[]>;
+  /** Such chunks, in an order of their own, after one of them when it is given. */
+  pending(limit: number, after?: ChunkName): Promise<ChunkName[]>;
   /**
    * Runs `work` with the chunk and its spans of this moment, unless somebody is
-   * at this session already; true when it ran. `work` asks the record nothing.
+   * at this session already; true when it ran. A chunk or a span that moved or
+   * came meanwhile is pending again. `work` asks the record nothing.
    */
-  exclusively(
-    sessionId: string,
-    sequence: number,
-    work: (chunk: RedactedChunk) => Promise<void>,
-  ): Promise<boolean>;
-  done(redactionIds: readonly string[]): Promise<void>;
+  exclusively(chunk: ChunkName, work: (chunk: RedactedChunk) => Promise<void>): Promise<boolean>;
 }
 
 /** Port: audio files by session and SHA-256 in hex. */
@@ -47,6 +48,7 @@ export class AudioRedaction {
   readonly #records: RedactionRecords;
   readonly #files: RedactionFiles;
   readonly #log: Log;
+  #after: ChunkName | undefined;
 
   constructor(records: RedactionRecords, files: RedactionFiles, log: Log) {
     this.#records = records;
@@ -54,32 +56,25 @@ export class AudioRedaction {
     this.#log = log;
   }
 
-  /** Returns how many sessions were brought up to date. */
-  async run(limit = 20): Promise<number> {
+  /** Returns how many chunks were brought up to date. */
+  async run(limit = 100): Promise<number> {
+    const chunks = await this.#records.pending(limit, this.#after);
+    // What could not be done keeps nobody behind it waiting.
+    this.#after = chunks.length < limit ? undefined : chunks.at(-1);
     let done = 0;
-    for (const { sessionId, redactionIds } of await this.#records.pending(limit)) {
+    for (const name of chunks) {
       try {
-        if (!(await this.#silence(sessionId))) continue;
-        await this.#records.done(redactionIds);
-        done += 1;
+        const ran = await this.#records.exclusively(name, (chunk) =>
+          this.#silenceChunk(name.sessionId, chunk),
+        );
+        if (ran) done += 1;
       } catch (error) {
-        const fields = { session_id: sessionId, error: errorMessage(error) };
+        const { sessionId: session_id, sequence } = name;
+        const fields = { session_id, sequence, error: errorMessage(error) };
         this.#log.error(fields, "redacted audio could not be silenced yet");
       }
     }
     return done;
-  }
-
-  async #silence(sessionId: string): Promise<boolean> {
-    let complete = true;
-    for (const { sequence } of await this.#records.chunks(sessionId)) {
-      // One at a time, and by the spans of this moment: an older set must not win over a newer.
-      const ran = await this.#records.exclusively(sessionId, sequence, (chunk) =>
-        this.#silenceChunk(sessionId, chunk),
-      );
-      complete &&= ran;
-    }
-    return complete;
   }
 
   async #silenceChunk(sessionId: string, chunk: RedactedChunk): Promise<void> {
@@ -91,9 +86,13 @@ export class AudioRedaction {
   }
 }
 
-function within({ start }: RedactedChunk): (span: { from: number; to: number }) => ChunkSpan {
+/** Sound that is longer than its chunk's place belongs to the end of the place. */
+function within({
+  start,
+  length,
+}: RedactedChunk): (span: { from: number; to: number }) => ChunkSpan {
   return ({ from, to }) => ({
     from: (from - start) / SAMPLES_PER_SECOND,
-    to: (to - start) / SAMPLES_PER_SECOND,
+    to: to >= start + length ? Number.POSITIVE_INFINITY : (to - start) / SAMPLES_PER_SECOND,
   });
 }

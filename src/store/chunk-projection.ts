@@ -27,22 +27,6 @@ export async function projectChunks(
     from ${sql.unnest([...rows.values()], ["int4", "text", "text", "int8", "int8"])}
       as u (sequence, status, error, start_sample, length_samples)
     where c.session_id = ${sessionId} and c.sequence = u.sequence`);
-  const placed = [...rows.values()].filter(([, , , start]) => start !== null);
-  if (placed.length > 0) await reopenRedactions(tx, sessionId, placed);
-}
-
-/** Audio that takes its place in a redacted span has yet to be silenced there. */
-async function reopenRedactions(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  placed: readonly ChunkRow[],
-): Promise<void> {
-  const spans = placed.map(([, , , start, length]) => [start, (start ?? 0) + (length ?? 0)]);
-  await tx.query(sql.unsafe`
-    update redactions as r set audio_erased_at = null
-    from ${sql.unnest(spans, ["int8", "int8"])} as p (start_sample, end_sample)
-    where r.session_id = ${sessionId} and r.audio_erased_at is not null
-      and r.start_sample < p.end_sample and r.end_sample > p.start_sample`);
 }
 
 function collect(rows: Map<number, ChunkRow>, event: SessionEvent): void {

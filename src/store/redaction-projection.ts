@@ -60,7 +60,7 @@ async function coverStored(
     insert into redactions (id, session_id, start_sample, end_sample, label)
     select id, session_id, start_sample, end_sample, label from segments
     where session_id = ${sessionId} and id = any(${sql.array([...segmentIds], "uuid")})
-    on conflict (id) do update set audio_erased_at = null`);
+    on conflict (id) do nothing`);
 }
 
 /** Segments of a new reading that fall under an earlier redaction. */

@@ -1,15 +1,17 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { RedactedChunk, RedactionRecords } from "../jobs/audio-redaction.ts";
+import type { ChunkName, RedactedChunk, RedactionRecords } from "../jobs/audio-redaction.ts";
 import { guarded } from "./store-error.ts";
 
-const pendingRow = z.object({ sessionId: z.string(), redactionIds: z.array(z.string()) });
+const pendingRow = z.object({ sessionId: z.string(), sequence: z.number() });
 
 const chunkRow = z.object({
   sequence: z.number(),
   start: z.number(),
+  length: z.number(),
   mediaType: z.string(),
   blob: z.string(),
+  wanted: z.number(),
   spans: z.array(z.object({ from: z.number(), to: z.number() })),
 });
 
@@ -24,22 +26,21 @@ export class PostgresRedactions implements RedactionRecords {
     this.#pool = pool;
   }
 
-  pending(limit: number): Promise<{ sessionId: string; redactionIds: string[] }[]> {
+  pending(limit: number, after?: ChunkName): Promise<ChunkName[]> {
+    const beyond =
+      after === undefined
+        ? sql.fragment`true`
+        : sql.fragment`(session_id, sequence) > (${after.sessionId}::uuid, ${after.sequence})`;
     return guarded(async () => [
       ...(await this.#pool.any(sql.type(pendingRow)`
-        select session_id as "sessionId", array_agg(id::text) as "redactionIds"
-        from redactions where audio_erased_at is null
-        group by session_id order by min(created_at) limit ${limit}`)),
+        select session_id as "sessionId", sequence from chunks
+        where silence_wanted > silence_done and ${beyond}
+        order by session_id, sequence limit ${limit}`)),
     ]);
   }
 
-  chunks(sessionId: string): Promise<RedactedChunk[]> {
-    return guarded(() => readChunks(this.#pool, sessionId, sql.fragment`true`));
-  }
-
   exclusively(
-    sessionId: string,
-    sequence: number,
+    { sessionId, sequence }: ChunkName,
     work: (chunk: RedactedChunk) => Promise<void>,
   ): Promise<boolean> {
     return guarded(() =>
@@ -47,36 +48,32 @@ export class PostgresRedactions implements RedactionRecords {
         const { taken } = await tx.one(sql.type(z.object({ taken: z.boolean() }))`
           select pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(${sessionId})) as taken`);
         if (!taken) return false;
-        const one = sql.fragment`c.sequence = ${sequence}`;
-        for (const chunk of await readChunks(tx, sessionId, one)) await work(chunk);
+        const read = await readChunk(tx, sessionId, sequence);
+        if (read === undefined) return false;
+        const { wanted, ...chunk } = read;
+        await work(chunk);
+        await tx.query(sql.unsafe`
+          update chunks set silence_done = ${wanted}
+          where session_id = ${sessionId} and sequence = ${sequence}`);
         return true;
       }, 0),
     );
   }
-
-  done(redactionIds: readonly string[]): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`
-        update redactions set audio_erased_at = now()
-        where id = any(${sql.array([...redactionIds], "uuid")})`);
-    });
-  }
 }
 
-async function readChunks(
-  connection: CommonQueryMethods,
-  sessionId: string,
-  which: ReturnType<typeof sql.fragment>,
-): Promise<RedactedChunk[]> {
-  const rows = await connection.any(sql.type(chunkRow)`
-    select c.sequence, c.start_sample as start, c.media_type as "mediaType",
-      encode(c.sha256, 'hex') as blob,
-      jsonb_agg(jsonb_build_object('from', r.start_sample, 'to', r.end_sample)) as spans
+/** Undefined when it was deleted. */
+async function readChunk(connection: CommonQueryMethods, sessionId: string, sequence: number) {
+  const row = await connection.maybeOne(sql.type(chunkRow)`
+    select c.sequence, c.start_sample as start, c.length_samples as length,
+      c.media_type as "mediaType", encode(c.sha256, 'hex') as blob, c.silence_wanted as wanted,
+      coalesce(
+        jsonb_agg(jsonb_build_object('from', r.start_sample, 'to', r.end_sample))
+          filter (where r.id is not null), '[]') as spans
     from chunks c
-    join redactions r on r.session_id = c.session_id
+    left join redactions r on r.session_id = c.session_id
       and r.start_sample < c.start_sample + c.length_samples
       and r.end_sample > c.start_sample
-    where c.session_id = ${sessionId} and ${which}
-    group by c.session_id, c.sequence order by c.sequence`);
-  return [...rows];
+    where c.session_id = ${sessionId} and c.sequence = ${sequence}
+    group by c.session_id, c.sequence`);
+  return row ?? undefined;
 }

@@ -179,7 +179,8 @@ async function eraseWords(
   await tx.query(sql.unsafe`delete from command_outcomes where session_id = ${sessionId}`);
   await deleteSnapshots(tx, sessionId);
   await tx.query(sql.unsafe`
-    update chunks set filename = '', error = '' where session_id = ${sessionId}`);
+    update chunks set filename = '', error = '', silence_done = silence_wanted
+    where session_id = ${sessionId}`);
 }
 
 async function erasePeople(tx: DatabaseTransactionConnection, sessionId: string): Promise<void> {

@@ -63,7 +63,7 @@ export class PostgresRecordings implements Recordings {
       samples,
       version: digest([sessionId, samples, placed, redactions]),
       redactions,
-      read: (from, to) => this.#read(sessionId, spans, from, Math.min(to, samples)),
+      read: (from, to) => this.#read(sessionId, from, Math.min(to, samples)),
     };
   }
 
@@ -108,14 +108,9 @@ export class PostgresRecordings implements Recordings {
     }
   }
 
-  async *#read(
-    sessionId: string,
-    spans: readonly AudioSpan[],
-    from: number,
-    to: number,
-  ): AsyncGenerator<Uint8Array> {
+  async *#read(sessionId: string, from: number, to: number): AsyncGenerator<Uint8Array> {
     let position = from;
-    for await (const { chunk, before, after } of this.#chunks(sessionId, from, to)) {
+    for await (const { chunk, before, after, spans } of this.#chunks(sessionId, from, to)) {
       const { start, length } = chunk.file;
       yield* silence(position, Math.min(start, to));
       position = Math.max(position, start);
@@ -140,18 +135,22 @@ export class PostgresRecordings implements Recordings {
     let before: ChunkSamples | undefined;
     let chunk: ChunkSamples | undefined;
     let files = await this.#filesFrom(sessionId, from);
+    // What is redacted while somebody listens is not to be heard from the next page on.
+    let spans = await this.#redacted.of(sessionId);
     while (files.length > 0) {
       for (const file of files) {
         const after = new ChunkSamples(sessionId, file, this.#parts);
-        if (chunk !== undefined && overlaps(chunk.file, from, to)) yield { chunk, before, after };
+        if (chunk !== undefined && overlaps(chunk.file, from, to))
+          yield { chunk, before, after, spans };
         if (chunk !== undefined && chunk.file.start >= to) return;
         before = chunk;
         chunk = after;
       }
       files = await this.#filesAfter(sessionId, files.at(-1)?.sequence ?? 0);
+      spans = await this.#redacted.of(sessionId);
     }
     if (chunk !== undefined && overlaps(chunk.file, from, to)) {
-      yield { chunk, before, after: undefined };
+      yield { chunk, before, after: undefined, spans };
     }
   }
 

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { AudioRedaction } from "../../src/jobs/audio-redaction.ts";
+import { PostgresRedactedSpans } from "../../src/store/redacted-spans.ts";
 import { PostgresRedactions } from "../../src/store/redactions.ts";
+import { PostgresRecordings } from "../../src/store/session-recordings.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { type Recorded, TrustHouse } from "../support/trust-house.ts";
 
@@ -59,11 +61,23 @@ describe("audio redaction", () => {
     });
   }
 
+  /** Samples that sound in what is played. */
+  async function heard(sessionId: string): Promise<number> {
+    const { house } = trust;
+    const spans = new PostgresRedactedSpans(house.pool);
+    const recording = await new PostgresRecordings(house.pool, house.blobs, spans).open(sessionId);
+    let count = 0;
+    for await (const piece of recording.read(0, recording.samples)) {
+      count += piece.filter((byte) => byte !== 0).length;
+    }
+    return count;
+  }
+
   it("audio: a span over two chunks becomes silence, once, and nothing else does", async () => {
     const recorded = await placed();
     const [a = 0, b = 0] = await sounding(recorded.sessionId);
     await redact(recorded, SECOND / 2, SECOND * 1.25);
-    expect(await redaction.run()).toBe(1);
+    expect(await redaction.run()).toBe(2);
     const [c = 0, d = 0] = await sounding(recorded.sessionId);
     expect(c / a).toBeCloseTo(0.5, 1);
     expect(d / b).toBeCloseTo(0.75, 1);
@@ -92,6 +106,50 @@ describe("audio redaction", () => {
     await place(recorded, 2);
     expect(await redaction.run()).toBe(1);
     expect(await sounding(sessionId)).toEqual([0, 0, 0]);
+  });
+
+  it("audio: a chunk that takes its place while a span is silenced is heard nowhere", async () => {
+    const recorded = await placed();
+    const { device, sessionId } = recorded;
+    await trust.house.upload(device, sessionId, 2, makeWav({ frames: SECOND, seed: 5 }));
+    await redact(recorded, 0, Number.MAX_SAFE_INTEGER);
+    const read: string[] = [];
+    let isFirst = true;
+    const between = new AudioRedaction(
+      new PostgresRedactions(trust.house.pool),
+      {
+        read: async (id, sha256) => {
+          read.push(sha256);
+          if (isFirst) await place(recorded, 2);
+          isFirst = false;
+          return trust.house.blobs.read(id, sha256);
+        },
+        replace: (id, sha256, bytes) => trust.house.blobs.replace(id, sha256, bytes),
+      },
+      silentLog,
+    );
+    await between.run();
+    expect(await heard(sessionId)).toBe(0);
+    await between.run();
+    expect(await sounding(sessionId)).toEqual([0, 0, 0]);
+    // Of the earlier ones none was read again.
+    expect(new Set(read).size).toBe(read.length);
+    expect(await between.run()).toBe(0);
+  });
+
+  it("audio: sound that is longer than its place is silent as far as the place's end is", async () => {
+    const recorded = await placed();
+    const { device, sessionId, story } = recorded;
+    await trust.house.upload(device, sessionId, 2, makeWav({ frames: 2 * SECOND, seed: 6 }));
+    const [chunk] = await trust.house.sql<{ id: string }>(
+      "select id from chunks where session_id = $1 and sequence = 2",
+      [sessionId],
+    );
+    const span = { start: 2 * SECOND, length: SECOND };
+    await story.tell([{ type: "ChunkPlaced", chunkId: chunk?.id ?? "", sequence: 2, ...span }]);
+    await redact(recorded, 2 * SECOND, 3 * SECOND);
+    await redaction.run();
+    expect((await sounding(sessionId))[2]).toBe(0);
   });
 
   it("audio: two at once leave both spans silent", async () => {
