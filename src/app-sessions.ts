@@ -89,8 +89,8 @@ async function startActors(
   stack.push("partitions", () => owner.stop(), HAND_OVER_MS);
 }
 
-function startBlobSweep({ log, shared, stack }: AppContext): void {
-  const sweep = new BlobSweep(shared.blobs, shared.pool, log);
+function startBlobSweep({ log, runtime, shared, stack }: AppContext): void {
+  const sweep = new BlobSweep(shared.blobs, shared.pool, log, runtime);
   sweep.start();
   stack.push("audio sweep", () => sweep.stop());
 }

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { BlobSweep } from "../../src/store/blob-sweep.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionHouse } from "../support/session-house.ts";
+import { until } from "../support/until.ts";
 
 const TWO_DAYS = 2 * 24 * 60 * 60 * 1000;
 
@@ -44,16 +46,47 @@ describe("audio sweep", () => {
     const young = await orphan(sessionId, "b");
     const stray = await orphan(newId(), "c");
     for (const path of [kept, old, stray]) age(path);
-    const sweep = new BlobSweep(house.blobs, house.pool, silentLog);
-    expect(await sweep.run()).toBe(2);
+    const sweep = new BlobSweep(house.blobs, house.pool, silentLog, systemRuntime);
+    expect(await sweep.pass()).toBe(2);
     expect([kept, old, young, stray].map((path) => existsSync(path))).toEqual([
       true,
       false,
       true,
       false,
     ]);
-    expect(await sweep.run()).toBe(0);
+    expect(await sweep.pass()).toBe(0);
     await sweep.stop();
+  });
+
+  it("audio sweep: what an upload left of a deleted session goes, however young, pass after pass", async () => {
+    const { device } = await house.ownDevice();
+    const [deleted, live] = [await house.start(device), newId()];
+    await house.sql("update sessions set status = 'deleted' where id = $1", [deleted]);
+    const kept = await orphan(live, "e");
+    let wake = (): void => {};
+    const rests: number[] = [];
+    const runtime = {
+      ...systemRuntime,
+      delay: (ms: number, signal?: AbortSignal) => {
+        rests.push(ms);
+        return new Promise<void>((resolve) => {
+          wake = resolve;
+          if (signal?.aborted) resolve();
+          signal?.addEventListener("abort", () => resolve());
+        });
+      },
+    };
+    const sweep = new BlobSweep(house.blobs, house.pool, silentLog, runtime);
+    sweep.start();
+    for (let pass = 1; pass <= 2; pass += 1) {
+      await until(() => rests.length === pass, "a pass");
+      const path = await orphan(deleted, "f");
+      wake();
+      await until(() => !existsSync(path), "the audio to go");
+    }
+    await sweep.stop();
+    expect(existsSync(kept)).toBe(true);
+    expect(rests[0]).toBeLessThanOrEqual(3_600_000);
   });
 
   it("audio sweep: a file that is put again is young again, and is put back", async () => {
