@@ -28,7 +28,7 @@ const POLL_MS = 20;
 /** A TCP proxy on loopback that does to its connections what bad networks do. */
 export class FaultProxy {
   readonly name: string;
-  readonly #target: number;
+  #target: number;
   readonly #server: Server;
   readonly #links = new Set<FaultLink>();
   readonly #tally = new Map<FaultKind, { times: number } & Bite>();
@@ -50,6 +50,11 @@ export class FaultProxy {
     proxy.#server.listen(0, "127.0.0.1");
     await once(proxy.#server, "listening");
     return proxy;
+  }
+
+  /** Connections from now on lead to another port; those that are there stay where they are. */
+  lead(target: number): void {
+    this.#target = target;
   }
 
   get port(): number {

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { inject } from "vitest";
 import { findFreePort } from "../../deploy/supervisor/ports.ts";
 import { locateBinaries } from "../../deploy/supervisor/postgres/binaries.ts";
-import { createCluster } from "../../deploy/supervisor/postgres/cluster.ts";
+import { type Cluster, createCluster } from "../../deploy/supervisor/postgres/cluster.ts";
 import { postgresPart } from "../../deploy/supervisor/postgres/postgres-part.ts";
 import {
   createDatabase,
@@ -34,6 +34,10 @@ export interface PostgresAccess {
 export interface TestPostgres {
   readonly access: PostgresAccess;
   readonly adminUrl: string;
+  readonly cluster: Cluster;
+  /** Ends it in order; its data stays, and `resume` brings it back on the same port. */
+  halt(): Promise<void>;
+  resume(): Promise<void>;
   /** An empty database with the two roles, not migrated. */
   createEmptyDatabase(): Promise<TestDatabase>;
   stop(): Promise<void>;
@@ -76,6 +80,9 @@ export async function startPostgres(
   return {
     access,
     adminUrl,
+    cluster,
+    halt: () => server.stop(),
+    resume: () => server.start(),
     createEmptyDatabase: () => createFrom(access, "template0"),
     kill9: () => server.kill9(),
     restart: async () => {

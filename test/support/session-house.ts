@@ -32,7 +32,7 @@ import { PostgresChunkStore } from "../../src/store/chunks.ts";
 import { PostgresChunkListing } from "../../src/store/chunks-listing.ts";
 import { DeviceStore } from "../../src/store/devices.ts";
 import { PostgresTranscriptionJobs } from "../../src/store/jobs.ts";
-import { createPool } from "../../src/store/pool.ts";
+import { createPool, type PoolOptions } from "../../src/store/pool.ts";
 import { PostgresRedactedSpans } from "../../src/store/redacted-spans.ts";
 import { PostgresRedoSettings } from "../../src/store/redo-settings.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
@@ -88,10 +88,20 @@ export class SessionHouse {
     this.routes = this.#buildRoutes();
   }
 
-  static async open(): Promise<SessionHouse> {
-    const database = await createTestDatabase();
-    const pool = await createPool(database.serviceUrl, { maximumPoolSize: HOUSE_CONNECTIONS });
+  /** `poolUrl`: where the service looks for the database, when it is not there alone. */
+  static async open(
+    given?: TestDatabase,
+    poolUrl?: string,
+    limits?: Partial<PoolOptions>,
+  ): Promise<SessionHouse> {
+    const database = given ?? (await createTestDatabase());
+    const pool = await createPool(poolUrl ?? database.serviceUrl, {
+      maximumPoolSize: HOUSE_CONNECTIONS,
+      ...limits,
+    });
     const client = new pg.Client({ connectionString: database.serviceUrl });
+    // A test that ends the server knows.
+    client.on("error", () => undefined);
     await client.connect();
     const house = new SessionHouse(database, pool, client);
     await house.blobs.start();
