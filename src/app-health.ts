@@ -12,9 +12,14 @@ export function healthPorts({ version, clock, shared, stack }: AppContext): Heal
   };
 }
 
-async function runChecks({ pool, bus, placement }: Shared): Promise<Record<string, HealthCheck>> {
+async function runChecks({
+  pool,
+  bus,
+  placement,
+  unsafe,
+}: Shared): Promise<Record<string, HealthCheck>> {
   const database = await pingDatabase(pool).then(
-    (): HealthCheck => ({ status: "ok" }),
+    (): HealthCheck => checkDurability(unsafe),
     (): HealthCheck => ({ status: "down", message: "PostgreSQL does not answer." }),
   );
   const nats = await bus.rtt().then(
@@ -25,6 +30,14 @@ async function runChecks({ pool, bus, placement }: Shared): Promise<Record<strin
     }),
   );
   return { database, nats, workers: checkWorkers(placement) };
+}
+
+function checkDurability(unsafe: Shared["unsafe"]): HealthCheck {
+  if (unsafe.length === 0) return { status: "ok" };
+  return {
+    status: "degraded",
+    message: `PostgreSQL may lose what it has acknowledged. ${unsafe.join(" ")}`,
+  };
 }
 
 function checkWorkers(placement: Shared["placement"]): HealthCheck {

@@ -10,6 +10,7 @@ export function createOverviewPorts({ config, clock, shared }: AppContext): Over
     register: new KvNodeRegister(shared.bus),
     workers: () => shared.placement.status(),
     leaseMs: config.leaseMs,
+    warnings: shared.unsafe,
     clock,
   };
 }

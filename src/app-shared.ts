@@ -30,6 +30,7 @@ import { PostgresAudit } from "./store/audit.ts";
 import { FolderBlobs } from "./store/blobs.ts";
 import { PostgresCommandRecord } from "./store/command-record.ts";
 import { DatabaseClock } from "./store/database-clock.ts";
+import { durabilityFaults } from "./store/durability.ts";
 import { claimKeys, noteSigningKey } from "./store/installation-keys.ts";
 import { LiveBeat } from "./store/live-beat.ts";
 import { LiveLog } from "./store/live-log.ts";
@@ -41,6 +42,8 @@ export interface Shared {
   runtime: Runtime;
   pool: Awaited<ReturnType<typeof createPool>>;
   poolSize: number;
+  /** Why the database may lose what it acknowledged, as it was at the start; mostly nothing. */
+  unsafe: readonly string[];
   bus: Awaited<ReturnType<typeof connectBus>>;
   /** Over the bus. */
   line: Line;
@@ -77,7 +80,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const blobs = new FolderBlobs(config.blobFolder);
   await blobs.start();
   stack.push("audio files", () => blobs.stop());
-  const { pool, runtime } = await openDatabase(config, stack);
+  const { pool, runtime, unsafe } = await openDatabase(config, log, stack);
   await claimAudioFolder(pool, config.blobFolder);
   await claimKeys(pool, heldKeys(keys, config), runtime.now());
   if (config.keys === undefined) {
@@ -100,7 +103,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   });
   const liveBeat = new LiveBeat(pool, runtime);
   const poolSize = config.databasePoolSize;
-  return { pool, runtime, poolSize, keys, blobs, liveLog, liveBeat, ...messages };
+  return { pool, runtime, poolSize, unsafe, keys, blobs, liveLog, liveBeat, ...messages };
 }
 
 type Messages = Pick<
@@ -146,8 +149,9 @@ async function openBus(
 
 async function openDatabase(
   config: Config,
+  log: Log,
   stack: Stack,
-): Promise<Pick<Shared, "pool" | "runtime">> {
+): Promise<Pick<Shared, "pool" | "runtime" | "unsafe">> {
   const pool = await named(
     "PostgreSQL (DATABASE_URL)",
     createPool(config.databaseUrl, { maximumPoolSize: config.databasePoolSize }),
@@ -156,7 +160,27 @@ async function openDatabase(
   const clock = new DatabaseClock(pool, systemRuntime);
   await clock.start();
   stack.push("clock", () => clock.stop());
-  return { pool, runtime: clock.runtime };
+  const unsafe = await checkDurability(pool, config, log);
+  return { pool, runtime: clock.runtime, unsafe };
+}
+
+/** What devices are told is safe has to outlive the power. */
+async function checkDurability(
+  pool: Shared["pool"],
+  { allowUnsafeDatabase }: Config,
+  log: Log,
+): Promise<readonly string[]> {
+  const faults = await durabilityFaults(pool);
+  if (faults.length === 0) return faults;
+  const told = `PostgreSQL may lose what it has acknowledged. ${faults.join(" ")}`;
+  if (!allowUnsafeDatabase) {
+    throw new AppError(
+      "unavailable",
+      `${told} The service does not start like this: set it right, or, where audio may be lost or the database's storage prevents that by other means, set ALLOW_UNSAFE_DATABASE=1.`,
+    );
+  }
+  log.warn({ faults }, "the database is not durable: acknowledged audio may be lost");
+  return faults;
 }
 
 /** What the database has to know of the keys. */

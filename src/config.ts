@@ -15,6 +15,8 @@ export interface Config {
   publicUrl: string | undefined;
   databaseUrl: string;
   databasePoolSize: number;
+  /** Starts on a database that may lose what it acknowledged. */
+  allowUnsafeDatabase: boolean;
   natsUrl: string;
   natsToken: string | undefined;
   /** Copies that a NATS cluster keeps of the commands and the leases. */
@@ -84,6 +86,7 @@ export function readConfig(env: Environment, hostname: string): Config {
     publicUrl: reader.get("PUBLIC_URL")?.replace(/\/+$/, ""),
     databaseUrl: reader.need("DATABASE_URL"),
     databasePoolSize: reader.get("DATABASE_POOL_SIZE"),
+    allowUnsafeDatabase: reader.get("ALLOW_UNSAFE_DATABASE"),
     natsUrl: reader.need("NATS_URL"),
     natsToken: reader.get("NATS_TOKEN"),
     natsReplicas: reader.get("NATS_REPLICAS"),

@@ -23,6 +23,8 @@ export interface OverviewPorts {
   workers(): readonly WorkerRecord[];
   /** Silence after which a node counts as gone, in milliseconds. */
   leaseMs: number;
+  /** What is not as it should be for as long as the process runs, a sentence each. */
+  warnings: readonly string[];
   clock: Clock;
 }
 
@@ -81,6 +83,9 @@ const liveSchema = Type.Object({
 
 const overviewSchema = Type.Object({
   at: timestamp,
+  warnings: Type.Array(Type.String(), {
+    description: "What somebody should set right, such as a database that is not durable",
+  }),
   nodes: Type.Optional(
     Type.Array(nodeSchema, { description: "Left out while the leases cannot be read" }),
   ),
@@ -122,6 +127,7 @@ export function overviewRoutes({ overview, register, workers, ...ports }: Overvi
       const now = ports.clock.now();
       const body: Static<typeof overviewSchema> = {
         at: toTimestamp(now),
+        warnings: [...ports.warnings],
         ...(nodes && {
           nodes: nodes.map((node) => presentNode(node, unfinished, now, ports.leaseMs)),
         }),

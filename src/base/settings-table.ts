@@ -241,7 +241,7 @@ export const SETTINGS = {
     secret: true,
     readers: ["main", "setup", "up"],
     usually: "the embedded PostgreSQL with npm run up",
-    what: "an existing PostgreSQL, as the role that serves",
+    what: "an existing PostgreSQL, as the role that serves. Several hosts, separated by commas, are servers of which one takes changes, such as a primary and its standby",
   },
   DATABASE_OWNER_URL: {
     group: "servers",
@@ -258,6 +258,12 @@ export const SETTINGS = {
     readers: ["setup"],
     usually: "the role of DATABASE_URL",
     what: "the role that gets the rights to serve",
+  },
+  ALLOW_UNSAFE_DATABASE: {
+    group: "servers",
+    type: "switch",
+    readers: ["main"],
+    what: "start although PostgreSQL has fsync, full_page_writes or synchronous_commit off: acknowledged audio may be lost with the power, unless its storage prevents that by other means",
   },
   DATABASE_POOL_SIZE: {
     group: "servers",

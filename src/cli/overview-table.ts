@@ -18,6 +18,7 @@ export function overviewRows(overview: Overview, style: TableStyle): string[] {
   const paint: Paint = (code, text) => (style.colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const at = Date.parse(overview.at);
   const rows = [
+    ...overview.warnings.map((warning) => `WARNING  ${warning}`),
     ...nodeRows(overview, at),
     "",
     ...workerRows(overview),
@@ -105,6 +106,7 @@ function span(ms: number): string {
 
 /** Titles bold, trouble red, what is on its way out yellow. */
 function emphasise(row: string, paint: Paint): string {
+  if (/^WARNING /.test(row)) return paint("31", row);
   if (/^[A-Z]+ /.test(row)) return paint("1", row);
   if (/ (silent|backing_off)( |$)/.test(row)) return paint("31", row);
   if (/ (leaving|draining|full)( |$)/.test(row)) return paint("33", row);

@@ -31,6 +31,7 @@ describe("overview", () => {
       register: { nodes: () => register.nodes() },
       workers: () => workers,
       leaseMs: LEASE_MS,
+      warnings: ["fsync is off"],
       clock: house.clock,
     });
   });
@@ -43,6 +44,7 @@ describe("overview", () => {
 
   it("overview: of a service at rest", async () => {
     expect(await read()).toEqual({
+      warnings: ["fsync is off"],
       at: expect.any(String),
       nodes: [],
       workers: [],

@@ -3,7 +3,9 @@ import { SERVICE_ROLE, withClient } from "../../deploy/supervisor/postgres/roles
 import { databaseHosts } from "../../src/base/database-address.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { primaryAddress } from "../../src/store/database-servers.ts";
+import { durabilityFaults } from "../../src/store/durability.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import { createPool } from "../../src/store/pool.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { startPostgres, type TestDatabase, type TestPostgres } from "../support/postgres.ts";
@@ -73,6 +75,23 @@ describe("switchover", () => {
   afterAll(async () => {
     await second.stop();
     await first.stop();
+  });
+
+  it("durability: a server that flushes is in order, and a role of which that was taken is told", async () => {
+    const faults = async () => {
+      const pool = await createPool(database.serviceUrl, { maximumPoolSize: 1 });
+      return durabilityFaults(pool).finally(() => pool.end());
+    };
+    expect(await faults()).toEqual([]);
+    const alter = (statement: string) =>
+      withClient(first.adminUrl, (client) =>
+        client.query(`alter role ${SERVICE_ROLE} ${statement}`),
+      );
+    await alter("set synchronous_commit = off");
+    const [told, ...others] = await faults();
+    await alter("reset synchronous_commit");
+    expect(others).toEqual([]);
+    expect(told).toMatch(/^synchronous_commit is off: .*ALTER ROLE … RESET synchronous_commit/);
   });
 
   /** Chunks that a server has. */
