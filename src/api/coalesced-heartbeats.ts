@@ -1,9 +1,10 @@
 import type { DevicePrincipal } from "../auth/principal.ts";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/deferred.ts";
-import { AppError, errorMessage } from "../base/errors.ts";
+import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import { TroubleLog } from "../base/trouble-log.ts";
 import type {
   Beat,
   HeartbeatAnswer,
@@ -39,6 +40,7 @@ export interface CoalescedHeartbeatParts {
  */
 export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
   readonly #parts: CoalescedHeartbeatParts;
+  readonly #trouble: TroubleLog;
   #waiting = new Map<string, Heard>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -47,6 +49,8 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
 
   constructor(parts: CoalescedHeartbeatParts) {
     this.#parts = parts;
+    const { log, clock } = parts;
+    this.#trouble = new TroubleLog(log, "heartbeats not written, trying again", clock);
   }
 
   get queues(): readonly QueueFigures[] {
@@ -123,12 +127,10 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
     if (this.#timer !== undefined || this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.flush().catch((error: unknown) => {
-        this.#parts.log.warn(
-          { error: errorMessage(error) },
-          "heartbeats not written, trying again",
-        );
-      });
+      this.flush().then(
+        () => this.#trouble.worked(),
+        (error: unknown) => this.#trouble.failed(error),
+      );
     }, FLUSH_MS);
   }
 

@@ -1,6 +1,6 @@
-import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
+import { TroubleLog } from "../base/trouble-log.ts";
 
 /** Something to do again and again; returns how much there was to do. */
 export interface Chore {
@@ -21,6 +21,7 @@ export class Housekeeping {
   readonly #runtime: Runtime;
   readonly #stop = new AbortController();
   readonly #due = new Map<string, number>();
+  readonly #troubles = new Map<string, TroubleLog>();
   #loop: Promise<void> | undefined;
 
   constructor(chores: readonly Chore[], log: Log, runtime: Runtime) {
@@ -53,9 +54,18 @@ export class Housekeeping {
     this.#due.set(name, this.#runtime.monotonic() + every);
     try {
       const done = await run();
+      this.#trouble(name).worked();
       if (done > 0) this.#log.info({ chore: name, done }, "housekeeping");
     } catch (error) {
-      this.#log.warn({ chore: name, error: errorMessage(error) }, "housekeeping failed");
+      this.#trouble(name).failed(error);
     }
+  }
+
+  #trouble(name: string): TroubleLog {
+    const log = this.#log.child({ chore: name });
+    const trouble =
+      this.#troubles.get(name) ?? new TroubleLog(log, "housekeeping failed", this.#runtime);
+    this.#troubles.set(name, trouble);
+    return trouble;
   }
 }

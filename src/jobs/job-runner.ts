@@ -2,6 +2,7 @@ import { type AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Runtime } from "../base/runtime.ts";
+import { TroubleLog } from "../base/trouble-log.ts";
 import { AttemptWatch } from "./attempt-watch.ts";
 import type { JobHandler } from "./job-handler.ts";
 import type { ClaimedJob, JobQueue } from "./job-queue.ts";
@@ -41,6 +42,7 @@ export class JobRunner implements QueueOwner {
   readonly #beatMs: number;
   readonly #pollMs: number;
   readonly #stop = new AbortController();
+  readonly #trouble: TroubleLog;
   #running: Promise<unknown> | undefined;
   #busy = 0;
 
@@ -49,6 +51,7 @@ export class JobRunner implements QueueOwner {
     this.#handlers = new Map(options.handlers.map((handler) => [handler.kind, handler]));
     this.#log = options.log;
     this.#runtime = options.runtime;
+    this.#trouble = new TroubleLog(options.log, "jobs not readable", options.runtime);
     this.#concurrency = options.concurrency ?? 2;
     this.#leaseMs = options.leaseMs ?? 10_000;
     this.#beatMs = options.beatMs ?? 1_000;
@@ -85,9 +88,11 @@ export class JobRunner implements QueueOwner {
 
   async #claim(): Promise<ClaimedJob | undefined> {
     try {
-      return await this.#queue.claim([...this.#handlers.keys()], this.#leaseMs);
+      const job = await this.#queue.claim([...this.#handlers.keys()], this.#leaseMs);
+      this.#trouble.worked();
+      return job;
     } catch (error) {
-      this.#log.warn({ error: errorMessage(error) }, "jobs not readable");
+      this.#trouble.failed(error);
       return undefined;
     }
   }

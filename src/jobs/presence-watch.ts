@@ -1,6 +1,6 @@
-import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
+import { TroubleLog } from "../base/trouble-log.ts";
 import { deviceStanding, type Presence } from "../session/presence.ts";
 import type { DeviceFrame, WarningFrame } from "../wire/live-frames.ts";
 
@@ -85,10 +85,13 @@ export class PresenceWatch {
   }
 
   async #run(): Promise<void> {
+    const { log, runtime } = this.#parts;
+    const trouble = new TroubleLog(log, "devices not readable", runtime);
     while (!this.#stop.signal.aborted) {
-      await this.look().catch((error: unknown) => {
-        this.#parts.log.warn({ error: errorMessage(error) }, "devices not readable");
-      });
+      await this.look().then(
+        () => trouble.worked(),
+        (error: unknown) => trouble.failed(error),
+      );
       await this.#parts.runtime.delay(this.#parts.every, this.#stop.signal);
     }
   }

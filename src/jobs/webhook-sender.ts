@@ -6,6 +6,7 @@ import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Runtime } from "../base/runtime.ts";
+import { TroubleLog } from "../base/trouble-log.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { postWebhook } from "./webhook-post.ts";
 import type { AttemptResult, DeliveryClaim, DeliveryQueue } from "./webhook-queue.ts";
@@ -74,13 +75,15 @@ export class WebhookSender implements QueueOwner {
 
   async #run(): Promise<void> {
     const { every, runtime, log } = this.#parts;
+    const trouble = new TroubleLog(log, "webhook queue not readable", runtime);
     while (!this.#stop.signal.aborted) {
       // A place that becomes free is filled at once: more may be due for that endpoint.
       this.#ended = createDeferred<void>();
       try {
         await this.#begin();
+        trouble.worked();
       } catch (error) {
-        log.warn({ error: errorMessage(error) }, "webhook queue not readable");
+        trouble.failed(error);
       }
       await Promise.race([runtime.delay(every, this.#stop.signal), this.#ended.promise]);
     }

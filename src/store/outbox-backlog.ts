@@ -1,10 +1,12 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { UploadBacklog } from "../api/upload-backlog.ts";
+import { systemClock } from "../base/clock.ts";
 import { delay } from "../base/deferred.ts";
-import { AppError, errorMessage } from "../base/errors.ts";
+import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import { TroubleLog } from "../base/trouble-log.ts";
 import { guarded } from "./store-error.ts";
 
 const EVERY_MS = 2_000;
@@ -53,11 +55,13 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
   }
 
   async #run(): Promise<void> {
+    const trouble = new TroubleLog(this.#log, "outbox not readable", systemClock);
     while (!this.#stop.signal.aborted) {
       try {
         this.#length = await this.#count();
+        trouble.worked();
       } catch (error) {
-        this.#log.warn({ error: errorMessage(error) }, "outbox not readable");
+        trouble.failed(error);
       }
       await delay(EVERY_MS, this.#stop.signal);
     }
