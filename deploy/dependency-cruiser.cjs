@@ -71,7 +71,7 @@ module.exports = {
     area("web", "^src/web/", ["^src/(wire|web)/"]),
     area("workers", "^workers/", ["^src/(base|wire)/", "^workers/"]),
     // The table of settings is one for all.
-    area("deploy", "^deploy/", ["^deploy/", "^src/base/settings(-table)?\\.ts$"]),
+    area("deploy", "^deploy/", ["^deploy/", "^src/base/(settings(-table)?|database-address)\\.ts$"]),
     {
       name: "service-without-tests",
       severity: "error",

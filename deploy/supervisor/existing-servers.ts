@@ -1,4 +1,5 @@
 import { connect } from "nats";
+import { databaseHosts } from "../../src/base/database-address.ts";
 import { StepError } from "../setup/step-error.mjs";
 import { errorCode } from "./error-code.ts";
 import { withClient } from "./postgres/roles.ts";
@@ -8,7 +9,12 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Throws a StepError that says why the PostgreSQL of `DATABASE_URL` cannot be used. */
 export async function checkDatabase(variable: string, url: string): Promise<void> {
   try {
-    await withClient(url, (client) => client.query("select 1"));
+    // Of several hosts one is enough: the others may be down, or follow.
+    await Promise.any(
+      databaseHosts(url).map((host) => withClient(host, (client) => client.query("select 1"))),
+    ).catch((error: AggregateError) => {
+      throw error.errors.at(0);
+    });
   } catch (error) {
     throw new StepError(
       `the PostgreSQL that ${variable} names (${placeOf(url)}) does not let us in: ${errorCode(error)}`,

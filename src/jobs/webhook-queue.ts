@@ -40,7 +40,7 @@ export interface FailureVerdict {
 
 /**
  * Port: the messages that wait for delivery. All times are Unix milliseconds of
- * the caller's clock.
+ * the record's clock, whatever the caller's host has: see `DatabaseClock`.
  *
  * An endpoint is leased to one caller at a time, so its messages go one after
  * the other, in the order in which they became due. A lease ends by itself, so

@@ -35,9 +35,9 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0028_reading_positions.sql": "04277e0820cdb62006985f541adbf7c7ed475df81eb24ee09133300dd19c4f51",
   "0029_checkpoint_voices.sql": "5906c5ca42f678668d267e6bc60f0646df0e510d7af495aeb27c6e6b0aad48fe",
   "0030_late_audio.sql": "df0193ef95568d55bad9a57e094e9b298bba904ec83e7843aaa0750cfa9a94e6",
+  "0031_silenced_audio.sql": "c0791265af6f73c482295059f1e20e9ce5f57e212690ae72c85bc42c7e449a23",
   "0033_snapshots_by_version.sql":
     "e51da2aa2d58f727216596fdd9b05f6fb1a76cb0d4a4728ace44432794ee5197",
-  "0031_silenced_audio.sql": "c0791265af6f73c482295059f1e20e9ce5f57e212690ae72c85bc42c7e449a23",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
