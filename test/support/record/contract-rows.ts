@@ -25,13 +25,13 @@ export async function comparable(
   tables: readonly TableName[],
   group?: string,
 ): Promise<Record<string, unknown[]>> {
-  const all: Record<string, unknown[]> = {};
-  for (const table of tables) {
-    const rows = await stand.rows(table, group);
-    const plain = rows.map((row) => toComparable(table, row as unknown as Record<string, unknown>));
-    all[table] = plain.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-  }
-  return all;
+  const all = await stand.tables(tables, group);
+  const entries = tables.map((table, index) => {
+    const rows = (all[index] ?? []) as unknown as Record<string, unknown>[];
+    const plain = rows.map((row) => toComparable(table, row));
+    return [table, plain.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 function toComparable(table: TableName, row: Record<string, unknown>): Record<string, unknown> {

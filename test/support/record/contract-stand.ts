@@ -6,7 +6,7 @@ import { until } from "../until.ts";
 import type { LockMode } from "./row-lock.ts";
 import type { Cast, HostRecord, RowOf, TableName } from "./sim-record.ts";
 import { sqlPorts } from "./sql-ports.ts";
-import { insertCast, openClient, readRows } from "./sql-rows.ts";
+import { insertCast, openClient, readRows, readTables } from "./sql-rows.ts";
 import { TwinRecord } from "./twin-record.ts";
 
 /** A record with two processes on it, and a third that may hold a session's row. */
@@ -15,6 +15,8 @@ export interface Stand {
   readonly b: Omit<HostRecord, "kill">;
   add(cast: Cast): Promise<void>;
   rows<K extends TableName>(table: K, group?: string): Promise<RowOf<K>[]>;
+  /** The same of many tables, in their order. */
+  tables(tables: readonly TableName[], group?: string): Promise<RowOf<TableName>[][]>;
   /** Holds a session's row until what is given back is called. */
   hold(sessionId: string, mode: LockMode): Promise<() => Promise<void>>;
   /** Returns once so many statements wait for a lock. */
@@ -32,6 +34,7 @@ export function openTwin(): Stand {
     b: record.host("b", systemRuntime, hooks),
     add: (cast) => record.add(cast),
     rows: (table, group) => record.rows(table, group),
+    tables: (tables, group) => Promise.all(tables.map((table) => record.rows(table, group))),
     async hold(sessionId, mode) {
       const transaction = server.begin();
       await server.execute(transaction, (s) => s.lock(server.tables.sessions, sessionId, mode));
@@ -55,6 +58,7 @@ export async function openSql(): Promise<Stand> {
     b,
     add: (cast) => insertCast(client, cast),
     rows: (table, group) => readRows(client, table, group),
+    tables: (tables, group) => readTables(client, tables, group),
     async hold(sessionId, mode) {
       await holder.query("begin");
       await holder.query(`select id from sessions where id = $1 for ${mode}`, [sessionId]);
