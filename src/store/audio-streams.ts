@@ -11,6 +11,7 @@ import type {
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import { AppError } from "../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { MAX_SEQUENCE } from "../session/limits.ts";
 import type { SessionPhase } from "../session/status.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -71,10 +72,12 @@ const MAX_GROUP = 256;
 /** Streams and their pieces. Pieces that come at one moment share one commit. */
 export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   readonly #pool: DatabasePool;
+  readonly #runtime: Runtime;
   readonly #group: GroupCommit<Addition, Appended>;
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, runtime: Runtime = systemRuntime) {
     this.#pool = pool;
+    this.#runtime = runtime;
     this.#group = new GroupCommit((additions) => this.#appendAll(additions), MAX_GROUP);
   }
 
@@ -137,7 +140,7 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   }
 
   async append(hold: StreamHold, piece: AudioPiece): Promise<void> {
-    await whenFree(() => this.#group.add({ hold, piece }));
+    await whenFree(this.#runtime, () => this.#group.add({ hold, piece }));
   }
 
   /** One statement for all; what was not taken is looked at after it. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import type { ChunkStore, NewChunk, StoredChunk } from "../api/upload-audio-store.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { type NewUpload, storeRecording } from "./chunk-group.ts";
 import { admit, type ChunkKey, type ChunkStanding, readStandings } from "./chunk-standing.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -32,13 +33,15 @@ interface Stored {
  */
 export class PostgresChunkStore implements ChunkStore, QueueOwner {
   readonly #pool: DatabasePool;
+  readonly #runtime: Runtime;
   readonly #standings: ReadBatch<ChunkKey, ChunkStanding>;
   readonly #group: GroupCommit<NewUpload, boolean>;
   /** The sequence after the newest one of each session that was stored here, the oldest first. */
   readonly #expected = new Map<string, number>();
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, runtime: Runtime = systemRuntime) {
     this.#pool = pool;
+    this.#runtime = runtime;
     this.#standings = new ReadBatch((keys) => guarded(() => readStandings(pool, keys)));
     this.#group = new GroupCommit((uploads) => this.#storeAll(uploads), MAX_GROUP);
   }
@@ -65,7 +68,9 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
     this.#expected.delete(sessionId);
     const stored = (await this.#group.add(upload))
       ? created(upload)
-      : await whenFree(() => guarded(() => this.#pool.transaction((tx) => storeAlone(tx, upload))));
+      : await whenFree(this.#runtime, () =>
+          guarded(() => this.#pool.transaction((tx) => storeAlone(tx, upload))),
+        );
     this.#expect(sessionId, sequence + 1);
     return stored;
   }

@@ -264,6 +264,41 @@ describe("record: journal", () => {
     expect(JSON.stringify(rows)).toContain("[redacted-span]");
   });
 
+  it("record: the files of what was redacted are silenced alike, and again when more is", async () => {
+    const world = names();
+    const ids = Array.from({ length: 8 }, () => newId());
+    const seen = await onBoth(async (stand) => {
+      await start(stand, world);
+      for (const [sequence, id] of ids.slice(0, 3).entries()) {
+        await stand.a.chunks.store(chunk(world, sequence, id));
+      }
+      await stand.a.journal.activate(world.session);
+      for (const each of life(world, ids)) await stand.a.journal.append(each);
+      const { redactions, redacted } = stand.b;
+      const pending = async () =>
+        (await redactions.pending(1_000)).filter(({ sessionId }) => sessionId === world.session);
+      const before = await pending();
+      const silenced: unknown[] = [];
+      for (const name of before) {
+        await redactions.exclusively(name, async ({ spans, ...each }) => {
+          silenced.push({ ...each, spans: spans.map(({ from, to }) => `${from} ${to}`).sort() });
+          const rival = await stand.a.redactions.exclusively(name, async () => {});
+          silenced.push(rival);
+        });
+      }
+      const rows = await comparable(stand, ["chunks", "redactions"], world.session);
+      return {
+        before,
+        silenced,
+        after: await pending(),
+        of: await redacted.of(world.session),
+        rows,
+      };
+    });
+    expect(seen.before.length).toBeGreaterThan(0);
+    expect(seen.after).toEqual([]);
+  });
+
   it("record: what is loaded again, replayed and shown is the same", async () => {
     const world = names();
     const ids = Array.from({ length: 8 }, () => newId());

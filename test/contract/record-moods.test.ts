@@ -143,7 +143,7 @@ describe("record: moods", () => {
 
   it("record: a statement that takes too long, a deadlock and a standby fail as PostgreSQL's do", async () => {
     const world = names();
-    await onBoth(async (place) => {
+    const seen = await onBoth(async (place) => {
       await begin(place, world);
       const activate = () => place.a.journal.activate(world.session);
       return [
@@ -156,6 +156,7 @@ describe("record: moods", () => {
         await epochOf(place, world),
       ];
     });
+    expect(seen.slice(0, 3)).toEqual([15, 0, 0].map((seconds) => ["unavailable", seconds]));
   });
 
   it("record: who stands still with a session's row keeps others waiting until he is given up", async () => {

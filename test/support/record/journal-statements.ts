@@ -15,7 +15,7 @@ import type {
 import { databaseError } from "./database-error.ts";
 import type { Conversation } from "./record-client.ts";
 import type { RecordTables } from "./record-tables.ts";
-import type { SegmentRow, SessionRow, SnapshotRow } from "./rows.ts";
+import type { ChunkRow, RedactionRow, SegmentRow, SessionRow, SnapshotRow } from "./rows.ts";
 import type { Statement } from "./statement.ts";
 
 export type SessionBatch = Batch<SessionState, SessionEvent, SessionWrite>;
@@ -196,6 +196,33 @@ function toRow(segment: SegmentText, { id, language }: SessionRow): SegmentRow {
   };
 }
 
+/** A span of which nothing was known; the chunks under it are to be silenced. */
+export async function insertRedaction(
+  s: Statement,
+  t: RecordTables,
+  row: RedactionRow,
+): Promise<void> {
+  if (!(await s.insert(t.redactions, row))) return;
+  await s.updateAll(
+    t.chunks,
+    row.session_id,
+    (chunk) => isUnder(chunk, row),
+    ({ silence_wanted }) => ({ silence_wanted: silence_wanted + 1 }),
+  );
+}
+
+/** Whether a chunk has its place, and the span touches it there. */
+export function isUnder(
+  {
+    start_sample: start,
+    length_samples: length,
+  }: Pick<ChunkRow, "start_sample" | "length_samples">,
+  span: RedactionRow,
+): boolean {
+  if (start === null || length === null) return false;
+  return start < span.end_sample && start + length > span.start_sample;
+}
+
 /** The spans of segments that are in the table. */
 export async function coverStored(
   tx: Conversation,
@@ -209,7 +236,7 @@ export async function coverStored(
       const segment = s.get(t.segments, `${id}:${segmentId}`);
       if (segment === undefined) continue;
       const { start_sample, end_sample, label } = segment;
-      const row = {
+      await insertRedaction(s, t, {
         id: segmentId,
         session_id: id,
         start_sample,
@@ -217,9 +244,7 @@ export async function coverStored(
         label,
         created_at: s.now,
         audio_erased_at: null,
-      };
-      if (await s.insert(t.redactions, row)) continue;
-      s.overwrite(t.redactions, row, { audio_erased_at: null });
+      });
     }
   });
 }

@@ -12,7 +12,13 @@ import type {
 } from "../../../src/session/event.ts";
 import { REDACTED_SPAN } from "../../../src/session/placeholders.ts";
 import type { Word } from "../../../src/session/write.ts";
-import { coverStored, toMilliseconds, toReal } from "./journal-statements.ts";
+import {
+  coverStored,
+  insertRedaction,
+  isUnder,
+  toMilliseconds,
+  toReal,
+} from "./journal-statements.ts";
 import type { Conversation } from "./record-client.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { ChunkRow, ClaimRow, SegmentRow } from "./rows.ts";
@@ -313,7 +319,7 @@ async function projectRedaction(p: Projection, event: SpanRedacted): Promise<voi
   );
   if (label === undefined) {
     await tx.run((s) =>
-      s.insert(t.redactions, {
+      insertRedaction(s, t, {
         id: redactionId,
         session_id: id,
         start_sample: from,
@@ -367,29 +373,20 @@ async function projectChunks(
   for (const { event } of events) collect(changes, event);
   if (changes.size === 0) return;
   await tx.run(async (s) => {
+    const redactions = s.all(t.redactions, id);
     for (const [sequence, { status, error, start, length }] of changes) {
-      await s.update(t.chunks, `${id}:${sequence}`, (row) => ({
-        status,
-        error,
-        start_sample: start ?? row.start_sample,
-        length_samples: length ?? row.length_samples,
-      }));
+      await s.update(t.chunks, `${id}:${sequence}`, (row) => {
+        const place = {
+          start_sample: start ?? row.start_sample,
+          length_samples: length ?? row.length_samples,
+        };
+        const isMoved =
+          place.start_sample !== row.start_sample || place.length_samples !== row.length_samples;
+        const isRedacted = isMoved && redactions.some((span) => isUnder(place, span));
+        return { status, error, ...place, silence_wanted: row.silence_wanted + Number(isRedacted) };
+      });
     }
   });
-  const spans = [...changes.values()].flatMap(({ start, length }) =>
-    start === null ? [] : [{ from: start, to: start + (length ?? 0) }],
-  );
-  if (spans.length === 0) return;
-  await tx.run((s) =>
-    s.updateAll(
-      t.redactions,
-      id,
-      (row) =>
-        row.audio_erased_at !== null &&
-        spans.some(({ from, to }) => row.start_sample < to && row.end_sample > from),
-      () => ({ audio_erased_at: null }),
-    ),
-  );
 }
 
 function collect(changes: Map<number, Change>, event: SessionEvent): void {

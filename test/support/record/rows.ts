@@ -40,6 +40,9 @@ export interface ChunkRow {
   uploaded_at: number;
   recorded_at: number | null;
   broken_spans: string;
+  /** How often something redacted came to lie over it, and how often it was silenced then. */
+  silence_wanted: number;
+  silence_done: number;
 }
 
 export interface EventRow {

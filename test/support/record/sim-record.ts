@@ -4,9 +4,11 @@ import type { Journal } from "../../../src/actor/journal.ts";
 import type { AudioStreamStore, UnsealedChunks } from "../../../src/api/audio-stream-store.ts";
 import type { DeviceSessionStore } from "../../../src/api/device-sessions-store.ts";
 import type { SegmentEdits } from "../../../src/api/segments-edit.ts";
+import type { RedactedSpans } from "../../../src/api/session-recordings.ts";
 import type { ChunkStore } from "../../../src/api/upload-audio-store.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import type { AudioSource } from "../../../src/inference/audio-source.ts";
+import type { RedactionRecords } from "../../../src/jobs/audio-redaction.ts";
 import type { DeletionRecords } from "../../../src/jobs/session-erasure.ts";
 import type { LiveSource } from "../../../src/live/live-source.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
@@ -36,6 +38,8 @@ export interface HostRecord {
   readonly unsealed: UnsealedChunks;
   readonly edits: SegmentEdits;
   readonly deletion: DeletionRecords;
+  readonly redactions: RedactionRecords;
+  readonly redacted: RedactedSpans;
   readonly audio: AudioSource;
   readonly live: LiveRecord;
   /** The process is gone: nothing that it asked for is ever answered. */

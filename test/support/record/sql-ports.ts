@@ -5,6 +5,8 @@ import { PostgresChunkStore } from "../../../src/store/chunks.ts";
 import { PostgresCommandRecord } from "../../../src/store/command-record.ts";
 import { LiveBeat } from "../../../src/store/live-beat.ts";
 import { LiveLog } from "../../../src/store/live-log.ts";
+import { PostgresRedactedSpans } from "../../../src/store/redacted-spans.ts";
+import { PostgresRedactions } from "../../../src/store/redactions.ts";
 import { PostgresSegmentEdits } from "../../../src/store/segment-edits.ts";
 import { SessionAudio } from "../../../src/store/session-audio.ts";
 import { SessionBacklog } from "../../../src/store/session-backlog.ts";
@@ -27,11 +29,13 @@ export function sqlPorts(
     backlog: new SessionBacklog(pool),
     commands: new PostgresCommandRecord(pool),
     sessions: new PostgresDeviceSessions(pool),
-    chunks: new PostgresChunkStore(pool),
-    streams: new PostgresAudioStreams(pool),
+    chunks: new PostgresChunkStore(pool, runtime),
+    streams: new PostgresAudioStreams(pool, runtime),
     unsealed: new PostgresUnsealedChunks(pool),
     edits: new PostgresSegmentEdits(pool),
     deletion: new PostgresSessionDeletion(pool),
+    redactions: new PostgresRedactions(pool),
+    redacted: new PostgresRedactedSpans(pool),
     audio: new SessionAudio(pool, (id, sha256) => hooks.readBytes(id, sha256)),
     live: {
       replay: (id, fromSeq, limit) => log.replay(id, fromSeq, limit),

@@ -29,7 +29,7 @@ const SOURCES: Readonly<Record<TableName, Source>> = {
     columns: [
       ..."session_id sequence id media_type filename bytes sha256 frames sample_rate".split(" "),
       ..."duration_seconds status error start_sample length_samples uploaded_at".split(" "),
-      ..."recorded_at broken_spans".split(" "),
+      ..."recorded_at broken_spans silence_wanted silence_done".split(" "),
     ],
   },
   events: {

@@ -1,10 +1,10 @@
 import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
 import type { ChunkStore, NewChunk, StoredChunk } from "../../../src/api/upload-audio-store.ts";
-import { isAppError } from "../../../src/base/errors.ts";
 import { partitionOf } from "../../../src/base/partition.ts";
 import { MAX_MISSING } from "../../../src/session/limits.ts";
 import { admit, type ChunkStanding } from "../../../src/store/chunk-standing.ts";
 import { GroupCommit } from "../../../src/store/group-commit.ts";
+import { HELD, whenFree } from "../../../src/store/when-free.ts";
 import type { Conversation } from "./record-client.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { ChunkRow } from "./rows.ts";
@@ -42,22 +42,17 @@ export class TwinChunks implements ChunkStore {
   }
 
   async store(chunk: NewChunk): Promise<Stored> {
-    const { client, t, newId } = this.#parts;
+    const { client, t, newId, runtime } = this.#parts;
     const { id: chunkId, sessionId, sequence, frames, sampleRate } = chunk;
     const command = { type: "ChunkStored", chunkId, sequence, frames, sampleRate };
     const upload: Upload = { chunk, outbox: outboxRow(newId(), sessionId, command) };
     if (await this.#group.add(upload)) return created(upload);
-    return client.transaction((tx) => storeAlone(tx, t, upload));
+    return whenFree(runtime, () => client.transaction((tx) => storeAlone(tx, t, upload)));
   }
 
   async #storeAll(uploads: readonly Upload[]): Promise<PromiseSettledResult<boolean>[]> {
     const { client, t } = this.#parts;
-    const stored = await client
-      .query((s) => storeRecording(s, t, uploads))
-      .catch((error: unknown) => {
-        if (isAppError(error)) throw error;
-        return new Set<string>();
-      });
+    const stored = await client.query((s) => storeRecording(s, t, uploads));
     return uploads.map(({ chunk }) => ({ status: "fulfilled", value: stored.has(chunk.id) }));
   }
 }
@@ -149,10 +144,17 @@ function reachOf(s: Statement, t: RecordTables, id: string): number {
 }
 
 /** Whatever the session's state; throws why it does not take the chunk. */
-async function storeAlone(tx: Conversation, t: RecordTables, upload: Upload): Promise<Stored> {
+async function storeAlone(
+  tx: Conversation,
+  t: RecordTables,
+  upload: Upload,
+): Promise<Stored | typeof HELD> {
   const { chunk, outbox } = upload;
   const { sessionId, sequence } = chunk;
-  await tx.run((s) => s.lock(t.sessions, sessionId, "update"));
+  const locked = await tx.run((s) => s.lockNow(t.sessions, sessionId, "update"));
+  const isHeld =
+    locked === undefined && (await tx.run((s) => s.get(t.sessions, sessionId))) !== undefined;
+  if (isHeld) return HELD;
   const standing = await tx.run((s) => standingOf(s, t, sessionId, sequence));
   const known = admit(standing, chunk);
   if (known !== undefined) return { chunk: known, created: false, outbox: [] };
@@ -184,5 +186,7 @@ function toRow(chunk: NewChunk, now: number): ChunkRow {
     uploaded_at: now,
     recorded_at: chunk.recordedAt ?? null,
     broken_spans: JSON.stringify(chunk.broken?.spans ?? []),
+    silence_wanted: 0,
+    silence_done: 0,
   };
 }

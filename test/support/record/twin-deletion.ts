@@ -140,7 +140,13 @@ async function eraseContent(
   await tx.run((s) => s.removeAll(t.suspects, id));
   await tx.run((s) => s.removeAll(t.outcomes, id));
   await tx.run((s) => s.removeAll(t.snapshots, id));
-  await tx.run((s) => s.updateAll(t.chunks, id, all, () => ({ filename: "", error: "" })));
+  await tx.run((s) =>
+    s.updateAll(t.chunks, id, all, ({ silence_wanted }) => ({
+      filename: "",
+      error: "",
+      silence_done: silence_wanted,
+    })),
+  );
   await tx.run((s) => s.removeAll(t.claims, id));
   await tx.run((s) => s.removeAll(t.outbox, id));
   await tx.run((s) => s.removeAll(t.pieces, id));

@@ -3,6 +3,7 @@ import type { CommandFate, CommandRecord } from "../../../src/actor/command-reco
 import type { Appended, Journal, LoadFrom, Recorded } from "../../../src/actor/journal.ts";
 import type { Outcome } from "../../../src/actor/outcomes.ts";
 import { AppError, isAppError } from "../../../src/base/errors.ts";
+import type { Runtime } from "../../../src/base/runtime.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import type { SessionState } from "../../../src/session/state.ts";
 import {
@@ -29,6 +30,8 @@ import type { Statement } from "./statement.ts";
 export interface TwinParts {
   client: RecordClient;
   t: RecordTables;
+  /** Of the host. */
+  runtime: Runtime;
   newId(): string;
 }
 

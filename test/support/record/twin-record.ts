@@ -11,6 +11,7 @@ import { TwinDeletion } from "./twin-deletion.ts";
 import { TwinEdits } from "./twin-edits.ts";
 import { TwinBacklog, TwinCommandRecord, TwinJournal, type TwinParts } from "./twin-journal.ts";
 import { TwinLive } from "./twin-live.ts";
+import { TwinRedactedSpans, TwinRedactions } from "./twin-redactions.ts";
 import { TwinSessions } from "./twin-sessions.ts";
 import { TwinStreams } from "./twin-streams.ts";
 import { TwinUnsealed } from "./twin-unsealed.ts";
@@ -29,7 +30,7 @@ export class TwinRecord implements SimRecord {
   host(name: string, runtime: Runtime, hooks: HostHooks): HostRecord {
     const { server, moods } = this;
     const client = new RecordClient({ host: name, server, moods, runtime });
-    const parts: TwinParts = { client, t: server.tables, newId: () => runtime.newId() };
+    const parts: TwinParts = { client, t: server.tables, runtime, newId: () => runtime.newId() };
     return {
       journal: new TwinJournal(parts, () => hooks.onFenced?.()),
       backlog: new TwinBacklog(parts),
@@ -40,6 +41,8 @@ export class TwinRecord implements SimRecord {
       unsealed: new TwinUnsealed(parts),
       edits: new TwinEdits(parts),
       deletion: new TwinDeletion(parts),
+      redactions: new TwinRedactions(parts),
+      redacted: new TwinRedactedSpans(parts),
       audio: new TwinAudio(parts, (id, sha256) => hooks.readBytes(id, sha256)),
       live: new TwinLive(parts),
       kill: () => client.kill(),

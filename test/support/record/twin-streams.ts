@@ -11,6 +11,7 @@ import { AppError } from "../../../src/base/errors.ts";
 import { MAX_SEQUENCE } from "../../../src/session/limits.ts";
 import { assertRecording } from "../../../src/store/audio-streams.ts";
 import { GroupCommit } from "../../../src/store/group-commit.ts";
+import { HELD, whenFree } from "../../../src/store/when-free.ts";
 import type { Conversation } from "./record-client.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { PieceRow, SessionRow, StreamRow } from "./rows.ts";
@@ -25,10 +26,18 @@ interface Addition {
   piece: AudioPiece;
 }
 
+/** Nothing when it is stored. */
+type Appended = undefined | typeof HELD;
+
+/** Of one connection's piece. */
+function pieceKey({ hold, piece }: Addition): string {
+  return `${hold.sessionId} ${hold.epoch} ${piece.sequence} ${piece.piece}`;
+}
+
 /** Streams and their pieces, over tables in memory: pieces of one moment share one statement. */
 export class TwinStreams implements AudioStreamStore {
   readonly #parts: TwinParts;
-  readonly #group: GroupCommit<Addition>;
+  readonly #group: GroupCommit<Addition, Appended>;
 
   constructor(parts: TwinParts) {
     this.#parts = parts;
@@ -98,32 +107,46 @@ export class TwinStreams implements AudioStreamStore {
     });
   }
 
-  append(hold: StreamHold, piece: AudioPiece): Promise<void> {
-    return this.#group.add({ hold, piece: { ...piece, data: Buffer.from(piece.data) } });
+  async append(hold: StreamHold, piece: AudioPiece): Promise<void> {
+    const addition = { hold, piece: { ...piece, data: Buffer.from(piece.data) } };
+    await whenFree(this.#parts.runtime, () => this.#group.add(addition));
   }
 
-  async #appendAll(additions: readonly Addition[]): Promise<PromiseSettledResult<void>[]> {
+  async #appendAll(additions: readonly Addition[]): Promise<PromiseSettledResult<Appended>[]> {
     const { client, t } = this.#parts;
     const stored = await client.query((s) => insertPieces(s, t, additions));
+    const left = additions.filter((addition) => !stored.has(pieceKey(addition)));
+    const explained = left.length === 0 ? new Map() : await this.#explain(left);
     return Promise.allSettled(
-      additions.map(async ({ hold, piece }) => {
-        if (!stored.has(hold.sessionId)) await this.#explain(hold, piece);
-      }),
+      additions.map(async (addition): Promise<Appended> => explained.get(addition)?.()),
     );
   }
 
-  /** Why a piece was not taken; returns when it was there already. */
-  async #explain({ sessionId, epoch }: StreamHold, piece: AudioPiece): Promise<void> {
+  /** Why pieces were not taken; nothing for what was there already. */
+  #explain(additions: readonly Addition[]): Promise<Map<Addition, () => Appended>> {
     const { client, t } = this.#parts;
-    const [session, stream] = await client.query(
-      (s) => [s.get(t.sessions, sessionId), s.get(t.streams, sessionId)] as const,
-    );
-    if (session === undefined || stream === undefined) throw noSession();
-    if (stream.epoch !== epoch) throw superseded();
-    if (stream.sequence === piece.sequence && stream.pieces === piece.piece + 1) return;
-    assertRecording(session.status);
-    throw sealedMeanwhile();
+    return client.query((s) => {
+      const entries = additions.map((addition) => {
+        const { sessionId } = addition.hold;
+        const [session, stream] = [s.get(t.sessions, sessionId), s.get(t.streams, sessionId)];
+        return [addition, () => explain(addition, session, stream)] as const;
+      });
+      return new Map(entries);
+    });
   }
+}
+
+function explain(
+  { hold, piece }: Addition,
+  session: SessionRow | undefined,
+  stream: StreamRow | undefined,
+): Appended {
+  if (session === undefined || stream === undefined) throw noSession();
+  if (stream.epoch !== hold.epoch) throw superseded();
+  if (stream.sequence === piece.sequence && stream.pieces === piece.piece + 1) return undefined;
+  assertRecording(session.status);
+  if (stream.sequence === piece.sequence && stream.pieces === piece.piece) return HELD;
+  throw sealedMeanwhile();
 }
 
 async function lockSession(
@@ -178,7 +201,7 @@ async function begunBefore(
   return stream.sequence;
 }
 
-/** Sessions whose piece was written: each at most once, and only in order. */
+/** The pieces that were written: each at most once, only in order, and of sessions nobody holds. */
 async function insertPieces(
   s: Statement,
   t: RecordTables,
@@ -186,15 +209,16 @@ async function insertPieces(
 ): Promise<ReadonlySet<string>> {
   const isRecording = ({ status }: SessionRow) => status === "recording";
   const wanted = [...new Set(additions.map(({ hold }) => hold.sessionId))].sort();
-  const taking = new Set<string>();
-  for (const id of wanted) {
-    if (await s.lock(t.sessions, id, "share", isRecording)) taking.add(id);
-  }
+  const taking = wanted.filter((id) => s.lockNow(t.sessions, id, "share", isRecording));
+  const free = new Set(taking.filter((id) => s.lockNow(t.streams, id, "no key update")));
+  const moved = new Set<string>();
   const stored = new Set<string>();
-  for (const { hold, piece } of additions) {
+  for (const addition of additions) {
+    const { hold, piece } = addition;
     const { sessionId, epoch } = hold;
-    if (!taking.has(sessionId) || stored.has(sessionId)) continue;
-    const moved = await s.update(
+    // A row is changed once in a statement.
+    if (!free.has(sessionId) || moved.has(sessionId)) continue;
+    const change = await s.update(
       t.streams,
       sessionId,
       ({ offset_bytes }) => ({
@@ -204,9 +228,10 @@ async function insertPieces(
       }),
       (row) => row.epoch === epoch && row.sequence === piece.sequence && row.pieces === piece.piece,
     );
-    if (moved === undefined) continue;
+    if (change === undefined) continue;
     await s.insertNew(t.pieces, toRow(s, sessionId, piece));
-    stored.add(sessionId);
+    moved.add(sessionId);
+    stored.add(pieceKey(addition));
   }
   return stored;
 }
