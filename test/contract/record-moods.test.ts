@@ -123,6 +123,34 @@ describe("record: moods", () => {
     });
   });
 
+  it("record: how long ago a device was heard is told by the database's time", async () => {
+    const world = names();
+    await onBoth(async (place) => {
+      await begin(place, world);
+      const told: unknown[] = [];
+      const ask = async () => {
+        const signs = place.b.signs.of(world.session);
+        await outcome(place, signs);
+        const { heardAgo, chunkAgo } = await signs;
+        const seconds = (ms: number | undefined) => ms && Math.round(ms / 1_000);
+        told.push([seconds(heardAgo), seconds(chunkAgo)]);
+      };
+      const heard = { deviceId: world.device, telemetry: '{"battery_percent":50}', firmware: "2" };
+      await place.time.run(place.record, 40_000);
+      await ask();
+      await outcome(place, place.a.heartbeats.record([{ ...heard, ago: 5_000 }]));
+      await ask();
+      // It was said before what is known already.
+      await outcome(place, place.a.heartbeats.record([{ ...heard, ago: 30_000, firmware: "1" }]));
+      await ask();
+      await outcome(place, place.a.chunks.store(chunk(world, 0)));
+      await place.time.run(place.record, 7_000);
+      await ask();
+      const [device] = await place.record.rows("devices", world.device);
+      return [told, device?.firmware, JSON.parse(device?.telemetry ?? "{}")];
+    });
+  });
+
   it("record: an outcome that nobody knows is told as such, whether it landed or not", async () => {
     const world = names();
     const seen = await onBoth(async (place) => {

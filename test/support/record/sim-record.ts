@@ -3,6 +3,7 @@ import type { CommandRecord } from "../../../src/actor/command-record.ts";
 import type { Journal } from "../../../src/actor/journal.ts";
 import type { AudioStreamStore, UnsealedChunks } from "../../../src/api/audio-stream-store.ts";
 import type { DeviceSessionStore } from "../../../src/api/device-sessions-store.ts";
+import type { HeartbeatBook } from "../../../src/api/heartbeats.ts";
 import type { SegmentEdits } from "../../../src/api/segments-edit.ts";
 import type { RedactedSpans } from "../../../src/api/session-recordings.ts";
 import type { ChunkStore } from "../../../src/api/upload-audio-store.ts";
@@ -11,6 +12,7 @@ import type { AudioSource } from "../../../src/inference/audio-source.ts";
 import type { RedactionRecords } from "../../../src/jobs/audio-redaction.ts";
 import type { DeletionRecords } from "../../../src/jobs/session-erasure.ts";
 import type { LiveSource } from "../../../src/live/live-source.ts";
+import type { DeviceSigns } from "../../../src/session/device-signs.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import type { SessionState } from "../../../src/session/state.ts";
 import type { SessionWrite } from "../../../src/session/write.ts";
@@ -42,6 +44,8 @@ export interface HostRecord {
   readonly redacted: RedactedSpans;
   readonly audio: AudioSource;
   readonly live: LiveRecord;
+  readonly heartbeats: HeartbeatBook;
+  readonly signs: DeviceSigns;
   /** The process is gone: nothing that it asked for is ever answered. */
   kill(): void;
 }

@@ -3,6 +3,8 @@ import type { Runtime } from "../../../src/base/runtime.ts";
 import { PostgresAudioStreams } from "../../../src/store/audio-streams.ts";
 import { PostgresChunkStore } from "../../../src/store/chunks.ts";
 import { PostgresCommandRecord } from "../../../src/store/command-record.ts";
+import { PostgresDeviceSigns } from "../../../src/store/device-signs.ts";
+import { PostgresHeartbeats } from "../../../src/store/heartbeats.ts";
 import { LiveBeat } from "../../../src/store/live-beat.ts";
 import { LiveLog } from "../../../src/store/live-log.ts";
 import { PostgresRedactedSpans } from "../../../src/store/redacted-spans.ts";
@@ -37,6 +39,8 @@ export function sqlPorts(
     redactions: new PostgresRedactions(pool),
     redacted: new PostgresRedactedSpans(pool),
     audio: new SessionAudio(pool, (id, sha256) => hooks.readBytes(id, sha256)),
+    heartbeats: new PostgresHeartbeats(pool),
+    signs: new PostgresDeviceSigns(pool),
     live: {
       replay: (id, fromSeq, limit) => log.replay(id, fromSeq, limit),
       render: (id, records) => log.render(id, records),

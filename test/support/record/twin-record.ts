@@ -8,6 +8,7 @@ import type { Table } from "./table.ts";
 import { TwinAudio } from "./twin-audio.ts";
 import { TwinChunks } from "./twin-chunks.ts";
 import { TwinDeletion } from "./twin-deletion.ts";
+import { TwinDevices } from "./twin-devices.ts";
 import { TwinEdits } from "./twin-edits.ts";
 import { TwinBacklog, TwinCommandRecord, TwinJournal, type TwinParts } from "./twin-journal.ts";
 import { TwinLive } from "./twin-live.ts";
@@ -31,6 +32,7 @@ export class TwinRecord implements SimRecord {
     const { server, moods } = this;
     const client = new RecordClient({ host: name, server, moods, runtime });
     const parts: TwinParts = { client, t: server.tables, runtime, newId: () => runtime.newId() };
+    const devices = new TwinDevices(parts);
     return {
       journal: new TwinJournal(parts, () => hooks.onFenced?.()),
       backlog: new TwinBacklog(parts),
@@ -45,6 +47,8 @@ export class TwinRecord implements SimRecord {
       redacted: new TwinRedactedSpans(parts),
       audio: new TwinAudio(parts, (id, sha256) => hooks.readBytes(id, sha256)),
       live: new TwinLive(parts),
+      heartbeats: devices,
+      signs: devices,
       kill: () => client.kill(),
     };
   }
