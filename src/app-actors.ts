@@ -110,7 +110,6 @@ export function createActors(ports: ActorPorts): Actors {
     log,
     every: 1_000,
     olderThan: 2_000,
-    limit: 500,
   });
   const owner = createOwner(ports, { host, inbox, sweeper });
   return { host, inbox, sweeper, owner, tails, publisher };

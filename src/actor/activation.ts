@@ -11,6 +11,7 @@ import { RecordClock } from "./record-clock.ts";
 
 /** Wait before the record is asked again, milliseconds. */
 const PUT_OFF = 1_000;
+const NOTHING = { events: [], writes: [], commandIds: [], outcomes: [], deadline: undefined };
 
 /**
  * One actor in memory.
@@ -38,6 +39,8 @@ export class Activation<S, E, W, C> {
   #epoch = 0;
   #seq = 0;
   #snapshotSeq = 0;
+  /** What the record has of `hasWork`. */
+  #toldWork = false;
   #companion: Companion<S, E, W> | undefined;
   #pumping: Promise<void> | undefined;
   #timer: Timer | undefined;
@@ -88,6 +91,8 @@ export class Activation<S, E, W, C> {
     this.#seq = loaded.seq;
     this.#snapshotSeq = loaded.snapshot?.seq ?? 0;
     this.#outcomes.add(loaded.outcomes);
+    this.#toldWork = loaded.hasWork;
+    if (this.#workToTell(0) !== undefined) await this.#append(NOTHING);
     this.#companion = createCompanion({
       id: this.id,
       epoch: loaded.epoch,
@@ -135,8 +140,7 @@ export class Activation<S, E, W, C> {
     await this.#pumping;
     // A turn that failed meanwhile left the state ahead of the record: no snapshot of that.
     if (this.#isDraining() && this.#state !== undefined && this.#seq > this.#snapshotSeq) {
-      const nothing = { events: [], writes: [], commandIds: [], outcomes: [], deadline: undefined };
-      await this.#append(nothing, true).catch((error: unknown) => {
+      await this.#append(NOTHING, true).catch((error: unknown) => {
         this.#log.warn({ error: toAppError(error).message }, "no snapshot at passivation");
       });
     }
@@ -252,6 +256,7 @@ export class Activation<S, E, W, C> {
     const { journal, behaviour, snapshotEvery } = this.#parts;
     const seq = this.#seq + events.length;
     const keep = snapshot || seq - this.#snapshotSeq >= snapshotEvery;
+    const hasWork = this.#workToTell(events.length);
     const batch = {
       id: this.id,
       epoch: this.#epoch,
@@ -261,6 +266,7 @@ export class Activation<S, E, W, C> {
       commandIds,
       outcomes,
       ...(deadline === undefined ? {} : { deadline }),
+      ...(hasWork === undefined ? {} : { hasWork }),
       ...(keep && this.#state !== undefined
         ? { snapshot: { version: behaviour.snapshotVersion, state: this.#state } }
         : {}),
@@ -268,6 +274,14 @@ export class Activation<S, E, W, C> {
     await this.#retrying(() => this.#hear(() => journal.append(batch)));
     this.#seq = seq;
     if (keep) this.#snapshotSeq = seq;
+    if (hasWork !== undefined) this.#toldWork = hasWork;
+  }
+
+  /** With events always, as they may have changed it; else when the record has it wrong. */
+  #workToTell(events: number): boolean | undefined {
+    if (this.#state === undefined) return undefined;
+    const hasWork = this.#parts.behaviour.hasWork(this.#state);
+    return events > 0 || hasWork !== this.#toldWork ? hasWork : undefined;
   }
 
   /** Every answer of the record tells its time. */

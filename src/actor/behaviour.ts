@@ -16,6 +16,8 @@ export interface Behaviour<S, E, W, C> {
    * others the outcome is remembered, and given again.
    */
   isRepeatable(command: C): boolean;
+  /** Whether something is left to do that nobody will ask for. */
+  hasWork(state: S): boolean;
   /** When to send itself a command, if nothing else happens before. */
   deadline(state: S): Deadline<C> | undefined;
   /** Version of `S` in snapshots, and how older ones are lifted to it. */

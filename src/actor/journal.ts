@@ -40,6 +40,8 @@ export interface Loaded<S, E> {
   epoch: number;
   /** Newest seq in the journal; 0 for a new actor. */
   seq: number;
+  /** As the record has it: an activation that knows better says so. */
+  hasWork: boolean;
   snapshot: { seq: number; version: number; state: S } | undefined;
   /** Events after the snapshot, in order. */
   events: Recorded<E>[];
@@ -61,6 +63,8 @@ export interface Batch<S, E, W> {
   expectedSeq: number;
   events: Recorded<E>[];
   writes: W[];
+  /** Whether something is left to do after it. Events without it leave the record at "yes". */
+  hasWork?: boolean;
   /** Commands that this batch finishes: their outbox rows go with it. */
   commandIds: string[];
   /** Of those that must not be carried out again; kept for as long as they may come again. */

@@ -2,7 +2,7 @@ const FIRST_WAIT = 500;
 const LAST_WAIT = 60_000;
 const MOST_DOUBLINGS = 10;
 /** An activation that lasted so long, milliseconds, owes nothing to the fault before. */
-const RECOVERED = 10 * 60_000;
+export const RECOVERED = 10 * 60_000;
 
 /** How long to leave alone what failed so many times in a row, milliseconds. */
 export function restAfter(times: number): number {
@@ -45,6 +45,13 @@ export class Relapses {
       if (!active && since >= restAfter(times)) due.push(id);
     }
     return due;
+  }
+
+  /** It is left alone for now. */
+  rests(id: string, now: number): boolean {
+    const relapse = this.#relapses.get(id);
+    if (relapse === undefined || relapse.active) return false;
+    return now - relapse.endedAt < restAfter(relapse.times);
   }
 
   activated(id: string): void {

@@ -1,27 +1,48 @@
-import { errorMessage, isAppError } from "../base/errors.ts";
+import { type AppError, errorMessage, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { Backlog, BacklogCommand } from "./backlog.ts";
-import { Relapses, restAfter } from "./relapses.ts";
+import {
+  type Backlog,
+  type BacklogCommand,
+  type CommandQueue,
+  OPEN_WORK_PAGE,
+  QUEUE_HEAD,
+  QUEUES_PAGE,
+} from "./backlog.ts";
+import { Lanes } from "./lanes.ts";
+import { Relapses } from "./relapses.ts";
+import { Rests } from "./rests.ts";
 
-/** Unfinished sessions loaded at the same time. */
-const ACTIVATED_TOGETHER = 8;
+/** Sessions that are loaded, or given commands, at the same time. */
+const TOGETHER = 8;
+const MOST_REASON = 200;
 
 /**
- * Finds work in the record that no message announced: unfinished sessions of a
- * partition that was just taken, or whose activation a fault ended, and commands
- * whose delivery was lost. Because of it nothing depends on the message bus
- * remembering anything.
+ * Finds work in the record that no message announced: sessions of a partition
+ * that was just taken which have something left to do, sessions whose activation
+ * a fault ended, and commands whose delivery was lost. Because of it nothing
+ * depends on the message bus remembering anything.
+ *
+ * Each of the three goes on by itself, a bounded look at a time and at once as
+ * long as there is more. What cannot be done holds up nothing else: a session
+ * that cannot be loaded is tried again alone, ever more rarely.
  */
 export class Sweeper {
   readonly #parts: SweeperParts;
   readonly #stop = new AbortController();
-  readonly #fresh = new Set<number>();
+  /** Partitions whose sessions with work are still to be taken up: how far that has come. */
+  readonly #fresh = new Map<number, { after: string | undefined }>();
+  /** Partitions whose commands are to be delivered however young they are. */
+  readonly #hasty = new Set<number>();
   readonly #relapses = new Relapses();
-  /** Commands that failed, and when they are tried again (monotonic milliseconds). */
-  readonly #failed = new Map<string, { times: number; at: number }>();
-  #running: Promise<void> | undefined;
-  /** Ends the wait for the next round. */
+  /** Sessions that took no commands. */
+  readonly #rests = new Rests();
+  readonly #loading = new Lanes(TOGETHER);
+  readonly #serving = new Lanes(TOGETHER);
+  /** A session took as many commands as a look gives. */
+  #hasMore = false;
+  #running: Promise<unknown> | undefined;
+  /** Ends the waits for the next looks. */
   #wake = new AbortController();
 
   constructor(parts: SweeperParts) {
@@ -29,13 +50,20 @@ export class Sweeper {
   }
 
   start(): void {
-    this.#running ??= this.#run();
+    this.#running ??= Promise.all([
+      this.#repeat(() => this.#resume()),
+      this.#repeat(() => this.#revive()),
+      this.#repeat(() => this.#redeliver()),
+    ]);
   }
 
-  /** Looks for unfinished sessions of this partition at once. */
+  /** Looks at once for what sessions of this partition have left to do, and for their commands. */
   taken(partition: number): void {
-    this.#fresh.add(partition);
-    this.#wake.abort();
+    this.#fresh.set(partition, { after: undefined });
+    this.#hasty.add(partition);
+    const wake = this.#wake;
+    this.#wake = new AbortController();
+    wake.abort();
   }
 
   /** Sessions whose activation a fault ended not long ago. */
@@ -52,98 +80,168 @@ export class Sweeper {
     this.#stop.abort();
     this.#wake.abort();
     await this.#running;
+    await Promise.all([this.#loading.idle(), this.#serving.idle()]);
   }
 
-  async #run(): Promise<void> {
+  /** `look` tells whether there is more to be seen at once. */
+  async #repeat(look: () => Promise<boolean>): Promise<void> {
+    const { log, runtime, every } = this.#parts;
     while (!this.#stop.signal.aborted) {
-      this.#wake = new AbortController();
+      const { signal } = this.#wake;
+      let hasMore = false;
       try {
-        await this.#resume();
-        await this.#revive();
-        await this.#redeliver();
+        hasMore = await look();
       } catch (error) {
-        this.#parts.log.warn({ error: errorMessage(error) }, "backlog not readable");
+        log.warn({ error: errorMessage(error) }, "backlog not readable");
       }
-      await this.#parts.runtime.delay(this.#parts.every, this.#wake.signal);
+      if (!hasMore) await runtime.delay(every, signal);
     }
   }
 
-  /**
-   * Of partitions just taken: delivers the commands that wait, however young, as somebody waits
-   * for them, and activates what was left unfinished. A failure leaves the partition for the next
-   * round.
-   */
-  async #resume(): Promise<void> {
-    const partitions = [...this.#fresh];
-    if (partitions.length === 0) return;
-    const waitingCommands = await this.#parts.backlog.commands(partitions, 0, this.#parts.limit);
-    await Promise.all(waitingCommands.map((command) => this.#deliver(command)));
-    const ids = await this.#parts.backlog.unfinished(partitions);
-    for (const partition of partitions) this.#fresh.delete(partition);
-    await this.#activateAll(ids, (_id, error) => {
-      if (error === undefined || isElsewhere(error)) return;
-      for (const partition of partitions) this.#fresh.add(partition);
-    });
+  /** Takes up what was left to do in partitions just taken, a page of each at a time. */
+  async #resume(): Promise<boolean> {
+    const looked = [...this.#fresh];
+    if (looked.length === 0) return false;
+    const found = await this.#parts.backlog.openWork(
+      looked.map(([partition, { after }]) => ({ partition, after })),
+    );
+    for (const [partition, place] of looked) {
+      const ids = found.filter((each) => each.partition === partition);
+      // Taken anew meanwhile: from the start.
+      if (this.#fresh.get(partition) !== place) continue;
+      if (ids.length < OPEN_WORK_PAGE) this.#fresh.delete(partition);
+      else place.after = ids.at(-1)?.sessionId;
+    }
+    for (const { sessionId } of found) await this.#load(sessionId);
+    return this.#fresh.size > 0;
   }
 
   /** What such an activation had begun, as a reading, would else wait for the next command. */
-  async #revive(): Promise<void> {
-    const relapses = this.#relapses;
-    await this.#activateAll(relapses.due(this.#parts.runtime.monotonic()), (id, error) => {
-      if (error === undefined) relapses.activated(id);
-      else if (isElsewhere(error)) relapses.forget(id);
-      else this.failed(id);
+  async #revive(): Promise<boolean> {
+    for (const id of this.#relapses.due(this.#parts.runtime.monotonic())) await this.#load(id);
+    return false;
+  }
+
+  /** Begins to activate it; a failure puts back this one alone. */
+  async #load(id: string): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    await this.#loading.begin(id, async () => {
+      try {
+        await this.#parts.activate(id);
+        this.#relapses.activated(id);
+      } catch (error) {
+        if (isElsewhere(error) || isAppError(error, "not_found")) this.#relapses.forget(id);
+        else this.failed(id);
+      }
     });
   }
 
-  async #activateAll(
-    ids: readonly string[],
-    settled: (id: string, error: unknown) => void,
-  ): Promise<void> {
-    const waiting = [...ids];
-    const activateNext = async (): Promise<void> => {
-      for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-        if (this.#stop.signal.aborted) return;
-        await this.#parts.activate(id).then(
-          () => settled(id, undefined),
-          (error: unknown) => settled(id, error),
-        );
-      }
-    };
-    await Promise.all(Array.from({ length: ACTIVATED_TOGETHER }, activateNext));
-  }
-
-  async #redeliver(): Promise<void> {
-    const { backlog, owned, olderThan, limit, runtime } = this.#parts;
-    const partitions = owned();
-    if (partitions.length === 0) return;
-    const now = runtime.monotonic();
-    const found = await backlog.commands(partitions, olderThan, limit);
-    const due = found.filter(({ id }) => (this.#failed.get(id)?.at ?? 0) <= now);
-    await Promise.all(due.map((command) => this.#deliver(command)));
-    const known = new Set(found.map(({ id }) => id));
-    for (const id of this.#failed.keys()) if (!known.has(id)) this.#failed.delete(id);
-  }
-
-  /** What fails is tried again ever more rarely, and said only the first time. */
-  async #deliver(command: BacklogCommand): Promise<void> {
-    const { deliver, log, runtime } = this.#parts;
-    try {
-      await deliver(command);
-      this.#failed.delete(command.id);
-    } catch (error) {
-      const times = (this.#failed.get(command.id)?.times ?? 0) + 1;
-      this.#failed.set(command.id, { times, at: runtime.monotonic() + restAfter(times) });
-      if (times > 1 || (isAppError(error) && error.retryable)) return;
-      const { type } = command.command;
-      log.warn({ command: type, error: errorMessage(error) }, "command refused");
+  /** Goes once through all sessions to which commands wait. */
+  async #redeliver(): Promise<boolean> {
+    const { backlog, owned, olderThan, runtime } = this.#parts;
+    this.#hasMore = false;
+    this.#rests.prune(runtime.monotonic());
+    const hasty = new Set(this.#hasty);
+    this.#hasty.clear();
+    let places = owned().map((partition) => ({
+      partition,
+      after: undefined as string | undefined,
+      olderThan: hasty.has(partition) ? 0 : olderThan,
+    }));
+    while (places.length > 0 && !this.#stop.signal.aborted) {
+      const found = await backlog.queues(places);
+      for (const queue of found) await this.#serve(queue);
+      places = places.flatMap((place) => {
+        const seen = found.filter(({ partition }) => partition === place.partition);
+        return seen.length < QUEUES_PAGE ? [] : [{ ...place, after: seen.at(-1)?.sessionId }];
+      });
     }
+    await this.#served();
+    return this.#hasMore;
+  }
+
+  /** Those that take longer than a look is apart are left to themselves. */
+  async #served(): Promise<void> {
+    const { runtime, every } = this.#parts;
+    const ended = new AbortController();
+    await Promise.race([this.#serving.idle(), runtime.delay(every, ended.signal)]);
+    ended.abort();
+  }
+
+  async #serve({ sessionId, commands }: CommandQueue): Promise<void> {
+    const now = this.#parts.runtime.monotonic();
+    const rests = this.#relapses.rests(sessionId, now) || this.#rests.has(sessionId, now);
+    if (commands.length === 0 || rests) return;
+    await this.#serving.begin(sessionId, () => this.#deliver(sessionId, commands));
+  }
+
+  async #deliver(sessionId: string, commands: readonly BacklogCommand[]): Promise<void> {
+    const { activate, deliver } = this.#parts;
+    try {
+      await activate(sessionId);
+    } catch (error) {
+      return this.#refused(sessionId, [{ id: undefined, error }]);
+    }
+    const settled = await Promise.allSettled(commands.map((command) => deliver(command)));
+    const failures = settled.flatMap((each, at) =>
+      each.status === "rejected" ? [{ id: commands[at]?.id, error: each.reason as unknown }] : [],
+    );
+    if (failures.length > 0) return this.#refused(sessionId, failures);
+    this.#rests.succeeded(sessionId);
+    if (commands.length === QUEUE_HEAD) this.#hasMore = true;
+  }
+
+  /** Faults are counted, command by command; what passes by itself is waited for, ever longer. */
+  async #refused(sessionId: string, failures: readonly Failure[]): Promise<void> {
+    const faults = new Map<string, Failure["id"][]>();
+    for (const { id, error } of failures) {
+      const known = toAppError(error);
+      if (isElsewhere(known)) continue;
+      const reason = reasonOf(known);
+      if (known.retryable || id === undefined) this.#rest(sessionId);
+      if (!known.retryable) faults.set(reason, [...(faults.get(reason) ?? []), id]);
+    }
+    for (const [reason, ids] of faults) await this.#note(sessionId, ids, reason);
+  }
+
+  async #note(sessionId: string, ids: readonly Failure["id"][], reason: string): Promise<void> {
+    const log = this.#parts.log.child({ session_id: sessionId });
+    const named = ids.filter((id) => id !== undefined);
+    const isWhole = named.length < ids.length;
+    try {
+      const parked = await this.#parts.backlog.failed({
+        sessionId,
+        ids: isWhole ? undefined : named,
+        reason,
+      });
+      if (parked.length > 0) log.error({ reason, parked }, "commands parked");
+      else log.warn({ reason, commands: isWhole ? "all" : named }, "commands refused");
+    } catch (error) {
+      this.#rest(sessionId);
+      log.warn({ reason, error: errorMessage(error) }, "refusal of commands not noted");
+    }
+  }
+
+  #rest(sessionId: string): void {
+    this.#rests.failed(sessionId, this.#parts.runtime.monotonic());
   }
 }
 
-/** Another host has it, or it is gone. */
+/** Of a command; without an id: of the session as a whole. */
+interface Failure {
+  id: string | undefined;
+  error: unknown;
+}
+
+/** Another host has it. */
 function isElsewhere(error: unknown): boolean {
-  return isAppError(error, "lease_lost") || isAppError(error, "not_found");
+  return isAppError(error, "lease_lost") || isAppError(error, "stale_epoch");
+}
+
+/** The code, and what went wrong behind it, in one line. */
+function reasonOf({ code, message, cause }: AppError): string {
+  const text = cause === undefined ? message : errorMessage(cause);
+  return `${code}: ${text.replace(/\s+/g, " ")}`.slice(0, MOST_REASON);
 }
 
 export interface SweeperParts {
@@ -153,10 +251,8 @@ export interface SweeperParts {
   deliver(command: BacklogCommand): Promise<unknown>;
   runtime: Runtime;
   log: Log;
-  /** Milliseconds between rounds. */
+  /** Milliseconds between looks that find nothing more. */
   every: number;
   /** Age of a command after which its delivery counts as lost, milliseconds. */
   olderThan: number;
-  /** Commands per round. */
-  limit: number;
 }

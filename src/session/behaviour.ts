@@ -4,6 +4,7 @@ import { decide } from "./decide.ts";
 import { gapDeadline } from "./decide-audio.ts";
 import { lateDeadline } from "./decide-late.ts";
 import type { SessionEvent } from "./event.ts";
+import { hasWork } from "./has-work.ts";
 import { isRepeatable } from "./outside-command.ts";
 import { PATIENCE, type Patience } from "./patience.ts";
 import { SNAPSHOT_VERSION, upgradeSnapshot } from "./snapshot.ts";
@@ -35,6 +36,7 @@ export function createSessionBehaviour(patience: Patience) {
       return { events: turn.events, writes: turn.writes, reply };
     },
     isRepeatable,
+    hasWork,
     deadline: (state: SessionState): Deadline | undefined => deadline(state, patience),
     snapshotVersion: SNAPSHOT_VERSION,
     upgrade: upgradeSnapshot,

@@ -1,17 +1,35 @@
-import { type DatabasePool, sql } from "slonik";
+import { type DatabasePool, type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
-import type { Backlog, BacklogCommand } from "../actor/backlog.ts";
+import {
+  type Backlog,
+  type BacklogCommand,
+  type CommandQueue,
+  type FailedDelivery,
+  MOST_ATTEMPTS,
+  OPEN_WORK_PAGE,
+  type ParkedCommand,
+  type Place,
+  QUEUE_HEAD,
+  QUEUES_PAGE,
+  type QueuePlace,
+  type WorkingSession,
+} from "../actor/backlog.ts";
+import { partitionOf } from "../base/partition.ts";
 import { guarded } from "./store-error.ts";
 
-const commandRow = z.object({
-  id: z.string(),
-  sessionId: z.string(),
-  command: z.object({ type: z.string() }).passthrough(),
-});
+const command = z.object({ type: z.string() }).passthrough();
+const commandRow = z.object({ id: z.string(), sessionId: z.string(), command });
+const workRow = z.object({ partition: z.number(), sessionId: z.string() });
+const queueRow = workRow.extend({ commands: z.array(z.object({ id: z.string(), command })) });
+const parkedRow = z.object({ id: z.string(), type: z.string() });
 
 /** Half of what a mailbox holds. */
 const MOST_AT_ONCE = 500;
+/** Seconds that a command rests at most before it is tried again. */
+const LONGEST_REST = 256;
+const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
+/** What is left to do, by the marks on sessions and the commands in the outbox. */
 export class SessionBacklog implements Backlog {
   readonly #pool: DatabasePool;
 
@@ -19,41 +37,100 @@ export class SessionBacklog implements Backlog {
     this.#pool = pool;
   }
 
-  commands(
-    partitions: readonly number[],
-    olderThan: number,
-    limit: number,
-  ): Promise<BacklogCommand[]> {
+  openWork(places: readonly Place[]): Promise<WorkingSession[]> {
+    const rows = places.map(({ partition, after }) => [partition, after ?? BEFORE_ALL]);
+    return guarded(async () => [
+      ...(await this.#pool.any(sql.type(workRow)`
+        select p.partition, s.id as "sessionId"
+        from ${sql.unnest(rows, ["int2", "uuid"])} as p (partition, after)
+        cross join lateral (
+          select id from sessions
+          where partition = p.partition and id > p.after and has_work
+          order by id limit ${OPEN_WORK_PAGE}
+        ) as s
+        order by 1, 2`)),
+    ]);
+  }
+
+  /** From session to session by the index, however many commands lie between. */
+  queues(places: readonly QueuePlace[]): Promise<CommandQueue[]> {
+    const rows = places.map(({ partition, after, olderThan }) => [
+      partition,
+      after ?? BEFORE_ALL,
+      olderThan,
+    ]);
     return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(commandRow)`
-        select id, session_id as "sessionId", command from outbox
-        where partition = any(${sql.array([...partitions], "int2")})
-          and created_at < now() - ${olderThan} * interval '1 millisecond'
-        order by created_at limit ${limit}`);
-      return [...rows];
+      const found = await this.#pool.any(sql.type(queueRow)`
+        with recursive queues as (
+          select p.partition, p.older_than, 1 as nth, first.session_id
+          from ${sql.unnest(rows, ["int2", "uuid", "float8"])}
+            as p (partition, after, older_than)
+          cross join lateral (${nextQueue(sql.fragment`p.partition`, sql.fragment`p.after`)}) as first
+          union all
+          select q.partition, q.older_than, q.nth + 1, next.session_id
+          from queues q cross join lateral (
+            ${nextQueue(sql.fragment`q.partition`, sql.fragment`q.session_id`)}) as next
+          where q.nth < ${QUEUES_PAGE}
+        )
+        select q.partition, q.session_id as "sessionId", head.commands
+        from queues q cross join lateral (
+          select coalesce(
+            json_agg(json_build_object('id', due.id, 'command', due.command)
+              order by due.not_before, due.id), '[]') as commands
+          from (
+            select o.id, o.command, o.not_before from outbox o
+            where o.partition = q.partition and o.session_id = q.session_id
+              and o.parked_at is null
+              and o.not_before <= now() - q.older_than * interval '1 millisecond'
+            order by o.not_before limit ${QUEUE_HEAD}
+          ) as due
+        ) as head
+        order by 1, 2`);
+      return found.map((queue) => ({
+        ...queue,
+        commands: queue.commands.map((each) => ({ ...each, sessionId: queue.sessionId })),
+      }));
     });
   }
 
   commandsTo(sessionId: string): Promise<BacklogCommand[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(commandRow)`
+    return guarded(async () => [
+      ...(await this.#pool.any(sql.type(commandRow)`
         select id, session_id as "sessionId", command from outbox
-        where session_id = ${sessionId} order by created_at limit ${MOST_AT_ONCE}`);
-      return [...rows];
-    });
+        where partition = ${partitionOf(sessionId)} and session_id = ${sessionId}
+          and parked_at is null
+        order by not_before, id limit ${MOST_AT_ONCE}`)),
+    ]);
   }
 
-  /** Recording or processing, or a late chunk is not transcribed yet. */
-  unfinished(partitions: readonly number[]): Promise<string[]> {
-    return guarded(async () => {
-      const ids = await this.#pool.anyFirst(sql.type(z.object({ id: z.string() }))`
-        select id from sessions
-        where partition = any(${sql.array([...partitions], "int2")})
-          and (status in ('recording', 'processing')
-               or (status in ('completed', 'failed') and exists (
-                 select from chunks where session_id = sessions.id and status = 'processing')))
-        order by id`);
-      return [...ids];
-    });
+  failed({ sessionId, ids, reason }: FailedDelivery): Promise<ParkedCommand[]> {
+    const these =
+      ids === undefined
+        ? sql.fragment``
+        : sql.fragment`and id = any(${sql.array([...ids], "uuid")})`;
+    const isLast = sql.fragment`attempts + 1 >= ${MOST_ATTEMPTS}`;
+    return guarded(async () => [
+      ...(await this.#pool.any(sql.type(parkedRow)`
+        with refused as (
+          update outbox
+          set attempts = attempts + 1,
+              not_before =
+                now() + least(${LONGEST_REST}, power(2, attempts)) * interval '1 second',
+              parked_at = case when ${isLast} then now() end,
+              parked_reason = case when ${isLast} then ${reason} end
+          where partition = ${partitionOf(sessionId)} and session_id = ${sessionId}
+            and parked_at is null ${these}
+          returning id, command ->> 'type' as type, parked_at
+        )
+        select id, type from refused where parked_at is not null`)),
+    ]);
   }
+}
+
+/** The session to which commands wait that comes next in a partition. */
+function nextQueue(partition: FragmentSqlToken, after: FragmentSqlToken): FragmentSqlToken {
+  return sql.fragment`
+    select o.session_id from outbox o
+    where o.partition = ${partition} and o.session_id > ${after} and o.parked_at is null
+    order by o.session_id limit 1`;
 }

@@ -221,7 +221,7 @@ async function markDeleted(
   await tx.query(sql.unsafe`
     update sessions
     set status = 'deleted', title = '', vocabulary = '[]'::jsonb, epoch = ${epoch}, seq = ${seq},
-        stopped_at = coalesce(stopped_at, now()), updated_at = now()
+        has_work = false, stopped_at = coalesce(stopped_at, now()), updated_at = now()
     where id = ${sessionId}`);
   return at;
 }

@@ -23,7 +23,7 @@ type Past = Loaded<SessionState, SessionEvent>;
 /** Null or an object; what is in it was written by `append`. */
 const isJson = (value: unknown): boolean => typeof value === "object";
 
-const takeoverRow = z.object({ epoch: z.number(), seq: z.number() });
+const takeoverRow = z.object({ epoch: z.number(), seq: z.number(), hasWork: z.boolean() });
 const pastRow = z.object({
   now: z.number(),
   snapshot: z.custom<NonNullable<Past["snapshot"]> | null>(isJson),
@@ -59,7 +59,7 @@ export class SessionJournal implements Journal<SessionState, SessionEvent, Sessi
         const taken = await tx.maybeOne(sql.type(takeoverRow)`
           update sessions set epoch = epoch + 1
           where id = ${id} and status <> 'deleted'
-          returning epoch, seq`);
+          returning epoch, seq, has_work as "hasWork"`);
         // A statement of its own, after the row is taken: it sees what was appended until then.
         return taken === null ? undefined : readPast(tx, id, taken, "snapshot");
       }),
@@ -71,7 +71,8 @@ export class SessionJournal implements Journal<SessionState, SessionEvent, Sessi
       this.#pool.transaction(async (tx) => {
         // Nobody appends in between.
         const held = await tx.maybeOne(sql.type(takeoverRow)`
-          select epoch, seq from sessions where id = ${id} and status <> 'deleted' for share`);
+          select epoch, seq, has_work as "hasWork" from sessions
+          where id = ${id} and status <> 'deleted' for share`);
         return held === null ? undefined : readPast(tx, id, held, from);
       }),
     );
@@ -91,7 +92,7 @@ export class SessionJournal implements Journal<SessionState, SessionEvent, Sessi
 async function readPast(
   tx: DatabaseTransactionConnection,
   id: string,
-  { epoch, seq }: z.output<typeof takeoverRow>,
+  taken: z.output<typeof takeoverRow>,
   from: LoadFrom,
 ): Promise<Past> {
   const { snapshot, events, ...past } = await tx.one(sql.type(pastRow)`
@@ -108,7 +109,7 @@ async function readPast(
         where session_id = ${id} and seq > coalesce((select seq from newest), 0)
       ) as events,
       (${knownOutcomes(id)}) as outcomes`);
-  return { epoch, seq, snapshot: snapshot ?? undefined, events: parseEvents(events), ...past };
+  return { ...taken, snapshot: snapshot ?? undefined, events: parseEvents(events), ...past };
 }
 
 /** Times come in seconds, with microseconds. */
@@ -125,7 +126,7 @@ async function appendBatch(
   const { deadline = null } = batch;
   // The time is that after the wait for the row.
   const passed = await tx.maybeOne(sql.type(passedRow)`
-    with fence as (${batch.events.length === 0 ? lockFence(batch) : moveFence(batch)}
+    with fence as (${changesRow(batch) ? moveFence(batch) : lockFence(batch)}
     ), told as (${insertEvents(batch)}
     ), finished as (
       delete from outbox
@@ -159,9 +160,22 @@ function lockFence(batch: SessionBatch): FragmentSqlToken {
   return sql.fragment`select id from sessions where ${asKnown(batch)} for update`;
 }
 
+function changesRow({ events, hasWork }: SessionBatch): boolean {
+  return events.length > 0 || hasWork !== undefined;
+}
+
 function moveFence(batch: SessionBatch): FragmentSqlToken {
+  const seq = seqAfter(batch);
+  const changed = [
+    ...(batch.events.length === 0
+      ? []
+      : [sql.fragment`seq = ${seq}`, sql.fragment`updated_at = now()`]),
+    ...(batch.hasWork === undefined
+      ? []
+      : [sql.fragment`has_work = ${batch.hasWork}`, sql.fragment`work_seq = ${seq}`]),
+  ];
   return sql.fragment`
-    update sessions set seq = ${seqAfter(batch)}, updated_at = now()
+    update sessions set ${sql.join(changed, sql.fragment`, `)}
     where ${asKnown(batch)} returning id`;
 }
 

@@ -54,7 +54,7 @@ export async function measureActors(scale: BenchScale): Promise<BenchRow[]> {
 }
 
 async function turnsPerSecond(ms: number): Promise<number> {
-  const fresh = { epoch: 1, seq: 0, snapshot: undefined, events: [], outcomes: [] };
+  const fresh = { epoch: 1, seq: 0, hasWork: true, snapshot: undefined, events: [], outcomes: [] };
   const load = async () => ({ now: Date.now(), ...fresh });
   const journal: Record = {
     activate: load,

@@ -18,6 +18,7 @@ interface Log<S, E, W> {
   epochs: number[];
   writes: W[];
   finished: Set<string>;
+  hasWork: boolean;
   outcomes: CommandOutcome[];
   /** By version. */
   snapshots: Map<number, { seq: number; version: number; state: S }>;
@@ -49,6 +50,7 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
       epochs: [],
       writes: [],
       finished: new Set(),
+      hasWork: true,
       outcomes: [],
       snapshots: new Map(),
     });
@@ -88,6 +90,7 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
       now: this.#now(),
       epoch: log.epoch,
       seq: log.events.length,
+      hasWork: log.hasWork,
       snapshot,
       events: log.events.slice(snapshot?.seq ?? 0),
       outcomes: log.outcomes,
@@ -110,6 +113,7 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
     log.epochs.push(...copy.events.map(() => copy.epoch));
     log.writes.push(...copy.writes);
     for (const id of copy.commandIds) log.finished.add(id);
+    log.hasWork = copy.hasWork ?? (log.hasWork || copy.events.length > 0);
     const known = new Set(log.outcomes.map(({ commandId }) => commandId));
     log.outcomes.push(...copy.outcomes.filter(({ commandId }) => !known.has(commandId)));
     if (copy.snapshot !== undefined) this.#keep(log, copy.snapshot);

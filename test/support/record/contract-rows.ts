@@ -10,7 +10,7 @@ const CHANCE: Partial<Record<TableName, readonly string[]>> = {
   outbox: ["id"],
 };
 
-const TIME = /(^at|_at)$/;
+const TIME = /(^at|_at|^not_before)$/;
 const JSON_COLUMNS = new Set([
   ..."payload state words outcome command data detail settings removed vocabulary".split(" "),
   ..."broken_spans telemetry event_types".split(" "),

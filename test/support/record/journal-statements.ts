@@ -92,12 +92,15 @@ export async function passFence(
   t: RecordTables,
   batch: SessionBatch,
 ): Promise<{ now: number; tooLate: boolean } | undefined> {
-  const { id, epoch, expectedSeq, events, commandIds, deadline } = batch;
+  const { id, epoch, expectedSeq, events, commandIds, deadline, hasWork } = batch;
   const seq = expectedSeq + events.length;
+  const told = events.length === 0 ? {} : { seq, updated_at: s.now };
+  // Events that come without it leave work open: a trigger sees to that.
+  const work = hasWork === undefined ? { has_work: true } : { has_work: hasWork, work_seq: seq };
   const passed =
-    events.length === 0
+    events.length === 0 && hasWork === undefined
       ? await s.lock(t.sessions, id, "update", asKnown(batch))
-      : await s.update(t.sessions, id, () => ({ seq, updated_at: s.now }), asKnown(batch));
+      : await s.update(t.sessions, id, () => ({ ...told, ...work }), asKnown(batch));
   if (passed === undefined) return undefined;
   const now = s.clock;
   for (const event of events) {

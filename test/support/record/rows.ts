@@ -14,6 +14,8 @@ export interface SessionRow {
   partition: number;
   epoch: number;
   seq: number;
+  has_work: boolean;
+  work_seq: number;
   last_chunk_sequence: number | null;
   started_at: number;
   stopped_at: number | null;
@@ -142,6 +144,10 @@ export interface OutboxTableRow {
   partition: number;
   command: string;
   created_at: number;
+  attempts: number;
+  not_before: number;
+  parked_at: number | null;
+  parked_reason: string | null;
 }
 
 export interface OutcomeRow {

@@ -19,7 +19,7 @@ const SOURCES: Readonly<Record<TableName, Source>> = {
     columns: [
       ..."id workspace_id owner_id device_id job_id title language vocabulary status".split(" "),
       ..."partition epoch seq last_chunk_sequence started_at stopped_at completed_at".split(" "),
-      ..."updated_at stop_reason".split(" "),
+      ..."updated_at stop_reason has_work work_seq".split(" "),
     ],
   },
   chunks: {
@@ -82,7 +82,10 @@ const SOURCES: Readonly<Record<TableName, Source>> = {
   outbox: {
     table: "outbox",
     group: session,
-    columns: "id session_id partition command created_at".split(" "),
+    columns: [
+      ..."id session_id partition command created_at attempts not_before".split(" "),
+      ..."parked_at parked_reason".split(" "),
+    ],
   },
   outcomes: {
     table: "command_outcomes",

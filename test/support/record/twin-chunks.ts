@@ -68,6 +68,10 @@ export async function writeOutbox(s: Statement, t: RecordTables, row: OutboxRow)
     partition: row.partition,
     command: JSON.stringify(row.command),
     created_at: s.now,
+    attempts: 0,
+    not_before: s.now,
+    parked_at: null,
+    parked_reason: null,
   });
 }
 

@@ -1,4 +1,17 @@
-import type { Backlog, BacklogCommand } from "../../../src/actor/backlog.ts";
+import {
+  type Backlog,
+  type BacklogCommand,
+  type CommandQueue,
+  type FailedDelivery,
+  MOST_ATTEMPTS,
+  OPEN_WORK_PAGE,
+  type ParkedCommand,
+  type Place,
+  QUEUE_HEAD,
+  QUEUES_PAGE,
+  type QueuePlace,
+  type WorkingSession,
+} from "../../../src/actor/backlog.ts";
 import type { CommandFate, CommandRecord } from "../../../src/actor/command-record.ts";
 import type { Appended, Journal, LoadFrom, Recorded } from "../../../src/actor/journal.ts";
 import type { Outcome } from "../../../src/actor/outcomes.ts";
@@ -26,6 +39,7 @@ import { projectEvents } from "./projections.ts";
 import type { Conversation, RecordClient } from "./record-client.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { Statement } from "./statement.ts";
+import type { OutboxTableRow } from "./rows.ts";
 
 export interface TwinParts {
   client: RecordClient;
@@ -57,8 +71,8 @@ export class TwinJournal implements Journal<SessionState, SessionEvent, SessionW
         ),
       );
       if (taken === undefined) return undefined;
-      const { epoch, seq } = taken;
-      return { epoch, seq, ...(await tx.run((s) => readPast(s, t, id, "snapshot"))) };
+      const { epoch, seq, has_work: hasWork } = taken;
+      return { epoch, seq, hasWork, ...(await tx.run((s) => readPast(s, t, id, "snapshot"))) };
     });
   }
 
@@ -69,8 +83,8 @@ export class TwinJournal implements Journal<SessionState, SessionEvent, SessionW
         s.lock(t.sessions, id, "share", ({ status }) => status !== "deleted"),
       );
       if (held === undefined) return undefined;
-      const { epoch, seq } = held;
-      return { epoch, seq, ...(await tx.run((s) => readPast(s, t, id, from))) };
+      const { epoch, seq, has_work: hasWork } = held;
+      return { epoch, seq, hasWork, ...(await tx.run((s) => readPast(s, t, id, from))) };
     });
   }
 
@@ -208,19 +222,41 @@ export class TwinBacklog implements Backlog {
     this.#parts = parts;
   }
 
-  commands(
-    partitions: readonly number[],
-    olderThan: number,
-    limit: number,
-  ): Promise<BacklogCommand[]> {
+  openWork(places: readonly Place[]): Promise<WorkingSession[]> {
     const { client, t } = this.#parts;
     return client.query((s) =>
-      s
-        .all(t.outbox)
-        .filter((row) => partitions.includes(row.partition) && row.created_at < s.now - olderThan)
-        .sort((a, b) => a.created_at - b.created_at)
-        .slice(0, limit)
-        .map(toCommand),
+      places.flatMap(({ partition, after = "" }) =>
+        s
+          .all(t.sessions)
+          .filter((row) => row.partition === partition && row.has_work && row.id > after)
+          .map(({ id }) => ({ partition, sessionId: id }))
+          .sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))
+          .slice(0, OPEN_WORK_PAGE),
+      ),
+    );
+  }
+
+  queues(places: readonly QueuePlace[]): Promise<CommandQueue[]> {
+    const { client, t } = this.#parts;
+    return client.query((s) =>
+      places.flatMap(({ partition, after = "", olderThan }) => {
+        const waiting = s
+          .all(t.outbox)
+          .filter((row) => row.partition === partition && row.parked_at === null);
+        const sessions = [...new Set(waiting.map((row) => row.session_id))]
+          .filter((id) => id > after)
+          .sort()
+          .slice(0, QUEUES_PAGE);
+        return sessions.map((sessionId) => ({
+          partition,
+          sessionId,
+          commands: waiting
+            .filter((row) => row.session_id === sessionId && row.not_before <= s.now - olderThan)
+            .sort(byTime)
+            .slice(0, QUEUE_HEAD)
+            .map(toCommand),
+        }));
+      }),
     );
   }
 
@@ -229,26 +265,43 @@ export class TwinBacklog implements Backlog {
     return client.query((s) =>
       s
         .all(t.outbox, sessionId)
-        .sort((a, b) => a.created_at - b.created_at)
+        .filter((row) => row.parked_at === null)
+        .sort(byTime)
         .slice(0, 500)
         .map(toCommand),
     );
   }
 
-  unfinished(partitions: readonly number[]): Promise<string[]> {
+  failed({ sessionId, ids, reason }: FailedDelivery): Promise<ParkedCommand[]> {
     const { client, t } = this.#parts;
-    return client.query((s) =>
-      s
-        .all(t.sessions)
-        .filter(({ id, partition, status }) => {
-          if (!partitions.includes(partition) || status === "deleted") return false;
-          if (status === "recording" || status === "processing") return true;
-          return s.all(t.chunks, id).some((chunk) => chunk.status === "processing");
-        })
-        .map(({ id }) => id)
-        .sort(),
-    );
+    return client.query(async (s) => {
+      const parked: ParkedCommand[] = [];
+      for (const { id } of s.all(t.outbox, sessionId)) {
+        if (ids !== undefined && !ids.includes(id)) continue;
+        const row = await s.update(
+          t.outbox,
+          id,
+          ({ attempts }) => {
+            const isLast = attempts + 1 >= MOST_ATTEMPTS;
+            return {
+              attempts: attempts + 1,
+              not_before: s.now + Math.min(256, 2 ** attempts) * 1_000,
+              parked_at: isLast ? s.now : null,
+              parked_reason: isLast ? reason : null,
+            };
+          },
+          (each) => each.parked_at === null,
+        );
+        if (row?.parked_at === undefined || row.parked_at === null) continue;
+        parked.push({ id, type: toCommand(row).command.type });
+      }
+      return parked;
+    });
   }
+}
+
+function byTime(a: OutboxTableRow, b: OutboxTableRow): number {
+  return a.not_before - b.not_before || (a.id < b.id ? -1 : 1);
 }
 
 function toCommand(row: { id: string; session_id: string; command: string }): BacklogCommand {

@@ -125,6 +125,8 @@ function toRow(session: NewSession, now: number): SessionRow {
     partition: partitionOf(session.id),
     epoch: 0,
     seq: 0,
+    has_work: true,
+    work_seq: 0,
     last_chunk_sequence: null,
     started_at: now,
     stopped_at: null,

@@ -20,6 +20,7 @@ const adding: Behaviour<State, number, Write, number> = {
     state.sum += command;
     return { events: [command], writes: [], reply: state.sum };
   },
+  hasWork: () => false,
   isRepeatable: (command) => command !== 7,
   deadline: () => undefined,
   snapshotVersion: 1,

@@ -29,6 +29,7 @@ const walking: Behaviour<State, "step", never, "step"> = {
     state.steps += 1;
     return { events: ["step"], writes: [], reply: state.steps };
   },
+  hasWork: () => true,
   isRepeatable: () => true,
   deadline: () => undefined,
   snapshotVersion: 1,
@@ -89,10 +90,16 @@ class Host {
     });
     this.sweeper = new Sweeper({
       backlog: {
-        commands: async () => [],
+        openWork: async (places) =>
+          places.flatMap(({ partition }) =>
+            SESSIONS.filter((id) => partitionOf(id) === partition).map((sessionId) => ({
+              partition,
+              sessionId,
+            })),
+          ),
+        queues: async () => [],
         commandsTo: async () => [],
-        unfinished: async (partitions) =>
-          SESSIONS.filter((id) => partitions.includes(partitionOf(id))),
+        failed: async () => [],
       },
       owned: () => this.actors.owned,
       activate: (id) => this.actors.activate(id),
@@ -101,7 +108,6 @@ class Host {
       log: silentLog,
       every: 1_000,
       olderThan: 2_000,
-      limit: 500,
     });
   }
 

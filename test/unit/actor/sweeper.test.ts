@@ -24,6 +24,7 @@ const walking: Behaviour<State, "step", never, "step"> = {
     state.steps += 1;
     return { events: ["step"], writes: [], reply: state.steps };
   },
+  hasWork: ({ steps }) => steps < 5,
   isRepeatable: () => true,
   deadline: () => undefined,
   snapshotVersion: 1,
@@ -77,16 +78,17 @@ describe("sweeper: an activation that a fault ended", () => {
     host.own(partitionOf(ACTOR));
     sweeper = new Sweeper({
       backlog: {
-        commands: async () => [],
+        openWork: async () => [],
+        queues: async () => [],
         commandsTo: async () => [],
-        unfinished: async () => [],
+        failed: async () => [],
       },
       owned: () => host.owned,
       activate: (id) => host.activate(id),
       deliver: async () => {},
       runtime: systemRuntime,
       log: silentLog,
-      ...{ every: 5, olderThan: 0, limit: 10 },
+      ...{ every: 5, olderThan: 0 },
     });
     sweeper.start();
     await host.activate(ACTOR);
