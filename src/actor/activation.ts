@@ -340,8 +340,11 @@ export class Activation<S, E, W, C> {
     const timer = this.#timer;
     try {
       const outstanding = (await this.#parts.outstanding?.(this.id)) ?? [];
-      // One that is refused is none of the deadline's business.
-      await Promise.allSettled(outstanding.map((each) => this.ask(each.command, each.id)));
+      const asked = outstanding.map((each) => this.ask(each.command, each.id));
+      for (const each of await Promise.allSettled(asked)) {
+        // One that is refused for good is none of the deadline's business.
+        if (each.status === "rejected" && isPassing(each.reason)) throw each.reason;
+      }
       command = (await this.#parts.informed?.(this.id, command)) ?? command;
     } catch (error) {
       this.#log.warn({ error: toAppError(error).message }, "deadline put off");
@@ -354,6 +357,11 @@ export class Activation<S, E, W, C> {
     this.#sent = { command: JSON.stringify(deadline.command), restsUntil };
     this.tell(command);
   }
+}
+
+/** What was refused, as too much waited, may be what the deadline is about. */
+function isPassing(error: unknown): boolean {
+  return isAppError(error) && error.retryable;
 }
 
 export interface ActivationParts<S, E, W, C> {

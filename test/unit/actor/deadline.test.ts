@@ -27,7 +27,7 @@ describe("deadline of an actor", () => {
   const open: { stop(): Promise<void> }[] = [];
   afterEach(() => Promise.all(open.splice(0).map((each) => each.stop())));
 
-  async function activate(outstanding: Outstanding) {
+  async function activate(outstanding: Outstanding, mailboxCapacity = 100) {
     const activation = new Activation<SessionState, SessionEvent, SessionWrite, SessionCommand>(
       ID,
       {
@@ -41,7 +41,7 @@ describe("deadline of an actor", () => {
         }),
         runtime: runtimeBy({ now: () => now, monotonic: () => now }),
         log: silentLog,
-        mailboxCapacity: 100,
+        mailboxCapacity,
         batchSize: 10,
         snapshotEvery: 100,
         appendAttempts: 1,
@@ -92,6 +92,18 @@ describe("deadline of an actor", () => {
     });
     await until(() => asked === 2, "a second question");
     isAway = false;
+    await until(() => types().filter((type) => type === "ChunkPlaced").length === 2, "both chunks");
+    expect(types()).not.toContain("GapDeclared");
+  });
+
+  it("deadline: nothing is declared missing while stored audio finds no room", async () => {
+    await late();
+    // Four lost commands for a mailbox of two: the chunk is among those refused at first.
+    const lost = [chunk(5), chunk(4), chunk(3), chunk(0)];
+    await activate(async () => {
+      const left = lost.map((command, n) => ({ id: `l${n}`, command }));
+      return left.filter(({ id }) => !journal.read(ID).finished.has(id));
+    }, 2);
     await until(() => types().filter((type) => type === "ChunkPlaced").length === 2, "both chunks");
     expect(types()).not.toContain("GapDeclared");
   });
