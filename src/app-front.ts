@@ -31,6 +31,7 @@ import { DeviceStore } from "./store/devices.ts";
 import { PostgresElevations } from "./store/elevations.ts";
 import { PostgresIdempotencyBook } from "./store/idempotency.ts";
 import { PostgresTranscriptionJobs } from "./store/jobs.ts";
+import { PostgresParkedCommands } from "./store/parked-commands.ts";
 import { PostgresRedoSettings } from "./store/redo-settings.ts";
 import { PostgresSegmentEdits } from "./store/segment-edits.ts";
 import { PostgresSegments } from "./store/segments.ts";
@@ -188,6 +189,7 @@ function createAccountPorts(
       log: audit,
       revocations,
       cursorKey,
+      parked: new PostgresParkedCommands(pool),
       ...createOverviewPorts(context),
     },
     workspaces: {

@@ -2,16 +2,20 @@ import type { SessionsRole } from "./app-sessions.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
 import type { QueueOwner } from "./base/queue-metrics.ts";
 import { type Figure, OpsMetrics } from "./ops-metrics.ts";
+import type { OutboxBacklog } from "./store/outbox-backlog.ts";
 
 /** What the operations port of this process tells. */
 export function createMetrics(
   { queues, shared }: AppContext,
-  sessions: SessionsRole | undefined,
+  { sessions, outbox }: { sessions: SessionsRole | undefined; outbox: OutboxBacklog },
   more: readonly Figure[],
 ): OpsMetrics {
   queues.add(connectionsOf(shared));
   queues.add(shared.commands);
-  return new OpsMetrics([...createFigures(shared, sessions), ...more], queues);
+  return new OpsMetrics(
+    [...createFigures(shared, sessions), ...parkedFigures(outbox), ...more],
+    queues,
+  );
 }
 
 /** Who waits for a connection is told in a figure of its own: the pool gives up after 5 s. */
@@ -22,6 +26,22 @@ function connectionsOf({ pool, poolSize }: Shared): QueueOwner {
       return [{ queue: "database_connections", length, limit: poolSize, refused: 0 }];
     },
   };
+}
+
+/** Of the whole service, in each process: an alert takes the highest. */
+function parkedFigures(outbox: OutboxBacklog): Figure[] {
+  return [
+    {
+      name: "voice_outbox_parked",
+      help: "Commands to sessions that failed so often that they are tried no more",
+      read: () => outbox.parked.count,
+    },
+    {
+      name: "voice_outbox_parked_oldest_seconds",
+      help: "Time since the first of them was put aside; 0 when there is none",
+      read: () => outbox.parked.oldestSeconds,
+    },
+  ];
 }
 
 function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figure[] {

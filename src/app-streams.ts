@@ -28,7 +28,7 @@ export function createSealer({ log, shared }: AppContext, notifier: CommandNotif
 }
 
 /** Looks at the outbox for as long as the process runs. */
-export function startBacklog({ shared, log, stack, queues }: AppContext): UploadBacklog {
+export function startBacklog({ shared, log, stack, queues }: AppContext): OutboxBacklog {
   const backlog = new OutboxBacklog(shared.pool, log, MAX_OUTBOX);
   backlog.start();
   stack.push("outbox watch", () => backlog.stop());

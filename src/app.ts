@@ -69,7 +69,7 @@ async function startParts(
   // One for both ways in: a session takes audio from one connection at a time.
   const streams = createAudioStreams(context, createNotifier(shared), backlog);
   const rpc = await startRpc(context, streams);
-  const metrics = createMetrics(context, sessions, rpc.figures);
+  const metrics = createMetrics(context, { sessions, outbox: backlog }, rpc.figures);
   const ops = new OpsServer({ metrics, ready: readiness(healthPorts(context)) });
   const opsPort = await listenOn("OPS_PORT", config.opsPort, (port) =>
     ops.start(config.host, port),

@@ -60,6 +60,14 @@ const queuesSchema = Type.Object({
     count,
     oldest_age_ms: Type.Optional(count),
   }),
+  parked: Type.Object(
+    {
+      count,
+      oldest_age_ms: Type.Optional(count),
+      session_ids: Type.Array(Type.String(), { description: "Up to ten, the latest first" }),
+    },
+    { description: "Commands that failed so often that they are tried no more" },
+  ),
   jobs: Type.Array(
     Type.Object({
       kind: Type.Union(JOB_KINDS.map((kind) => Type.Literal(kind))),
@@ -173,13 +181,18 @@ function presentWorker(worker: WorkerRecord): Static<typeof workerSchema> {
 }
 
 function presentQueues(
-  { outbox, jobs, chunksPending, webhooksDue }: QueueRecord,
+  { outbox, parked, jobs, chunksPending, webhooksDue }: QueueRecord,
   now: number,
 ): Static<typeof queuesSchema> {
-  const { count: waiting, oldestAt } = outbox;
-  const age = oldestAt === undefined ? {} : { oldest_age_ms: Math.max(0, now - oldestAt) };
+  const age = (oldestAt: number | undefined) =>
+    oldestAt === undefined ? {} : { oldest_age_ms: Math.max(0, now - oldestAt) };
   return {
-    outbox: { count: waiting, ...age },
+    outbox: { count: outbox.count, ...age(outbox.oldestAt) },
+    parked: {
+      count: parked.count,
+      ...age(parked.oldestAt),
+      session_ids: parked.sessionIds,
+    },
     jobs: JOB_KINDS.map((kind) => {
       const known = jobs.find((each) => each.kind === kind);
       return { kind, queued: known?.queued ?? 0, running: known?.running ?? 0 };

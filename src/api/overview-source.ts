@@ -24,6 +24,8 @@ export interface WorkerRecord {
 export interface QueueRecord {
   /** Commands on their way to sessions. */
   outbox: { count: number; oldestAt?: number | undefined };
+  /** Of them, those that are tried no more, and some of their sessions, those parked last first. */
+  parked: { count: number; oldestAt?: number | undefined; sessionIds: string[] };
   jobs: { kind: string; queued: number; running: number }[];
   /** Stored chunks of unfinished sessions whose words are still to come. */
   chunksPending: number;

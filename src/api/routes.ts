@@ -1,5 +1,6 @@
 import { type AuditPorts, auditRoutes } from "./admin-audit.ts";
 import { type ElevationPorts, elevationRoutes } from "./admin-elevation.ts";
+import { type OutboxPorts, outboxRoutes } from "./admin-outbox.ts";
 import { type OverviewPorts, overviewRoutes } from "./admin-overview.ts";
 import { type AuthPorts, authRoutes } from "./auth.ts";
 import { type GuestPorts, guestRoutes } from "./auth-guest.ts";
@@ -58,7 +59,7 @@ export interface ApiPorts {
   auth: AuthPorts & GuestPorts & LiveTicketPorts & MagicLinkPorts & OAuthPorts & PasswordPorts;
   serviceKeys: ServiceKeyPorts;
   users: UserPorts & UserAccessPorts & UserErasePorts & UserEditPorts;
-  admin: ElevationPorts & AuditPorts & OverviewPorts;
+  admin: ElevationPorts & AuditPorts & OutboxPorts & OverviewPorts;
   workspaces: WorkspacePorts & WorkspaceMemberPorts & WorkspaceEditPorts;
   workshops: WorkshopPorts & CharacterPorts;
   webhooks: WebhookPorts & WebhookDeliveryPorts;
@@ -106,6 +107,7 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...elevationRoutes(ports.admin),
     ...auditRoutes(ports.admin),
     ...overviewRoutes(ports.admin),
+    ...outboxRoutes(ports.admin),
     ...workspaceRoutes(workspaces),
     ...workspaceMemberRoutes(workspaces),
     ...workspaceEditRoutes(workspaces),

@@ -37,6 +37,8 @@ export const AUDIT_KINDS = [
   "webhook_created",
   "webhook_changed",
   "webhook_deleted",
+  "command_retried",
+  "command_dropped",
 ] as const;
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];

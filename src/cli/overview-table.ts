@@ -54,10 +54,13 @@ function workerRows({ workers }: Overview): string[] {
 }
 
 function queueRows({ queues }: Overview): string[] {
-  const { outbox, jobs } = queues;
-  const age = outbox.oldest_age_ms === undefined ? "" : span(outbox.oldest_age_ms);
+  const { outbox, parked, jobs } = queues;
+  const age = (ms: number | undefined) => (ms === undefined ? "" : span(ms));
   const cells = [
-    ["commands", String(outbox.count), "", age],
+    ["commands", String(outbox.count), "", age(outbox.oldest_age_ms)],
+    ...(parked.count > 0
+      ? [["parked", String(parked.count), "", age(parked.oldest_age_ms), "voice outbox list"]]
+      : []),
     ["chunks", String(queues.chunks_pending), "", ""],
     ...jobs.map(({ kind, queued, running }) => [kind, String(queued), String(running), ""]),
     ["webhooks", String(queues.webhook_deliveries_due), "", ""],
@@ -108,7 +111,7 @@ function span(ms: number): string {
 function emphasise(row: string, paint: Paint): string {
   if (/^WARNING /.test(row)) return paint("31", row);
   if (/^[A-Z]+ /.test(row)) return paint("1", row);
-  if (/ (silent|backing_off)( |$)/.test(row)) return paint("31", row);
+  if (/ (silent|backing_off)( |$)|^parked /.test(row)) return paint("31", row);
   if (/ (leaving|draining|full)( |$)/.test(row)) return paint("33", row);
   return row;
 }

@@ -7,6 +7,7 @@ import { addDevice } from "./commands/device-simulate.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLogin } from "./commands/login.ts";
+import { addOutbox } from "./commands/outbox.ts";
 import { addTail } from "./commands/tail.ts";
 import { addTop } from "./commands/top.ts";
 
@@ -27,6 +28,7 @@ export function buildProgram(context: CommandContext): Command {
   addTail(program, context);
   addDemo(program, context);
   addTop(program, context);
+  addOutbox(program, context);
   addAudit(program, context);
   addDoctor(program, context);
   addKeys(program, context);

@@ -12,11 +12,16 @@ import { guarded } from "./store-error.ts";
 const EVERY_MS = 2_000;
 const RETRY_AFTER = 5;
 
-const countRow = z.object({ count: z.number() });
+const lengthsRow = z.object({
+  waiting: z.number(),
+  parked: z.number(),
+  oldestParkedSeconds: z.number(),
+});
 
 /**
  * How many committed commands no actor has carried out yet, looked at every 2 s.
  * Devices keep what is refused, so beyond the limit their memory is the queue.
+ * Those that were parked keep nobody from sending more.
  */
 export class OutboxBacklog implements UploadBacklog, QueueOwner {
   readonly #pool: DatabasePool;
@@ -24,7 +29,7 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
   readonly #limit: number;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
-  #length = 0;
+  #lengths = { waiting: 0, parked: 0, oldestParkedSeconds: 0 };
   #refused = 0;
 
   constructor(pool: DatabasePool, log: Log, limit: number) {
@@ -43,11 +48,24 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
   }
 
   get queues(): readonly QueueFigures[] {
-    return [{ queue: "outbox", length: this.#length, limit: this.#limit, refused: this.#refused }];
+    return [
+      {
+        queue: "outbox",
+        length: this.#lengths.waiting,
+        limit: this.#limit,
+        refused: this.#refused,
+      },
+    ];
+  }
+
+  /** Commands that are tried no more; counted up to the limit. */
+  get parked(): { count: number; oldestSeconds: number } {
+    const { parked: count, oldestParkedSeconds: oldestSeconds } = this.#lengths;
+    return { count, oldestSeconds };
   }
 
   check(): void {
-    if (this.#length <= this.#limit) return;
+    if (this.#lengths.waiting <= this.#limit) return;
     this.#refused += 1;
     throw new AppError("overloaded", "More audio came than can be worked off. Please wait.", {
       retryAfter: RETRY_AFTER,
@@ -58,7 +76,7 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
     const trouble = new TroubleLog(this.#log, "outbox not readable", systemClock);
     while (!this.#stop.signal.aborted) {
       try {
-        this.#length = await this.#count();
+        this.#lengths = await this.#count();
         trouble.worked();
       } catch (error) {
         trouble.failed(error);
@@ -67,12 +85,22 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
     }
   }
 
-  /** Counts no further than matters. */
-  #count(): Promise<number> {
+  /** Counts no further than matters; in the order of an index, which is all that it reads. */
+  #count(): Promise<z.output<typeof lengthsRow>> {
+    const most = this.#limit + 1;
     return guarded(() =>
-      this.#pool.oneFirst(sql.type(countRow)`
-        select count(*)::int as count
-        from (select 1 from outbox limit ${this.#limit + 1}) as waiting`),
+      this.#pool.one(sql.type(lengthsRow)`
+        select
+          (select count(*)::int from (
+            select from outbox where parked_at is null
+            order by partition, session_id, not_before limit ${most}) as w) as waiting,
+          (select count(*)::int from (
+            select from outbox where parked_at is not null order by id limit ${most}) as p
+          ) as parked,
+          coalesce((
+            select extract(epoch from now() - parked_at) from outbox
+            where parked_at is not null order by parked_at limit 1), 0)::float8
+            as "oldestParkedSeconds"`),
     );
   }
 }

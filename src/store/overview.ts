@@ -4,7 +4,10 @@ import type { LiveSessionRecord, OverviewSource, QueueRecord } from "../api/over
 import { optionalColumn } from "./optional-column.ts";
 import { guarded } from "./store-error.ts";
 
+const SESSIONS_NAMED = 10;
+
 const outboxRow = z.object({ count: z.number(), oldestAt: optionalColumn(z.number()) });
+const parkedRow = outboxRow.extend({ sessionIds: z.array(z.string()) });
 const jobsRow = z.object({ kind: z.string(), queued: z.number(), running: z.number() });
 const countRow = z.object({ count: z.number() });
 const partitionRow = z.object({ partition: z.number(), count: z.number() });
@@ -30,7 +33,14 @@ export class PostgresOverview implements OverviewSource {
   queues(): Promise<QueueRecord> {
     return guarded(async () => {
       const outbox = await this.#pool.one(sql.type(outboxRow)`
-        select count(*)::int as count, min(created_at) as "oldestAt" from outbox`);
+        select count(*)::int as count, min(created_at) as "oldestAt"
+        from outbox where parked_at is null`);
+      const parked = await this.#pool.one(sql.type(parkedRow)`
+        select count(*)::int as count, min(parked_at) as "oldestAt", array(
+            select session_id from outbox where parked_at is not null
+            group by session_id order by max(parked_at) desc limit ${SESSIONS_NAMED}
+          ) as "sessionIds"
+        from outbox where parked_at is not null`);
       const jobs = await this.#pool.any(sql.type(jobsRow)`
         select kind,
           count(*) filter (where status = 'queued')::int as queued,
@@ -44,7 +54,7 @@ export class PostgresOverview implements OverviewSource {
         select count(*)::int as count
         from webhook_deliveries d join webhooks w on w.id = d.webhook_id
         where d.status = 'pending' and d.next_attempt_at <= now() and w.enabled`);
-      return { outbox, jobs: [...jobs], chunksPending, webhooksDue };
+      return { outbox, parked, jobs: [...jobs], chunksPending, webhooksDue };
     });
   }
 

@@ -50,6 +50,7 @@ describe("overview", () => {
       workers: [],
       queues: {
         outbox: { count: 0 },
+        parked: { count: 0, session_ids: [] },
         jobs: [
           { kind: "transcription", queued: 0, running: 0 },
           { kind: "summarisation", queued: 0, running: 0 },

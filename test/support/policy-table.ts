@@ -113,6 +113,9 @@ export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   elevateContent: [admins()],
   endContentElevation: [thing(ADMINS, { roles: "admins", ...ask({ spends: "itself" }) })],
   getOverview: [admins()],
+  listParkedCommands: [admins()],
+  retryParkedCommands: [admins()],
+  dropParkedCommands: [admins()],
   listAudit: [admins()],
   verifyAudit: [admins()],
 

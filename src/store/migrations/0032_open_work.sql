@@ -45,6 +45,7 @@ create index outbox_waiting on outbox (partition, session_id, not_before)
   where parked_at is null;
 create index outbox_session on outbox (session_id);
 create index outbox_parked on outbox (id) where parked_at is not null;
+create index outbox_parked_since on outbox (parked_at) where parked_at is not null;
 -- Ids are in the order of time.
 drop index outbox_due;
 alter table outbox drop column published_at;

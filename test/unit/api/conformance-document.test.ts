@@ -52,6 +52,9 @@ get /admin/jobs/transcriptions
 get /admin/jobs/summarisations
 delete /admin/content-elevate/{elevation_id}
 get /admin/overview
+get /admin/outbox
+post /admin/outbox/retry
+post /admin/outbox/drop
 get /admin/audit
 get /admin/audit/verify
 get /api-keys

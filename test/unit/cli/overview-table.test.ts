@@ -26,6 +26,7 @@ const overview: Overview = {
   ],
   queues: {
     outbox: { count: 3, oldest_age_ms: 1_500 },
+    parked: { count: 2, oldest_age_ms: 95_000, session_ids: ["session-1"] },
     jobs: [{ kind: "transcription", queued: 1, running: 2 }],
     chunks_pending: 5,
     webhook_deliveries_due: 0,
@@ -56,6 +57,7 @@ describe("overview table", () => {
       "",
       "QUEUE          WAITING  RUNNING  LAG",
       "commands       3                 1.5 s",
+      "parked         2                 1 min 35 s  voice outbox list",
       "chunks         5",
       "transcription  1        2",
       "webhooks       0",

@@ -1,0 +1,159 @@
+import { createInterface } from "node:readline/promises";
+import type { Command } from "commander";
+import { ApiFailure } from "../api-client.ts";
+import { type CommandContext, writeJson } from "../command-context.ts";
+import { CommandFailure } from "../command-failure.ts";
+import { withConnectionFlags } from "../connection-flags.ts";
+import type { paths } from "../gen/api-schema.ts";
+import { type ConnectionOptions, openUserSession, type UserSession } from "../user-session.ts";
+
+type Page = paths["/admin/outbox"]["get"]["responses"]["200"]["content"]["application/json"];
+type Parked = Page["items"][number];
+type Options = ConnectionOptions & { json?: boolean };
+
+const MOST_PAGES = 10;
+const PAGE = 100;
+
+/** `voice outbox`: commands to sessions that failed so often that they were put aside. */
+export function addOutbox(program: Command, context: CommandContext): void {
+  const outbox = program
+    .command("outbox")
+    .description("commands to sessions that were put aside (administrators)")
+    .addHelpText(
+      "after",
+      "\nA command that fails ten times by its own fault is parked: it is tried no more, the later ones of\nits session go on. Mend the cause and retry it, or drop it. A dropped chunk shows as failed.",
+    );
+  const list = outbox.command("list").description("those that are parked, newest first");
+  withConnectionFlags(list.option("--json", "one JSON object per line")).action(
+    (options: Options) => listParked(options, context),
+  );
+  const retry = outbox
+    .command("retry")
+    .description("try them again, as if they were new")
+    .argument("[id...]", "of parked commands, as `voice outbox list` shows them")
+    .option("--all", "every parked command");
+  withConnectionFlags(retry.option("--json", "the answer as JSON")).action(
+    (ids: string[], options: Options & { all?: boolean }) => retryParked(ids, options, context),
+  );
+  const drop = outbox
+    .command("drop")
+    .description("give them up for good")
+    .argument("<id...>", "of parked commands, as `voice outbox list` shows them")
+    .option("--yes", "without asking");
+  withConnectionFlags(drop.option("--json", "the answer as JSON")).action(
+    (ids: string[], options: Options & { yes?: boolean }) => dropParked(ids, options, context),
+  );
+}
+
+async function listParked(options: Options, { env, stdout }: CommandContext): Promise<void> {
+  const user = await openUserSession(options, env);
+  const { items, hasMore } = await read(user);
+  if (options.json) {
+    for (const item of items) writeJson(stdout, item);
+    return;
+  }
+  if (items.length === 0) {
+    stdout.write("No command is parked: everything is delivered or on its way.\n");
+    return;
+  }
+  for (const item of items) stdout.write(`${rowsOf(item).join("\n")}\n`);
+  const count = `${items.length} ${hasMore ? "or more " : ""}parked`;
+  stdout.write(`${count}; \`voice outbox retry --all\` tries them again\n`);
+}
+
+function rowsOf({ id, session_id, type, attempts, parked_at, reason }: Parked): string[] {
+  return [
+    `${id}  ${type}  session ${session_id}`,
+    `    parked ${parked_at} after ${attempts} attempts: ${reason}`,
+  ];
+}
+
+async function read(user: UserSession): Promise<{ items: Parked[]; hasMore: boolean }> {
+  const items: Parked[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    const params = { query: { limit: PAGE, cursor } };
+    const page = await user.call((client) => client.GET("/admin/outbox", { params }));
+    items.push(...page.items);
+    if (page.next_cursor === null) return { items, hasMore: false };
+    cursor = page.next_cursor;
+  }
+  return { items, hasMore: true };
+}
+
+async function retryParked(
+  given: readonly string[],
+  options: Options & { all?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const ids = [...new Set(given)];
+  if (ids.length > 0 === (options.all === true)) {
+    throw new CommandFailure("name the commands to be tried again, or give --all");
+  }
+  const user = await openUserSession(options, context.env);
+  const send = (body: { all: true } | { ids: string[] }) =>
+    user.call((client) => client.POST("/admin/outbox/retry", { body }));
+  const count = options.all
+    ? (await send({ all: true })).count
+    : await inPages(ids, (some) => send({ ids: some }));
+  tell(count, { wanted: ids.length, what: "will be tried again" }, options, context);
+}
+
+async function dropParked(
+  given: readonly string[],
+  options: Options & { yes?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const ids = [...new Set(given)];
+  const user = await openUserSession(options, context.env);
+  if (!options.yes && !(await isSure(ids.length, context))) {
+    throw new CommandFailure("nothing was dropped");
+  }
+  const count = await inPages(ids, (some) =>
+    user.call((client) => client.POST("/admin/outbox/drop", { body: { ids: some } })),
+  );
+  tell(count, { wanted: ids.length, what: "dropped for good" }, options, context);
+}
+
+async function isSure(count: number, { stdin, stderr, signal }: CommandContext): Promise<boolean> {
+  if (!stdin.isTTY) throw new CommandFailure("drop asks on a terminal; elsewhere give --yes");
+  const reader = createInterface({ input: stdin, output: stderr, terminal: true });
+  try {
+    const what = count === 1 ? "this command" : `these ${count} commands`;
+    const said = await reader.question(`Drop ${what} for good? [y/N] `, { signal });
+    return /^y(es)?$/i.test(said.trim());
+  } finally {
+    reader.close();
+  }
+}
+
+/** As many at once as the service takes; how many of them it found. */
+async function inPages(
+  ids: readonly string[],
+  send: (ids: string[]) => Promise<{ count: number }>,
+): Promise<number> {
+  let count = 0;
+  for (let from = 0; from < ids.length; from += PAGE) {
+    try {
+      count += (await send(ids.slice(from, from + PAGE))).count;
+    } catch (error) {
+      if (!(error instanceof ApiFailure) || error.code !== "not_found") throw error;
+    }
+  }
+  return count;
+}
+
+function tell(
+  count: number,
+  { wanted, what }: { wanted: number; what: string },
+  { json }: Options,
+  { stdout }: CommandContext,
+): void {
+  if (json) writeJson(stdout, { count });
+  else if (count > 0) stdout.write(`${count === 1 ? "1 command" : `${count} commands`} ${what}.\n`);
+  else if (wanted === 0) stdout.write("No command is parked.\n");
+  if (count >= wanted) return;
+  throw new CommandFailure(
+    `${wanted - count} of ${wanted} not found: \`voice outbox list\` shows what is parked`,
+  );
+}
