@@ -85,22 +85,13 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
     }
   }
 
-  /** Counts no further than matters; in the order of an index, which is all that it reads. */
+  /** Counts no further than matters. */
   #count(): Promise<z.output<typeof lengthsRow>> {
-    const most = this.#limit + 1;
     return guarded(() =>
       this.#pool.one(sql.type(lengthsRow)`
-        select
-          (select count(*)::int from (
-            select from outbox where parked_at is null
-            order by partition, session_id, not_before limit ${most}) as w) as waiting,
-          (select count(*)::int from (
-            select from outbox where parked_at is not null order by id limit ${most}) as p
-          ) as parked,
-          coalesce((
-            select extract(epoch from now() - parked_at) from outbox
-            where parked_at is not null order by parked_at limit 1), 0)::float8
-            as "oldestParkedSeconds"`),
+        select waiting, parked,
+          coalesce(extract(epoch from now() - parked_since), 0)::float8 as "oldestParkedSeconds"
+        from outbox_figures(${this.#limit + 1})`),
     );
   }
 }

@@ -4,10 +4,16 @@ import type { LiveSessionRecord, OverviewSource, QueueRecord } from "../api/over
 import { optionalColumn } from "./optional-column.ts";
 import { guarded } from "./store-error.ts";
 
-const SESSIONS_NAMED = 10;
+/** Commands that are counted at most. */
+const MOST_COMMANDS = 1_000_000;
 
-const outboxRow = z.object({ count: z.number(), oldestAt: optionalColumn(z.number()) });
-const parkedRow = outboxRow.extend({ sessionIds: z.array(z.string()) });
+const outboxRow = z.object({
+  waiting: z.number(),
+  oldestAt: optionalColumn(z.number()),
+  parked: z.number(),
+  parkedSince: optionalColumn(z.number()),
+  sessionIds: z.array(z.string()),
+});
 const jobsRow = z.object({ kind: z.string(), queued: z.number(), running: z.number() });
 const countRow = z.object({ count: z.number() });
 const partitionRow = z.object({ partition: z.number(), count: z.number() });
@@ -33,14 +39,9 @@ export class PostgresOverview implements OverviewSource {
   queues(): Promise<QueueRecord> {
     return guarded(async () => {
       const outbox = await this.#pool.one(sql.type(outboxRow)`
-        select count(*)::int as count, min(created_at) as "oldestAt"
-        from outbox where parked_at is null`);
-      const parked = await this.#pool.one(sql.type(parkedRow)`
-        select count(*)::int as count, min(parked_at) as "oldestAt", array(
-            select session_id from outbox where parked_at is not null
-            group by session_id order by max(parked_at) desc limit ${SESSIONS_NAMED}
-          ) as "sessionIds"
-        from outbox where parked_at is not null`);
+        select waiting, oldest_at as "oldestAt", parked, parked_since as "parkedSince",
+          parked_sessions as "sessionIds"
+        from outbox_figures(${MOST_COMMANDS})`);
       const jobs = await this.#pool.any(sql.type(jobsRow)`
         select kind,
           count(*) filter (where status = 'queued')::int as queued,
@@ -54,7 +55,7 @@ export class PostgresOverview implements OverviewSource {
         select count(*)::int as count
         from webhook_deliveries d join webhooks w on w.id = d.webhook_id
         where d.status = 'pending' and d.next_attempt_at <= now() and w.enabled`);
-      return { outbox, parked, jobs: [...jobs], chunksPending, webhooksDue };
+      return { ...toQueues(outbox), jobs: [...jobs], chunksPending, webhooksDue };
     });
   }
 
@@ -89,4 +90,12 @@ export class PostgresOverview implements OverviewSource {
         order by s.id desc limit ${limit}`)),
     ]);
   }
+}
+
+function toQueues(row: z.output<typeof outboxRow>): Pick<QueueRecord, "outbox" | "parked"> {
+  const { waiting, oldestAt, parked, parkedSince, sessionIds } = row;
+  return {
+    outbox: { count: waiting, oldestAt },
+    parked: { count: parked, oldestAt: parkedSince, sessionIds },
+  };
 }

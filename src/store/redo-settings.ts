@@ -16,7 +16,7 @@ export class PostgresRedoSettings implements RedoSettings {
       if (vocabulary === undefined) return;
       await this.#pool.query(sql.unsafe`
         update sessions set vocabulary = ${JSON.stringify(vocabulary)}::jsonb
-        where job_id = ${jobId}`);
+        where id = (select session_id from jobs where id = ${jobId})`);
     });
   }
 }

@@ -115,7 +115,7 @@ export class SessionAudio implements AudioSource {
       const found = await this.#pool.maybeOneFirst(sql.type(z.object({ sequence: z.number() }))`
         select sequence from chunks
         where session_id = ${sessionId} and start_sample <= ${position}
-        order by sequence desc limit 1`);
+        order by start_sample desc, sequence desc limit 1`);
       return found ?? 0;
     });
   }

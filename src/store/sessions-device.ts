@@ -143,18 +143,18 @@ async function lockSession(
   tx: CommonQueryMethods,
   request: StopRequest | OwnerStopRequest,
 ): Promise<z.output<typeof stoppableRow>> {
+  const own = sql.fragment`device_id = ${request.deviceId ?? null} and status <> 'deleted'`;
   const named =
-    request.sessionId === undefined ? sql.fragment`true` : sql.fragment`id = ${request.sessionId}`;
-  const recorded =
-    request.deviceId === undefined
-      ? sql.fragment`true`
-      : sql.fragment`device_id = ${request.deviceId}`;
+    request.sessionId === undefined
+      ? sql.fragment`coalesce(
+          (select id from sessions where ${own} and status = 'recording'),
+          (select id from sessions where ${own} order by id desc limit 1))`
+      : sql.fragment`${request.sessionId}::uuid`;
+  const recorded = request.deviceId === undefined ? sql.fragment`true` : own;
   const row = await tx.maybeOne(sql.type(stoppableRow)`
     select id, status, last_chunk_sequence as "lastSequence"
     from sessions
-    where ${recorded} and status <> 'deleted' and ${named}
-    order by (status = 'recording') desc, id desc
-    limit 1
+    where id = ${named} and status <> 'deleted' and ${recorded}
     for update
   `);
   if (row !== null) return row;

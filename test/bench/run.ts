@@ -14,6 +14,7 @@ import { measureHeartbeatRow } from "./heartbeat-row.ts";
 import { measureHop } from "./hop.ts";
 import { measureIdleViewers } from "./idle-viewers.ts";
 import { measureLatency } from "./latency.ts";
+import { measurePlans } from "./plans.ts";
 import { measureRest } from "./rest.ts";
 import { type BenchRow, type BenchScale, FULL, QUICK } from "./row.ts";
 import { measureSegments } from "./segments-written.ts";
@@ -36,8 +37,13 @@ const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<Bench
   takeover: measureTakeoverRow,
 };
 
+/** Only when named: it fills a database for minutes. */
+const ON_DEMAND: typeof MEASUREMENTS = { plans: measurePlans };
+const ALL: typeof MEASUREMENTS = { ...MEASUREMENTS, ...ON_DEMAND };
+
 const HELP = `npm run bench -- [names] [options]
-  names         of: ${Object.keys(MEASUREMENTS).join(" ")} (all unless given)
+  names         of: ${Object.keys(MEASUREMENTS).join(" ")} (all unless given);
+                only when named: ${Object.keys(ON_DEMAND).join(" ")} (10^7 chunks, 10 GB, minutes)
   --quick       fewer and shorter rounds
   --profile     CPU profiles of our processes in DIR/profiles; latency tells what they say
   --out DIR     where bench.json goes (default: out)`;
@@ -52,7 +58,7 @@ const { values: options, positionals } = parseArgs({
   },
 });
 
-const unknown = positionals.filter((name) => MEASUREMENTS[name] === undefined);
+const unknown = positionals.filter((name) => ALL[name] === undefined);
 if (options.help) console.log(HELP);
 else if (unknown.length > 0) {
   console.error(`nothing here is called ${unknown.join(", ")}\n${HELP}`);
@@ -78,7 +84,7 @@ async function bench(): Promise<void> {
   for (const name of names) {
     process.stderr.write(`${name}\n`);
     try {
-      report.rows.push(...((await MEASUREMENTS[name]?.(scale)) ?? []));
+      report.rows.push(...((await ALL[name]?.(scale)) ?? []));
     } catch (error) {
       report.left_out.push(`${name}: ${error instanceof Error ? error.stack : error}`);
     }

@@ -18,9 +18,13 @@ export interface PolicyParts {
   app: RunningApp;
 }
 
-export async function openPolicyParts(): Promise<PolicyParts> {
+/** `given`: a migrated database in place of an empty one; `env`: settings besides the usual. */
+export async function openPolicyParts(
+  given?: TestDatabase,
+  env: Readonly<Record<string, string>> = {},
+): Promise<PolicyParts> {
   const folder = makeScratchFolder("policy");
-  const [database, nats] = await Promise.all([createTestDatabase(), startNats()]);
+  const [database, nats] = await Promise.all([given ?? createTestDatabase(), startNats()]);
   const pool = new pg.Pool({ connectionString: database.serviceUrl, max: 4 });
   const keyFolder = join(folder, "keys");
   const keys = await loadKeyFolder(keyFolder);
@@ -33,6 +37,7 @@ export async function openPolicyParts(): Promise<PolicyParts> {
       VOICE_KEY_DIR: keyFolder,
       PORT: "0",
       RATE_LIMIT_FACTOR: "0",
+      ...env,
     },
     "policy",
   );

@@ -126,6 +126,11 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return createFrom(access, TEMPLATE);
 }
 
+/** Of a superuser, in a database of `createTestDatabase`. */
+export function superuserUrl({ serviceUrl }: TestDatabase): string {
+  return adminUrlOf(inject("postgres"), new URL(serviceUrl).pathname.slice(1));
+}
+
 async function createFrom(access: PostgresAccess, template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
   const adminUrl = adminUrlOf(access, "postgres");

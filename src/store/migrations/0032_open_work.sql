@@ -49,3 +49,36 @@ create index outbox_parked_since on outbox (parked_at) where parked_at is not nu
 -- Ids are in the order of time.
 drop index outbox_due;
 alter table outbox drop column published_at;
+
+-- What waits and what is parked, of each counted up to `most`, and ten sessions whose commands were
+-- parked last. By indexes even where a look through the whole table were cheaper: it is that only
+-- until the outbox has been long.
+create function outbox_figures(most integer, out waiting integer, out oldest_at timestamptz,
+  out parked integer, out parked_since timestamptz, out parked_sessions uuid[])
+language plpgsql stable set enable_seqscan = off set enable_sort = off as $$
+begin
+  select count(*), min(w.created_at) into waiting, oldest_at from (
+    select o.created_at from outbox o where o.parked_at is null
+    order by o.partition, o.session_id, o.not_before limit most) as w;
+  select count(*), min(p.parked_at) into parked, parked_since from (
+    select o.parked_at from outbox o where o.parked_at is not null
+    order by o.parked_at limit most) as p;
+  parked_sessions := array(
+    select latest.session_id from (
+      select o.session_id, o.parked_at from outbox o
+      where o.parked_at is not null order by o.parked_at desc limit 1000) as latest
+    group by latest.session_id order by max(latest.parked_at) desc limit 10);
+end
+$$;
+
+-- What is asked of sessions that have recorded for long, with each look at how they stand: by few
+-- of their rows.
+create index chunks_unread on chunks (session_id, sequence)
+  where status in ('pending', 'processing');
+create index chunks_failed on chunks (session_id, sequence) where status = 'failed';
+create index chunks_place on chunks (session_id, start_sample, sequence);
+create index if not exists chunks_uploaded on chunks (session_id, uploaded_at);
+create index segments_redacted on segments (session_id, start_sample) where redacted;
+create index events_redactions on events (session_id) where type = 'SpanRedacted';
+create index sessions_device on sessions (device_id, id) where device_id is not null;
+create index jobs_open on jobs (kind, status) where status in ('queued', 'running');
