@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { MOST_ATTEMPTS } from "../../src/actor/backlog.ts";
 import { newId } from "../../src/base/ids.ts";
+import { partitionOf } from "../../src/base/partition.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import { SNAPSHOT_VERSION } from "../../src/session/snapshot.ts";
 import { initialState } from "../../src/session/state.ts";
@@ -297,6 +299,53 @@ describe("record: journal", () => {
     });
     expect(seen.before.length).toBeGreaterThan(0);
     expect(seen.after).toEqual([]);
+  });
+
+  it("record: what is left to do, and what failed too often, is told alike", async () => {
+    const world = names();
+    const ids = Array.from({ length: 2 }, () => newId());
+    const place = { partition: partitionOf(world.session), after: undefined, olderThan: 0 };
+    await onBoth(async (stand) => {
+      await start(stand, world);
+      for (const [sequence, id] of ids.entries()) {
+        await stand.a.chunks.store(chunk(world, sequence, id));
+      }
+      const { backlog, journal } = stand.a;
+      const typesOf = async () =>
+        (await backlog.queues([place])).map(({ sessionId, commands }) => [
+          sessionId,
+          commands.map(({ command }) => command.type).sort(),
+        ]);
+      const told: unknown[] = [await backlog.openWork([place]), await typesOf()];
+      const loaded = await journal.activate(world.session);
+      const batch = { id: world.session, epoch: loaded?.epoch ?? 0, commandIds: [], outcomes: [] };
+      const started: SessionEvent = {
+        type: "SessionStarted",
+        sessionId: world.session,
+        jobId: world.job,
+        language: "en",
+      };
+      const events = [{ seq: 1, at: AT, event: started }];
+      for (const step of [
+        { events: [], expectedSeq: 0, hasWork: false },
+        { events, expectedSeq: 0 },
+        { events: [], expectedSeq: 1, hasWork: false },
+      ]) {
+        await journal.append({ ...batch, writes: [], ...step });
+        told.push(await backlog.openWork([place]), await comparable(stand, ["sessions"], batch.id));
+      }
+      const [first] = (await backlog.commandsTo(world.session)).filter(
+        ({ command }) => command.type === "Start",
+      );
+      const failure = { sessionId: world.session, reason: "internal: none" };
+      const named = { ...failure, ids: [first?.id ?? ""] };
+      for (let times = 0; times < MOST_ATTEMPTS; times += 1) {
+        told.push((await backlog.failed(named)).map(({ type }) => type));
+      }
+      await backlog.failed({ ...failure, ids: undefined });
+      told.push(await typesOf(), await comparable(stand, ["outbox"], world.session));
+      return told;
+    });
   });
 
   it("record: what is loaded again, replayed and shown is the same", async () => {

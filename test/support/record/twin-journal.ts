@@ -38,8 +38,8 @@ import {
 import { projectEvents } from "./projections.ts";
 import type { Conversation, RecordClient } from "./record-client.ts";
 import type { RecordTables } from "./record-tables.ts";
-import type { Statement } from "./statement.ts";
 import type { OutboxTableRow } from "./rows.ts";
+import type { Statement } from "./statement.ts";
 
 export interface TwinParts {
   client: RecordClient;
