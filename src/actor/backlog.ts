@@ -23,13 +23,6 @@ export interface Backlog {
   failed(failure: FailedDelivery): Promise<ParkedCommand[]>;
 }
 
-export const OPEN_WORK_PAGE = 32;
-export const QUEUES_PAGE = 8;
-/** Commands to one session that a look gives at most. */
-export const QUEUE_HEAD = 64;
-/** Failed deliveries after which a command is parked: some nine minutes. */
-export const MOST_ATTEMPTS = 10;
-
 /** A place in the sessions of a partition, by id; undefined: before the first. */
 export interface Place {
   partition: number;

@@ -1,14 +1,8 @@
+import { OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/backlog-limits.ts";
 import { type AppError, errorMessage, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
-import {
-  type Backlog,
-  type BacklogCommand,
-  type CommandQueue,
-  OPEN_WORK_PAGE,
-  QUEUE_HEAD,
-  QUEUES_PAGE,
-} from "./backlog.ts";
+import type { Backlog, BacklogCommand, CommandQueue } from "./backlog.ts";
 import { Lanes } from "./lanes.ts";
 import { Relapses } from "./relapses.ts";
 import { Rests } from "./rests.ts";

@@ -1,19 +1,16 @@
 import { type DatabasePool, type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
-import {
-  type Backlog,
-  type BacklogCommand,
-  type CommandQueue,
-  type FailedDelivery,
-  MOST_ATTEMPTS,
-  OPEN_WORK_PAGE,
-  type ParkedCommand,
-  type Place,
-  QUEUE_HEAD,
-  QUEUES_PAGE,
-  type QueuePlace,
-  type WorkingSession,
+import type {
+  Backlog,
+  BacklogCommand,
+  CommandQueue,
+  FailedDelivery,
+  ParkedCommand,
+  Place,
+  QueuePlace,
+  WorkingSession,
 } from "../actor/backlog.ts";
+import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/backlog-limits.ts";
 import { partitionOf } from "../base/partition.ts";
 import { guarded } from "./store-error.ts";
 

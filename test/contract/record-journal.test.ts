@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MOST_ATTEMPTS } from "../../src/actor/backlog.ts";
+import { MOST_ATTEMPTS } from "../../src/base/backlog-limits.ts";
 import { newId } from "../../src/base/ids.ts";
 import { partitionOf } from "../../src/base/partition.ts";
 import type { SessionEvent } from "../../src/session/event.ts";

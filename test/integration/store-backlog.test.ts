@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { BacklogCommand } from "../../src/actor/backlog.ts";
-import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD } from "../../src/actor/backlog.ts";
 import { ActorHost } from "../../src/actor/host.ts";
 import { Sweeper, type SweeperParts } from "../../src/actor/sweeper.ts";
+import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD } from "../../src/base/backlog-limits.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";

@@ -19,7 +19,7 @@ export const adding: Behaviour<Sum, number, never, number> = {
     adding.apply(state, command, 0);
     return { events: [command], writes: [], reply: state.sum };
   },
-  hasWork: () => false,
+  hasWork: () => true,
   isRepeatable: (command) => command !== 7,
   deadline: () => undefined,
   snapshotVersion: 1,

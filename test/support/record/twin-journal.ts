@@ -1,20 +1,22 @@
-import {
-  type Backlog,
-  type BacklogCommand,
-  type CommandQueue,
-  type FailedDelivery,
-  MOST_ATTEMPTS,
-  OPEN_WORK_PAGE,
-  type ParkedCommand,
-  type Place,
-  QUEUE_HEAD,
-  QUEUES_PAGE,
-  type QueuePlace,
-  type WorkingSession,
+import type {
+  Backlog,
+  BacklogCommand,
+  CommandQueue,
+  FailedDelivery,
+  ParkedCommand,
+  Place,
+  QueuePlace,
+  WorkingSession,
 } from "../../../src/actor/backlog.ts";
 import type { CommandFate, CommandRecord } from "../../../src/actor/command-record.ts";
 import type { Appended, Journal, LoadFrom, Recorded } from "../../../src/actor/journal.ts";
 import type { Outcome } from "../../../src/actor/outcomes.ts";
+import {
+  MOST_ATTEMPTS,
+  OPEN_WORK_PAGE,
+  QUEUE_HEAD,
+  QUEUES_PAGE,
+} from "../../../src/base/backlog-limits.ts";
 import { AppError, isAppError } from "../../../src/base/errors.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
