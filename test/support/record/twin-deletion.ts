@@ -187,6 +187,7 @@ async function markDeleted(
       title: "",
       vocabulary: "[]",
       ...next,
+      has_work: false,
       stopped_at: stopped_at ?? s.now,
       updated_at: s.now,
     })),
