@@ -76,6 +76,9 @@ $$;
 create index chunks_unread on chunks (session_id, sequence)
   where status in ('pending', 'processing');
 create index chunks_failed on chunks (session_id, sequence) where status = 'failed';
+-- Those whose sound is longer than their place.
+create index chunks_exceeding on chunks (session_id, sequence)
+  where frames * 16000::int8 / sample_rate > length_samples + 1;
 create index chunks_place on chunks (session_id, start_sample, sequence);
 create index if not exists chunks_uploaded on chunks (session_id, uploaded_at);
 create index segments_redacted on segments (session_id, start_sample) where redacted;

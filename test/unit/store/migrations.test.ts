@@ -36,7 +36,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0029_checkpoint_voices.sql": "5906c5ca42f678668d267e6bc60f0646df0e510d7af495aeb27c6e6b0aad48fe",
   "0030_late_audio.sql": "df0193ef95568d55bad9a57e094e9b298bba904ec83e7843aaa0750cfa9a94e6",
   "0031_silenced_audio.sql": "c0791265af6f73c482295059f1e20e9ce5f57e212690ae72c85bc42c7e449a23",
-  "0032_open_work.sql": "6c7a24779a81564b3c97ebda7e526c7380eb5b2d5745d2697871d6982515c5a7",
+  "0032_open_work.sql": "bb1ca7b34cbc17b896ecb2d02742a2fa4b069624d22e4160e904e99e0b8242a7",
   "0033_snapshots_by_version.sql":
     "e51da2aa2d58f727216596fdd9b05f6fb1a76cb0d4a4728ace44432794ee5197",
 };
