@@ -9,6 +9,7 @@ export async function measureTakeoverRow(scale: BenchScale): Promise<BenchRow[]>
   const { kills, takeoverMs, natsLeaderMs, leaseMs } = await measureTakeover(
     scale.rounds * 2,
     scale.rounds,
+    0,
   );
   const p95 = quantile(takeoverMs, 0.95);
   const peer = quantile(natsLeaderMs, 0.95);

@@ -1,8 +1,14 @@
-// `npm run bench:takeover [kills]`: how long sessions are without an owner after a kill -9.
+// `npm run bench:takeover [kills [rounds]]`: how long sessions are without an owner after a kill -9,
+// and whether a redo and a late chunk under way are taken up without anybody's help.
 import { measureTakeover } from "./takeover.ts";
 
 const kills = Number(process.argv[2] ?? 20);
+const unaidedRounds = Number(process.argv[3] ?? 3);
 const leaderKills = Math.ceil(kills / 4);
+if (!Number.isInteger(kills) || kills < 1 || !(unaidedRounds >= 0)) {
+  console.error("npm run bench:takeover [kills [rounds]]");
+  process.exit(2);
+}
 
 function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -14,7 +20,7 @@ function line(name: string, values: readonly number[]): string {
   return `${name}: p50 ${p50} ms, p95 ${p95} ms, longest ${most} ms (${values.length} measured)`;
 }
 
-const figures = await measureTakeover(kills, leaderKills, console.log);
+const figures = await measureTakeover(kills, leaderKills, unaidedRounds, console.log);
 const { takeoverMs, natsLeaderMs, leaseMs } = figures;
 console.log(
   `\n${figures.kills} owners killed; lease ${leaseMs} ms, half of it without a connection`,
@@ -23,4 +29,13 @@ console.log(line("owner killed to first durable event of the next", takeoverMs))
 console.log(line("leader of a 3-copy NATS stream killed to next acknowledgement", natsLeaderMs));
 const ratio = quantile(takeoverMs, 0.95) / quantile(natsLeaderMs, 0.95);
 console.log(`ratio of the p95: ${ratio.toFixed(2)}`);
-process.exit(0);
+for (const what of ["redo", "late reading"] as const) {
+  const found = figures.unaided.filter((each) => each.what === what);
+  if (found.length === 0) continue;
+  const known = (pick: "activatedMs" | "doneMs") => found.flatMap((each) => each[pick] ?? []);
+  console.log(line(`owner killed to ${what} taken up by the other`, known("activatedMs")));
+  console.log(line(`owner killed to ${what} done`, known("doneMs")));
+}
+const left = figures.unaided.filter(({ doneMs }) => doneMs === undefined);
+for (const { what } of left) console.error(`a ${what} was not done within two minutes`);
+process.exit(left.length === 0 ? 0 : 1);

@@ -1,6 +1,7 @@
 import { connect, type JetStreamManager } from "nats";
 import { ClusterStage, environmentOf, HOSTS } from "../support/cluster-stage.ts";
 import { until } from "../support/until.ts";
+import { measureUnaided, type Unaided } from "./takeover-unaided.ts";
 
 const SESSIONS = 12;
 const LONGEST_MS = 60_000;
@@ -16,6 +17,8 @@ export interface TakeoverFigures {
   /** From kill -9 of the leader of a 3-copy NATS stream to the next acknowledged message. */
   natsLeaderMs: number[];
   leaseMs: number;
+  /** Of sessions that nobody records any more. */
+  unaided: Unaided[];
 }
 
 /**
@@ -25,6 +28,7 @@ export interface TakeoverFigures {
 export async function measureTakeover(
   kills: number,
   leaderKills: number,
+  unaidedRounds: number,
   tell: (line: string) => void = () => {},
 ): Promise<TakeoverFigures> {
   const stage = await ClusterStage.start(SESSIONS);
@@ -41,8 +45,17 @@ export async function measureTakeover(
         tell(`NATS leader: ${Math.round(ms)} ms`);
       }
     }
+    const unaided: Unaided[] = [];
+    for (let n = 0; n < unaidedRounds; n += 1) {
+      for (const what of ["redo", "late reading"] as const) {
+        const found = await measureUnaided(stage, what);
+        unaided.push(found);
+        const ms = (value: number | undefined) => value?.toFixed(0) ?? "never";
+        tell(`${what}: taken up after ${ms(found.activatedMs)}, done after ${ms(found.doneMs)} ms`);
+      }
+    }
     const env = environmentOf(stage.service.ready.pids["sessions-1"] ?? 0);
-    return { kills, takeoverMs, natsLeaderMs, leaseMs: Number(env.LEASE_MS ?? 1_500) };
+    return { kills, takeoverMs, natsLeaderMs, leaseMs: Number(env.LEASE_MS ?? 1_500), unaided };
   } finally {
     await stage.stop();
   }

@@ -3,23 +3,34 @@ import { FAULT_KINDS, type FaultKind, hasBitten } from "../support/fault-proxy.t
 import { SeededRandom } from "../support/seeded-random.ts";
 import { type ChaosFigures, figuresOf, keepEvidence, readCalmly } from "./comparison.ts";
 import { Crew, signIn } from "./crew.ts";
-import { type Mishap, planMishaps } from "./fault-plan.ts";
-import { disagreements, Examiner, type Outcome } from "./verdict.ts";
+import { type Mishap, planMishaps, type Trouble } from "./fault-plan.ts";
+import { HookEar } from "./hook-ear.ts";
+import type { Outcome } from "./outcome.ts";
+import { Ownership } from "./ownership.ts";
+import { Deck, type Story } from "./stories.ts";
+import { missingBites } from "./story-bites.ts";
+import { disagreements, Examiner } from "./verdict.ts";
 
-export interface ChaosOptions {
-  readonly faults: number;
-  readonly kills: number;
+export interface ChaosOptions extends Trouble {
   readonly seed: number;
   /** Length of each session. */
   readonly audioSeconds: number;
   /** Of the devices; 1 is real time. */
   readonly speed: number;
+  /** What devices and people do besides, each once. */
+  readonly stories: readonly Story[];
   readonly say: (line: string) => void;
   /** Where the events of sessions go that are not as they should be. */
   readonly evidence?: string;
 }
 
 export interface ChaosResult extends ChaosFigures {
+  /** What the sessions show to have happened, counted. */
+  readonly bites: { readonly [what: string]: number };
+  readonly webhooks: number;
+  /** Activations of all sessions, and as how many faults explain. */
+  readonly owners: number;
+  readonly explainedOwners: number;
   /** Everything that is not as it should be; empty is good. */
   readonly problems: string[];
 }
@@ -32,27 +43,48 @@ const MORE_ROUNDS = 2;
 
 /**
  * Records undisturbed first, then with everything going wrong that the plan holds, and compares:
- * words, labels and chunks of every session, and what every viewer was shown.
+ * words, labels and chunks of every session, what people did to it, what every viewer was shown,
+ * and what the workspace's webhook was told.
  */
 export async function runChaos(stage: ChaosStage, options: ChaosOptions): Promise<ChaosResult> {
-  const { say, seed, faults, kills, audioSeconds } = options;
+  const hooks = await HookEar.open();
+  try {
+    return await disturb(stage, options, hooks);
+  } finally {
+    await hooks.close();
+  }
+}
+
+async function disturb(
+  stage: ChaosStage,
+  options: ChaosOptions,
+  hooks: HookEar,
+): Promise<ChaosResult> {
+  const { say, seed, audioSeconds, stories } = options;
   const crew = await Crew.gather(stage.api, stage.admin, audioSeconds);
   const direct = await signIn(stage.directApi, stage.admin);
+  await crew.addHook(hooks.url);
   const undisturbed = await crew.recordOnce(4);
   const calm = await readCalmly(undisturbed, direct);
   say(`undisturbed: ${calm.map(({ segments }) => segments.length).join(", ")} segments`);
-  const plan = planMishaps(new SeededRandom(seed), faults, kills);
+  const random = new SeededRandom(seed);
+  const plan = planMishaps(random, options);
+  const deck = new Deck(stories, random);
   const over = new AbortController();
-  const examiner = new Examiner(stage, direct);
-  const problems = disagreements(calm);
+  const examiner = new Examiner({ stage, user: direct, hooks });
+  const ownership = new Ownership();
+  const problems = [...disagreements(calm), ...(await stage.clockProblems())];
   if (problems.length > 0) await keepEvidence(examiner, undisturbed, options.evidence);
-  const recording = crew.recordUntil(over.signal, options.speed, async (each) => {
-    const found = await examiner.examine(each, calm[each.lane] as Outcome);
+  const recording = crew.recordUntil(over.signal, options.speed, { deck, random }, async (each) => {
+    const found = [
+      ...(await examiner.examine(each, calm[each.lane] as Outcome)),
+      ...(await ownership.judge(each.sessionId, each.startedAt, examiner.record)),
+    ];
     for (const problem of found) say(problem);
     problems.push(...found);
     if (found.length > 0) await keepEvidence(examiner, [each], options.evidence);
   });
-  problems.push(...(await carryOut(stage, plan, say)));
+  problems.push(...(await carryOut(stage, plan, ownership, say)));
   over.abort();
   say("the faults are over");
   await recording;
@@ -60,8 +92,16 @@ export async function runChaos(stage: ChaosStage, options: ChaosOptions): Promis
   for (const mishap of withoutEffect(stage, plan)) {
     if (mishap.kind === "fault") problems.push(`${mishap.fault.kind} on ${mishap.pair} never bit`);
   }
-  problems.push(...crew.failures, ...(await examiner.queues()));
-  return { problems, ...figuresOf([crew]) };
+  problems.push(...missingBites(stories, examiner.bites));
+  problems.push(...crew.failures, ...(await examiner.record.queues()));
+  return {
+    problems,
+    ...figuresOf([crew]),
+    bites: Object.fromEntries(examiner.bites),
+    webhooks: hooks.heard.size,
+    owners: ownership.changes,
+    explainedOwners: ownership.explained,
+  };
 }
 
 /**
@@ -71,6 +111,7 @@ export async function runChaos(stage: ChaosStage, options: ChaosOptions): Promis
 async function carryOut(
   stage: ChaosStage,
   plan: readonly Mishap[],
+  ownership: Ownership,
   say: (line: string) => void,
 ): Promise<string[]> {
   const problems: string[] = [];
@@ -80,12 +121,14 @@ async function carryOut(
     const places = placesOf(mishap);
     for (const place of places) await busy.get(place);
     while (new Set(busy.values()).size >= AT_ONCE) await Promise.race(busy.values());
+    const end = touchesHosts(mishap) ? ownership.begin() : () => undefined;
     const work = carryOutOne(stage, mishap)
       .then((told) => say(`${name} ${told}`))
       .catch((error: unknown) => {
         problems.push(`${places[0]} ${mishap.kind}: ${String(error)}`);
       })
       .finally(() => {
+        end();
         for (const place of places) busy.delete(place);
       });
     for (const place of places) busy.set(place, work);
@@ -101,10 +144,16 @@ async function carryOut(
 
 /** A process that starts again is left alone until it runs. */
 function placesOf(mishap: Mishap): string[] {
-  if (mishap.kind === "fault") return [mishap.pair];
-  const { part } = mishap;
+  if (mishap.kind === "fault" || mishap.kind === "isolation") return [mishap.pair];
+  const part = mishap.kind === "kill" ? mishap.part : "postgres";
   const ends = (pair: Pair) => pair.replace("host-", "host1-host2-").split("-");
   return [part, ...PAIRS.filter((pair) => ends(pair).includes(part))];
+}
+
+/** Whether hosts may lose their sessions by it. */
+function touchesHosts(mishap: Mishap): boolean {
+  if (mishap.kind === "fault") return /^host[12]-/.test(mishap.pair);
+  return mishap.kind !== "kill" || !["front", "worker"].includes(mishap.part);
 }
 
 async function carryOutOne(stage: ChaosStage, mishap: Mishap): Promise<string> {
@@ -113,6 +162,17 @@ async function carryOutOne(stage: ChaosStage, mishap: Mishap): Promise<string> {
   if (mishap.kind === "kill") {
     await stage.killAndRestart(mishap.part);
     return `${mishap.part} killed, back after ${took()}`;
+  }
+  if (mishap.kind === "switchover") {
+    await stage.switchOver();
+    return `PostgreSQL switched over in ${took()}`;
+  }
+  if (mishap.kind === "isolation") {
+    const { pair, ms } = mishap;
+    // Silent, as when packets are dropped: nobody is told that the connection is gone.
+    const bite = await stage.proxies[pair].inflict({ kind: "stall", ms }, ms + LONGEST_MS);
+    if (bite.bytes === 0) throw new Error("the isolation never bit");
+    return `${pair} silent for ${took()}: ${bite.connections} connections, ${bite.bytes} bytes`;
   }
   const { pair, fault } = mishap;
   const bite = await stage.proxies[pair].inflict(fault, Math.max(fault.ms, LONGEST_MS));

@@ -1,30 +1,36 @@
-// `npm run chaos:cluster -- [--kills n] [--seed n]`: random kills in `up --cluster`.
+// `npm run chaos:cluster -- [--kills n] [--isolations n] [--seed n]`: see runClusterChaos.
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runClusterChaos } from "./cluster.ts";
+import { ALL_STORIES } from "./stories.ts";
 
 const { values } = parseArgs({
   options: {
     kills: { type: "string", default: "40" },
+    isolations: { type: "string", default: "2" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
     /** Where all logs go, and the events of sessions that are not as they should be. */
     out: { type: "string", default: "out/chaos-cluster" },
   },
 });
-const [kills, seed] = [Number(values.kills), Number(values.seed)];
-if (![kills, seed].every((each) => Number.isInteger(each) && each >= 0)) {
-  console.error("npm run chaos:cluster -- [--kills n] [--seed n] [--out folder]");
+const [kills, isolations] = [Number(values.kills), Number(values.isolations)];
+const seed = Number(values.seed);
+if (![kills, isolations, seed].every((each) => Number.isInteger(each) && each >= 0)) {
+  console.error("npm run chaos:cluster -- [--kills n] [--isolations n] [--seed n] [--out folder]");
   process.exit(2);
 }
 const evidence = resolve(values.out);
 mkdirSync(evidence, { recursive: true });
-console.log(`${kills} kills, seed ${seed}`);
+console.log(`${kills} kills, ${isolations} isolations, seed ${seed}`);
 const startedAt = performance.now();
 const say = (line: string): void => {
   console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
 };
-const { problems, ...figures } = await runClusterChaos({ kills, seed, say, evidence });
+const { problems, ...figures } = await runClusterChaos({
+  ...{ kills, isolations, seed, say, evidence },
+  stories: ALL_STORIES,
+});
 say(JSON.stringify(figures));
 for (const problem of problems) console.error(problem);
 console.log(problems.length === 0 ? "nothing lost, doubled or changed" : "not as it should be");

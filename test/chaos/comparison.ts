@@ -1,8 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "../support/until.ts";
 import type { Crew } from "./crew.ts";
+import { type Outcome, readOutcome } from "./outcome.ts";
 import type { Recording } from "./recording.ts";
-import { completed, type Examiner, type Outcome, readOutcome } from "./verdict.ts";
+import type { Examiner } from "./verdict.ts";
+
+const SETTLE_MS = 240_000;
 
 export interface ChaosFigures {
   readonly sessions: number;
@@ -36,6 +40,15 @@ export function readCalmly(
     return readOutcome(direct, sessionId);
   });
   return Promise.all(outcomes);
+}
+
+async function completed(user: Crew["user"], sessionId: string): Promise<void> {
+  const params = { path: { session_id: sessionId } };
+  const isCompleted = async (): Promise<boolean> => {
+    const session = await user.call((client) => client.GET("/sessions/{session_id}", { params }));
+    return session.status === "completed";
+  };
+  await until(isCompleted, `session ${sessionId} to complete`, SETTLE_MS);
 }
 
 export function figuresOf(crews: readonly Crew[]): ChaosFigures {

@@ -1,14 +1,18 @@
+import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { ApiClient } from "../../src/cli/api-client.ts";
+import { ApiClient, ApiFailure } from "../../src/cli/api-client.ts";
 import { type AudioChunk, type ChunkCodec, cutIntoChunks } from "../../src/cli/audio-chunks.ts";
 import type { BackOff } from "../../src/cli/back-off.ts";
-import { reasonOf } from "../../src/cli/command-failure.ts";
-import { streamChunks } from "../../src/cli/device-stream.ts";
+import { CommandFailure, reasonOf } from "../../src/cli/command-failure.ts";
 import { logIn, UserSession } from "../../src/cli/user-session.ts";
 import { VirtualDevice } from "../../src/cli/virtual-device.ts";
 import { frameBytes, readWave, type WaveAudio } from "../../src/cli/wave-file.ts";
 import { chooseWorkspace } from "../../src/cli/workspace-choice.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
+import { sendLate } from "./late-sending.ts";
+import { act } from "./people.ts";
 import { Follower, type Recording } from "./recording.ts";
+import { type Deck, nameOf, type Story } from "./stories.ts";
 
 const CONVERSATION = resolve(import.meta.dirname, "../../deploy/demo/conversation.wav");
 
@@ -31,10 +35,13 @@ export const LANES: readonly Lane[] = [
 /** As a device that has nothing else to do: a killed process on a busy machine takes its time. */
 const STUBBORN: BackOff = { attempts: 80, firstMs: 200, longestMs: 4_000 };
 const FOLLOWERS_PER_SESSION = 4;
+const PLAIN: Story = { delivery: "prompt", order: "in order" };
+const NO_CHANCE = new SeededRandom(0);
 
 /** Five devices that record the same conversation, and for each session four who watch. */
 export class Crew {
   readonly user: UserSession;
+  readonly #workspaceId: string;
   readonly #devices: readonly VirtualDevice[];
   readonly #audio: WaveAudio;
   readonly recordings: Recording[] = [];
@@ -43,8 +50,14 @@ export class Crew {
   /** Devices that gave up, and why. */
   readonly failures: string[] = [];
 
-  private constructor(user: UserSession, devices: readonly VirtualDevice[], audio: WaveAudio) {
+  private constructor(
+    user: UserSession,
+    workspaceId: string,
+    devices: readonly VirtualDevice[],
+    audio: WaveAudio,
+  ) {
     this.user = user;
+    this.#workspaceId = workspaceId;
     this.#devices = devices;
     this.#audio = audio;
   }
@@ -60,28 +73,42 @@ export class Crew {
     for (const lane of LANES.keys()) {
       devices.push(await VirtualDevice.pair(user, { name: `Lane ${lane}`, workspaceId }, onRetry));
     }
-    crew = new Crew(user, devices, firstSeconds(readWave(CONVERSATION), audioSeconds));
+    crew = new Crew(user, workspaceId, devices, firstSeconds(readWave(CONVERSATION), audioSeconds));
     return crew;
+  }
+
+  /** Everything that happens in the workspace from now on is told there. */
+  async addHook(url: string): Promise<void> {
+    const params = { path: { id: this.#workspaceId } };
+    await this.user.call((client) =>
+      client.POST("/workspaces/{id}/webhooks", { params, body: { url, description: "Chaos" } }),
+    );
   }
 
   /** One session of every device; resolves when all are stopped. */
   async recordOnce(speed: number): Promise<Recording[]> {
-    return Promise.all([...LANES.keys()].map((lane) => this.#record(lane, speed, false)));
+    return Promise.all([...LANES.keys()].map((lane) => this.#record(lane, speed)));
   }
 
   /**
    * Every device records session after session, each followed by `look` at it, until the signal
-   * fires; so five sessions and twenty viewers are there at any time.
+   * fires and the deck is empty; so five sessions and twenty viewers are there at any time. Every
+   * other session tells a story of the deck, the rest only what the faults do.
    */
   async recordUntil(
     signal: AbortSignal,
     speed: number,
+    { deck, random }: { deck: Deck; random: SeededRandom },
     look: (recording: Recording) => Promise<void>,
   ): Promise<void> {
     const work = async (lane: number): Promise<void> => {
       try {
-        do await look(await this.#record(lane, speed, true));
-        while (!signal.aborted);
+        for (let n = lane; ; n += 1) {
+          const isTold = n % 2 === 0 || signal.aborted;
+          const story = isTold ? deck.deal(LANES[lane]?.streams === true) : undefined;
+          if (signal.aborted && story === undefined && n > lane) return;
+          await look(await this.#record(lane, speed, { story, random }));
+        }
       } catch (error) {
         this.failures.push(`device ${lane} gave up: ${reasonOf(error)}`);
       }
@@ -89,26 +116,62 @@ export class Crew {
     await Promise.all([...LANES.keys()].map(work));
   }
 
-  async #record(lane: number, speed: number, isWatched: boolean): Promise<Recording> {
+  async #record(
+    lane: number,
+    speed: number,
+    watched?: { story: Story | undefined; random: SeededRandom },
+  ): Promise<Recording> {
     const device = this.#devices[lane] as VirtualDevice;
     const { seconds, codec, streams = false } = LANES[lane] as Lane;
     const chunks: AudioChunk[] = [...cutIntoChunks([this.#audio], seconds, codec)];
-    const sessionId = await device.startSession({ title: `Lane ${lane}` });
+    const canary = `q${randomBytes(8).toString("hex")}`;
+    const startedAt = performance.now();
+    const sessionId = await device.startSession({ title: canary });
     const followers = Array.from(
-      { length: isWatched ? FOLLOWERS_PER_SESSION : 0 },
+      { length: watched === undefined ? 0 : FOLLOWERS_PER_SESSION },
       (_, n) => new Follower(this.user, sessionId, n % 2 === 0),
     );
-    const recording: Recording = { sessionId, lane, streams, chunks, followers };
-    if (isWatched) this.recordings.push(recording);
+    const story = watched?.story;
+    const recording: Recording = {
+      ...{ sessionId, lane, streams, chunks, followers, startedAt, canary, story },
+    };
+    if (watched !== undefined) this.recordings.push(recording);
+    const random = watched?.random;
+    await Promise.all([
+      this.#send(device, recording, speed, random).catch((error: unknown) => {
+        // Nobody may go on recording what was deleted.
+        if (story?.deed === "delete" && isRefusal(error)) return;
+        throw error;
+      }),
+      ...(random === undefined ? [] : [this.#play(recording, random)]),
+    ]);
+    return recording;
+  }
+
+  async #send(
+    device: VirtualDevice,
+    { sessionId, chunks, story, streams }: Recording,
+    speed: number,
+    random: SeededRandom | undefined,
+  ): Promise<void> {
     if (streams) {
       await this.#stream(device, sessionId, chunks, speed);
       await device.stopSession(sessionId, -1);
     } else {
-      const { signal } = new AbortController();
-      await streamChunks(device, sessionId, chunks, { speed, loss: 0, signal });
-      await device.stopSession(sessionId, chunks.length - 1);
+      await sendLate(device, sessionId, chunks, story ?? PLAIN, speed, random ?? NO_CHANCE);
     }
-    return recording;
+  }
+
+  /** The person's part of the story. */
+  async #play(recording: Recording, random: SeededRandom): Promise<void> {
+    const { story, sessionId, canary } = recording;
+    if (story?.deed === undefined) return;
+    const audioMs =
+      (this.#audio.data.length / frameBytes(this.#audio) / this.#audio.sampleRate) * 1_000;
+    const { user } = this;
+    const feat = await act(story.deed, { user, sessionId, canary, audioMs, random });
+    if (feat === undefined) this.failures.push(`${sessionId}: nothing to do: ${nameOf(story)}`);
+    else recording.feat = feat;
   }
 
   async #stream(
@@ -131,6 +194,11 @@ export class Crew {
     sender.end();
     await done;
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof ApiFailure) return error.status < 500;
+  return error instanceof CommandFailure;
 }
 
 export interface Admin {

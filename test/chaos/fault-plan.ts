@@ -5,17 +5,32 @@ import type { SeededRandom } from "../support/seeded-random.ts";
 /** One thing that goes wrong, `gapMs` after the one before it. */
 export type Mishap =
   | { readonly kind: "fault"; readonly gapMs: number; readonly pair: Pair; readonly fault: Fault }
-  | { readonly kind: "kill"; readonly gapMs: number; readonly part: PartName };
+  | { readonly kind: "kill"; readonly gapMs: number; readonly part: PartName }
+  /** One host without NATS or without PostgreSQL, which the other still has. */
+  | { readonly kind: "isolation"; readonly gapMs: number; readonly pair: Pair; readonly ms: number }
+  | { readonly kind: "switchover"; readonly gapMs: number };
+
+/** How much of what. */
+export interface Trouble {
+  readonly faults: number;
+  readonly kills: number;
+  readonly isolations: number;
+  readonly switchovers: number;
+}
 
 const SHORTEST_MS = 50;
 const LONGEST_MS = 5_000;
 const MOST_GAP_MS = 400;
+const ISOLATION_MS = 60_000;
+/** By turns. */
+const ISOLATED: readonly Pair[] = ["host1-nats", "host2-postgres", "host2-nats", "host1-postgres"];
 
 /**
- * `faults` faults and `kills` kills, all from the seed. The first nine meet every pair and every
- * kind, and each 54 in a row every kind on every pair.
+ * All from the seed. The first nine faults meet every pair and every kind, and each 54 in a row
+ * every kind on every pair; the rest is spread evenly among them.
  */
-export function planMishaps(random: SeededRandom, faults: number, kills: number): Mishap[] {
+export function planMishaps(random: SeededRandom, trouble: Trouble): Mishap[] {
+  const { faults, kills, isolations, switchovers } = trouble;
   const pairs = shuffled(random, PAIRS);
   const kinds = shuffled(random, FAULT_KINDS);
   const parts = shuffled(random, PARTS);
@@ -29,12 +44,23 @@ export function planMishaps(random: SeededRandom, faults: number, kills: number)
     const fault = { kind, ms: duration(random), direction, bytesPerSecond } as const;
     plan.push({ kind: "fault", gapMs: random.below(MOST_GAP_MS), pair, fault });
   }
-  for (let n = 0; n < kills; n += 1) {
-    const part = parts[n % PARTS.length] as PartName;
-    const at = Math.floor(((n + 0.5) * plan.length) / kills);
-    plan.splice(at, 0, { kind: "kill", gapMs: random.below(MOST_GAP_MS), part });
-  }
+  const gapMs = () => random.below(MOST_GAP_MS);
+  spread(plan, kills, (n) => {
+    return { kind: "kill", gapMs: gapMs(), part: parts[n % PARTS.length] as PartName };
+  });
+  spread(plan, isolations, (n) => {
+    const pair = ISOLATED[n % ISOLATED.length] as Pair;
+    return { kind: "isolation", gapMs: gapMs(), pair, ms: ISOLATION_MS };
+  });
+  spread(plan, switchovers, () => ({ kind: "switchover", gapMs: gapMs() }));
   return plan;
+}
+
+function spread(plan: Mishap[], count: number, make: (n: number) => Mishap): void {
+  for (let n = 0; n < count; n += 1) {
+    const at = Math.floor(((n + 0.5) * plan.length) / count);
+    plan.splice(at, 0, make(n));
+  }
 }
 
 /** As often from 50 to 500 ms as from 500 ms to 5 s. */

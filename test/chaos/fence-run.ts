@@ -1,14 +1,30 @@
+// `npm run chaos:fence -- [--rounds n] [--cuts nats,both] [--seconds n]`: owners put out of action.
 import { parseArgs } from "node:util";
 import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { startNats } from "../support/nats.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { runFence } from "./fence.ts";
+import { FENCE_FAULTS, type FenceCut } from "./fence-faults.ts";
 
-const { values } = parseArgs({ options: { rounds: { type: "string", default: "100" } } });
-const rounds = Number(values.rounds);
-if (!Number.isInteger(rounds) || rounds < 1) {
-  console.error("npm run chaos:fence -- [--rounds n]");
+const { values } = parseArgs({
+  options: {
+    /** Owners stopped with SIGSTOP. */
+    rounds: { type: "string", default: "100" },
+    /** What is cut off from an owner alone, one after another; an empty list for nothing. */
+    cuts: { type: "string", default: "nats,nats-silent,postgres,both" },
+    /** How long each of these lasts. */
+    seconds: { type: "string", default: "65" },
+  },
+});
+const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+const cuts = values.cuts.split(",").filter((each) => each !== "");
+const areCuts = (names: readonly string[]): names is FenceCut[] =>
+  names.every((name) => name !== "stop" && (FENCE_FAULTS as readonly string[]).includes(name));
+if (!Number.isInteger(rounds) || rounds < 0 || !(seconds > 0) || !areCuts(cuts)) {
+  console.error(
+    "npm run chaos:fence -- [--rounds n] [--cuts nats,nats-silent,postgres,both] [--seconds n]",
+  );
   process.exit(2);
 }
 const [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
@@ -17,14 +33,15 @@ try {
   await migrate(database.ownerUrl, { serviceRole: SERVICE_ROLE });
   const { url: natsUrl, token: natsToken } = nats;
   const { serviceUrl: databaseUrl, ownerUrl } = database;
-  const say = (line: string): void => console.log(line);
   const { problems, ...figures } = await runFence({
     rounds,
+    cuts,
+    cutMs: seconds * 1_000,
     databaseUrl,
     ownerUrl,
     natsUrl,
     natsToken,
-    say,
+    say: (line) => console.log(line),
   });
   console.log(JSON.stringify(figures));
   for (const problem of problems.slice(0, 50)) console.error(problem);
@@ -33,3 +50,4 @@ try {
 } finally {
   await Promise.all([postgres.stop(), nats.stop()]);
 }
+process.exit();

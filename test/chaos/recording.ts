@@ -4,6 +4,11 @@ import { LiveViewer } from "../../src/cli/live-viewer.ts";
 import { Transcript } from "../../src/cli/transcript.ts";
 import type { UserSession } from "../../src/cli/user-session.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";
+import type { Feat } from "./people.ts";
+import type { Story } from "./stories.ts";
+
+/** After these a client would fetch the text again. */
+const MAKES_STALE: ReadonlySet<ServerFrame["type"]> = new Set(["SegmentRevised", "Redacted"]);
 
 /** One viewer of one session and all that it was shown. */
 export class Follower {
@@ -13,7 +18,7 @@ export class Follower {
   readonly seqs: number[] = [];
   /** What the frames say was said. */
   readonly transcript = new Transcript();
-  /** Text was re-derived: a client would fetch it again. */
+  /** Text was re-derived, edited or taken out: a client would fetch it again. */
   isStale = false;
   snapshotSeq = 0;
   reconnects = 0;
@@ -50,7 +55,7 @@ export class Follower {
   #see(frame: ServerFrame): boolean {
     if (frame.type === "Snapshot") this.snapshotSeq = frame.seq;
     else if ("at" in frame && frame.seq !== undefined) this.seqs.push(frame.seq);
-    if (this.transcript.apply(frame).stale) this.isStale = true;
+    if (MAKES_STALE.has(frame.type) || this.transcript.apply(frame).stale) this.isStale = true;
     return false;
   }
 }
@@ -64,4 +69,12 @@ export interface Recording {
   readonly streams: boolean;
   readonly chunks: readonly AudioChunk[];
   readonly followers: readonly Follower[];
+  /** When it began, monotonic milliseconds. */
+  readonly startedAt: number;
+  /** Its title, and what a person writes in it; found nowhere else. */
+  readonly canary: string;
+  /** Undefined when nothing but the faults disturbed it. */
+  readonly story: Story | undefined;
+  /** What the person of the story was told is done. */
+  feat?: Feat;
 }

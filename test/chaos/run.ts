@@ -1,12 +1,17 @@
+// `npm run chaos -- [--faults n] [--kills n] [--seed n]`: see runChaos.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ChaosStage } from "../support/chaos-stage.ts";
 import { runChaos, tableOfBites } from "./chaos-run.ts";
+import { ALL_STORIES } from "./stories.ts";
 
 const { values } = parseArgs({
   options: {
     faults: { type: "string", default: "200" },
     kills: { type: "string" },
+    /** A host without NATS or without PostgreSQL for a minute. */
+    isolations: { type: "string", default: "2" },
+    switchovers: { type: "string", default: "1" },
     /** Where the processes' logs go, and the events of sessions that are not as they should be. */
     logs: { type: "string", default: "out/chaos" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
@@ -15,18 +20,30 @@ const { values } = parseArgs({
 const faults = Number(values.faults);
 const kills = Number(values.kills ?? Math.round(faults / 10));
 const seed = Number(values.seed);
-if (![faults, kills, seed].every((each) => Number.isInteger(each) && each >= 0)) {
-  console.error("npm run chaos -- [--faults n] [--kills n] [--seed n] [--logs folder]");
+const [isolations, switchovers] = [Number(values.isolations), Number(values.switchovers)];
+const counts = [faults, kills, isolations, switchovers, seed];
+// One standby is there.
+if (!counts.every((each) => Number.isInteger(each) && each >= 0) || switchovers > 1) {
+  console.error(
+    "npm run chaos -- [--faults n] [--kills n] [--isolations n] [--switchovers 0|1] [--seed n] [--logs folder]",
+  );
   process.exit(2);
 }
+/** Further off than a device may be silent: who compares wall clocks ends sessions that live. */
+const SKEWS = { host1: 10 * 60_000, host2: -7 * 60_000 };
 
-console.log(`${faults} faults, ${kills} kills, seed ${seed}`);
+console.log(
+  `${faults} faults, ${kills} kills, ${isolations} isolations, ${switchovers} switchovers, seed ${seed}`,
+);
 const startedAt = performance.now();
 const say = (line: string): void => {
   console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
 };
 const evidence = resolve(values.logs);
-const stage = await ChaosStage.start(evidence);
+const stage = await ChaosStage.start({
+  ...{ logFolder: evidence, skews: SKEWS },
+  standby: switchovers > 0,
+});
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void stage.stop().finally(() => process.exit(1)));
 }
@@ -35,9 +52,13 @@ try {
   const result = await runChaos(stage, {
     faults,
     kills,
+    isolations,
+    switchovers,
     seed,
-    audioSeconds: 8,
-    speed: 0.5,
+    stories: ALL_STORIES,
+    // Long enough for two voices to be told apart.
+    audioSeconds: 12,
+    speed: 0.75,
     say,
     evidence,
   });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runChaos } from "../chaos/chaos-run.ts";
+import { FEW_STORIES } from "../chaos/stories.ts";
 import { ChaosStage } from "../support/chaos-stage.ts";
 
 describe("chaos", () => {
   let stage: ChaosStage;
   beforeAll(async () => {
-    stage = await ChaosStage.start();
+    stage = await ChaosStage.start({ skews: { host1: 600_000 } });
   });
   afterAll(() => stage?.stop());
 
@@ -14,6 +15,9 @@ describe("chaos", () => {
     const result = await runChaos(stage, {
       faults: 18,
       kills: 2,
+      isolations: 0,
+      switchovers: 0,
+      stories: FEW_STORIES,
       // Its plan kills the front and cuts and refuses clients: viewers and callers must come back.
       seed: 20_261_126,
       audioSeconds: 6,

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { LogFile } from "../../deploy/supervisor/log-file.ts";
 import type { Part } from "../../deploy/supervisor/part.ts";
 import { findFreePort } from "../../deploy/supervisor/ports.ts";
@@ -11,13 +12,23 @@ import { FaultProxy } from "./fault-proxy.ts";
 import { findSpeechRoot } from "./native-packages.ts";
 import { startNats, type TestNats } from "./nats.ts";
 import { startPostgres, type TestDatabase, type TestPostgres } from "./postgres.ts";
+import { throughProxy } from "./proxied-address.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
+import { fence, Standby } from "./standby.ts";
 import { TestServer } from "./test-server.ts";
 
 const PROGRAMS = projectPrograms(resolve(import.meta.dirname, "../.."));
+const SKEWED_CLOCK = pathToFileURL(join(import.meta.dirname, "skewed-clock.ts")).href;
 const READY_MS = 90_000;
 const RESTART_EVERY_MS = 200;
 const PROBE_MS = 1_000;
+/** A device that is silent for so long has its session stopped; longer than any fault here. */
+const AUTO_STOP_SECONDS = 120;
+/** How long a server that was replaced still answers. */
+const DEMOTED_MS = 5_000;
+const REFUSED_CHANGE = /cannot execute .* in a read-only transaction/;
+/** How far a process's log may be from where its clock should be. */
+const CLOCK_SLACK_MS = 10_000;
 
 /** Every pair of processes that talks, each through a proxy of its own. */
 export const PAIRS = [
@@ -73,7 +84,20 @@ class Process implements Killable {
   }
 }
 
+/** By how much the wall clock of a host is wrong, milliseconds. */
+export type Skews = Readonly<Partial<Record<"host1" | "host2", number>>>;
+
+export interface ChaosStageOptions {
+  /** For those who want to read the logs when all is over. */
+  readonly logFolder?: string;
+  readonly skews?: Skews;
+  /** With a second PostgreSQL, so that it can be switched over once. */
+  readonly standby?: boolean;
+}
+
 interface Foundation {
+  standby: Standby | undefined;
+  skews: Skews;
   postgres: TestPostgres;
   database: TestDatabase;
   nats: TestNats;
@@ -91,10 +115,15 @@ export class ChaosStage {
   readonly proxies: Readonly<Record<Pair, FaultProxy>>;
   /** Past every proxy, for those who check afterwards. */
   readonly directApi: string;
-  readonly databaseUrl: string;
   readonly nats: TestNats;
   readonly #folder: string;
+  readonly #logs: string;
+  readonly #skews: Skews;
+  readonly #ownerUrl: string;
   readonly #postgres: TestPostgres;
+  readonly #standby: Standby | undefined;
+  /** The standby, once it has taken over. */
+  #promoted: Standby | undefined;
   readonly #processes: Readonly<Record<"front" | "host1" | "host2" | "worker", Process>>;
 
   private constructor(
@@ -102,13 +131,16 @@ export class ChaosStage {
     proxies: Record<Pair, FaultProxy>,
     ports: ServicePorts,
   ) {
-    const { postgres, database, nats, folder, logs, admin } = foundation;
+    const { postgres, database, nats, folder, logs, admin, skews } = foundation;
     this.#folder = folder;
+    this.#logs = logs;
+    this.#skews = skews;
     this.admin = admin;
     this.proxies = proxies;
     this.nats = nats;
     this.#postgres = postgres;
-    this.databaseUrl = database.ownerUrl;
+    this.#standby = foundation.standby;
+    this.#ownerUrl = database.ownerUrl;
     this.directApi = `http://127.0.0.1:${ports.front}/api`;
     const environment = new StageEnvironment(foundation, proxies, ports);
     const main = (name: "front" | "host1" | "host2", probePort: number): Process =>
@@ -123,16 +155,17 @@ export class ChaosStage {
     };
   }
 
-  /** `logFolder` is for those who want to read the logs when all is over. */
-  static async start(logFolder?: string): Promise<ChaosStage> {
+  static async start(options: ChaosStageOptions = {}): Promise<ChaosStage> {
+    const { logFolder, skews = {} } = options;
     const folder = makeScratchFolder("chaos");
     const logs = logFolder ?? join(folder, "logs");
     mkdirSync(logs, { recursive: true });
     for (const name of ["blobs", "keys", "mail"]) mkdirSync(join(folder, name));
     const [postgres, nats] = await Promise.all([startPostgres({ durable: true }), startNats()]);
     const database = await postgres.createEmptyDatabase();
+    const standby = options.standby ? await Standby.of(postgres) : undefined;
     const admin = { email: "admin@voice.local", password: randomBytes(12).toString("hex") };
-    const foundation = { postgres, database, nats, folder, logs, admin };
+    const foundation = { postgres, database, nats, folder, logs, admin, skews, standby };
     const ports = await pickPorts();
     const proxies = await startProxies(postgres.access.port, Number(new URL(nats.url).port), ports);
     const stage = new ChaosStage(foundation, proxies, ports);
@@ -170,8 +203,65 @@ export class ChaosStage {
     }
   }
 
+  /** As the role that owns everything, on the server that takes changes. */
+  get databaseUrl(): string {
+    return this.#promoted?.address(this.#ownerUrl) ?? this.#ownerUrl;
+  }
+
+  /**
+   * The standby takes over. Those who hold a connection to the old one are answered that it takes
+   * no changes, until it goes away.
+   */
+  async switchOver(): Promise<void> {
+    const standby = this.#standby;
+    if (standby === undefined || this.#promoted !== undefined) {
+      throw new Error("There is no standby any more.");
+    }
+    const old = this.#postgres;
+    await fence(old);
+    await standby.promote();
+    this.#promoted = standby;
+    const port = Number(new URL(standby.adminUrl).port);
+    for (const pair of PAIRS) if (pair.endsWith("-postgres")) this.proxies[pair].lead(port);
+    await new Promise((wake) => setTimeout(wake, DEMOTED_MS));
+    const log = readFileSync(join(old.cluster.folder, "../postgres.log"), "utf8");
+    await old.halt();
+    if (!REFUSED_CHANGE.test(log)) throw new Error("Nobody asked the old server for a change.");
+  }
+
+  /** Where the audio files lie. */
+  get blobFolder(): string {
+    return join(this.#folder, "blobs");
+  }
+
+  /** Clocks that should be wrong, and by their processes' own logs are not. */
+  async clockProblems(): Promise<string[]> {
+    const problems: string[] = [];
+    for (const [name, skew] of Object.entries(this.#skews)) {
+      const file = join(this.#logs, `${name}.log`);
+      const text = readFileSync(file, "utf8");
+      const last =
+        text
+          .trimEnd()
+          .split("\n")
+          .findLast((line) => line.startsWith("{")) ?? "{}";
+      const { time = "" } = JSON.parse(last) as { time?: string };
+      const seen = Date.parse(time) - statSync(file).mtimeMs;
+      if (Math.abs(seen - skew) <= CLOCK_SLACK_MS) continue;
+      problems.push(`the clock of ${name} should be ${skew} ms off, its log is ${seen} ms off`);
+    }
+    return problems;
+  }
+
+  get #database(): Killable {
+    const promoted = this.#promoted;
+    if (promoted === undefined) return this.#postgres;
+    const restart = () => promoted.halt().then(() => promoted.resume());
+    return { kill9: () => promoted.kill9(), restart };
+  }
+
   #part(part: PartName): Killable {
-    if (part === "postgres") return this.#postgres;
+    if (part === "postgres") return this.#database;
     if (part === "nats") return this.nats;
     return this.#processes[part];
   }
@@ -179,7 +269,7 @@ export class ChaosStage {
   async stop(): Promise<void> {
     await Promise.all(Object.values(this.#processes).map((each) => each.stop()));
     await Promise.all(Object.values(this.proxies).map((proxy) => proxy.stop()));
-    await Promise.all([this.#postgres.stop(), this.nats.stop()]);
+    await Promise.all([this.#standby?.stop(), this.#postgres.stop(), this.nats.stop()]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
@@ -241,18 +331,21 @@ class StageEnvironment {
   }
 
   main(name: "front" | "host1" | "host2"): NodeJS.ProcessEnv {
-    const { database, folder } = this.#foundation;
+    const { database, folder, skews } = this.#foundation;
     const ops = { front: this.#ports.ops, host1: this.#ports.ops1, host2: this.#ports.ops2 };
     return {
       ...process.env,
       ...this.#nats(name),
-      DATABASE_URL: through(database.serviceUrl, this.#proxies[`${name}-postgres`]),
+      DATABASE_URL: throughProxy(database.serviceUrl, this.#proxies[`${name}-postgres`]),
       ROLES: name === "front" ? "front" : "sessions",
       NODE_NAME: name,
       PORT: String(this.#ports.front),
       OPS_PORT: String(ops[name]),
       GRPC_SESSIONS_PORT: "0",
       RATE_LIMIT_FACTOR: "100",
+      WEBHOOK_ALLOW_PRIVATE: "true",
+      AUTO_STOP_SILENCE: String(AUTO_STOP_SECONDS),
+      TEST_CLOCK_SKEW_MS: String(name === "front" ? 0 : (skews[name] ?? 0)),
       VOICE_BLOB_DIR: join(folder, "blobs"),
       VOICE_MAIL_DIR: join(folder, "mail"),
       VOICE_KEY_DIR: join(folder, "keys"),
@@ -275,13 +368,8 @@ class StageEnvironment {
 
   #nats(name: "front" | "host1" | "host2" | "worker"): NodeJS.ProcessEnv {
     const { url, token } = this.#foundation.nats;
-    return { NATS_URL: through(url, this.#proxies[`${name}-nats`]), NATS_TOKEN: token };
+    return { NATS_URL: throughProxy(url, this.#proxies[`${name}-nats`]), NATS_TOKEN: token };
   }
-}
-
-/** The same address with the proxy's port. */
-function through(url: string, proxy: FaultProxy): string {
-  return url.replace(/:\d+(?=\/|$)/, `:${proxy.port}`);
 }
 
 async function setUp({ logs }: Foundation, environment: StageEnvironment): Promise<void> {
@@ -311,7 +399,11 @@ function nodePart(
     name,
     title: name,
     logFile: join(logs, `${name}.log`),
-    launch: () => ({ program: process.execPath, args: [...NODE_ARGUMENTS, program], env }),
+    launch: () => ({
+      program: process.execPath,
+      args: [...NODE_ARGUMENTS, "--import", SKEWED_CLOCK, program],
+      env,
+    }),
     probe: async () => ((await listens(probePort)) ? {} : undefined),
     readyTimeoutMs: READY_MS,
     stop: [{ signal: "SIGTERM", waitMs: 5_000 }],

@@ -68,8 +68,8 @@ export class ClusterStage {
     return owned.every((each) => each === PARTITIONS / 2);
   }
 
-  /** The devices whose sessions this host has. */
-  async devicesOn(host: HostName): Promise<PairedDevice[]> {
+  /** The devices whose sessions this host has, of these. */
+  async devicesOn(host: HostName, devices = this.devices): Promise<PairedDevice[]> {
     const token = await adminToken(this.service);
     const { body } = await call<{ nodes?: { name: string; partitions: number[] }[] }>(
       this.service.api,
@@ -80,7 +80,7 @@ export class ClusterStage {
     const pid = this.service.ready.pids[host];
     const node = body.nodes?.find(({ name }) => name.includes(`-${host}-${pid}-`));
     const mine = new Set(node?.partitions);
-    return this.devices.filter(({ sessionId }) => mine.has(partitionOf(sessionId)));
+    return devices.filter(({ sessionId }) => mine.has(partitionOf(sessionId)));
   }
 
   /** The next chunk of a session, through this front. */

@@ -13,3 +13,10 @@ export async function scrapeQueues(
   );
   return { text, queues };
 }
+
+/** Figures without labels, by name. */
+export async function scrape(opsUrl: string): Promise<Map<string, number>> {
+  const text = await (await fetch(`${opsUrl}/metrics`)).text();
+  const lines = [...text.matchAll(/^([a-z_]+) (\S+)$/gm)];
+  return new Map(lines.map(([, name = "", value]) => [name, Number(value)]));
+}

@@ -1,11 +1,27 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { createWriteStream, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { until } from "./until.ts";
 import type { WholeService } from "./whole-service.ts";
 
 const MAIN = resolve(import.meta.dirname, "../../src/main.ts");
+const PRELOADS = ["skewed-clock.ts", "routed-sockets.ts"].flatMap((name) => [
+  "--import",
+  pathToFileURL(resolve(import.meta.dirname, name)).href,
+]);
+
+export interface SecondHostOptions {
+  /** By how much its wall clock is wrong. */
+  readonly skewMs?: number;
+  /** Where its connections to a port go instead. */
+  readonly routes?: Readonly<Record<number, number>>;
+  /** For its log, if anybody wants it. */
+  readonly logFile?: string;
+  /** Of whose settings it takes its own. */
+  readonly like?: "main" | "sessions-1";
+}
 
 /** Another process with the role `sessions` beside a whole service, on the same servers. */
 export class SecondHost {
@@ -24,14 +40,21 @@ export class SecondHost {
     });
   }
 
-  static async start(service: WholeService): Promise<SecondHost> {
-    const settings = readFileSync(`/proc/${service.ready.pids.main}/environ`, "utf8");
+  static async start(service: WholeService, options: SecondHostOptions = {}): Promise<SecondHost> {
+    const { skewMs = 0, routes = {}, logFile, like = "main" } = options;
+    const settings = readFileSync(`/proc/${service.ready.pids[like]}/environ`, "utf8");
     const entries = settings.split("\0").map((each) => each.split(/=(.*)/s).slice(0, 2));
-    const env = Object.fromEntries(entries.filter(([name]) => name));
-    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN], {
-      env: { ...env, ROLES: "sessions", OPS_PORT: "0", GRPC_SESSIONS_PORT: "0", NODE_NAME: "two" },
+    const own = {
+      ...{ ROLES: "sessions", OPS_PORT: "0", GRPC_SESSIONS_PORT: "0", NODE_NAME: "two" },
+      TEST_CLOCK_SKEW_MS: String(skewMs),
+      TEST_SOCKET_ROUTES: JSON.stringify(routes),
+    };
+    const args = ["--disable-warning=ExperimentalWarning", ...PRELOADS, MAIN];
+    const child = spawn(process.execPath, args, {
+      env: { ...Object.fromEntries(entries.filter(([name]) => name)), ...own },
       stdio: ["ignore", "pipe", "ignore"],
     });
+    if (logFile !== undefined) child.stdout.pipe(createWriteStream(logFile, { flags: "a" }));
     const host = new SecondHost(child);
     await until(() => host.#opsUrl !== "", "the second host", 60_000);
     return host;

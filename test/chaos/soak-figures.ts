@@ -1,0 +1,106 @@
+/** One look at everything, by name. */
+export interface Sample {
+  /** Minutes since the first one. */
+  readonly at: number;
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+/** How much a figure may grow over the whole run and still be called level. */
+export interface Bound {
+  /** Of its mean. */
+  readonly share: number;
+  /** In its own unit: whichever of the two is more. */
+  readonly least: number;
+}
+
+export interface Trend {
+  readonly name: string;
+  readonly first: number;
+  readonly last: number;
+  readonly mean: number;
+  /** By least squares, per hour. */
+  readonly slope: number;
+  /** What the slope makes of the time that was looked at. */
+  readonly growth: number;
+  /** Undefined for what grows by design, and for what is only shown. */
+  readonly bound: number | undefined;
+}
+
+export type Level = "level" | "grows" | "shown";
+
+/** Of all samples: in it caches fill and the first sessions begin. */
+const WARM_UP = 0.25;
+/** Fewer prove nothing. */
+export const FEWEST_SAMPLES = 8;
+
+/** After the warm-up. */
+export function settledOf(samples: readonly Sample[]): Sample[] {
+  return samples.slice(Math.floor(samples.length * WARM_UP));
+}
+
+export function trendsOf(
+  samples: readonly Sample[],
+  boundOf: (name: string) => Bound | undefined,
+): Trend[] {
+  const settled = settledOf(samples);
+  const names = new Set(settled.flatMap(({ figures }) => Object.keys(figures)));
+  return [...names].map((name) => {
+    const points = settled.flatMap(({ at, figures }): [number, number][] => {
+      const value = figures[name];
+      return value === undefined || !Number.isFinite(value) ? [] : [[at / 60, value]];
+    });
+    const values = points.map(([, value]) => value);
+    const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+    const slope = slopeOf(points);
+    const hours = (points.at(-1)?.[0] ?? 0) - (points[0]?.[0] ?? 0);
+    const bound = boundOf(name);
+    return {
+      name,
+      first: values[0] ?? Number.NaN,
+      last: values.at(-1) ?? Number.NaN,
+      mean,
+      slope,
+      growth: slope * hours,
+      bound: bound === undefined ? undefined : Math.max(bound.least, bound.share * mean),
+    };
+  });
+}
+
+/** Of the line through the points with the least squares; 0 for fewer than two. */
+export function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
+  const count = points.length;
+  if (count < 2) return 0;
+  const meanX = points.reduce((sum, [x]) => sum + x, 0) / count;
+  const meanY = points.reduce((sum, [, y]) => sum + y, 0) / count;
+  const over = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
+  const under = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+  return under === 0 ? 0 : over / under;
+}
+
+export function levelOf({ growth, bound }: Trend): Level {
+  if (bound === undefined) return "shown";
+  return growth <= bound ? "level" : "grows";
+}
+
+/** A table for people. */
+export function tableOf(trends: readonly Trend[]): string[] {
+  const head = ["figure", "first", "last", "mean", "slope/h", "growth", "bound", ""];
+  const rows = trends.map((trend) => [
+    trend.name,
+    ...[trend.first, trend.last, trend.mean, trend.slope, trend.growth].map(short),
+    trend.bound === undefined ? "" : short(trend.bound),
+    levelOf(trend),
+  ]);
+  const widths = head.map((_, n) => Math.max(...[head, ...rows].map((row) => row[n]?.length ?? 0)));
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, n) => (n === 0 ? cell.padEnd(widths[n] ?? 0) : cell.padStart(widths[n] ?? 0)))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+function short(value: number): string {
+  if (!Number.isFinite(value)) return "-";
+  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
+}

@@ -1,0 +1,256 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Client } from "pg";
+import { reasonOf } from "../../src/cli/command-failure.ts";
+import type { UserSession } from "../../src/cli/user-session.ts";
+import { VirtualDevice } from "../../src/cli/virtual-device.ts";
+import { chooseWorkspace } from "../../src/cli/workspace-choice.ts";
+import { environmentOf } from "../support/cluster-stage.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
+import { until } from "../support/until.ts";
+import { WholeService } from "../support/whole-service.ts";
+import { signIn } from "./crew.ts";
+import { Floor, SoakDevice, type SoakHouse } from "./soak-device.ts";
+import type { Sample } from "./soak-figures.ts";
+import { Latencies, SoakSampler } from "./soak-sampler.ts";
+
+export interface SoakOptions {
+  readonly minutes: number;
+  readonly sessions: number;
+  /** Most that speak at once. */
+  readonly speaking: number;
+  /** Most that send silence at once; the others rest. */
+  readonly silent: number;
+  /** Seconds between two samples. */
+  readonly every: number;
+  readonly seed: number;
+  readonly say: (line: string) => void;
+}
+
+export interface SoakResult {
+  readonly samples: readonly Sample[];
+  readonly counts: Readonly<Record<string, number>>;
+  /** What is not as it should be, besides figures that grow. */
+  readonly problems: string[];
+}
+
+const WAVE_HEADER = 44;
+const CONVERSATION = resolve(import.meta.dirname, "../../deploy/demo/conversation.wav");
+const PAIRED_TOGETHER = 4;
+/** Of ten devices one streams three; two have somebody who watches all the time. */
+const STREAMING_SHARE = 0.3;
+const WATCHED_SHARE = 0.2;
+const ASK_EVERY_MS = 500;
+const REDO_EVERY_MS = 60_000;
+const DELETE_EVERY_MS = 45_000;
+const SETTLE_MS = 300_000;
+
+/** Runs the whole service under many sessions that mostly rest, and looks at it again and again. */
+export async function runSoak(options: SoakOptions): Promise<SoakResult> {
+  const service = await WholeService.start({ RATE_LIMIT_FACTOR: "1000" });
+  const env = environmentOf(service.ready.pids.main ?? 0);
+  const database = new Client({ connectionString: env.DATABASE_URL });
+  try {
+    await database.connect();
+    return await soak(service, database, options);
+  } finally {
+    await database.end().catch(() => undefined);
+    await service.stop();
+  }
+}
+
+async function soak(
+  service: WholeService,
+  database: Client,
+  options: SoakOptions,
+): Promise<SoakResult> {
+  const { say, minutes, every } = options;
+  const user = await signIn(service.api, service.ready.admin);
+  const counts: Record<string, number> = {};
+  const problems: string[] = [];
+  const house = makeHouse(user, options, counts);
+  const devices = await pairAll(user, house, options);
+  say(`${devices.length} devices are paired`);
+  const over = new AbortController();
+  const tell = (error: unknown): void => {
+    problems.push(reasonOf(error));
+    say(reasonOf(error));
+  };
+  const work = [
+    ...devices.map(async (device, n) => {
+      // Not all at once: they begin within the first sample's time.
+      await delay((n / devices.length) * every * 1_000);
+      await device.run(over.signal).catch(tell);
+    }),
+    askNowAndThen(house, over.signal).catch(tell),
+    redoNowAndThen(house, counts, over.signal).catch(tell),
+    deleteNowAndThen(house, counts, over.signal).catch(tell),
+  ];
+  const samples = await sample(new SoakSampler(service, database), house, options);
+  over.abort();
+  say(`${minutes} minutes are over`);
+  await Promise.all(work);
+  say("every session is stopped");
+  problems.push(...(await settled(database)));
+  return { samples, counts, problems };
+}
+
+function makeHouse(
+  user: UserSession,
+  { sessions, speaking, silent, seed, minutes }: SoakOptions,
+  counts: Record<string, number>,
+): SoakHouse {
+  const whole = minutes * 60_000;
+  return {
+    user,
+    speech: readFileSync(CONVERSATION).subarray(WAVE_HEADER),
+    speaking: new Floor(Math.min(sessions, speaking)),
+    silent: new Floor(Math.min(sessions, silent)),
+    latencies: new Latencies(),
+    ended: [],
+    count: (what) => {
+      counts[what] = (counts[what] ?? 0) + 1;
+    },
+    random: new SeededRandom(seed),
+    shortestSession: Math.min(120_000, whole / 6),
+    longestSession: Math.min(900_000, whole / 2),
+  };
+}
+
+async function pairAll(
+  user: UserSession,
+  house: SoakHouse,
+  { sessions }: SoakOptions,
+): Promise<SoakDevice[]> {
+  const { id: workspaceId } = await chooseWorkspace(user);
+  const devices: SoakDevice[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < sessions) {
+      const n = next++;
+      const device = await VirtualDevice.pair(user, { name: `Soak ${n}`, workspaceId });
+      const isOf = (share: number) => (n * 7) % 10 < share * 10;
+      const manner = {
+        isStreaming: isOf(STREAMING_SHARE),
+        isWatched: (n * 3) % 10 < WATCHED_SHARE * 10,
+      };
+      devices.push(new SoakDevice(device, house, manner));
+    }
+  };
+  await Promise.all(Array.from({ length: PAIRED_TOGETHER }, work));
+  return devices;
+}
+
+async function sample(
+  sampler: SoakSampler,
+  { latencies }: SoakHouse,
+  { minutes, every, say }: SoakOptions,
+): Promise<Sample[]> {
+  const startedAt = performance.now();
+  const samples: Sample[] = [];
+  let lastAt = startedAt;
+  for (let n = 1; n * every <= minutes * 60; n += 1) {
+    await delay(Math.max(0, startedAt + n * every * 1_000 - performance.now()));
+    const now = performance.now();
+    const figures = { ...(await sampler.take((now - lastAt) / 60_000)), ...latencies.take() };
+    lastAt = now;
+    samples.push({ at: (now - startedAt) / 60_000, figures });
+    say(briefly(figures));
+  }
+  return samples;
+}
+
+function briefly(figures: Readonly<Record<string, number>>): string {
+  const shown = [
+    ...["main MiB", "worker MiB", "postgres MiB", "sessions recording"],
+    ...["final, streamed, p95 ms", "GET session p95 ms", "all tables MiB"],
+  ];
+  return shown.map((name) => `${name} ${(figures[name] ?? Number.NaN).toFixed(0)}`).join(", ");
+}
+
+/** As somebody does who looks at sessions in a browser. */
+async function askNowAndThen(house: SoakHouse, over: AbortSignal): Promise<void> {
+  const { user, latencies, ended, random } = house;
+  const timed = async (name: string, ask: () => Promise<unknown>): Promise<void> => {
+    const startedAt = performance.now();
+    await ask();
+    latencies.add(name, performance.now() - startedAt);
+  };
+  while (!over.aborted) {
+    await delay(ASK_EVERY_MS);
+    await timed("GET sessions", () =>
+      user.call((client) => client.GET("/sessions", { params: { query: { limit: 20 } } })),
+    );
+    const id = ended.length === 0 ? undefined : random.pick(ended);
+    if (id === undefined) continue;
+    const params = { path: { session_id: id } };
+    await timed("GET session", () =>
+      user.call((client) => client.GET("/sessions/{session_id}", { params })),
+    );
+    await timed("GET segments", () =>
+      user.call((client) => client.GET("/sessions/{session_id}/segments", { params })),
+    ).catch(() => undefined);
+  }
+}
+
+async function redoNowAndThen(
+  { user, ended, random }: SoakHouse,
+  counts: Record<string, number>,
+  over: AbortSignal,
+): Promise<void> {
+  while (!over.aborted) {
+    await delay(REDO_EVERY_MS, undefined, { signal: over }).catch(() => undefined);
+    const id = ended.length === 0 ? undefined : random.pick(ended);
+    if (over.aborted || id === undefined) continue;
+    const params = { path: { session_id: id } };
+    const { transcription_job_id } = await user.call((client) =>
+      client.GET("/sessions/{session_id}", { params }),
+    );
+    if (transcription_job_id === undefined) continue;
+    const job = { path: { job_id: transcription_job_id } };
+    // It may be read still, or once more.
+    const isTaken = await user
+      .call((client) => client.POST("/admin/jobs/transcriptions/{job_id}/redo", { params: job }))
+      .then(
+        () => true,
+        () => false,
+      );
+    if (isTaken) counts.redos = (counts.redos ?? 0) + 1;
+  }
+}
+
+async function deleteNowAndThen(
+  { user, ended }: SoakHouse,
+  counts: Record<string, number>,
+  over: AbortSignal,
+): Promise<void> {
+  while (!over.aborted) {
+    await delay(DELETE_EVERY_MS, undefined, { signal: over }).catch(() => undefined);
+    const id = over.aborted ? undefined : ended.shift();
+    if (id === undefined) continue;
+    const params = { path: { session_id: id } };
+    await user.call((client) => client.DELETE("/sessions/{session_id}", { params }));
+    counts.deletions = (counts.deletions ?? 0) + 1;
+  }
+}
+
+/** Nothing is left to do once nobody sends any more. */
+async function settled(database: Client): Promise<string[]> {
+  let left: string[] = [];
+  const isDone = async (): Promise<boolean> => {
+    const { rows } = await database.query<Record<string, number>>(
+      `select (select count(*)::int from sessions
+                 where status in ('recording', 'processing')) as sessions,
+              (select count(*)::int from jobs where status in ('queued', 'running')) as jobs,
+              (select count(*)::int from outbox) as outbox,
+              (select count(*)::int from sessions where status = 'failed') as failed`,
+    );
+    left = Object.entries(rows[0] ?? {})
+      .filter(([, count]) => count !== 0)
+      .map(([name, count]) => `${count} left in ${name}`);
+    return left.length === 0;
+  };
+  await until(isDone, "everything to be read", SETTLE_MS).catch(() => undefined);
+  return left;
+}

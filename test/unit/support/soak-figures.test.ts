@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { boundOf } from "../../chaos/soak-bounds.ts";
+import { levelOf, type Sample, slopeOf, tableOf, trendsOf } from "../../chaos/soak-figures.ts";
+
+/** One sample a minute. */
+function samplesOf(name: string, values: readonly number[]): Sample[] {
+  return values.map((value, at) => ({ at, figures: { [name]: value } }));
+}
+
+const minutes = Array.from({ length: 60 }, (_, n) => n);
+
+function verdictOn(name: string, values: readonly number[]): string {
+  const [trend] = trendsOf(samplesOf(name, values), boundOf);
+  return trend === undefined ? "nothing" : levelOf(trend);
+}
+
+describe("soak: what is level", () => {
+  it("soak: a line's slope is found among noise", () => {
+    const points = minutes.map((n) => [n / 60, 100 + 60 * (n / 60) + (n % 2)] as const);
+    expect(slopeOf(points)).toBeCloseTo(60, 0);
+    expect(slopeOf([[1, 5]])).toBe(0);
+  });
+
+  it("soak: a leak is told, a figure that swings is not", () => {
+    const leak = minutes.map((n) => 200 + n);
+    const swing = minutes.map((n) => 200 + 30 * Math.sin(n));
+    expect(verdictOn("main MiB", leak)).toBe("grows");
+    expect(verdictOn("main MiB", swing)).toBe("level");
+  });
+
+  it("soak: what fills up in the first quarter is no leak", () => {
+    const filling = minutes.map((n) => (n < 15 ? 100 + 10 * n : 250));
+    expect(verdictOn("main MiB", filling)).toBe("level");
+  });
+
+  it("soak: rows that are kept are shown, what a row costs is judged", () => {
+    const rising = minutes.map((n) => 1_000 + 100 * n);
+    expect(verdictOn("events rows", rising)).toBe("shown");
+    expect(verdictOn("events bytes/row", rising)).toBe("grows");
+  });
+
+  it("soak: a figure that is missing now and then has a trend all the same", () => {
+    const samples = minutes.map((at): Sample => {
+      return at % 3 === 0 ? { at, figures: { "main fds": 50 } } : { at, figures: {} };
+    });
+    const [trend] = trendsOf(samples, boundOf);
+    expect(trend).toMatchObject({ first: 50, last: 50, growth: 0 });
+    expect(tableOf(trend === undefined ? [] : [trend])[1]).toMatch(/^main fds .* level$/);
+  });
+});
