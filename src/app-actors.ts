@@ -105,6 +105,8 @@ export function createActors(ports: ActorPorts): Actors {
     backlog,
     owned: () => host.owned,
     activate: (id) => host.activate(id),
+    standing: () => host.standing,
+    end: (standing) => host.end(standing),
     deliver,
     runtime,
     log,

@@ -21,6 +21,14 @@ export interface Backlog {
    * longer, and are parked when it has failed often enough. Returns those parked now.
    */
   failed(failure: FailedDelivery): Promise<ParkedCommand[]>;
+  /** Of these activations the ids of those whose actor was deleted or taken over by another. */
+  ended(standing: readonly Standing[]): Promise<string[]>;
+}
+
+/** An activation that is in memory. */
+export interface Standing {
+  id: string;
+  epoch: number;
 }
 
 /** A place in the sessions of a partition, by id; undefined: before the first. */

@@ -3,6 +3,7 @@ import { partitionOf } from "../base/partition.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import type { Timer } from "../base/runtime.ts";
 import { Activation, type ActivationParts } from "./activation.ts";
+import type { Standing } from "./backlog.ts";
 
 /**
  * The activations of this process. A session is activated by the first command
@@ -154,6 +155,19 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     } finally {
       this.#disputed.delete(id);
     }
+  }
+
+  /** The activations that are at work. */
+  get standing(): Standing[] {
+    return [...this.#activations.values()]
+      .filter(({ activation }) => activation.phase === "active")
+      .map(({ activation: { id, epoch } }) => ({ id, epoch }));
+  }
+
+  /** The record knows this activation no longer: it ends at once, and is nobody's fault. */
+  async end({ id, epoch }: Standing): Promise<void> {
+    const entry = this.#activations.get(id);
+    if (entry?.activation.epoch === epoch) await this.#end(entry, "stop");
   }
 
   #forget(id: string, activation: Activation<S, E, W, C>): void {

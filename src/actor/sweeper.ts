@@ -2,7 +2,7 @@ import { OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/backlog-limits.
 import { type AppError, errorMessage, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { Backlog, BacklogCommand, CommandQueue } from "./backlog.ts";
+import type { Backlog, BacklogCommand, CommandQueue, Standing } from "./backlog.ts";
 import { Lanes } from "./lanes.ts";
 import { Relapses } from "./relapses.ts";
 import { Rests } from "./rests.ts";
@@ -10,6 +10,10 @@ import { Rests } from "./rests.ts";
 /** Sessions that are loaded, or given commands, at the same time. */
 const TOGETHER = 8;
 const MOST_REASON = 200;
+/** Of the looks of the others, one in so many is enough for this. */
+const REVIEW_LOOKS = 5;
+/** Activations that the record is asked about in one look. */
+const REVIEW_PAGE = 500;
 
 /**
  * Finds work in the record that no message announced: sessions of a partition
@@ -17,7 +21,10 @@ const MOST_REASON = 200;
  * a fault ended, and commands whose delivery was lost. Because of it nothing
  * depends on the message bus remembering anything.
  *
- * Each of the three goes on by itself, a bounded look at a time and at once as
+ * It also ends activations that the record knows no longer: one whose session
+ * was deleted, and which was not told, would keep its worker for ever.
+ *
+ * Each of the four goes on by itself, a bounded look at a time and at once as
  * long as there is more. What cannot be done holds up nothing else: a session
  * that cannot be loaded is tried again alone, ever more rarely.
  */
@@ -48,6 +55,7 @@ export class Sweeper {
       this.#repeat(() => this.#resume()),
       this.#repeat(() => this.#revive()),
       this.#repeat(() => this.#redeliver()),
+      this.#repeat(() => this.#review(), REVIEW_LOOKS),
     ]);
   }
 
@@ -78,8 +86,9 @@ export class Sweeper {
   }
 
   /** `look` tells whether there is more to be seen at once. */
-  async #repeat(look: () => Promise<boolean>): Promise<void> {
-    const { log, runtime, every } = this.#parts;
+  async #repeat(look: () => Promise<boolean>, rarer = 1): Promise<void> {
+    const { log, runtime } = this.#parts;
+    const every = rarer * this.#parts.every;
     while (!this.#stop.signal.aborted) {
       const { signal } = this.#wake;
       let hasMore = false;
@@ -128,6 +137,18 @@ export class Sweeper {
         else this.failed(id);
       }
     });
+  }
+
+  /** Asks the record about all activations, a page at a time. */
+  async #review(): Promise<boolean> {
+    const { backlog, standing, end } = this.#parts;
+    const all = standing();
+    for (let at = 0; at < all.length; at += REVIEW_PAGE) {
+      const page = all.slice(at, at + REVIEW_PAGE);
+      const ended = new Set(await backlog.ended(page));
+      await Promise.all(page.filter(({ id }) => ended.has(id)).map((each) => end(each)));
+    }
+    return false;
   }
 
   /** Goes once through all sessions to which commands wait. */
@@ -242,6 +263,9 @@ export interface SweeperParts {
   backlog: Backlog;
   owned(): number[];
   activate(id: string): Promise<unknown>;
+  /** The activations of this host. */
+  standing(): Standing[];
+  end(standing: Standing): Promise<void>;
   deliver(command: BacklogCommand): Promise<unknown>;
   runtime: Runtime;
   log: Log;

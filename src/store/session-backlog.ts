@@ -8,6 +8,7 @@ import type {
   ParkedCommand,
   Place,
   QueuePlace,
+  Standing,
   WorkingSession,
 } from "../actor/backlog.ts";
 import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/backlog-limits.ts";
@@ -46,6 +47,16 @@ export class SessionBacklog implements Backlog {
           order by id limit ${OPEN_WORK_PAGE}
         ) as s
         order by 1, 2`)),
+    ]);
+  }
+
+  ended(standing: readonly Standing[]): Promise<string[]> {
+    const rows = standing.map(({ id, epoch }) => [id, epoch]);
+    return guarded(async () => [
+      ...(await this.#pool.anyFirst(sql.type(z.object({ id: z.string() }))`
+        select a.id from ${sql.unnest(rows, ["uuid", "int8"])} as a (id, epoch)
+        left join sessions as s on s.id = a.id
+        where s.id is null or s.status = 'deleted' or s.epoch <> a.epoch`)),
     ]);
   }
 

@@ -41,6 +41,8 @@ describe("backlog", () => {
       backlog: new SessionBacklog(house.pool),
       owned: () => EVERY_PARTITION,
       activate: async () => undefined,
+      standing: () => [],
+      end: async () => {},
       deliver: async () => undefined,
       runtime: systemRuntime,
       log: silentLog,
@@ -141,6 +143,18 @@ describe("backlog", () => {
     await until(() => begun.get(sessionId)?.redo !== undefined, "the redo to be taken up");
   });
 
+  it("backlog: activations end whose session was deleted or taken over, though nobody tells them", async () => {
+    const sessions = [await startSession(), await startSession(), await startSession()];
+    const [deleted = "", overtaken = "", standing = ""] = sessions;
+    const host = createHost(new Map());
+    for (const id of sessions) await host.activate(id);
+    await house.sql("update sessions set status = 'deleted' where id = $1", [deleted]);
+    await new SessionJournal(house.pool).activate(overtaken);
+    sweep({ standing: () => host.standing, end: (each) => host.end(each) });
+    await until(() => host.size === 1, "two of three to end");
+    expect(host.standing.map(({ id }) => id)).toEqual([standing]);
+  });
+
   it("backlog: sessions that have nothing left to do are not taken up, and their actors say so", async () => {
     const sessionId = await completedSession();
     const hasWork = () =>
@@ -198,6 +212,7 @@ describe("backlog", () => {
         queues: (places) => backlog.queues(places),
         commandsTo: (id) => backlog.commandsTo(id),
         failed: (failure) => backlog.failed(failure),
+        ended: (standing) => backlog.ended(standing),
       },
       activate: async (id) => {
         activated.push(id);

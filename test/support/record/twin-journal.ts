@@ -6,6 +6,7 @@ import type {
   ParkedCommand,
   Place,
   QueuePlace,
+  Standing,
   WorkingSession,
 } from "../../../src/actor/backlog.ts";
 import type { CommandFate, CommandRecord } from "../../../src/actor/command-record.ts";
@@ -235,6 +236,18 @@ export class TwinBacklog implements Backlog {
           .sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))
           .slice(0, OPEN_WORK_PAGE),
       ),
+    );
+  }
+
+  ended(standing: readonly Standing[]): Promise<string[]> {
+    const { client, t } = this.#parts;
+    return client.query((s) =>
+      standing
+        .filter(({ id, epoch }) => {
+          const row = s.get(t.sessions, id);
+          return row === undefined || row.status === "deleted" || row.epoch !== epoch;
+        })
+        .map(({ id }) => id),
     );
   }
 
