@@ -162,8 +162,8 @@ async function judgeSound(
   }
   const isDone = async (): Promise<boolean> => {
     const [row] = await record.ask<{ left: number }>(
-      `select count(*)::int as left from redactions
-       where session_id = $1 and audio_erased_at is null`,
+      `select count(*)::int as left from chunks
+       where session_id = $1 and silence_wanted > silence_done`,
       [sessionId],
     );
     return row?.left === 0;

@@ -89,7 +89,8 @@ export class Record {
                where c.status in ('pending', 'processing') and s.status <> 'deleted') as chunks,
               (select count(*)::int from sessions
                where status in ('recording', 'processing')) as sessions,
-              (select count(*)::int from redactions where audio_erased_at is null) as redactions`,
+              (select count(*)::int from chunks c join sessions s on s.id = c.session_id
+               where c.silence_wanted > c.silence_done and s.status <> 'deleted') as "chunks to silence"`,
     );
     const { url, token } = this.#stage.nats;
     const bus = await connect({ servers: url.split(","), token });
