@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { environmentOf } from "../support/cluster-stage.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
+import { until } from "../support/until.ts";
 import { type PartName, WholeService } from "../support/whole-service.ts";
 import { type ChaosFigures, figuresOf, keepEvidence, readCalmly } from "./comparison.ts";
 import { Crew, signIn } from "./crew.ts";
@@ -45,6 +46,7 @@ const MOST_GAP_MS = 3_000;
 /** A cluster of three has lost its majority while two are away: they are killed one by one. */
 const NATS_REST_MS = 10_000;
 const ISOLATION_MS = 60_000;
+const SHARE_MS = 60_000;
 const SERVERS: readonly Server[] = ["nats", "postgres"];
 /** Of the third host's wall clock: further off than a device may be silent. */
 const SKEW_MS = 10 * 60_000;
@@ -140,7 +142,9 @@ async function isolateByTurns(
 ): Promise<string[]> {
   const problems: string[] = [];
   for (let n = 0; n < isolations; n += 1) {
-    await delay(MOST_GAP_MS);
+    // It gets its share back some time after it was cut off.
+    const hasAny = async (): Promise<boolean> => (await third.owned()) > 0;
+    await until(hasAny, "sessions-3 to own partitions", SHARE_MS).catch(() => undefined);
     const server = SERVERS[n % SERVERS.length] ?? "nats";
     const owned = await third.owned();
     const end = ownership.begin();

@@ -30,6 +30,8 @@ export interface Scene {
 const POLL_MS = 300;
 /** A person who finds nothing to do it to gives up. */
 const PATIENCE_MS = 180_000;
+/** For a second voice, which may never be told apart. */
+const MERGE_PATIENCE_MS = 60_000;
 /** Of a span in the middle of the audio. */
 const REDACTED_MS = 1_500;
 
@@ -38,7 +40,7 @@ const REDACTED_MS = 1_500;
  * there was nothing to do it to.
  */
 export async function act(deed: Deed, scene: Scene): Promise<Feat | undefined> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + (deed === "merge" ? MERGE_PATIENCE_MS : PATIENCE_MS);
   if (deed === "delete" || deed === "redact") await delay(scene.random.below(12_000));
   while (performance.now() < deadline) {
     const feat = await refusedIsNothing(() => DOERS[deed](scene));
