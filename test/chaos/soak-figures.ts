@@ -30,12 +30,21 @@ export type Level = "level" | "grows" | "shown";
 
 /** Of all samples: in it caches fill and the first sessions begin. */
 const WARM_UP = 0.25;
-/** Fewer prove nothing. */
-export const FEWEST_SAMPLES = 8;
+/** Fewer samples, or a shorter time, prove nothing. */
+const FEWEST_SAMPLES = 8;
+const SHORTEST_MINUTES = 15;
 
 /** After the warm-up. */
-export function settledOf(samples: readonly Sample[]): Sample[] {
+function settledOf(samples: readonly Sample[]): Sample[] {
   return samples.slice(Math.floor(samples.length * WARM_UP));
+}
+
+/** Why they prove nothing; undefined when they do. */
+export function tooShort(samples: readonly Sample[]): string | undefined {
+  const settled = settledOf(samples);
+  const minutes = (settled.at(-1)?.at ?? 0) - (settled[0]?.at ?? 0);
+  if (settled.length >= FEWEST_SAMPLES && minutes >= SHORTEST_MINUTES) return undefined;
+  return `${settled.length} samples over ${minutes.toFixed(1)} min after the first quarter; ${FEWEST_SAMPLES} over ${SHORTEST_MINUTES} min are needed`;
 }
 
 export function trendsOf(

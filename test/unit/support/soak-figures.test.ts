@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { boundOf } from "../../chaos/soak-bounds.ts";
-import { levelOf, type Sample, slopeOf, tableOf, trendsOf } from "../../chaos/soak-figures.ts";
+import {
+  levelOf,
+  type Sample,
+  slopeOf,
+  tableOf,
+  tooShort,
+  trendsOf,
+} from "../../chaos/soak-figures.ts";
 
 /** One sample a minute. */
 function samplesOf(name: string, values: readonly number[]): Sample[] {
@@ -37,6 +44,14 @@ describe("soak: what is level", () => {
     const rising = minutes.map((n) => 1_000 + 100 * n);
     expect(verdictOn("events rows", rising)).toBe("shown");
     expect(verdictOn("events bytes/row", rising)).toBe("grows");
+  });
+
+  it("soak: a short run is no proof", () => {
+    const whole = samplesOf("main MiB", minutes);
+    expect(tooShort(whole)).toBeUndefined();
+    expect(tooShort(whole.slice(0, 12))).toContain("8 over 15 min are needed");
+    const hasty = whole.map((sample) => ({ ...sample, at: sample.at / 10 }));
+    expect(tooShort(hasty)).toContain("4.4 min");
   });
 
   it("soak: a figure that is missing now and then has a trend all the same", () => {
