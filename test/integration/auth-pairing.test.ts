@@ -274,6 +274,7 @@ describe("pairing over HTTP", () => {
       server_time: expect.any(String),
       commands: [{ type: "stop_recording" }],
     });
+    await house.accounts.seenAtItsTime(String(made.body.device_id));
     const device = await house.call("GET", path, { bearer: userToken });
     expect(device.body).toMatchObject({
       firmware: "2.1",

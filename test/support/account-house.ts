@@ -289,6 +289,14 @@ export class AccountHouse {
     return id;
   }
 
+  /** Puts a sign of life of this minute to the same moment by this house's clock: the record has its own. */
+  async seenAtItsTime(deviceId: string): Promise<void> {
+    await this.heartbeats.flush();
+    await this.pool.query(sql.unsafe`
+      update devices set last_seen_at = to_timestamp(${this.clock.now() / 1_000})
+      where id = ${deviceId} and last_seen_at > now() - interval '1 minute'`);
+  }
+
   #buildRoutes(): Route[] {
     const { authenticator, clock, devices, heartbeats, pairing, passwords } = this;
     const { revocations, users } = this;
