@@ -104,7 +104,7 @@ async function serveCopy(copy: string, password: string): Promise<number> {
     adminUrl: postgresUrl("postgres", password, port, "postgres"),
     logFile: join(scratch, "postgres.log"),
     env: process.env,
-    durable: false,
+    durable: true,
   });
   const server = new TestServer(part, folder("postgres-server"));
   await server.start();
