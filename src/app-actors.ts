@@ -1,5 +1,5 @@
 import type { Backlog } from "./actor/backlog.ts";
-import type { CompanionContext } from "./actor/behaviour.ts";
+import type { Behaviour, CompanionContext } from "./actor/behaviour.ts";
 import { ActorHost } from "./actor/host.ts";
 import type { Journal } from "./actor/journal.ts";
 import type { LeaseTable } from "./actor/lease.ts";
@@ -37,6 +37,8 @@ export type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, Se
 export interface ActorPorts {
   /** Another name after every start, so that a host never takes over its own old lease. */
   host: string;
+  /** That of sessions, with this patience, unless told. */
+  behaviour?: Behaviour<SessionState, SessionEvent, SessionWrite, SessionCommand>;
   journal: Journal<SessionState, SessionEvent, SessionWrite>;
   backlog: Backlog;
   source: AudioSource;
@@ -106,7 +108,7 @@ export function createActors(ports: ActorPorts): Actors {
     owned: () => host.owned,
     activate: (id) => host.activate(id),
     standing: () => host.standing,
-    end: (standing) => host.end(standing),
+    end: (standing, isDeleted) => host.end(standing, isDeleted),
     deliver,
     runtime,
     log,
@@ -170,7 +172,7 @@ function createHost(
     });
   return new ActorHost({
     activation: {
-      behaviour: createSessionBehaviour(ports.patience ?? PATIENCE),
+      behaviour: ports.behaviour ?? createSessionBehaviour(ports.patience ?? PATIENCE),
       journal,
       createCompanion,
       runtime,

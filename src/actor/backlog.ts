@@ -21,8 +21,14 @@ export interface Backlog {
    * longer, and are parked when it has failed often enough. Returns those parked now.
    */
   failed(failure: FailedDelivery): Promise<ParkedCommand[]>;
-  /** Of these activations the ids of those whose actor was deleted or taken over by another. */
-  ended(standing: readonly Standing[]): Promise<string[]>;
+  /** Those of these activations whose actor was deleted or taken over by another. */
+  ended(standing: readonly Standing[]): Promise<Ended[]>;
+}
+
+export interface Ended {
+  id: string;
+  /** Else another activation has taken it over. */
+  isDeleted: boolean;
 }
 
 /** An activation that is in memory. */

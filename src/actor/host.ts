@@ -164,10 +164,16 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
       .map(({ activation: { id, epoch } }) => ({ id, epoch }));
   }
 
-  /** The record knows this activation no longer: it ends at once, and is nobody's fault. */
-  async end({ id, epoch }: Standing): Promise<void> {
+  /**
+   * The record knows this activation no longer: it ends at once, and is nobody's fault. Who has
+   * taken it over shall keep it.
+   */
+  async end({ id, epoch }: Standing, isDeleted: boolean): Promise<void> {
     const entry = this.#activations.get(id);
-    if (entry?.activation.epoch === epoch) await this.#end(entry, "stop");
+    if (entry?.activation.epoch !== epoch) return;
+    const yielding = isDeleted ? undefined : this.#yield(id);
+    await this.#end(entry, "stop");
+    await yielding;
   }
 
   #forget(id: string, activation: Activation<S, E, W, C>): void {

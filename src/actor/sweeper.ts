@@ -145,8 +145,11 @@ export class Sweeper {
     const all = standing();
     for (let at = 0; at < all.length; at += REVIEW_PAGE) {
       const page = all.slice(at, at + REVIEW_PAGE);
-      const ended = new Set(await backlog.ended(page));
-      await Promise.all(page.filter(({ id }) => ended.has(id)).map((each) => end(each)));
+      const known = new Map(page.map((each) => [each.id, each]));
+      for (const { id, isDeleted } of await backlog.ended(page)) {
+        const activation = known.get(id);
+        if (activation !== undefined) await end(activation, isDeleted);
+      }
     }
     return false;
   }
@@ -265,7 +268,7 @@ export interface SweeperParts {
   activate(id: string): Promise<unknown>;
   /** The activations of this host. */
   standing(): Standing[];
-  end(standing: Standing): Promise<void>;
+  end(standing: Standing, isDeleted: boolean): Promise<void>;
   deliver(command: BacklogCommand): Promise<unknown>;
   runtime: Runtime;
   log: Log;

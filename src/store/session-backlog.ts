@@ -4,6 +4,7 @@ import type {
   Backlog,
   BacklogCommand,
   CommandQueue,
+  Ended,
   FailedDelivery,
   ParkedCommand,
   Place,
@@ -15,6 +16,7 @@ import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/
 import { partitionOf } from "../base/partition.ts";
 import { guarded } from "./store-error.ts";
 
+const endedRow = z.object({ id: z.string(), isDeleted: z.boolean() });
 const command = z.object({ type: z.string() }).passthrough();
 const commandRow = z.object({ id: z.string(), sessionId: z.string(), command });
 const workRow = z.object({ partition: z.number(), sessionId: z.string() });
@@ -50,11 +52,11 @@ export class SessionBacklog implements Backlog {
     ]);
   }
 
-  ended(standing: readonly Standing[]): Promise<string[]> {
+  ended(standing: readonly Standing[]): Promise<Ended[]> {
     const rows = standing.map(({ id, epoch }) => [id, epoch]);
     return guarded(async () => [
-      ...(await this.#pool.anyFirst(sql.type(z.object({ id: z.string() }))`
-        select a.id from ${sql.unnest(rows, ["uuid", "int8"])} as a (id, epoch)
+      ...(await this.#pool.any(sql.type(endedRow)`
+        select a.id, s.id is null or s.status = 'deleted' as "isDeleted" from ${sql.unnest(rows, ["uuid", "int8"])} as a (id, epoch)
         left join sessions as s on s.id = a.id
         where s.id is null or s.status = 'deleted' or s.epoch <> a.epoch`)),
     ]);

@@ -150,7 +150,7 @@ describe("backlog", () => {
     for (const id of sessions) await host.activate(id);
     await house.sql("update sessions set status = 'deleted' where id = $1", [deleted]);
     await new SessionJournal(house.pool).activate(overtaken);
-    sweep({ standing: () => host.standing, end: (each) => host.end(each) });
+    sweep({ standing: () => host.standing, end: (each, isDeleted) => host.end(each, isDeleted) });
     await until(() => host.size === 1, "two of three to end");
     expect(host.standing.map(({ id }) => id)).toEqual([standing]);
   });

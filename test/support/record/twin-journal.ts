@@ -2,6 +2,7 @@ import type {
   Backlog,
   BacklogCommand,
   CommandQueue,
+  Ended,
   FailedDelivery,
   ParkedCommand,
   Place,
@@ -239,15 +240,14 @@ export class TwinBacklog implements Backlog {
     );
   }
 
-  ended(standing: readonly Standing[]): Promise<string[]> {
+  ended(standing: readonly Standing[]): Promise<Ended[]> {
     const { client, t } = this.#parts;
     return client.query((s) =>
-      standing
-        .filter(({ id, epoch }) => {
-          const row = s.get(t.sessions, id);
-          return row === undefined || row.status === "deleted" || row.epoch !== epoch;
-        })
-        .map(({ id }) => id),
+      standing.flatMap(({ id, epoch }) => {
+        const row = s.get(t.sessions, id);
+        const isDeleted = row === undefined || row.status === "deleted";
+        return isDeleted || row.epoch !== epoch ? [{ id, isDeleted }] : [];
+      }),
     );
   }
 

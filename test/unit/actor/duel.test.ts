@@ -105,7 +105,7 @@ class Host {
       owned: () => this.actors.owned,
       activate: (id) => this.actors.activate(id),
       standing: () => this.actors.standing,
-      end: (standing) => this.actors.end(standing),
+      end: (standing, isDeleted) => this.actors.end(standing, isDeleted),
       deliver: async () => {},
       runtime: systemRuntime,
       log: silentLog,

@@ -87,7 +87,7 @@ describe("sweeper: an activation that a fault ended", () => {
       owned: () => host.owned,
       activate: (id) => host.activate(id),
       standing: () => host.standing,
-      end: (standing) => host.end(standing),
+      end: (standing, isDeleted) => host.end(standing, isDeleted),
       deliver: async () => {},
       runtime: systemRuntime,
       log: silentLog,
