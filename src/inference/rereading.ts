@@ -125,8 +125,9 @@ export class Rereading {
     return start < this.#stretch.until && start + length > this.#stretch.start;
   }
 
-  /** Whatever late audio is come across is read with the rest. */
+  /** Whatever late audio is come across is read with the rest; what only runs up to it is not read. */
   #includes({ sequence, start, length }: Gap): void {
+    if (start + length <= (this.#from?.position ?? 0)) return;
     this.#late.add(sequence);
     this.#stretch.until = Math.max(this.#stretch.until, start + length);
   }
