@@ -307,7 +307,15 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#reading = undefined;
     this.#interim = undefined;
     if (error === undefined && this.#done !== undefined) return;
+    if (error?.code === "overloaded") this.#giveWay();
     this.#retry(error);
+  }
+
+  /** The second reading waits for the first one: it must not keep the place that this needs. */
+  #giveWay(): void {
+    if (this.#rereading?.isReading !== true) return;
+    this.#rereading.close();
+    this.#rereading = undefined;
   }
 
   #retry(error: AppError | undefined): void {
