@@ -127,8 +127,13 @@ function findLeak(
   if (secret !== undefined) return `${what} with "${secret}"`;
   if (status >= 400) return undefined;
   if (isForeign) return `${what}, for something of the other's`;
-  const id = Object.values(other.ids).find((each) => seen.includes(each));
+  const id = namesOf(other).find((each) => seen.includes(each));
   return id === undefined ? undefined : `${what} with the other's id ${id}`;
+}
+
+/** Its ids, without numbers: everybody's chunks are numbered from 0. */
+function namesOf({ ids }: Tenant): string[] {
+  return Object.values(ids).filter((id) => !/^\d*$/.test(id));
 }
 
 function secretIn(text: string, tenant: Tenant): string | undefined {

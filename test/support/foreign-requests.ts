@@ -94,7 +94,8 @@ function pathsOf(
     const id = idName(template, name);
     const choices = [
       { id: own.ids[id], isForeign: false },
-      { id: other.ids[id], isForeign: true },
+      // A chunk's number is the same everywhere: it is foreign by its session only.
+      { id: other.ids[id] === own.ids[id] ? undefined : other.ids[id], isForeign: true },
     ].filter((choice) => choice.id !== undefined);
     filled = filled.flatMap((each) =>
       (choices.length === 0 ? [{ id: "none", isForeign: false }] : choices).map((choice) => ({
