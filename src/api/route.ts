@@ -50,6 +50,11 @@ export interface Route {
    * Idempotency-Key.
    */
   wish?: true;
+  /**
+   * Of a wish with an Idempotency-Key the session itself refuses a stale If-Match: it knows whether
+   * that very wish, asked before, has changed the thing since.
+   */
+  settlesStale?: true;
   /** Called so often by so many that each call that went well is no line of the log. */
   frequent?: true;
   /** Members of that thing which change by themselves: an edit is not stale for them. */
@@ -110,6 +115,8 @@ export interface Request {
    * once one is refused.
    */
   expected?: unknown;
+  /** The caller's If-Match is stale, and `Route.settlesStale` says who refuses it. */
+  isStale?: boolean;
   principal: Principal | undefined;
   /** Of the command that it comes to: the same when it is repeated with its Idempotency-Key. */
   commandId?: string;

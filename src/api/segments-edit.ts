@@ -4,7 +4,7 @@ import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import { commandIdOf } from "./repeatable.ts";
 import { expectedOf } from "./representations.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, type Request, type Route } from "./route.ts";
 import { presentRevised, revisedSegmentSchema, type SegmentFinder } from "./segments.ts";
 import type { SessionActors } from "./session-actors.ts";
 import { assertAllowed, requireSession } from "./sessions-access.ts";
@@ -41,6 +41,7 @@ export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
     id: "editSegment",
     tag: "Session",
     wish: true,
+    settlesStale: true,
     summary: "Correct a segment's text or speaker",
     description: "The recogniser never changes it again; a redo replaces it.",
     auth: ["bearer", "service_key"],
@@ -90,7 +91,13 @@ export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
   return [edit];
 }
 
-function revisionOf(request: { expected?: unknown }): { expectedRevision?: number } {
+/** No segment ever has this revision. */
+const STALE = { expectedRevision: 0 };
+
+function revisionOf(request: Pick<Request, "expected" | "isStale">): {
+  expectedRevision?: number;
+} {
+  if (request.isStale === true) return STALE;
   const expected = expectedOf(request, revisedSegmentSchema);
   return expected === undefined ? {} : { expectedRevision: expected.revision };
 }

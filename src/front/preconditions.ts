@@ -12,8 +12,9 @@ export class Preconditions {
 
   /**
    * Throws `precondition_failed` when If-Match names none of the thing's
-   * current tags. Else sets `request.expected`, with which a store settles
-   * what changes between this look and its own.
+   * current tags, or sets `request.isStale` where another one settles that.
+   * Else sets `request.expected`, with which a store settles what changes
+   * between this look and its own.
    */
   async check(route: Route, request: Request): Promise<void> {
     const header = request.headers["if-match"];
@@ -21,10 +22,11 @@ export class Preconditions {
     const shown = this.#representations.find(route);
     if (header.trim() === "*") return;
     const current = shown === undefined ? undefined : await show(shown, request);
-    if (shown === undefined || !isExpected(header, entityTag(current, shown.volatile))) {
-      throw staleEdit();
-    }
-    request.expected = current;
+    if (shown !== undefined && isExpected(header, entityTag(current, shown.volatile))) {
+      request.expected = current;
+    } else if (route.settlesStale === true && request.headers["idempotency-key"] !== undefined) {
+      request.isStale = true;
+    } else throw staleEdit();
   }
 
   /** The answer with its ETag; 304 when a reader has it already. */

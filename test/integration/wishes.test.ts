@@ -54,6 +54,20 @@ describe("wishes of people", () => {
     expect((await wishes.said(spoken)).edits).toBe(3);
   });
 
+  it("wish: an edit on a condition that is asked again is not refused for what it changed itself", async () => {
+    const spoken = await wishes.speak("as it was heard");
+    const [key, tag] = [newId(), await wishes.tag(spoken)];
+    expect(tag).not.toBe("");
+    const first = await wishes.edit(spoken, "x", key, tag);
+    expect(first).toMatchObject({ status: 200, text: "x" });
+    expect(await wishes.edit(spoken, "x", key, tag)).toMatchObject({ status: 200, text: "x" });
+    const stale = { status: 412, code: "precondition_failed" };
+    expect(await wishes.edit(spoken, "y", key, tag)).toMatchObject(stale);
+    expect(await wishes.edit(spoken, "x", newId(), tag)).toMatchObject(stale);
+    expect(await wishes.edit(spoken, "x", undefined, tag)).toMatchObject(stale);
+    expect(await wishes.said(spoken)).toEqual({ text: "x", edits: 1 });
+  });
+
   it("news: what is told twice, at once or later, is one event and one webhook", async () => {
     const { sessionId, workspaceId } = await wishes.speak("as it was heard");
     await wishes.house.sql(

@@ -1,5 +1,6 @@
 import type { NatsConnection } from "nats";
 import type { DatabasePool } from "slonik";
+import { segmentRoutes } from "../../src/api/segments.ts";
 import { segmentEditRoutes } from "../../src/api/segments-edit.ts";
 import { createActors, type SessionHost } from "../../src/app-actors.ts";
 import type { UserPrincipal } from "../../src/auth/principal.ts";
@@ -175,13 +176,14 @@ export class WishHouse {
   async #startFront(): Promise<void> {
     this.sender.start();
     this.#stack.push("sender", () => this.sender.stop());
+    const segments = new PostgresSegments(this.#front);
+    const directory = new PostgresSessions(this.#front);
+    const edits = new PostgresSegmentEdits(this.#front);
     const server = await startFront({
-      routes: segmentEditRoutes({
-        directory: new PostgresSessions(this.#front),
-        segments: new PostgresSegments(this.#front),
-        edits: new PostgresSegmentEdits(this.#front),
-        actors: this.sender,
-      }),
+      routes: [
+        ...segmentRoutes({ directory, segments, cursorKey: Buffer.alloc(32) }),
+        ...segmentEditRoutes({ directory, segments, edits, actors: this.sender }),
+      ],
       authenticator: {
         authenticate: async ({ authorization }) => {
           const caller = this.#callers.get(authorization ?? "");
@@ -243,7 +245,7 @@ export class WishHouse {
   }
 
   /** PATCHes the segment's text, as its owner. */
-  async edit(spoken: Spoken, text: string, key?: string): Promise<WishAnswer> {
+  async edit(spoken: Spoken, text: string, key?: string, tag?: string): Promise<WishAnswer> {
     const { sessionId, segmentId, owner } = spoken;
     const response = await fetch(
       `${this.#server?.base}/sessions/${sessionId}/segments/${segmentId}`,
@@ -253,12 +255,22 @@ export class WishHouse {
           authorization: `Bearer ${owner.id}`,
           "content-type": "application/json",
           ...(key === undefined ? {} : { "idempotency-key": key }),
+          ...(tag === undefined ? {} : { "if-match": tag }),
         },
         body: JSON.stringify({ text }),
       },
     );
     const body = (await response.json()) as { message?: string; text?: string };
     return { status: response.status, code: response.headers.get("x-error-code"), ...body };
+  }
+
+  /** The segment's tag, as a reader has it now. */
+  async tag({ sessionId, segmentId, owner }: Spoken): Promise<string> {
+    const response = await fetch(
+      `${this.#server?.base}/sessions/${sessionId}/segments/${segmentId}`,
+      { headers: { authorization: `Bearer ${owner.id}` } },
+    );
+    return response.headers.get("etag") ?? "";
   }
 
   /** What the segment says, and how often somebody changed it. */
