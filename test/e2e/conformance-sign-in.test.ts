@@ -216,8 +216,8 @@ describe("conformance: signing in (interface 4 and 5, contract 3)", () => {
     });
     expect(fresh.api_key).not.toBe(device.key);
     const days = (Date.parse(fresh.expires_at) - Date.now()) / (24 * HOUR);
-    expect(days).toBeGreaterThan(29.9);
-    expect(days).toBeLessThanOrEqual(30);
+    // The service goes by its database's clock, which is another one.
+    expect(Math.abs(days - 30)).toBeLessThan(0.1);
     for (const key of [fresh.api_key, device.key]) {
       await stage.done("POST", `/devices/${device.id}/heartbeat`, { key });
     }
