@@ -64,15 +64,23 @@ export class StretchedTime {
 
   #word(word: RecognisedWord): Word {
     const end = this.placeOf(word.end);
-    const isClamped = this.placeOf(word.start).isClamped || end.isClamped;
     const start = this.#start(word.start);
+    const isClamped = this.placeOf(word.start).isClamped || end.isClamped;
     const placed = { ...word, start, end: Math.max(start, end.position) };
     return isClamped ? { ...placed, timesClamped: true } : placed;
   }
 
-  /** What begins beyond the place still belongs to it: it begins with its last sample. */
+  /**
+   * What begins where the sound of a chunk ends belongs to what follows it. Where that has no room
+   * it still belongs to the chunk's place: it begins with its last sample.
+   */
   #start(position: number): number {
-    const place = this.placeOf(position);
-    return place.isClamped ? Math.max(0, place.position - 1) : place.position;
+    let place = position;
+    for (const { end, excess } of this.#stretches) {
+      if (place < end) break;
+      if (place < end + excess) return Math.max(0, end - 1);
+      place -= excess;
+    }
+    return place;
   }
 }

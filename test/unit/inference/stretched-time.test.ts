@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { StretchedTime } from "../../../src/inference/stretched-time.ts";
+
+function read(time: StretchedTime, start: number, end: number) {
+  const word = { text: "word", start, end, confidence: 1 };
+  return time.segment({ start, end, words: [word], confidence: 1, cluster: 0 });
+}
+
+describe("stretched time", () => {
+  it("late sound: a word that begins with the sound after a short late chunk stands where that lies", () => {
+    const time = new StretchedTime();
+    // Of 64,000 samples that were kept for it only 14,680 came.
+    time.stretch(14_680, 14_680 - 64_000);
+    expect(read(time, 10_000, 14_680)).toMatchObject({ start: 10_000, end: 14_680 });
+    const after = { start: 64_000, end: 66_400 };
+    expect(read(time, 14_680, 17_080)).toMatchObject({ ...after, words: [after] });
+  });
+
+  it("late sound: a word that begins where its place ends stands within the place, marked as clamped", () => {
+    const time = new StretchedTime();
+    time.stretch(118_400, 9_600);
+    const last = { start: 118_399, end: 118_400 };
+    const { words } = read(time, 118_400, 123_200);
+    expect(words).toMatchObject([{ ...last, timesClamped: true }]);
+    expect(read(time, 128_000, 130_000)).toMatchObject({ start: 118_400, end: 120_400 });
+  });
+});
