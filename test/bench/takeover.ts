@@ -1,3 +1,5 @@
+import { cpSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { connect, type JetStreamManager } from "nats";
 import { ClusterStage, environmentOf, HOSTS } from "../support/cluster-stage.ts";
 import { until } from "../support/until.ts";
@@ -7,6 +9,8 @@ const SESSIONS = 12;
 const LONGEST_MS = 60_000;
 const POLL_MS = 10;
 const SERVERS = ["nats-1", "nats-2", "nats-3"] as const;
+/** The logs of a run that failed. */
+const LOGS = resolve(import.meta.dirname, "../../out/takeover");
 const PROBE = "TAKEOVER_PROBE";
 const PROBE_SUBJECT = "takeover.probe";
 
@@ -56,6 +60,10 @@ export async function measureTakeover(
     }
     const env = environmentOf(stage.service.ready.pids["sessions-1"] ?? 0);
     return { kills, takeoverMs, natsLeaderMs, leaseMs: Number(env.LEASE_MS ?? 1_500), unaided };
+  } catch (error) {
+    cpSync(join(stage.service.folder, "data/logs"), LOGS, { recursive: true });
+    tell(`logs are in ${LOGS}`);
+    throw error;
   } finally {
     await stage.stop();
   }

@@ -5,8 +5,15 @@ import { parseArgs } from "node:util";
 import { runClusterChaos } from "./cluster.ts";
 import { ALL_STORIES } from "./stories.ts";
 
+const HELP = `npm run chaos:cluster -- [options]
+  --kills n        kill -9 of random parts of \`up --cluster\` (40)
+  --isolations n   a third host without NATS or without PostgreSQL for a minute, by turns (2)
+  --seed n         decides everything that chance decides (the time of day)
+  --out folder     for logs, and events of sessions that are not as they should be (out/chaos-cluster)`;
+
 const { values } = parseArgs({
   options: {
+    help: { type: "boolean", default: false },
     kills: { type: "string", default: "40" },
     isolations: { type: "string", default: "2" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
@@ -16,8 +23,12 @@ const { values } = parseArgs({
 });
 const [kills, isolations] = [Number(values.kills), Number(values.isolations)];
 const seed = Number(values.seed);
+if (values.help) {
+  console.log(HELP);
+  process.exit();
+}
 if (![kills, isolations, seed].every((each) => Number.isInteger(each) && each >= 0)) {
-  console.error("npm run chaos:cluster -- [--kills n] [--isolations n] [--seed n] [--out folder]");
+  console.error(HELP);
   process.exit(2);
 }
 const evidence = resolve(values.out);

@@ -43,7 +43,10 @@ export async function judgeFeat(
     case "summarise":
       return once(file, "SummaryUpdated", "jobId", feat.jobId);
     case "raise":
-      return once(file, "ConcernRaised", "concernId", feat.concernId);
+      return [
+        ...once(file, "ConcernRaised", "concernId", feat.concernId),
+        ...(countOf(file, "ConcernRaised") === 1 ? [] : ["a concern sent twice was raised twice"]),
+      ];
   }
 }
 

@@ -7,8 +7,14 @@ import { startPostgres } from "../support/postgres.ts";
 import { runFence } from "./fence.ts";
 import { FENCE_FAULTS, type FenceCut } from "./fence-faults.ts";
 
+const HELP = `npm run chaos:fence -- [options]
+  --rounds n     owners stopped with SIGSTOP past their lease (100)
+  --cuts names   what an owner alone loses, one after another (nats,nats-silent,postgres,both)
+  --seconds n    how long each of these lasts (65)`;
+
 const { values } = parseArgs({
   options: {
+    help: { type: "boolean", default: false },
     /** Owners stopped with SIGSTOP. */
     rounds: { type: "string", default: "100" },
     /** What is cut off from an owner alone, one after another; an empty list for nothing. */
@@ -21,10 +27,12 @@ const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
 const cuts = values.cuts.split(",").filter((each) => each !== "");
 const areCuts = (names: readonly string[]): names is FenceCut[] =>
   names.every((name) => name !== "stop" && (FENCE_FAULTS as readonly string[]).includes(name));
+if (values.help) {
+  console.log(HELP);
+  process.exit();
+}
 if (!Number.isInteger(rounds) || rounds < 0 || !(seconds > 0) || !areCuts(cuts)) {
-  console.error(
-    "npm run chaos:fence -- [--rounds n] [--cuts nats,nats-silent,postgres,both] [--seconds n]",
-  );
+  console.error(HELP);
   process.exit(2);
 }
 const [postgres, nats] = await Promise.all([startPostgres(), startNats()]);

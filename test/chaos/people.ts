@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiFailure } from "../../src/cli/api-client.ts";
+import { ApiFailure, type Send } from "../../src/cli/api-client.ts";
 import type { UserSession } from "../../src/cli/user-session.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import { readSegments } from "./outcome.ts";
@@ -32,6 +32,8 @@ const POLL_MS = 300;
 const PATIENCE_MS = 180_000;
 /** For a second voice, which may never be told apart. */
 const MERGE_PATIENCE_MS = 60_000;
+/** For the record to tell what became of a wish: longer than a server is away. */
+const UNKNOWN_MS = 60_000;
 /** Of a span in the middle of the audio. */
 const REDACTED_MS = 1_500;
 
@@ -60,6 +62,30 @@ async function refusedIsNothing<T>(work: () => Promise<T | undefined>): Promise<
   }
 }
 
+type Client = Parameters<Send<unknown>>[0];
+type Key = Readonly<Record<"Idempotency-Key", string>>;
+
+/**
+ * With one key, however often it has to be sent; where nobody could tell what became of it, that
+ * key has to tell.
+ */
+async function wish<T>(
+  user: UserSession,
+  send: (client: Client, headers: Key) => ReturnType<Send<T>>,
+): Promise<NonNullable<T>> {
+  const headers = { "Idempotency-Key": randomUUID() };
+  const deadline = performance.now() + UNKNOWN_MS;
+  for (;;) {
+    try {
+      return await user.call((client) => send(client, headers));
+    } catch (error) {
+      const isUnknown = error instanceof ApiFailure && error.code === "outcome_unknown";
+      if (!isUnknown || performance.now() > deadline) throw error;
+    }
+    await delay(POLL_MS);
+  }
+}
+
 const DOERS: Record<Deed, (scene: Scene) => Promise<Feat | undefined>> = {
   edit,
   claim,
@@ -79,10 +105,11 @@ async function edit({ user, sessionId, canary, random }: Scene): Promise<Feat | 
   const path = { session_id: sessionId, segment_id: id };
   const text = `corrected ${canary}`;
   for (const wording of [`draft ${canary}`, text]) {
-    await user.call((client) =>
+    await wish(user, (client, headers) =>
       client.PATCH("/sessions/{session_id}/segments/{segment_id}", {
         params: { path },
         body: { text: wording },
+        headers,
       }),
     );
   }
@@ -102,8 +129,8 @@ async function claim(scene: Scene): Promise<Feat | undefined> {
   if (!(await speakersOf(scene)).includes("S1")) return undefined;
   const params = { path: { session_id: sessionId } };
   const body = { speaker_label: "S1", source: "self_claim" as const };
-  await user.call((client) =>
-    client.POST("/sessions/{session_id}/speaker-claims", { params, body }),
+  await wish(user, (client, headers) =>
+    client.POST("/sessions/{session_id}/speaker-claims", { params, body, headers }),
   );
   return { deed: "claim", label: "S1" };
 }
@@ -114,8 +141,8 @@ async function merge(scene: Scene): Promise<Feat | undefined> {
   if (!labels.includes("S1") || !labels.includes("S2")) return undefined;
   const params = { path: { session_id: sessionId } };
   const body = { from: "S2", into: "S1" };
-  await user.call((client) =>
-    client.POST("/sessions/{session_id}/speakers/merge", { params, body }),
+  await wish(user, (client, headers) =>
+    client.POST("/sessions/{session_id}/speakers/merge", { params, body, headers }),
   );
   return { deed: "merge", ...body };
 }
@@ -123,11 +150,11 @@ async function merge(scene: Scene): Promise<Feat | undefined> {
 async function redact({ user, sessionId, audioMs, random }: Scene): Promise<Feat | undefined> {
   const startMs = Math.round(audioMs * (0.25 + 0.3 * random.next()));
   const endMs = startMs + REDACTED_MS;
-  const { redaction_id } = await user.call((client) =>
+  const { redaction_id } = await wish(user, (client, headers) =>
     client.POST("/sessions/{session_id}/redactions", {
       params: { path: { session_id: sessionId } },
       body: { start_ms: startMs, end_ms: endMs },
-      headers: { "Idempotency-Key": randomUUID() },
+      headers,
     }),
   );
   return { deed: "redact", redactionId: redaction_id, startMs, endMs };
@@ -139,9 +166,10 @@ async function redo({ user, sessionId }: Scene): Promise<Feat | undefined> {
     client.GET("/sessions/{session_id}", { params }),
   );
   if (status !== "completed" || transcription_job_id === undefined) return undefined;
-  await user.call((client) =>
+  await wish(user, (client, headers) =>
     client.POST("/admin/jobs/transcriptions/{job_id}/redo", {
       params: { path: { job_id: transcription_job_id } },
+      headers,
     }),
   );
   return { deed: "redo", jobId: transcription_job_id };
@@ -149,7 +177,9 @@ async function redo({ user, sessionId }: Scene): Promise<Feat | undefined> {
 
 async function remove({ user, sessionId }: Scene): Promise<Feat> {
   const params = { path: { session_id: sessionId } };
-  await user.call((client) => client.DELETE("/sessions/{session_id}", { params }));
+  await wish(user, (client, headers) =>
+    client.DELETE("/sessions/{session_id}", { params, headers }),
+  );
   return { deed: "delete" };
 }
 
@@ -157,18 +187,22 @@ async function summarise({ user, sessionId }: Scene): Promise<Feat | undefined> 
   const params = { path: { session_id: sessionId } };
   const session = await user.call((client) => client.GET("/sessions/{session_id}", { params }));
   if (session.status !== "completed") return undefined;
-  const { id } = await user.call((client) =>
-    client.POST("/sessions/{session_id}/summaries", { params, body: { summary_type: "brief" } }),
+  const { id } = await wish(user, (client, headers) =>
+    client.POST("/sessions/{session_id}/summaries", {
+      params,
+      body: { summary_type: "brief" },
+      headers,
+    }),
   );
   return { deed: "summarise", jobId: id };
 }
 
 async function raise({ user, sessionId, canary }: Scene): Promise<Feat> {
-  const { id } = await user.call((client) =>
+  const { id } = await wish(user, (client, headers) =>
     client.POST("/sessions/{session_id}/concerns", {
       params: { path: { session_id: sessionId } },
       body: { category: "other", description: canary },
-      headers: { "Idempotency-Key": randomUUID() },
+      headers,
     }),
   );
   return { deed: "raise", concernId: id };

@@ -5,8 +5,17 @@ import { ChaosStage } from "../support/chaos-stage.ts";
 import { runChaos, tableOfBites } from "./chaos-run.ts";
 import { ALL_STORIES } from "./stories.ts";
 
+const HELP = `npm run chaos -- [options]
+  --faults n          of the network, between all pairs of processes (200)
+  --kills n           kill -9 of a process, and its restart (a tenth of the faults)
+  --isolations n      a host without NATS or without PostgreSQL for a minute, by turns (2)
+  --switchovers 0|1   PostgreSQL's standby takes over (1)
+  --seed n            decides everything that chance decides (the time of day)
+  --logs folder       for logs, and events of sessions that are not as they should be (out/chaos)`;
+
 const { values } = parseArgs({
   options: {
+    help: { type: "boolean", default: false },
     faults: { type: "string", default: "200" },
     kills: { type: "string" },
     /** A host without NATS or without PostgreSQL for a minute. */
@@ -22,11 +31,13 @@ const kills = Number(values.kills ?? Math.round(faults / 10));
 const seed = Number(values.seed);
 const [isolations, switchovers] = [Number(values.isolations), Number(values.switchovers)];
 const counts = [faults, kills, isolations, switchovers, seed];
+if (values.help) {
+  console.log(HELP);
+  process.exit();
+}
 // One standby is there.
 if (!counts.every((each) => Number.isInteger(each) && each >= 0) || switchovers > 1) {
-  console.error(
-    "npm run chaos -- [--faults n] [--kills n] [--isolations n] [--switchovers 0|1] [--seed n] [--logs folder]",
-  );
+  console.error(HELP);
   process.exit(2);
 }
 /** Further off than a device may be silent: who compares wall clocks ends sessions that live. */

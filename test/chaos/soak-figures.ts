@@ -1,3 +1,5 @@
+import { median } from "../bench/statistics.ts";
+
 /** One look at everything, by name. */
 export interface Sample {
   /** Minutes since the first one. */
@@ -15,8 +17,8 @@ export interface Bound {
 
 export interface Trend {
   readonly name: string;
-  readonly first: number;
-  readonly last: number;
+  /** Medians of the three thirds of the whole time, the first quarter included. */
+  readonly thirds: readonly number[];
   readonly mean: number;
   /** By least squares, per hour. */
   readonly slope: number;
@@ -65,13 +67,21 @@ export function trendsOf(
     const bound = boundOf(name);
     return {
       name,
-      first: values[0] ?? Number.NaN,
-      last: values.at(-1) ?? Number.NaN,
+      thirds: thirdsOf(samples, name),
       mean,
       slope,
       growth: slope * hours,
       bound: bound === undefined ? undefined : Math.max(bound.least, bound.share * mean),
     };
+  });
+}
+
+function thirdsOf(samples: readonly Sample[], name: string): number[] {
+  const length = (samples.at(-1)?.at ?? 0) / 3;
+  return [1, 2, 3].map((third) => {
+    const isWithin = ({ at }: Sample) => at > length * (third - 1) && at <= length * third;
+    const values = samples.filter(isWithin).map(({ figures }) => figures[name] ?? Number.NaN);
+    return median(values.filter(Number.isFinite));
   });
 }
 
@@ -93,10 +103,10 @@ export function levelOf({ growth, bound }: Trend): Level {
 
 /** A table for people. */
 export function tableOf(trends: readonly Trend[]): string[] {
-  const head = ["figure", "first", "last", "mean", "slope/h", "growth", "bound", ""];
+  const head = ["figure", "1st third", "2nd", "3rd", "mean", "slope/h", "growth", "bound", ""];
   const rows = trends.map((trend) => [
     trend.name,
-    ...[trend.first, trend.last, trend.mean, trend.slope, trend.growth].map(short),
+    ...[...trend.thirds, trend.mean, trend.slope, trend.growth].map(short),
     trend.bound === undefined ? "" : short(trend.bound),
     levelOf(trend),
   ]);

@@ -7,8 +7,18 @@ import { runSoak } from "./soak.ts";
 import { boundOf } from "./soak-bounds.ts";
 import { levelOf, tableOf, tooShort, trendsOf } from "./soak-figures.ts";
 
+const HELP = `npm run soak -- [options]
+  --minutes n     how long (60)
+  --sessions n    devices that record, session after session (200)
+  --speaking n    most that speak at once (6)
+  --silent n      most that send silence at once, the others rest (a tenth of the sessions)
+  --every n       seconds between two samples (60)
+  --seed n        decides everything that chance decides (1)
+  --out folder    for all samples (out/soak)`;
+
 const { values } = parseArgs({
   options: {
+    help: { type: "boolean", default: false },
     minutes: { type: "string", default: "60" },
     sessions: { type: "string", default: "200" },
     speaking: { type: "string", default: "6" },
@@ -26,10 +36,12 @@ const [speaking, every, seed] = [
   Number(values.seed),
 ];
 const silent = Number(values.silent ?? Math.ceil(sessions / 10));
+if (values.help) {
+  console.log(HELP);
+  process.exit();
+}
 if (![minutes, sessions, speaking, silent, every].every((each) => each > 0) || !(seed >= 0)) {
-  console.error(
-    "npm run soak -- [--minutes n] [--sessions n] [--speaking n] [--silent n] [--every seconds] [--seed n] [--out folder]",
-  );
+  console.error(HELP);
   process.exit(2);
 }
 const startedAt = performance.now();

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import type { Client } from "pg";
 import { parentOf } from "../bench/process-cpu.ts";
 import { quantile } from "../bench/statistics.ts";
@@ -48,6 +49,8 @@ export class SoakSampler {
 
   async take(minutesSince: number): Promise<Record<string, number>> {
     return {
+      // What else the machine does shows in the latencies.
+      "load of the machine": loadavg()[0] ?? Number.NaN,
       ...this.#processes(),
       ...(await this.#heap()),
       ...(await this.#tables()),

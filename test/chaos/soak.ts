@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
@@ -48,7 +49,10 @@ const SETTLE_MS = 300_000;
 
 /** Runs the whole service under many sessions that mostly rest, and looks at it again and again. */
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
-  const service = await WholeService.start({ RATE_LIMIT_FACTOR: "1000" });
+  const service = await WholeService.start({
+    RATE_LIMIT_FACTOR: "1000",
+    WORKER_SESSIONS_PER_THREAD: String(placesPerThread(options)),
+  });
   const env = environmentOf(service.ready.pids.main ?? 0);
   const database = new Client({ connectionString: env.DATABASE_URL });
   try {
@@ -58,6 +62,11 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     await database.end().catch(() => undefined);
     await service.stop();
   }
+}
+
+/** For all that send at once, and as many that have just ended: they keep theirs for a while. */
+function placesPerThread({ speaking, silent }: SoakOptions): number {
+  return Math.min(64, Math.ceil((2 * (speaking + silent)) / availableParallelism()));
 }
 
 async function soak(

@@ -59,13 +59,20 @@ export class ClusterStage {
 
   /** Both hosts own half of the partitions. */
   async balanced(): Promise<void> {
-    await until(() => this.#isBalanced(), "both hosts to own half", 120_000);
+    let owned: readonly number[] = [];
+    const isBalanced = async (): Promise<boolean> => {
+      owned = await this.#owned();
+      return owned.every((each) => each === PARTITIONS / 2);
+    };
+    await until(isBalanced, "both hosts to own half", 120_000).catch((cause: unknown) => {
+      throw new Error(`The hosts own ${owned.join(" and ")} of ${PARTITIONS} parts.`, { cause });
+    });
   }
 
-  async #isBalanced(): Promise<boolean> {
+  /** Partitions of each host; -1 for one that does not answer. */
+  async #owned(): Promise<number[]> {
     const urls = this.service.ready.hosts.map(({ ops_url }) => ops_url);
-    const owned = await Promise.all(urls.map((url) => ownedPartitions(url).catch(() => -1)));
-    return owned.every((each) => each === PARTITIONS / 2);
+    return Promise.all(urls.map((url) => ownedPartitions(url).catch(() => -1)));
   }
 
   /** The devices whose sessions this host has, of these. */
