@@ -46,7 +46,7 @@ function createCalls(host: SessionHost, desk: TextDesk, readers: ReaderFactory):
       }),
     startText: (work, task, request) =>
       attemptAsync(async () => {
-        await desk.start(work, task, request);
+        await host.allowTime(() => desk.start(work, task, request));
         return true;
       }),
     cancelText: (work) =>

@@ -15,8 +15,8 @@ import {
 const SAMPLES_PER_MS = 16;
 /** Results wait for no longer than this, and a step of the engine's, for others. */
 const TOGETHER_MS = 1;
-/** Loading a decoder blocks its thread; measured at about a second, far more when the machine is busy. */
-const OPEN_ALLOWANCE_MS = 30_000;
+/** Loading a decoder, or the dictionaries of text, blocks its thread; measured at about a second, far more when the machine is busy. */
+const LOAD_ALLOWANCE_MS = 30_000;
 /** The final speaker pass is one step; it is allowed this share of the session's length. */
 const FINAL_PASS_SHARE = 0.25;
 
@@ -47,7 +47,7 @@ export class SessionHost {
   readonly #batches = new Map<number, SessionBatch>();
   #toldAt = 0;
   #scheduled = false;
-  #opening = 0;
+  #loading = 0;
 
   constructor(options: SessionHostOptions) {
     this.#readers = options.readers;
@@ -71,10 +71,8 @@ export class SessionHost {
       end: message.value.checkpoint?.position ?? 0,
     };
     this.#entries.set(session, entry);
-    this.#opening += 1;
-    this.beat();
     try {
-      const reader = await this.#readers.open(message.value);
+      const reader = await this.allowTime(() => this.#readers.open(message.value));
       if (this.#entries.get(session) !== entry) {
         reader.close();
         throw new AppError("unavailable", "The session was closed while it was being opened.");
@@ -86,8 +84,17 @@ export class SessionHost {
     } catch (error) {
       if (this.#entries.get(session) === entry) this.#entries.delete(session);
       throw error;
+    }
+  }
+
+  /** Loading may hold the thread up for as long as a busy machine makes it take: says so before. */
+  async allowTime<T>(load: () => Promise<T>): Promise<T> {
+    this.#loading += 1;
+    this.beat();
+    try {
+      return await load();
     } finally {
-      this.#opening -= 1;
+      this.#loading -= 1;
       this.beat();
     }
   }
@@ -125,7 +132,7 @@ export class SessionHost {
   }
 
   /** Tells that the thread lives, and how long it may be silent now if longer than usual. */
-  beat(allowanceMs = this.#opening > 0 ? OPEN_ALLOWANCE_MS : 0): void {
+  beat(allowanceMs = this.#loading > 0 ? LOAD_ALLOWANCE_MS : 0): void {
     const heap = getHeapStatistics();
     const heapBytes = heap.used_heap_size + heap.external_memory;
     this.#emit({ kind: "beat", allowanceMs, heapBytes });
@@ -169,7 +176,7 @@ export class SessionHost {
   #step(entry: Entry, reader: Reader): SessionBatch | undefined {
     try {
       if (entry.finishing && reader.queuedSamples() === 0) {
-        this.beat(OPEN_ALLOWANCE_MS + (entry.end / SAMPLES_PER_MS) * FINAL_PASS_SHARE);
+        this.beat(LOAD_ALLOWANCE_MS + (entry.end / SAMPLES_PER_MS) * FINAL_PASS_SHARE);
       }
       const { messages, idle, done } = reader.step();
       entry.active = !idle && !done;

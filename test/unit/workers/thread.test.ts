@@ -3,6 +3,8 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import { TranscribeRequest } from "../../../src/wire/gen/voice/v1/worker.ts";
 import { Thread } from "../../../workers/thread.ts";
+import type { ThreadEvent } from "../../../workers/thread-protocol.ts";
+import { until } from "../../support/until.ts";
 
 const SCRIPTED = new URL("../../support/scripted-thread-entry.ts", import.meta.url);
 const BROKEN = new URL("../../support/broken-thread-entry.ts", import.meta.url);
@@ -16,10 +18,13 @@ afterEach(() => {
 
 async function start(
   entry: URL,
-  { readyMs = 12_000, silenceMs = 5_000 }: { readyMs?: number; silenceMs?: number } = {},
+  {
+    readyMs = 12_000,
+    silenceMs = 5_000,
+    onEvent = () => {},
+  }: { readyMs?: number; silenceMs?: number; onEvent?: (event: ThreadEvent) => void } = {},
 ) {
   const settings = { nativeRoot: undefined, sessions: 1 };
-  const onEvent = (): void => {};
   const options = { entry, settings, clock: systemClock, readyMs, silenceMs, onEvent };
   const thread = await Thread.start(options);
   started.push(thread);
@@ -89,6 +94,21 @@ describe("thread: calls", () => {
     await openSession(thread);
     const call = thread.call("feed", 50, (remote) => remote.feed(1, request("test/hang")));
     await expect(call).rejects.toMatchObject({ code: "timeout" });
+  });
+
+  it("threads that load what they need for work on text may be silent meanwhile", async () => {
+    const beats: number[] = [];
+    const thread = await start(SCRIPTED, {
+      onEvent: (event) => {
+        if (event.kind === "beat") beats.push(event.allowanceMs);
+      },
+    });
+    // The dictionaries hold the thread up; a busy machine may take longer than it may be silent.
+    await thread.call("text", 30_000, (remote) =>
+      remote.startText(1, "summarise", new Uint8Array(0)),
+    );
+    await until(() => beats.some((ms) => ms >= 30_000), "a beat that asks for time");
+    await until(() => beats.at(-1) === 0, "a beat that does not");
   });
 
   it("an uncaught error ends the thread and names the cause", async () => {
