@@ -22,9 +22,12 @@ export function createNotifier({ commands }: Shared): CommandNotifier {
 }
 
 /** What makes chunks of streamed audio. */
-export function createSealer({ log, shared }: AppContext, notifier: CommandNotifier): StreamSealer {
+export function createSealer(
+  { log, runtime, shared }: AppContext,
+  notifier: CommandNotifier,
+): StreamSealer {
   const unsealed = new PostgresUnsealedChunks(shared.pool);
-  return new StreamSealer({ unsealed, blobs: shared.blobs, notifier, log });
+  return new StreamSealer({ unsealed, blobs: shared.blobs, notifier, runtime, log });
 }
 
 /** Looks at the outbox for as long as the process runs. */
@@ -42,7 +45,7 @@ export function createAudioStreams(
   notifier: CommandNotifier,
   backlog: UploadBacklog,
 ): AudioStreams {
-  const { log, shared, stack, queues } = context;
+  const { log, runtime, shared, stack, queues } = context;
   const store = new PostgresAudioStreams(shared.pool);
   queues.add(store);
   const streams = new AudioStreams({
@@ -53,6 +56,7 @@ export function createAudioStreams(
     signs: new PostgresDeviceSigns(shared.pool),
     notifier,
     backlog,
+    runtime,
     log,
   });
   queues.add(streams);

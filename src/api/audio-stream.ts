@@ -1,6 +1,6 @@
-import { delay } from "../base/deferred.ts";
 import { AppError, errorMessage, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
 import type {
   AudioStreamStore,
   StreamHold,
@@ -34,6 +34,7 @@ export interface AudioStreamPorts {
   live: LivePieces;
   backlog: UploadBacklog;
   notifier: CommandNotifier;
+  runtime: Runtime;
   log: Log;
 }
 
@@ -53,7 +54,7 @@ interface OpenChunk {
   bytes: number;
   /** It is old enough to end. */
   isDue: boolean;
-  timer: NodeJS.Timeout;
+  timer: Timer;
 }
 
 /**
@@ -212,7 +213,7 @@ export class AudioStream {
       if (this.#ended) return;
       const cut = this.#cutter.cut(PIECE_BYTES);
       if (cut === undefined) break;
-      this.#lastCut = performance.now();
+      this.#lastCut = this.#ports.runtime.monotonic();
       await this.#store(cut);
     }
     if (this.#finalizing) this.#tellFinalize();
@@ -229,10 +230,11 @@ export class AudioStream {
 
   /** So that small messages share a commit; the first after a rest goes at once, as do the last. */
   async #pace(): Promise<void> {
-    const wait = this.#lastCut + PIECE_MS - performance.now();
+    const { runtime } = this.#ports;
+    const wait = this.#lastCut + PIECE_MS - runtime.monotonic();
     const isBehind = this.#cutter.buffered > PIECE_BYTES;
     const isLast = this.#closing || this.#finalizing;
-    if (wait > 0 && !isLast && !isBehind) await delay(wait);
+    if (wait > 0 && !isLast && !isBehind) await runtime.delay(wait);
   }
 
   async #store(cut: CutAudio): Promise<void> {
@@ -268,7 +270,7 @@ export class AudioStream {
   }
 
   async #begin(piece: Parameters<AudioStreamStore["begin"]>[2]): Promise<OpenChunk> {
-    const { store, backlog, notifier, log } = this.#ports;
+    const { store, backlog, notifier, runtime, log } = this.#ports;
     const begun = await this.#retrying(async () => {
       // While sessions cannot keep up, audio waits in the device.
       backlog.check();
@@ -281,11 +283,11 @@ export class AudioStream {
       frames: 0,
       bytes: 0,
       isDue: false,
-      timer: setTimeout(() => {
+      timer: runtime.after(CHUNK_SECONDS * 1_000, () => {
         chunk.isDue = true;
         // While a piece is under way the chunk ends after it.
         if (this.#pumping === undefined) this.#endChunk(chunk);
-      }, CHUNK_SECONDS * 1_000),
+      }),
     };
     this.#chunk = chunk;
     this.#after = begun.sequence;
@@ -294,7 +296,7 @@ export class AudioStream {
 
   /** The chunk gets no more pieces; never while one is under way. */
   #endChunk(chunk: OpenChunk): void {
-    clearTimeout(chunk.timer);
+    chunk.timer.cancel();
     if (this.#chunk !== chunk) return;
     this.#chunk = undefined;
     const { sessionId } = this.#hold;
@@ -303,15 +305,16 @@ export class AudioStream {
   }
 
   async #retrying<T>(work: () => Promise<T>): Promise<T> {
-    const until = performance.now() + OUTAGE_MS;
+    const { runtime } = this.#ports;
+    const until = runtime.monotonic() + OUTAGE_MS;
     for (;;) {
       try {
         return await work();
       } catch (error) {
         const away = ["unavailable", "storage_full", "overloaded", "timeout"];
         const again = isAppError(error) && away.includes(error.code);
-        if (!again || this.#ended || performance.now() > until) throw error;
-        await delay(RETRY_MS);
+        if (!again || this.#ended || runtime.monotonic() > until) throw error;
+        await runtime.delay(RETRY_MS);
       }
     }
   }
@@ -322,7 +325,7 @@ export class AudioStream {
     // Whoever took it over seals what is there, and what was given up is found by the sweep.
     const mine = error === undefined || error.code === "session_ended";
     if (this.#chunk !== undefined && mine) this.#endChunk(this.#chunk);
-    else clearTimeout(this.#chunk?.timer);
+    else this.#chunk?.timer.cancel();
     this.#events.onEnd(error);
   }
 }

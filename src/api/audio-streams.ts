@@ -1,5 +1,6 @@
 import { AppError, errorMessage } from "../base/errors.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
+import type { Timer } from "../base/runtime.ts";
 import {
   AudioStream,
   type AudioStreamEvents,
@@ -54,7 +55,7 @@ export class AudioStreams implements QueueOwner {
   readonly #parts: AudioStreamsParts;
   readonly #open = new Map<string, AudioStream>();
   #stopNotices: (() => void) | undefined;
-  #signing: NodeJS.Timeout | undefined;
+  #signing: Timer | undefined;
   #pastOverruns = 0;
 
   constructor(parts: AudioStreamsParts) {
@@ -66,7 +67,7 @@ export class AudioStreams implements QueueOwner {
       const stream = this.#open.get(sessionId);
       if (stream !== undefined && stream.epoch < epoch) stream.supersede();
     });
-    this.#signing ??= setInterval(() => this.#sign(), SIGN_MS);
+    this.#signing ??= this.#parts.runtime.every(SIGN_MS, () => this.#sign());
   }
 
   #sign(): void {
@@ -138,7 +139,7 @@ export class AudioStreams implements QueueOwner {
   async stop(): Promise<void> {
     this.#stopNotices?.();
     this.#stopNotices = undefined;
-    clearInterval(this.#signing);
+    this.#signing?.cancel();
     await Promise.all([...this.#open.values()].map((stream) => stream.close()));
   }
 }

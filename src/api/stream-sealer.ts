@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { delay } from "../base/deferred.ts";
 import { errorMessage, isAppError } from "../base/errors.ts";
-import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { isOpusMediaType } from "../base/opus-packets.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { UnsealedAudio, UnsealedChunk, UnsealedChunks } from "./audio-stream-store.ts";
 import { brokenPackets } from "./broken-packets.ts";
 import { notifyCommitted } from "./sessions-notify.ts";
@@ -14,6 +13,7 @@ export interface SealerPorts {
   unsealed: UnsealedChunks;
   blobs: BlobStore;
   notifier: CommandNotifier;
+  runtime: Pick<Runtime, "delay" | "newId">;
   log: Log;
 }
 
@@ -46,7 +46,7 @@ export class StreamSealer {
         this.#ports.log.warn(fields, "streamed chunk not sealed yet");
       }
       if (attempt >= ATTEMPTS) return;
-      await delay(FIRST_WAIT_MS * 2 ** attempt);
+      await this.#ports.runtime.delay(FIRST_WAIT_MS * 2 ** attempt);
     }
   }
 
@@ -68,7 +68,7 @@ export class StreamSealer {
   async #trySeal(unsealed: UnsealedChunk): Promise<boolean> {
     const audio = await this.#ports.unsealed.read(unsealed);
     if (audio === undefined) return true;
-    const chunk = describe(unsealed, audio);
+    const chunk = describe(this.#ports.runtime.newId(), unsealed, audio);
     await this.#ports.blobs.putBytes(chunk.sessionId, chunk.sha256, audio.data);
     try {
       const sealed = await this.#ports.unsealed.seal(chunk, audio.pieces);
@@ -83,12 +83,16 @@ export class StreamSealer {
   }
 }
 
-function describe({ sessionId, sequence }: UnsealedChunk, audio: UnsealedAudio): NewChunk {
+function describe(
+  id: string,
+  { sessionId, sequence }: UnsealedChunk,
+  audio: UnsealedAudio,
+): NewChunk {
   const { format, frames, data } = audio;
   const isOpus = isOpusMediaType(format.mediaType);
   const broken = isOpus ? brokenPackets(data, format.sampleRate) : undefined;
   return {
-    id: newId(),
+    id,
     sessionId,
     sequence,
     mediaType: format.mediaType,

@@ -9,11 +9,11 @@ import type { DeviceStreams } from "../api/device-streams.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { DevicePrincipal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
-import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { Pace } from "../base/gcra.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
 import type { LiveSource } from "../live/live-source.ts";
 import { CLOSE } from "../wire/live-frames.ts";
 import { DeviceSocket } from "./device-socket.ts";
@@ -40,7 +40,7 @@ export interface DeviceChannelOptions {
   origins: Origins;
   cork: UpgradeCork;
   trustProxy: number;
-  clock: Clock;
+  runtime: Runtime;
   log: Log;
 }
 
@@ -58,7 +58,7 @@ interface SocketData {
   start: SocketStart;
   device: DevicePrincipal;
   open: OpenSocket<DeviceSocket> | undefined;
-  configureTimer: NodeJS.Timeout | undefined;
+  configureTimer: Timer | undefined;
 }
 
 /** `GET /api/devices/{device_id}/stream`: devices' WebSockets. */
@@ -73,8 +73,8 @@ export class DeviceChannel implements QueueOwner {
   constructor(options: DeviceChannelOptions) {
     this.#options = options;
     this.#log = new SocketLog(options.log, "device stream", "device");
-    this.#watch = new SocketWatch<DeviceSocket>(options.limits, options.clock);
-    this.#messages = new Pace(MESSAGES, options.clock);
+    this.#watch = new SocketWatch<DeviceSocket>(options.limits, options.runtime);
+    this.#messages = new Pace(MESSAGES, options.runtime);
     this.#gate = new SocketGate({
       ...options,
       accepted: ["device_key"],
@@ -158,9 +158,9 @@ export class DeviceChannel implements QueueOwner {
     const connection = new UwsConnection(ws);
     const socket = new DeviceSocket(this.#options, connection, data.device);
     data.open = this.#watch.add(socket, connection);
-    data.configureTimer = setTimeout(() => {
+    data.configureTimer = this.#options.runtime.after(CONFIGURE_MS, () => {
       if (socket.isSilent) socket.close(CLOSE.idle, "Nothing came.");
-    }, CONFIGURE_MS);
+    });
     if (this.#gate.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
     this.#log.connected(data.start, data.device, this.#watch.size);
   }
@@ -175,7 +175,7 @@ export class DeviceChannel implements QueueOwner {
     }
     open.socket.message(Buffer.from(message), isBinary);
     if (data.configureTimer === undefined || open.socket.isSilent) return;
-    clearTimeout(data.configureTimer);
+    data.configureTimer.cancel();
     data.configureTimer = undefined;
   }
 
@@ -187,7 +187,7 @@ export class DeviceChannel implements QueueOwner {
 
   #closed(ws: WebSocket<SocketData>, code: number): void {
     const { open, configureTimer, start, device } = ws.getUserData();
-    clearTimeout(configureTimer);
+    configureTimer?.cancel();
     if (open === undefined) return;
     this.#log.left(start, device, code, open.socket.sessionId);
     this.#watch.remove(open);

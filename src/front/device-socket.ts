@@ -7,6 +7,7 @@ import type { DevicePrincipal } from "../auth/principal.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
 import type { LiveSource } from "../live/live-source.ts";
 import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../wire/device-frames.ts";
 import { CLOSE, type CloseCode, type ServerFrame } from "../wire/live-frames.ts";
@@ -32,10 +33,11 @@ const FOR_DEVICES: ReadonlySet<ServerFrame["type"]> = new Set([
 
 /** What all of them share. */
 export interface DeviceSocketParts {
-  streams: DeviceStreams;
+  streams: Pick<DeviceStreams, "open" | "discard" | "heartbeats">;
   source: Pick<LiveSource, "follow">;
   authenticator: Pick<Authenticator, "revalidate">;
   limits: LiveLimits;
+  runtime: Runtime;
   log: Log;
 }
 
@@ -57,7 +59,7 @@ export class DeviceSocket {
   #badFrames = 0;
   #isHeard = false;
   #stored = 0;
-  #ackTimer: NodeJS.Timeout | undefined;
+  #ackTimer: Timer | undefined;
   #ackedAt = 0;
   #slow = false;
   #told: Set<string> | undefined;
@@ -157,7 +159,7 @@ export class DeviceSocket {
   }
 
   async #begin(order: StreamOrder): Promise<void> {
-    const { streams, limits, source } = this.#parts;
+    const { streams, limits, source, runtime } = this.#parts;
     const opening = streams.open(this.#device, order, {
       onStored: (offset) => this.#acknowledge(offset),
       onBroken: (packets) => this.#warnBroken(packets),
@@ -170,7 +172,7 @@ export class DeviceSocket {
       },
       () => undefined,
     );
-    const opened = await withTimeout(opening, limits.readTimeoutMs, "Opening the stream");
+    const opened = await withTimeout(opening, limits.readTimeoutMs, "Opening the stream", runtime);
     if (this.#phase !== "opening") return;
     const { stream } = opened;
     this.#stream = stream;
@@ -201,15 +203,16 @@ export class DeviceSocket {
     const { buffered, sessionId } = this.#stream ?? { buffered: 0, sessionId: "" };
     if (this.#slow && buffered < SLOW_BYTES / 4) this.#slow = false;
     if (this.#ackTimer !== undefined || sessionId === "") return;
-    const wait = Math.max(0, this.#ackedAt + ACK_MS - performance.now());
+    const { runtime } = this.#parts;
+    const wait = Math.max(0, this.#ackedAt + ACK_MS - runtime.monotonic());
     if (wait === 0) return this.#sendAck();
-    this.#ackTimer = setTimeout(() => this.#sendAck(), wait);
+    this.#ackTimer = runtime.after(wait, () => this.#sendAck());
   }
 
   #sendAck(): void {
-    clearTimeout(this.#ackTimer);
+    this.#ackTimer?.cancel();
     this.#ackTimer = undefined;
-    this.#ackedAt = performance.now();
+    this.#ackedAt = this.#parts.runtime.monotonic();
     const session_id = this.#stream?.sessionId;
     if (session_id === undefined) return;
     this.#send([{ type: "AudioAck", session_id, audio_offset_bytes: this.#stored }]);
@@ -240,7 +243,8 @@ export class DeviceSocket {
   #finish(): void {
     if (this.#stream === undefined) return this.close(CLOSE.done, "Nothing was streamed.");
     this.#phase = "closing";
-    withTimeout(this.#stream.close(), CLOSE_MS, "Storing the last audio").then(
+    const closing = this.#stream.close();
+    withTimeout(closing, CLOSE_MS, "Storing the last audio", this.#parts.runtime).then(
       () => {
         this.#sendAck();
         this.close(CLOSE.done, "Everything is stored.");
@@ -262,10 +266,15 @@ export class DeviceSocket {
 
   /** Asks again who calls. */
   async recheck(): Promise<void> {
-    const { authenticator, limits } = this.#parts;
+    const { authenticator, limits, runtime } = this.#parts;
     try {
       const valid = authenticator.revalidate(this.#device);
-      const standing = await withTimeout(valid, limits.readTimeoutMs, "Checking who you are");
+      const standing = await withTimeout(
+        valid,
+        limits.readTimeoutMs,
+        "Checking who you are",
+        runtime,
+      );
       if (standing.kind === "device") this.#device = standing;
     } catch (error) {
       const { status, message } = toAppError(error);
@@ -318,7 +327,7 @@ export class DeviceSocket {
   closed(): void {
     if (this.#phase === "closed") return;
     this.#phase = "closed";
-    clearTimeout(this.#ackTimer);
+    this.#ackTimer?.cancel();
     this.#stopFollowing?.();
     const stream = this.#stream;
     if (stream === undefined) return;

@@ -82,8 +82,7 @@ export class FrontServer implements QueueOwner {
     });
     this.#live = new LiveChannel({ ...shared, ...options.live, runtime });
     const { streams } = options;
-    this.#devices =
-      streams && new DeviceChannel({ ...shared, ...options.live, streams, clock: runtime });
+    this.#devices = streams && new DeviceChannel({ ...shared, ...options.live, streams, runtime });
   }
 
   get queues(): readonly QueueFigures[] {

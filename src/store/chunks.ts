@@ -64,7 +64,8 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
   async store(chunk: NewChunk): Promise<Stored> {
     const { id: chunkId, sessionId, sequence, frames, sampleRate } = chunk;
     const command = { type: "ChunkStored", chunkId, sequence, frames, sampleRate };
-    const upload: NewUpload = { chunk, outbox: outboxRow(sessionId, command) };
+    const outbox = outboxRow(sessionId, command, this.#runtime.newId());
+    const upload: NewUpload = { chunk, outbox };
     this.#expected.delete(sessionId);
     const stored = (await this.#group.add(upload))
       ? created(upload)

@@ -7,8 +7,12 @@ import { partitionOf } from "../base/partition.ts";
 const nothing = z.object({}).strict();
 
 /** A command to a session's actor; the row's id is the command's. */
-export function outboxRow(sessionId: string, command: OutboxRow["command"]): OutboxRow {
-  return { id: newId(), sessionId, partition: partitionOf(sessionId), command };
+export function outboxRow(
+  sessionId: string,
+  command: OutboxRow["command"],
+  id = newId(),
+): OutboxRow {
+  return { id, sessionId, partition: partitionOf(sessionId), command };
 }
 
 /** Writes the command in the transaction that makes it due. */

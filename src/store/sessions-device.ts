@@ -9,6 +9,7 @@ import type {
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import { AppError } from "../base/errors.ts";
 import { partitionOf } from "../base/partition.ts";
+import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { MAX_MISSING } from "../session/limits.ts";
 import type { SessionPhase, StopReason } from "../session/status.ts";
 import { highestSequence } from "./audio-streams.ts";
@@ -29,9 +30,11 @@ const stoppableRow = z.object({
 /** Starts and stops of sessions. */
 export class PostgresDeviceSessions implements DeviceSessionStore {
   readonly #pool: DatabasePool;
+  readonly #runtime: Pick<Runtime, "newId">;
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, runtime: Pick<Runtime, "newId"> = systemRuntime) {
     this.#pool = pool;
+    this.#runtime = runtime;
   }
 
   deviceExists(deviceId: string): Promise<boolean> {
@@ -73,7 +76,8 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
         const startedAt = await insertSession(tx, session);
         await insertJob(tx, session);
         const { jobId, language } = session;
-        const row = outboxRow(session.id, { type: "Start", jobId, language });
+        const command = { type: "Start", jobId, language };
+        const row = outboxRow(session.id, command, this.#runtime.newId());
         await writeOutbox(tx, row);
         return { startedAt, outbox: [row] };
       }),
@@ -90,7 +94,13 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
           await assertSameEnd(tx, session, request.lastSequence);
           return { sessionId: session.id, status: session.status, outbox: [] };
         }
-        const row = await markStopped(tx, session.id, request.lastSequence, request.reason);
+        const row = await markStopped(
+          tx,
+          session.id,
+          request.lastSequence,
+          request.reason,
+          this.#runtime.newId(),
+        );
         await writeOutbox(tx, row);
         return { sessionId: session.id, status: "processing" as const, outbox: [row] };
       }),
@@ -186,6 +196,7 @@ export async function markStopped(
   sessionId: string,
   wanted: number | undefined,
   reason?: StopReason,
+  id?: string,
 ): Promise<OutboxRow> {
   const highest = await highestSequence(tx, sessionId);
   if (wanted !== undefined && wanted > highest + MAX_MISSING) {
@@ -205,5 +216,5 @@ export async function markStopped(
         updated_at = now()
     where id = ${sessionId}
   `);
-  return outboxRow(sessionId, { type: "Stop", lastSequence, ...(reason && { reason }) });
+  return outboxRow(sessionId, { type: "Stop", lastSequence, ...(reason && { reason }) }, id);
 }

@@ -4,6 +4,7 @@ import type { UnsealedAudio, UnsealedChunk, UnsealedChunks } from "../api/audio-
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import type { NewChunk, StoredChunk } from "../api/upload-audio-store.ts";
 import { AppError } from "../base/errors.ts";
+import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { insertChunk } from "./chunks.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
 import { guarded } from "./store-error.ts";
@@ -21,9 +22,11 @@ const chunkRow = z.object({ sessionId: z.string(), sequence: z.number() });
 /** What was streamed and is to become chunks. */
 export class PostgresUnsealedChunks implements UnsealedChunks {
   readonly #pool: DatabasePool;
+  readonly #runtime: Pick<Runtime, "newId">;
 
-  constructor(pool: DatabasePool) {
+  constructor(pool: DatabasePool, runtime: Pick<Runtime, "newId"> = systemRuntime) {
     this.#pool = pool;
+    this.#runtime = runtime;
   }
 
   read({ sessionId, sequence }: UnsealedChunk): Promise<UnsealedAudio | undefined> {
@@ -58,14 +61,15 @@ export class PostgresUnsealedChunks implements UnsealedChunks {
         }
         if ((await countPieces(tx, chunk)) !== pieces) return undefined;
         await insertChunk(tx, chunk);
-        const row = outboxRow(sessionId, {
+        const command = {
           type: "ChunkStored",
           chunkId: id,
           sequence,
           frames: chunk.frames,
           sampleRate: chunk.sampleRate,
           ...(unreadable === undefined ? {} : { unreadable }),
-        });
+        };
+        const row = outboxRow(sessionId, command, this.#runtime.newId());
         await writeOutbox(tx, row);
         await tx.query(sql.unsafe`
           delete from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}`);

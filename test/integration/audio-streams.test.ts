@@ -6,6 +6,7 @@ import { StreamSealer } from "../../src/api/stream-sealer.ts";
 import { createDeferred } from "../../src/base/deferred.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
 import { SessionAudio } from "../../src/store/session-audio.ts";
 import { PostgresUnsealedChunks } from "../../src/store/unsealed-chunks.ts";
@@ -44,6 +45,7 @@ describe("audio streams", () => {
       unsealed: new PostgresUnsealedChunks(house.pool),
       blobs: house.blobs,
       notifier,
+      runtime: systemRuntime,
       log: silentLog,
     });
     told = [];
@@ -54,6 +56,7 @@ describe("audio streams", () => {
       backlog: { check: () => checkBacklog() },
       notices: { taken: () => {}, onTaken: () => () => {} },
       notifier,
+      runtime: systemRuntime,
       log: silentLog,
     });
   });
@@ -165,11 +168,18 @@ describe("audio streams", () => {
     const notifier = { notify: async () => {} };
     const late = new AudioStreams({
       store: new PostgresAudioStreams(house.pool),
-      sealer: new StreamSealer({ unsealed, blobs: house.blobs, notifier, log: silentLog }),
+      sealer: new StreamSealer({
+        unsealed,
+        blobs: house.blobs,
+        notifier,
+        runtime: systemRuntime,
+        log: silentLog,
+      }),
       live: { publish: () => {} },
       backlog: { check: () => {} },
       notices: { taken: () => {}, onTaken: () => () => {} },
       notifier,
+      runtime: systemRuntime,
       log: silentLog,
     });
     const sessionId = await newSession();

@@ -8,6 +8,7 @@ import type { DevicePrincipal } from "../../src/auth/principal.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
 import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
 import { PostgresChunkStore } from "../../src/store/chunks.ts";
 import { PostgresDeviceSigns } from "../../src/store/device-signs.ts";
@@ -175,7 +176,8 @@ describe("signs of life", () => {
     const store = new PostgresAudioStreams(house.pool);
     const notifier = { notify: async () => {} };
     const unsealed = new PostgresUnsealedChunks(house.pool);
-    const sealer = new StreamSealer({ unsealed, blobs: house.blobs, notifier, log: silentLog });
+    const [{ blobs }, runtime] = [house, systemRuntime];
+    const sealer = new StreamSealer({ unsealed, blobs, notifier, runtime, log: silentLog });
     const backlog = { check: () => {} };
     const streams = new DeviceStreams({
       sessions: new PostgresDeviceSessions(house.pool),
@@ -190,6 +192,7 @@ describe("signs of life", () => {
         notices: { taken: () => {}, onTaken: () => () => {} },
         notifier,
         backlog,
+        runtime,
         log: silentLog,
       }),
       heartbeats: { hear: async () => [], seen: (id) => void seen.push(id) },

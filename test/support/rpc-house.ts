@@ -126,13 +126,15 @@ export class RpcHouse {
     const { pool, blobs } = this.query.house;
     const notifier = { notify: async () => {} };
     const unsealed = new PostgresUnsealedChunks(pool);
+    const runtime = systemRuntime;
     return new AudioStreams({
       store: new PostgresAudioStreams(pool),
-      sealer: new StreamSealer({ unsealed, blobs, notifier, log: silentLog }),
+      sealer: new StreamSealer({ unsealed, blobs, notifier, runtime, log: silentLog }),
       live: { publish: (_sessionId, audio) => this.heard.push(audio) },
       backlog: { check: () => {} },
       notices: { taken: () => {}, onTaken: () => () => {} },
       notifier,
+      runtime,
       log: silentLog,
     });
   }

@@ -4,6 +4,7 @@ import type { AudioStreamStore, StreamSettings } from "../../../src/api/audio-st
 import { createCutter } from "../../../src/api/stream-encoding.ts";
 import type { StreamSealer } from "../../../src/api/stream-sealer.ts";
 import { silentLog } from "../../../src/base/log.ts";
+import { systemRuntime } from "../../../src/base/runtime.ts";
 
 const SETTINGS: StreamSettings = {
   encoding: "pcm_s16le",
@@ -53,6 +54,7 @@ function create(settings = SETTINGS, offset = 0): { stream: AudioStream; told: T
         },
         backlog: { check: () => {} },
         notifier: { notify: async () => {} },
+        runtime: systemRuntime,
         log: silentLog,
       },
       events: {
