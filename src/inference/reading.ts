@@ -1,5 +1,6 @@
 import { type AppError, toAppError } from "../base/errors.ts";
 import { resumePoint } from "../session/resume-points.ts";
+import type { Span } from "../session/span.ts";
 import type { Suspect } from "../session/suspect.ts";
 import type { Gap, Timeline } from "../session/timeline.ts";
 import { positionOf, SAMPLE_RATE } from "../session/timeline.ts";
@@ -13,6 +14,8 @@ import type { TranscribeResult, TranscriptionStream } from "./transcription-stre
 /** Samples that may be under way to the worker and not read yet: the credit of one reading. */
 const MAX_AHEAD = 120 * SAMPLE_RATE;
 const FETCH = 16;
+/** The worker tells about once a second of sound how far it is. */
+const UNTOLD = SAMPLE_RATE;
 /** Where a chunk lies comes from all frames before it: its length and its sound differ by so much. */
 const ROUNDING = 2;
 
@@ -54,6 +57,12 @@ export class Reading {
   /** End of what was fed. */
   get fedTo(): number {
     return this.#fedTo;
+  }
+
+  /** All that is there was fed, and read as far as is told. */
+  get isIdle(): boolean {
+    const isFed = this.#sequence >= this.#parts.timeline().next && !this.#feeding && !this.#full;
+    return this.#opened && isFed && this.#fedTo - this.#processedTo <= UNTOLD;
   }
 
   /** True when sound broke off there or soon after: the utterance that ended may go on in what is missing. */
@@ -215,6 +224,7 @@ export class Reading {
     if (suspicion.isUnreadable(chunk.sequence)) {
       this.#feedGap(stream, chunk.start, chunk.length);
       this.#noteFed(chunk.sequence, "gap");
+      this.#parts.onUnread?.({ start: chunk.start, end: chunk.start + chunk.length });
       // One that was given up while it was being streamed had no place to be failed at.
       onSuspects(suspicion.suspects);
       return true;
@@ -346,6 +356,8 @@ export interface ReadingParts {
   onBegin?(checkpoint: StoredCheckpoint | undefined): void;
   /** Late audio is fed that fills this gap. */
   onLate?(gap: Gap): void;
+  /** A chunk is left out that readings broke at too often; on the timeline. */
+  onUnread?(span: Span): void;
   /** What is streamed and no chunk yet; absent when only chunks are read. */
   tail?: LiveTail;
   /** What is known of chunks that readings of this attempt broke at. */

@@ -2,6 +2,7 @@ import type { AppError } from "../base/errors.ts";
 import type { RecognisedSegment, RereadCommand } from "../session/command.ts";
 import { isOver } from "../session/complete.ts";
 import { neededPoints, resumePoint } from "../session/resume-points.ts";
+import type { Span } from "../session/span.ts";
 import type { SessionState } from "../session/state.ts";
 import type { Suspect } from "../session/suspect.ts";
 import { finalisedTo, type Gap, isLate, SAMPLE_RATE } from "../session/timeline.ts";
@@ -44,6 +45,7 @@ export class Rereading {
   /** Starts of `segments` in the reading's own time. */
   readonly #starts: number[] = [];
   readonly #failed: { sequence: number; code: string; message: string }[] = [];
+  readonly #unread: Span[] = [];
   readonly #ends: End[] = [];
   #checkpoints: StoredCheckpoint[] = [];
   #from: StoredCheckpoint | undefined;
@@ -78,6 +80,7 @@ export class Rereading {
         this.#from = checkpoint;
       },
       onLate: (gap) => this.#includes(gap),
+      onUnread: (span) => void this.#unread.push(span),
       onMessage: (message) => this.#hear(state, message),
       onSuspects: (suspects) => parts.onSuspects(this.#attempt, suspects),
       onEnd: (error) => {
@@ -167,7 +170,9 @@ export class Rereading {
       this.#segments.push(this.#reading.time.segment(segment));
     }
     const first = this.#segments[before];
-    if (first !== undefined) {
+    // All that has no room on the timeline stands at one place: nothing agrees there by its time.
+    const isPlaced = !this.#reading.time.isWithinExcess(this.#starts[before] ?? 0);
+    if (first !== undefined && isPlaced) {
       this.#ends.push({ position: first.start, end: first.end, segments: before });
     }
     if (this.#isWhole || checkpoint === undefined) return;
@@ -241,6 +246,7 @@ export class Rereading {
       to,
       sequences,
       segments,
+      unread: this.#unread,
       voices: this.#from === undefined ? {} : this.#from.voices,
       checkpoints: this.#checkpoints.map(({ position, recogniser, speakers }) => ({
         position,

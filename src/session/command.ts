@@ -1,4 +1,5 @@
 import type { Signs } from "./device-signs.ts";
+import type { Span } from "./span.ts";
 import type { ClaimSource, StopReason } from "./status.ts";
 import type { Suspect } from "./suspect.ts";
 import type { Voices, Word } from "./write.ts";
@@ -161,6 +162,8 @@ export interface RereadCommand {
   to: number;
   sequences: number[];
   segments: RecognisedSegment[];
+  /** What it could not read though it lies there: what stands there stays. */
+  unread?: Span[];
   /** Whose voices the clusters of the checkpoint were from which it was read, if that is known. */
   voices?: Voices | undefined;
   /** Where later readings of what is still missing may begin. */

@@ -1,11 +1,6 @@
 import type { RecognisedSegment } from "./command.ts";
+import type { Span } from "./span.ts";
 import type { Word } from "./write.ts";
-
-/** Samples at 16 kHz; both ends as everywhere, the second one not included. */
-export interface Span {
-  start: number;
-  end: number;
-}
 
 /** Where words may go: in [from, to), outside of what is kept. */
 export interface Room {

@@ -15,12 +15,14 @@ export type Replacement = RereadCommand & { attempt: number };
 
 /**
  * Replaces what stands in [from, to). What a person changed stays, except where
- * a person asked for all to be read again: new words are put around it.
+ * a person asked for all to be read again, and so does what this reading could
+ * not read: new words are put around it.
  */
 export function replaceSegments(turn: Turn, reading: Replacement, late: readonly LateGap[]): void {
   const { segments: marks, speakers, timeline, jobId } = turn.state;
   const standing = marks.slice(firstFrom(marks, reading.from), firstFrom(marks, reading.to));
-  const isKept = ({ revision }: SegmentMark) => !reading.whole && revision !== undefined;
+  const isKept = (mark: SegmentMark) =>
+    (!reading.whole && mark.revision !== undefined) || isUnread(reading, mark);
   const removed = standing.filter((mark) => !isKept(mark));
   const segments = around(reading, standing.filter(isKept), marks);
   const known = reading.whole ? {} : knownVoices(turn, reading, late);
@@ -39,6 +41,11 @@ export function replaceSegments(turn: Turn, reading: Replacement, late: readonly
     ...(reading.whole ? { editsReplaced: edits } : {}),
   });
   if (!reading.whole) handOn(turn, reading, voices, known);
+}
+
+/** Nothing is known there but what an earlier reading heard. */
+function isUnread({ unread = [] }: Replacement, mark: SegmentMark): boolean {
+  return unread.some(({ start, end }) => mark.start < end && mark.end > start);
 }
 
 /** The words around what stays, each segment with a start of its own. */

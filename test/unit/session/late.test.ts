@@ -266,6 +266,20 @@ describe("late audio: what people did", () => {
     expect(bench.state.segments).toHaveLength(1);
   });
 
+  it("late audio: what another reading could not read stands as it was heard before", () => {
+    const unread = [{ start: 8 * SECOND, end: 12 * SECOND }];
+    const late = told();
+    late.chunk(1, 4);
+    const segments = [spoken(0, ["a", "b"]), spoken(4, ["late"])];
+    reread(late, { sequences: [1], segments, unread });
+    expect(words(late)).toEqual(["a", "b", "late", "word"]);
+
+    const again = told();
+    again.run({ type: "Redo", byUserId });
+    reread(again, { whole: true, attempt: 2, segments: [spoken(0, ["a", "b"])], unread });
+    expect(words(again)).toEqual(["a", "b", "word"]);
+  });
+
   it("late audio: in a redacted span it has no words from its first moment on", () => {
     const bench = told();
     const span = { from: 4 * SECOND, to: 8 * SECOND };

@@ -54,12 +54,21 @@ describe("soak: what is level", () => {
     expect(tooShort(hasty)).toContain("4.4 min");
   });
 
+  it("soak: the thirds of the time are shown by their medians", () => {
+    const samples = minutes.map((n): Sample => {
+      const value = n % 10 === 0 ? 9_000 : Math.floor(n / 20);
+      return { at: n + 1, figures: { "main MiB": value } };
+    });
+    const [trend] = trendsOf(samples, boundOf);
+    expect(trend?.thirds).toEqual([0, 1, 2]);
+  });
+
   it("soak: a figure that is missing now and then has a trend all the same", () => {
     const samples = minutes.map((at): Sample => {
       return at % 3 === 0 ? { at, figures: { "main fds": 50 } } : { at, figures: {} };
     });
     const [trend] = trendsOf(samples, boundOf);
-    expect(trend).toMatchObject({ first: 50, last: 50, growth: 0 });
+    expect(trend).toMatchObject({ thirds: [50, 50, 50], growth: 0 });
     expect(tableOf(trend === undefined ? [] : [trend])[1]).toMatch(/^main fds .* level$/);
   });
 });
