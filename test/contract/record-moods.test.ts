@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestDatabase } from "../support/postgres.ts";
+import type { StreamSettings } from "../../src/api/audio-stream-store.ts";
+import { createTestDatabase, superuserUrl } from "../support/postgres.ts";
 import { AT, chunk, codeOf, names, type World } from "../support/record/contract-world.ts";
 import type { Mood } from "../support/record/moods.ts";
 import { takeTime } from "../support/record/sim-postgres.ts";
@@ -16,6 +17,13 @@ interface Place {
 }
 
 const hooks = { readBytes: async () => Buffer.alloc(0) };
+const SETTINGS: StreamSettings = {
+  encoding: "pcm_s16le",
+  sampleRate: 16_000,
+  channels: 1,
+  framing: "packet",
+  interim: false,
+};
 const NO_WAY: Partial<Mood> = { latency: [1, 1] };
 
 let twin: Place;
@@ -33,8 +41,8 @@ beforeAll(async () => {
   twin = toPlace(ours, new TwinRecord(ours.runtime, 1));
   const theirs = new VirtualTime(AT);
   const database = await createTestDatabase();
-  await takeTime(database);
-  sql = toPlace(theirs, await SqlRecord.open(theirs.runtime, 1, database));
+  const timed = await takeTime(database, superuserUrl(database));
+  sql = toPlace(theirs, await SqlRecord.open(theirs.runtime, 1, timed));
 });
 afterAll(() => Promise.all([twin.record.close(), sql.record.close()]));
 
@@ -146,6 +154,13 @@ describe("record: moods", () => {
       await outcome(place, place.a.chunks.store(chunk(world, 0)));
       await place.time.run(place.record, 7_000);
       await ask();
+      await outcome(place, place.a.streams.take(world.session, SETTINGS));
+      await outcome(place, place.a.streams.take(world.session));
+      for (const wait of [4_000, 4_000]) {
+        await place.time.run(place.record, wait);
+        await outcome(place, place.a.signs.streaming([world.session]));
+        await ask();
+      }
       const [device] = await place.record.rows("devices", world.device);
       return [told, device?.firmware, JSON.parse(device?.telemetry ?? "{}")];
     });

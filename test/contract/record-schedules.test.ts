@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isAppError, toAppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
-import { createTestDatabase } from "../support/postgres.ts";
+import { createTestDatabase, superuserUrl } from "../support/postgres.ts";
 import { AT, chunk, names, type World } from "../support/record/contract-world.ts";
 import { takeTime } from "../support/record/sim-postgres.ts";
 import type { HostRecord, SimRecord } from "../support/record/sim-record.ts";
@@ -184,8 +184,8 @@ describe("record: schedules", () => {
   const time = new VirtualTime(AT);
   beforeAll(async () => {
     const database = await createTestDatabase();
-    await takeTime(database);
-    sql = await SqlRecord.open(time.runtime, 7, database);
+    const timed = await takeTime(database, superuserUrl(database));
+    sql = await SqlRecord.open(time.runtime, 7, timed);
   });
   afterAll(() => sql.close());
 

@@ -1,17 +1,24 @@
+import type { ActorPorts } from "../../src/app-actors.ts";
+import { AppError, isAppError } from "../../src/base/errors.ts";
+import { sessionBehaviour } from "../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../src/session/command.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SessionState } from "../../src/session/state.ts";
-import type { Mutation, SessionBehaviour } from "./mutation.ts";
+import type { StreamRecord } from "./streams.ts";
+import type { Bent, Mutant } from "./world.ts";
 
-type Decide = SessionBehaviour["decide"];
-type Apply = SessionBehaviour["apply"];
+type SessionBehaviour = NonNullable<ActorPorts["behaviour"]>;
+type SessionJournal = ActorPorts["journal"];
+type Loaded = NonNullable<Awaited<ReturnType<SessionJournal["activate"]>>>;
+type Batch = Parameters<SessionJournal["append"]>[0];
+type Appended = Awaited<ReturnType<SessionJournal["append"]>>;
 
-/** Decides as ever, but `before` may bend state and command first. */
+/** Decides as ever, but `bend` may change state and command first. */
 function deciding(bend: (state: SessionState, command: SessionCommand) => SessionCommand) {
-  return (behaviour: SessionBehaviour): SessionBehaviour => {
-    const decide: Decide = (state, command, now) =>
+  return ({ behaviour = sessionBehaviour }: ActorPorts): Partial<ActorPorts> => {
+    const decide: SessionBehaviour["decide"] = (state, command, now) =>
       behaviour.decide(state, bend(state, command), now);
-    return { ...behaviour, decide };
+    return { behaviour: { ...behaviour, decide } };
   };
 }
 
@@ -20,173 +27,289 @@ function deciding(bend: (state: SessionState, command: SessionCommand) => Sessio
  * `spoil` gets the state after each event, by deciding and by loading.
  */
 function applying(spoil: (state: SessionState, event: SessionEvent, before: SessionState) => void) {
-  return (behaviour: SessionBehaviour): SessionBehaviour => {
-    const apply: Apply = (state, event, at) => {
+  return ({ behaviour = sessionBehaviour }: ActorPorts): Partial<ActorPorts> => {
+    const apply: SessionBehaviour["apply"] = (state, event, at) => {
       const before = structuredClone(state);
       behaviour.apply(state, event, at);
       spoil(state, event, before);
     };
-    const decide: Decide = (state, command, now) => {
+    const decide: SessionBehaviour["decide"] = (state, command, now) => {
       const before = structuredClone(state);
       const decision = behaviour.decide(state, command, now);
       for (const event of decision.events) spoil(state, event, before);
       return decision;
     };
-    return { ...behaviour, apply, decide };
+    return { behaviour: { ...behaviour, apply, decide } };
+  };
+}
+
+function loading(bend: (loaded: Loaded) => Loaded) {
+  return ({ journal }: ActorPorts): Partial<ActorPorts> => ({
+    journal: instead(journal, {
+      async activate(id) {
+        const loaded = await journal.activate(id);
+        return loaded === undefined ? undefined : bend(loaded);
+      },
+    }),
+  });
+}
+
+function appending(
+  append: (journal: SessionJournal, batch: Batch, now: number) => Promise<Appended>,
+) {
+  return ({ journal, runtime }: ActorPorts): Partial<ActorPorts> => ({
+    journal: instead(journal, {
+      append: (batch) => append(journal, batch, runtime.now()),
+    }),
+  });
+}
+
+/** The journal, but for what is broken. */
+function instead(journal: SessionJournal, broken: Partial<SessionJournal>): SessionJournal {
+  return {
+    activate: (id) => journal.activate(id),
+    load: (id, from) => journal.load(id, from),
+    append: (batch) => journal.append(batch),
+    ...broken,
+  };
+}
+
+/**
+ * As it was once: a second reading takes its number when it is built, where the one before it may
+ * not have shown in the state yet; and the rows that it replaces go by their ids. Readings of one
+ * number that say the same then take each other's words away.
+ */
+function numberedWhenBuilt({
+  behaviour = sessionBehaviour,
+  journal,
+}: ActorPorts): Partial<ActorPorts> {
+  const before = new WeakMap<SessionState, number>();
+  const decide: SessionBehaviour["decide"] = (state, command, now) => {
+    if (command.type !== "Reread" || command.whole) return behaviour.decide(state, command, now);
+    const { attempts } = state;
+    state.attempts = before.get(state) ?? attempts;
+    before.set(state, attempts);
+    return behaviour.decide(state, command, now);
+  };
+  const append: SessionJournal["append"] = (batch) =>
+    journal.append({ ...batch, events: batch.events.map(removingById) });
+  return { behaviour: { ...behaviour, decide }, journal: instead(journal, { append }) };
+}
+
+function removingById(record: Batch["events"][number]): Batch["events"][number] {
+  const { event } = record;
+  if (event.type !== "TranscriptReplaced") return record;
+  const gone = new Set(event.removed.map(({ segmentId }) => segmentId));
+  const added = event.added.filter(({ segmentId }) => !gone.has(segmentId));
+  return { ...record, event: { ...event, added } };
+}
+
+/** What streams stand on, but for what is broken. */
+function insteadOfStreams(
+  streams: StreamRecord["streams"],
+  broken: Partial<StreamRecord["streams"]>,
+): Pick<StreamRecord, "streams"> {
+  return {
+    streams: {
+      take: (...args) => streams.take(...args),
+      begin: (...args) => streams.begin(...args),
+      append: (...args) => streams.append(...args),
+      ...broken,
+    },
   };
 }
 
 /** Bugs that a simulation worth its name finds; each was one once, somewhere. */
-export const MUTANTS: readonly Mutation[] = [
+export const MUTANTS: readonly Mutant[] = [
   {
-    name: "no epoch check: a replaced activation writes on",
-    record: (record, truth) => ({
-      load: (id, from) => record.load(id, from),
-      activate: (id) => record.activate(id),
-      append: (batch) => record.append({ ...batch, epoch: truth.epoch() }),
+    name: "a gap before the first chunk has no length",
+    shownBy: 31,
+    bend: applying((state, event, before) => {
+      if (event.type !== "GapDeclared" || before.timeline.nominal > 0) return;
+      for (const gap of state.timeline.gaps) if (gap.sequence === event.sequence) gap.length = 0;
+      state.timeline.position = event.start;
     }),
   },
   {
-    name: "no expected seq: events are numbered twice",
-    record: (record, truth) => ({
-      load: (id, from) => record.load(id, from),
-      activate: (id) => record.activate(id),
-      append: (batch) => record.append({ ...batch, expectedSeq: truth.length() }),
+    name: "a fenced activation revives",
+    shownBy: 83,
+    bend: ({ journal }, { actors }: Bent) => ({
+      journal: instead(journal, {
+        async append(batch) {
+          try {
+            return await journal.append(batch);
+          } catch (error) {
+            if (isAppError(error, "stale_epoch")) {
+              const { owner, sweeper } = actors();
+              // As long as the leases say nothing else, it is its own.
+              owner.dispute = async () => true;
+              sweeper.failed(batch.id);
+            }
+            throw error;
+          }
+        },
+      }),
+    }),
+  },
+  {
+    name: "two deliveries are decided twice",
+    shownBy: 22,
+    bend: ({ behaviour = sessionBehaviour }) => ({
+      behaviour: {
+        ...behaviour,
+        isRepeatable: () => true,
+        decide: (state, command, now) => {
+          delete state.concerns;
+          return behaviour.decide(state, command, now);
+        },
+      },
+    }),
+  },
+  {
+    name: "one failed load stops the rest",
+    shownBy: 22,
+    bend: ({ journal, runtime }) => {
+      let failedAt = Number.NEGATIVE_INFINITY;
+      return {
+        journal: instead(journal, {
+          async activate(id) {
+            if (runtime.monotonic() - failedAt < 900_000) {
+              throw new AppError("unavailable", "Another session could not be loaded.");
+            }
+            try {
+              return await journal.activate(id);
+            } catch (error) {
+              if (isAppError(error, "internal")) failedAt = runtime.monotonic();
+              throw error;
+            }
+          },
+        }),
+      };
+    },
+  },
+  {
+    name: "a redo is forgotten by a new owner",
+    shownBy: 1,
+    bend: ({ backlog }, { world }) => ({
+      backlog: {
+        openWork: async (places) => {
+          const found = await backlog.openWork(places);
+          const sessions = await world.record.rows("sessions");
+          const over = new Set(
+            sessions.filter(({ status }) => status === "completed").map(({ id }) => id),
+          );
+          return found.filter(({ sessionId }) => !over.has(sessionId));
+        },
+        ended: (standing) => backlog.ended(standing),
+        queues: (places) => backlog.queues(places),
+        commandsTo: (id) => backlog.commandsTo(id),
+        failed: (failure) => backlog.failed(failure),
+      },
+    }),
+  },
+  {
+    name: "a second reading takes its number when it is built",
+    shownBy: 1,
+    bend: numberedWhenBuilt,
+  },
+  {
+    name: "a late chunk that is only run up to counts as read",
+    shownBy: 507,
+    bend: deciding((state, command) => {
+      if (command.type !== "Reread" || command.whole) return command;
+      const late = state.timeline.gaps.flatMap(({ sequence, chunkId }) =>
+        chunkId === undefined ? [] : [sequence],
+      );
+      return { ...command, sequences: late };
+    }),
+  },
+  {
+    name: "an edit is dropped by a re-reading",
+    shownBy: 31,
+    bend: deciding((state, command) => {
+      if (command.type === "Reread" && !command.whole) {
+        for (const mark of state.segments) delete mark.revision;
+      }
+      return command;
     }),
   },
   {
     name: "answers before the append",
-    journal: (journal) => ({
-      load: (id, from) => journal.load(id, from),
-      activate: (id) => journal.activate(id),
-      async append(batch) {
-        journal.append(batch).catch(() => {});
-        return { now: batch.events[0]?.at ?? 0 };
-      },
+    shownBy: 1,
+    bend: appending(async (journal, batch, now) => {
+      journal.append(structuredClone(batch)).catch(() => {});
+      return { now };
     }),
   },
   {
     name: "a failed append counts as done",
-    journal: (journal) => ({
-      load: (id, from) => journal.load(id, from),
-      activate: (id) => journal.activate(id),
-      append: (batch) => journal.append(batch).catch(() => ({ now: batch.events[0]?.at ?? 0 })),
-    }),
+    shownBy: 1,
+    bend: appending((journal, batch, now) => journal.append(batch).catch(() => ({ now }))),
   },
   {
     name: "the snapshot is one event behind what it says",
-    journal: (journal) => ({
-      load: (id, from) => journal.load(id, from),
-      async activate(id) {
-        const loaded = await journal.activate(id);
-        if (loaded?.snapshot === undefined) return loaded;
-        return { ...loaded, events: loaded.events.slice(1) };
-      },
-      append: (batch) => journal.append(batch),
-    }),
+    shownBy: 67,
+    bend: loading((loaded) =>
+      loaded.snapshot === undefined ? loaded : { ...loaded, events: loaded.events.slice(1) },
+    ),
   },
   {
     name: "words are not written with their events",
-    journal: (journal) => ({
-      load: (id, from) => journal.load(id, from),
-      activate: (id) => journal.activate(id),
-      append: (batch) => journal.append({ ...batch, writes: batch.writes.slice(1) }),
-    }),
+    shownBy: 1,
+    bend: appending((journal, batch) =>
+      journal.append({ ...batch, writes: batch.writes.slice(1) }),
+    ),
   },
   {
     name: "wishes are forgotten when a host takes over",
-    journal: (journal) => ({
-      load: (id, from) => journal.load(id, from),
-      async activate(id) {
-        const loaded = await journal.activate(id);
-        return loaded === undefined ? undefined : { ...loaded, outcomes: [] };
-      },
-      append: (batch) => journal.append(batch),
-    }),
+    shownBy: 69,
+    bend: loading((loaded) => ({ ...loaded, outcomes: [] })),
   },
   {
     name: "finished commands stay in the outbox",
-    journal: (journal) => ({
-      load: (id, from) => journal.load(id, from),
-      activate: (id) => journal.activate(id),
-      append: (batch) => journal.append({ ...batch, commandIds: [] }),
-    }),
-  },
-  {
-    name: "a gap is filled twice",
-    behaviour: deciding((state, command) => {
-      if (command.type !== "ChunkStored") return command;
-      for (const gap of state.timeline.gaps) {
-        if (gap.sequence === command.sequence) delete gap.chunkId;
-      }
-      return command;
-    }),
-  },
-  {
-    name: "chunks that are done are kept",
-    behaviour: applying((state, event, before) => {
-      if (event.type !== "ChunkTranscribed") return;
-      const entry = before.timeline.open.find(({ sequence }) => sequence === event.sequence);
-      if (entry !== undefined) state.timeline.open.unshift(entry);
-    }),
-  },
-  {
-    name: "a replayed utterance is taken again",
-    behaviour: deciding((state, command) => {
-      const newest = state.segments.at(-1);
-      if (command.type !== "Utterance" || newest === undefined) return command;
-      state.timeline.finalTo = 0;
-      state.checkpoint = 0;
-      const segments = command.segments.map((segment) => ({
-        ...segment,
-        start: segment.start === newest.start ? segment.start + 1 : segment.start,
-      }));
-      return { ...command, segments };
-    }),
-  },
-  {
-    name: "a cancelled redo still replaces the text",
-    behaviour: deciding((state, command) => {
-      if (command.type === "Reread" && command.whole && state.redo === undefined) {
-        state.redo = { attempt: command.attempt ?? 0, started: true };
-      }
-      return command;
-    }),
+    shownBy: 1,
+    bend: appending((journal, batch) => journal.append({ ...batch, commandIds: [] })),
   },
   {
     name: "a redaction is forgotten once its segments are empty",
-    behaviour: applying((state, event) => {
+    shownBy: 40,
+    bend: applying((state, event) => {
       if (event.type === "SpanRedacted") state.redactions = [];
     }),
   },
   {
-    name: "a self claim overrides another's",
-    behaviour: deciding((state, command) => {
-      if (command.type === "Claim") for (const label of state.speakers.labels) delete label.claim;
-      return command;
-    }),
-  },
-  {
-    name: "merged labels come back",
-    behaviour: applying((state, event) => {
-      if (event.type !== "SpeakersRevised") return;
-      for (const label of state.speakers.labels) delete label.mergedInto;
-    }),
-  },
-  {
     name: "the end forgets chunks that wait for an earlier one",
-    behaviour: deciding((state, command) => {
+    shownBy: 29,
+    bend: deciding((state, command) => {
       if (command.type === "Stop") state.timeline.waiting = [];
       return command;
     }),
   },
   {
-    name: "a new activation does not take the work up again",
-    effects: (effects) => ({
-      start: () => {},
-      after: (turn) => effects.after(turn),
-      busy: () => effects.busy(),
-      stop: () => effects.stop(),
+    name: "streamed audio is acknowledged before it is stored",
+    shownBy: 2,
+    bendStreams: ({ streams }) =>
+      insteadOfStreams(streams, {
+        append: async (hold, piece) => {
+          streams.append(hold, piece).catch(() => {});
+        },
+      }),
+  },
+  {
+    name: "a streamed chunk is sealed without its last piece",
+    shownBy: 2,
+    bendStreams: ({ unsealed }) => ({
+      unsealed: {
+        read: async (chunk) => {
+          const audio = await unsealed.read(chunk);
+          if (audio === undefined || audio.pieces < 2) return audio;
+          const data = audio.data.subarray(0, -320);
+          return { ...audio, data, frames: audio.frames - 160 };
+        },
+        seal: (...args) => unsealed.seal(...args),
+        of: (id) => unsealed.of(id),
+        abandoned: (...args) => unsealed.abandoned(...args),
+      },
     }),
   },
 ];

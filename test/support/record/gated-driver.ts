@@ -20,8 +20,8 @@ export interface GatedHost {
   /** Of the host: when it stands still nothing comes back to it. */
   runtime: Pick<Runtime, "delay">;
   isDead(): boolean;
-  /** Processes at the server of the host's connections. */
-  pids: Set<number>;
+  /** Processes at the server of the host's connections, and when each connection is gone. */
+  pids: Map<number, Promise<void>>;
 }
 
 /** A pool's driver whose every request goes through the gate, with the moods on the way. */
@@ -35,7 +35,10 @@ export function gatedDriver(host: GatedHost): (driver: DriverFactory) => DriverF
       await client.release();
       return new GatedConnection(host, client, Number(rows[0]?.pid)).client;
     };
-    return { createClient: () => host.gate.open(open()) };
+    // Nobody is there any more to whom one that is opened could be given.
+    const createClient = (): Promise<Client> =>
+      host.isDead() ? new Promise(() => {}) : host.gate.open(open);
+    return { createClient };
   };
 }
 
@@ -44,6 +47,7 @@ class GatedConnection {
   readonly #host: GatedHost;
   readonly #steady: Client;
   readonly #pid: number;
+  readonly #gone: Promise<void>;
   #inTransaction = false;
   /** Gives a transaction up in which nothing comes any more. */
   #idle: Timer | undefined;
@@ -52,13 +56,15 @@ class GatedConnection {
     this.#host = host;
     this.#steady = steady;
     this.#pid = pid;
-    host.pids.add(pid);
+    this.#gone = new Promise((resolve) => steady.on("destroy", resolve));
+    host.pids.set(pid, this.#gone);
     steady.on("destroy", () => host.pids.delete(pid));
     this.client = {
       ...steady,
       query: (text, values) => this.#query(text, values),
-      // Its end is real, too.
-      destroy: () => host.gate.open(steady.destroy()),
+      // Its end is real, too, which may come as it is given back.
+      release: () => host.gate.open(() => steady.release()),
+      destroy: () => host.gate.open(() => steady.destroy()),
     };
   }
 
@@ -101,6 +107,8 @@ class GatedConnection {
 
   async #ask(fate: Fate, request: Request, text: string, values?: unknown[]): Promise<Answer> {
     const steady = this.#steady;
+    const { gate } = this.#host;
+    if (request === "single") gate.clock.end(this.#pid);
     if (request === "single" && fate.readOnly) {
       await steady.query("set default_transaction_read_only = on");
       try {
@@ -111,8 +119,8 @@ class GatedConnection {
     }
     const answer = await steady.query(text, values);
     if (request === "begin") {
+      gate.clock.begin(this.#pid, gate.time);
       // No query, which would have to come after what is said of the transaction.
-      await steady.query(`set local sim.began = '${this.#host.gate.time}'`);
       if (fate.readOnly) await steady.query("set transaction read only");
     }
     return answer;
@@ -130,13 +138,15 @@ class GatedConnection {
   }
 
   async #broken(): Promise<Error> {
-    await this.#host.gate.terminate(this.#pid);
+    await this.#host.gate.terminate(this.#pid, this.#gone);
     return databaseError("08006");
   }
 
   #rest(): void {
     const { database, gate } = this.#host;
-    this.#idle = database.after(IDLE_IN_TRANSACTION, () => void gate.terminate(this.#pid));
+    this.#idle = database.after(IDLE_IN_TRANSACTION, () => {
+      void gate.terminate(this.#pid, this.#gone);
+    });
   }
 
   /** Throws when the other end cannot be reached: at once, or when nothing was heard for long. */

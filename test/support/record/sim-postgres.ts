@@ -1,100 +1,103 @@
+import { rmSync } from "node:fs";
 import { SERVICE_ROLE, withClient } from "../../../deploy/supervisor/postgres/roles.ts";
 import { migrate } from "../../../src/store/migrate.ts";
 import {
   cloneTemplate,
   createTemplate,
+  type PostgresAccess,
   startPostgres,
   type TestDatabase,
-  type TestPostgres,
   templateUrl,
 } from "../postgres.ts";
+import { makeScratchFolder, sweepScratchFolders } from "../scratch-folder.ts";
+import { installTime, SEARCH_PATH } from "./sql-clock.ts";
 
-/** As the server's search path has it before its own functions. */
-export const TIME_SCHEMA = "sim";
+/** Real milliseconds after which who waits for a lock looks whether he waits in a circle. */
+export const DEADLOCK_MS = 1;
 
-/**
- * The database's time comes from outside: what it is now is a sequence, which everybody sees as it
- * stands, and the beginning of a transaction is told to it. Microseconds since the epoch.
- */
-const TIME = `
-  create schema ${TIME_SCHEMA};
-  create sequence ${TIME_SCHEMA}.clock;
-  create function ${TIME_SCHEMA}.clock_timestamp() returns timestamptz
-  language sql volatile as $$
-    select to_timestamp((select last_value from ${TIME_SCHEMA}.clock) / 1000000.0)
-  $$;
-  create function ${TIME_SCHEMA}.now() returns timestamptz language sql stable as $$
-    select to_timestamp(coalesce(
-      nullif(current_setting('sim.began', true), '')::bigint,
-      (select last_value from ${TIME_SCHEMA}.clock)) / 1000000.0)
-  $$;
-  grant usage on schema ${TIME_SCHEMA} to ${SERVICE_ROLE};
-  grant select, update on sequence ${TIME_SCHEMA}.clock to ${SERVICE_ROLE};`;
+/** A database whose time comes from files in a folder. */
+export interface TimedDatabase extends TestDatabase {
+  readonly timeFolder: string;
+}
 
-/** Defaults know their functions by number, not by name. */
-const DEFAULTS = `
-  do $$
-  declare
-    found record;
-  begin
-    for found in
-      select a.attrelid::regclass as place, a.attname as name,
-        pg_get_expr(d.adbin, d.adrelid) as expression
-      from pg_attrdef d join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
-      where a.attgenerated = '' and pg_get_expr(d.adbin, d.adrelid) like '%now()%'
-    loop
-      execute format('alter table %s alter column %I set default %s', found.place, found.name,
-        regexp_replace(found.expression, '(pg_catalog\\.)?now\\(\\)', '${TIME_SCHEMA}.now()', 'g'));
-    end loop;
-  end
-  $$`;
+interface Place {
+  access: PostgresAccess;
+  timeFolder: string;
+}
 
 /** PostgreSQL for simulations: in memory, without a disk to wait for, and with their time. */
 export class SimPostgres {
-  readonly #server: TestPostgres;
+  /** For other processes that use it, too. */
+  readonly place: Place;
+  readonly #stop: () => Promise<void>;
 
-  private constructor(server: TestPostgres) {
-    this.#server = server;
+  private constructor(place: Place, stop: () => Promise<void>) {
+    this.place = place;
+    this.#stop = stop;
   }
 
   static async start(): Promise<SimPostgres> {
+    sweepScratchFolders();
     const server = await startPostgres({ inMemory: true });
+    const timeFolder = makeScratchFolder("time", true);
+    const stop = async (): Promise<void> => {
+      await server.stop();
+      rmSync(timeFolder, { recursive: true, force: true });
+    };
+    const { access } = server;
     try {
-      await createTemplate(server.access, (ownerUrl) =>
-        migrate(ownerUrl, { serviceRole: SERVICE_ROLE }),
-      );
-      await withClient(templateUrl(server.access), async (client) => {
+      await createTemplate(access, (ownerUrl) => migrate(ownerUrl, { serviceRole: SERVICE_ROLE }));
+      await withClient(templateUrl(access), async (client) => {
+        await installTime(client, timeFolder);
+        await client.query(`alter role ${SERVICE_ROLE} set search_path = ${SEARCH_PATH}`);
         // Real time, and who waits in a circle is to find it out at once.
-        await client.query("alter system set deadlock_timeout = '10ms'");
+        await client.query(`alter system set deadlock_timeout = '${DEADLOCK_MS}ms'`);
         await client.query("select pg_reload_conf()");
       });
     } catch (error) {
-      await server.stop();
+      await stop();
       throw error;
     }
-    return new SimPostgres(server);
+    return new SimPostgres({ access, timeFolder }, stop);
+  }
+
+  /** One that another process has started, and ends. */
+  static at(place: Place): SimPostgres {
+    return new SimPostgres(place, async () => {});
   }
 
   /** Each seed has its own. */
-  async open(): Promise<TestDatabase> {
-    const database = await cloneTemplate(this.#server.access);
-    await takeTime(database);
-    return database;
+  async open(): Promise<TimedDatabase> {
+    const { access, timeFolder } = this.place;
+    return { ...(await cloneTemplate(access)), timeFolder };
   }
 
   stop(): Promise<void> {
-    return this.#server.stop();
+    return this.#stop();
   }
 }
 
-/** From now on the database's time is what it is told, for each new connection. */
-export async function takeTime({ ownerUrl }: TestDatabase): Promise<void> {
-  await withClient(ownerUrl, async (client) => {
-    await client.query(TIME);
-    await client.query(DEFAULTS);
+/**
+ * From now on the database's time is what it is told, for each new connection.
+ *
+ * @param superuserUrl of the same database
+ */
+export async function takeTime(
+  database: TestDatabase,
+  superuserUrl: string,
+): Promise<TimedDatabase> {
+  const timeFolder = makeScratchFolder("time", true);
+  await withClient(superuserUrl, async (client) => {
+    await installTime(client, timeFolder);
     const name = client.escapeIdentifier(client.database ?? "");
-    await client.query(
-      `alter database ${name} set search_path = ${TIME_SCHEMA}, public, pg_catalog`,
-    );
+    await client.query(`alter database ${name} set search_path = ${SEARCH_PATH}`);
   });
+  return {
+    ...database,
+    timeFolder,
+    async drop() {
+      await database.drop();
+      rmSync(timeFolder, { recursive: true, force: true });
+    },
+  };
 }

@@ -2,10 +2,12 @@ import type { Backlog } from "../../../src/actor/backlog.ts";
 import type { CommandRecord } from "../../../src/actor/command-record.ts";
 import type { Journal } from "../../../src/actor/journal.ts";
 import type { AudioStreamStore, UnsealedChunks } from "../../../src/api/audio-stream-store.ts";
+import type { StreamSigns } from "../../../src/api/audio-streams.ts";
 import type { DeviceSessionStore } from "../../../src/api/device-sessions-store.ts";
 import type { HeartbeatBook } from "../../../src/api/heartbeats.ts";
 import type { SegmentEdits } from "../../../src/api/segments-edit.ts";
 import type { RedactedSpans } from "../../../src/api/session-recordings.ts";
+import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
 import type { ChunkStore } from "../../../src/api/upload-audio-store.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import type { AudioSource } from "../../../src/inference/audio-source.ts";
@@ -45,7 +47,7 @@ export interface HostRecord {
   readonly audio: AudioSource;
   readonly live: LiveRecord;
   readonly heartbeats: HeartbeatBook;
-  readonly signs: DeviceSigns;
+  readonly signs: DeviceSigns & StreamSigns;
   /** The process is gone: nothing that it asked for is ever answered. */
   kill(): void;
 }
@@ -75,6 +77,8 @@ export interface SimRecord {
   /** The record for a process; `runtime` is that of its host. */
   host(name: string, runtime: Runtime, hooks: HostHooks): HostRecord;
   add(cast: Cast): Promise<void>;
+  /** Puts a command to a session into the outbox, under its lock; false when it is deleted. */
+  tell(row: OutboxRow): Promise<boolean>;
   /** What is committed now, of one session or of all: in no order, and not for changing. */
   rows<K extends TableName>(table: K, group?: string): Promise<RowOf<K>[]>;
   /**

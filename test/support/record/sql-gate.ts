@@ -2,10 +2,11 @@ import type pg from "pg";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
 import type { Runtime, Timer } from "../../../src/base/runtime.ts";
 import type { SeededRandom } from "../seeded-random.ts";
-import { TIME_SCHEMA } from "./sim-postgres.ts";
+import { DEADLOCK_MS } from "./sim-postgres.ts";
+import type { SqlClock } from "./sql-clock.ts";
 
 /** After so many real milliseconds without an answer it is asked whether a lock is waited for. */
-const PATIENCE_MS = 3;
+const PATIENCE_MS = 5;
 const STATEMENT_TIMEOUT = 15_000;
 
 interface Task {
@@ -34,11 +35,14 @@ export class SqlGate {
   readonly #random: SeededRandom;
   #waiting: Task[] = [];
   #blocked: Running[] = [];
-  readonly #opening = new Set<Promise<unknown>>();
-  #told = Number.NaN;
+  /** The last of what is real, and how much of it is still to come. */
+  #last: Promise<unknown> = Promise.resolve();
+  #opening = 0;
+  readonly clock: SqlClock;
 
   /** @param control a connection of its own */
-  constructor(control: pg.Client, runtime: Runtime, random: SeededRandom) {
+  constructor(control: pg.Client, clock: SqlClock, runtime: Runtime, random: SeededRandom) {
+    this.clock = clock;
     this.#control = control;
     this.#runtime = runtime;
     this.#random = random;
@@ -49,15 +53,14 @@ export class SqlGate {
     return Math.round(this.#runtime.now() * 1_000);
   }
 
-  /** Something real that nobody decides about: it is only waited for. */
-  async open<T>(work: Promise<T>): Promise<T> {
-    const opening = work.catch(() => undefined);
-    this.#opening.add(opening);
-    try {
-      return await work;
-    } finally {
-      this.#opening.delete(opening);
-    }
+  /** Something real that nobody decides about: one after the other, before anything else. */
+  async open<T>(work: () => Promise<T>): Promise<T> {
+    this.#opening += 1;
+    const opened = this.#last.then(work);
+    this.#last = opened.then(settled, settled).then(() => {
+      this.#opening -= 1;
+    });
+    return opened;
   }
 
   /** Does it when its turn comes. */
@@ -67,16 +70,18 @@ export class SqlGate {
     return done.promise as Promise<T>;
   }
 
-  /** Ends the connection, and returns when its transaction is gone. */
-  terminate(pid: number): Promise<void> {
-    return this.run(0, () => this.#terminate(pid));
+  /** Ends the connection, and returns when its transaction is gone and its client knows: `gone`. */
+  terminate(pid: number, gone: Promise<void>): Promise<void> {
+    return this.run(0, async () => {
+      await this.#terminate(pid);
+      await gone;
+    });
   }
 
   /** False when there is nothing to do until time goes on. */
   async step(): Promise<boolean> {
-    await settled();
-    if (this.#opening.size > 0) {
-      await Promise.race(this.#opening);
+    if (this.#opening > 0) {
+      while (this.#opening > 0) await this.#last;
       return true;
     }
     if (this.#waiting.length === 0) return false;
@@ -88,7 +93,7 @@ export class SqlGate {
   }
 
   async #perform(task: Task): Promise<void> {
-    await this.#tellTime();
+    this.clock.tell(this.time);
     const running: Running = {
       pid: task.pid,
       task,
@@ -104,6 +109,7 @@ export class SqlGate {
         running.answer = () => task.done.reject(error);
       },
     );
+    await Promise.race([running.settled, pause()]);
     if (await this.#isAnswered(running)) return this.#deliver(running);
     running.timer = this.#runtime.after(STATEMENT_TIMEOUT, () => {
       void this.run(0, () => this.#control.query("select pg_cancel_backend($1)", [running.pid]));
@@ -129,11 +135,11 @@ export class SqlGate {
     running.answer?.();
   }
 
-  /** False as soon as it is known to wait for a lock. */
+  /** False as soon as it is known to wait for a lock, and not in a circle. */
   async #isAnswered(running: Running): Promise<boolean> {
     while (running.answer === undefined) {
+      if (await this.#waitsForLock(running.pid)) return false;
       await Promise.race([running.settled, pause()]);
-      if (running.answer === undefined && (await this.#waitsForLock(running.pid))) return false;
     }
     return true;
   }
@@ -141,8 +147,10 @@ export class SqlGate {
   async #waitsForLock(pid: number): Promise<boolean> {
     if (pid === 0) return false;
     const { rows } = await this.#control.query<{ waits: boolean }>(
-      "select cardinality(pg_blocking_pids($1)) > 0 as waits",
-      [pid],
+      `select cardinality(pg_blocking_pids($1)) > 0 and not exists (
+         select from pg_locks where pid = $1 and not granted and (waitstart is null
+           or waitstart > pg_catalog.clock_timestamp() - $2 * interval '1 millisecond')) as waits`,
+      [pid, 20 * DEADLOCK_MS],
     );
     return rows[0]?.waits === true;
   }
@@ -157,12 +165,6 @@ export class SqlGate {
       if (rows.length === 0) return;
       await pause();
     }
-  }
-
-  async #tellTime(): Promise<void> {
-    if (this.#told === this.time) return;
-    this.#told = this.time;
-    await this.#control.query(`select setval('${TIME_SCHEMA}.clock', $1)`, [this.#told]);
   }
 }
 

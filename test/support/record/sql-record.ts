@@ -1,52 +1,67 @@
 import type pg from "pg";
 import type { DatabasePool } from "slonik";
+import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import { createPool } from "../../../src/store/pool.ts";
-import type { TestDatabase } from "../postgres.ts";
 import { SeededRandom } from "../seeded-random.ts";
 import { type GatedHost, gatedDriver } from "./gated-driver.ts";
 import { Moods } from "./moods.ts";
+import type { TimedDatabase } from "./sim-postgres.ts";
 import type { Cast, HostHooks, HostRecord, RowOf, SimRecord, TableName } from "./sim-record.ts";
+import { SqlClock } from "./sql-clock.ts";
 import { SqlGate } from "./sql-gate.ts";
 import { sqlPorts } from "./sql-ports.ts";
-import { insertCast, openClient, readRows } from "./sql-rows.ts";
+import { insertCast, insertCommand, openClient, readRows } from "./sql-rows.ts";
 
-const CONNECTIONS = 4;
+/** As the service's pool has them. */
+const CONNECTIONS = 16;
+
+/** Connections beside the service's own: to look, to decide what comes when, to write commands. */
+interface Clients {
+  eyes: pg.Client;
+  control: pg.Client;
+  desk: pg.Client;
+}
 
 /** The service's own stores over a real database, one statement at a time by a seed. */
 export class SqlRecord implements SimRecord {
   readonly moods: Moods;
   readonly #runtime: Runtime;
-  readonly #database: TestDatabase;
-  readonly #client: pg.Client;
-  readonly #control: pg.Client;
+  readonly #database: TimedDatabase;
+  readonly #clients: Clients;
+  readonly #clock: SqlClock;
   readonly #gate: SqlGate;
+  /** The desk's process at the server. */
+  readonly #deskPid: number;
   readonly #pools: Promise<DatabasePool>[] = [];
 
   private constructor(
     runtime: Runtime,
     seed: number,
-    database: TestDatabase,
-    clients: readonly [pg.Client, pg.Client],
+    database: TimedDatabase,
+    clients: Clients,
+    deskPid: number,
   ) {
-    const random = new SeededRandom(seed);
     this.#runtime = runtime;
     this.#database = database;
-    [this.#client, this.#control] = clients;
-    this.moods = new Moods(random);
-    this.#gate = new SqlGate(this.#control, runtime, random);
+    this.#clients = clients;
+    this.#deskPid = deskPid;
+    // As the twin has it: whose statement comes first does not change what goes wrong.
+    this.moods = new Moods(new SeededRandom(seed));
+    this.#clock = new SqlClock(database.timeFolder, clients.eyes.database ?? "");
+    this.#gate = new SqlGate(clients.control, this.#clock, runtime, new SeededRandom(seed + 1));
+    this.#clock.tell(this.#gate.time);
   }
 
   /**
    * @param runtime of the database's machine: its time is what `now()` gives
    * @param database one that takes its time from outside: see `takeTime`
    */
-  static async open(runtime: Runtime, seed: number, database: TestDatabase): Promise<SqlRecord> {
-    const url = database.serviceUrl;
-    const clients = [await openClient(url), await openClient(url)] as const;
-    const record = new SqlRecord(runtime, seed, database, clients);
-    await record.#client.query("select setval('sim.clock', $1)", [record.#gate.time]);
-    return record;
+  static async open(runtime: Runtime, seed: number, database: TimedDatabase): Promise<SqlRecord> {
+    const open = () => openClient(database.serviceUrl);
+    const clients = { eyes: await open(), control: await open(), desk: await open() };
+    const { rows } = await clients.desk.query<{ pid: number }>("select pg_backend_pid() as pid");
+    return new SqlRecord(runtime, seed, database, clients, rows[0]?.pid ?? 0);
   }
 
   host(name: string, runtime: Runtime, hooks: HostHooks): HostRecord {
@@ -58,9 +73,9 @@ export class SqlRecord implements SimRecord {
       database: this.#runtime,
       runtime,
       isDead: () => isDead,
-      pids: new Set(),
+      pids: new Map(),
     };
-    const pool = this.#gate.open(
+    const pool = this.#gate.open(() =>
       createPool(this.#database.serviceUrl, {
         maximumPoolSize: CONNECTIONS,
         wrapDriver: gatedDriver(host),
@@ -71,17 +86,21 @@ export class SqlRecord implements SimRecord {
       ...sqlPorts(whenOpen(pool), runtime, hooks),
       kill: () => {
         isDead = true;
-        for (const pid of host.pids) void this.#gate.terminate(pid);
+        for (const [pid, gone] of host.pids) void this.#gate.terminate(pid, gone);
       },
     };
   }
 
   add(cast: Cast): Promise<void> {
-    return insertCast(this.#client, cast);
+    return this.#gate.open(() => insertCast(this.#clients.eyes, cast));
+  }
+
+  tell(row: OutboxRow): Promise<boolean> {
+    return this.#gate.run(this.#deskPid, () => insertCommand(this.#clients.desk, row));
   }
 
   rows<K extends TableName>(table: K, group?: string): Promise<RowOf<K>[]> {
-    return readRows(this.#client, table, group);
+    return this.#gate.open(() => readRows(this.#clients.eyes, table, group));
   }
 
   step(): Promise<boolean> {
@@ -92,8 +111,9 @@ export class SqlRecord implements SimRecord {
     // Whoever still waits for an answer waits for ever.
     const pools = await Promise.all(this.#pools);
     for (const pool of pools) void pool.end().catch(() => undefined);
-    await Promise.all([this.#client.end(), this.#control.end()]);
+    await Promise.all(Object.values(this.#clients).map((client) => client.end()));
     await this.#database.drop();
+    this.#clock.close();
   }
 }
 

@@ -1,4 +1,5 @@
 import pg from "pg";
+import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
 import type { Cast, RowOf, TableName } from "./sim-record.ts";
 
 interface Source {
@@ -194,8 +195,24 @@ export async function openClient(url: string): Promise<pg.Client> {
       id === INT8 ? Number : pg.types.getTypeParser(id, format as "text"),
   };
   const client = new pg.Client({ connectionString: url, types });
+  // Whoever asks it something is told.
+  client.on("error", () => {});
   await client.connect();
   return client;
+}
+
+/** Returns false when the session is deleted. */
+export async function insertCommand(
+  client: pg.Client,
+  { id, sessionId, partition, command }: OutboxRow,
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `with told as (select id from sessions where id = $2 and status <> 'deleted' for update)
+     insert into outbox (id, session_id, partition, command)
+     select $1, told.id, $3, $4::jsonb from told`,
+    [id, sessionId, partition, JSON.stringify(command)],
+  );
+  return rowCount === 1;
 }
 
 /** People, devices and webhooks, and the workspaces that they are of. */

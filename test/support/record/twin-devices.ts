@@ -1,10 +1,12 @@
+import type { StreamSigns } from "../../../src/api/audio-streams.ts";
 import type { Beat, HeartbeatBook } from "../../../src/api/heartbeats.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import type { DeviceSigns, Signs } from "../../../src/session/device-signs.ts";
+import type { StreamRow } from "./rows.ts";
 import type { TwinParts } from "./twin-journal.ts";
 
 /** Heartbeats of devices, and when a session's was last heard, over tables in memory. */
-export class TwinDevices implements HeartbeatBook, DeviceSigns {
+export class TwinDevices implements HeartbeatBook, DeviceSigns, StreamSigns {
   readonly #parts: TwinParts;
 
   constructor(parts: TwinParts) {
@@ -42,6 +44,16 @@ export class TwinDevices implements HeartbeatBook, DeviceSigns {
           );
         }
       });
+    });
+  }
+
+  async streaming(sessionIds: readonly string[]): Promise<void> {
+    const { client, t } = this.#parts;
+    await client.query(async (s) => {
+      for (const id of sessionIds) {
+        const isOld = ({ touched_at: at }: StreamRow) => at < s.now - 5_000;
+        await s.update(t.streams, id, () => ({ touched_at: s.now }), isOld);
+      }
     });
   }
 

@@ -1,3 +1,4 @@
+import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import { SeededRandom } from "../seeded-random.ts";
 import { Moods } from "./moods.ts";
@@ -6,7 +7,7 @@ import { RecordServer, type ServerTimes } from "./record-server.ts";
 import type { Cast, HostHooks, HostRecord, RowOf, SimRecord, TableName } from "./sim-record.ts";
 import type { Table } from "./table.ts";
 import { TwinAudio } from "./twin-audio.ts";
-import { TwinChunks } from "./twin-chunks.ts";
+import { TwinChunks, writeOutbox } from "./twin-chunks.ts";
 import { TwinDeletion } from "./twin-deletion.ts";
 import { TwinDevices } from "./twin-devices.ts";
 import { TwinEdits } from "./twin-edits.ts";
@@ -63,6 +64,20 @@ export class TwinRecord implements SimRecord {
       for (const webhook of webhooks) await s.insertNew(t.webhooks, webhook);
     });
     server.commit(transaction);
+  }
+
+  async tell(row: OutboxRow): Promise<boolean> {
+    const { server } = this;
+    const t = server.tables;
+    const transaction = server.begin();
+    const isTold = await server.execute(transaction, async (s) => {
+      const session = await s.lock(t.sessions, row.sessionId, "update");
+      if (session === undefined || session.status === "deleted") return false;
+      await writeOutbox(s.next(), t, row);
+      return true;
+    });
+    server.commit(transaction);
+    return isTold;
   }
 
   async rows<K extends TableName>(name: K, group?: string): Promise<RowOf<K>[]> {

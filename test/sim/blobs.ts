@@ -1,0 +1,37 @@
+import { AppError } from "../../src/base/errors.ts";
+import type { Machine } from "./kernel/machine.ts";
+
+/** One file of audio. */
+export interface Blob {
+  data: Buffer;
+  /** As it is, and not cells that stand for sound. */
+  isTrack: boolean;
+}
+
+/** The installation's audio, by session and digest. */
+export class SimBlobs {
+  readonly #sessions = new Map<string, Map<string, Blob>>();
+
+  async put(by: Machine, sessionId: string, sha256: string, blob: Blob): Promise<void> {
+    await by.delay(0.2);
+    const held = this.#sessions.get(sessionId) ?? new Map<string, Blob>();
+    this.#sessions.set(sessionId, held.set(sha256, blob));
+  }
+
+  async read(by: Machine, sessionId: string, sha256: string): Promise<Blob> {
+    await by.delay(0.2);
+    const blob = this.peek(sessionId, sha256);
+    if (blob === undefined) throw new AppError("not_found", "There is no such audio.");
+    return blob;
+  }
+
+  /** As it is now, for who looks at everything. */
+  peek(sessionId: string, sha256: string): Blob | undefined {
+    return this.#sessions.get(sessionId)?.get(sha256);
+  }
+
+  async delete(by: Machine, sessionId: string): Promise<void> {
+    await by.delay(0.2);
+    this.#sessions.delete(sessionId);
+  }
+}

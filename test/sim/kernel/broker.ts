@@ -1,0 +1,219 @@
+import { AppError } from "../../../src/base/errors.ts";
+import type { Line } from "../../../src/bus/line.ts";
+import type { Kernel } from "./kernel.ts";
+import type { Machine } from "./machine.ts";
+
+/** How a message bus treats what is sent. Shares from 0 to 1. */
+export interface BusMood {
+  lost: number;
+  twice: number;
+  /** Messages that take much longer than others, and so come after later ones. */
+  late: number;
+  lateBy: number;
+}
+
+export const CALM_BUS: BusMood = { lost: 0, twice: 0, late: 0, lateBy: 0 };
+
+const RECONNECT_MS = 300;
+
+/** The server in the middle: hands messages on to whoever listens. */
+export class Broker {
+  readonly kernel: Kernel;
+  mood: BusMood = CALM_BUS;
+  readonly counts = { lost: 0, twice: 0, late: 0, cut: 0 };
+  readonly #subscriptions = new Map<string, Set<Subscription>>();
+
+  constructor(kernel: Kernel) {
+    this.kernel = kernel;
+  }
+
+  connect(machine: Machine): BrokerLine {
+    return new BrokerLine(this, machine);
+  }
+
+  /** Milliseconds of one way; undefined when it gets lost. */
+  way(): number | undefined {
+    const { random } = this.kernel;
+    const { lost, late, lateBy } = this.mood;
+    if (lost > 0 && random.chance(lost)) {
+      this.counts.lost += 1;
+      return undefined;
+    }
+    const usual = 0.1 + random.next() * 0.6;
+    if (late === 0 || !random.chance(late)) return usual;
+    this.counts.late += 1;
+    return usual + random.next() * lateBy;
+  }
+
+  add(subject: string, subscription: Subscription): void {
+    const all = this.#subscriptions.get(subject) ?? new Set();
+    all.add(subscription);
+    this.#subscriptions.set(subject, all);
+  }
+
+  remove(subject: string, subscription: Subscription): void {
+    this.#subscriptions.get(subject)?.delete(subscription);
+  }
+
+  /** Of what has reached the server. */
+  handOn(subject: string, data: Uint8Array): void {
+    const { random } = this.kernel;
+    for (const subscription of this.#subscriptions.get(subject) ?? []) {
+      const again = this.mood.twice > 0 && random.chance(this.mood.twice);
+      if (again) this.counts.twice += 1;
+      for (let n = again ? 2 : 1; n > 0; n -= 1) this.#deliver(subscription, data);
+    }
+  }
+
+  #deliver({ line, onMessage }: Subscription, data: Uint8Array): void {
+    const ms = this.way();
+    if (ms === undefined) return;
+    this.kernel.plan(ms, () => {
+      if (line.isUp) line.machine.enter(() => onMessage(data));
+    });
+  }
+}
+
+interface Subscription {
+  line: BrokerLine;
+  onMessage(data: Uint8Array): void;
+}
+
+/** A process's connection to the broker. */
+export class BrokerLine implements Line {
+  readonly machine: Machine;
+  /** How often it was cut. */
+  breaks = 0;
+  readonly #broker: Broker;
+  readonly #wanted = new Map<Subscription, string>();
+  readonly #onBack: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
+  #buffer: (() => void)[] = [];
+  #isUp = true;
+  #isClosed = false;
+
+  constructor(broker: Broker, machine: Machine) {
+    this.#broker = broker;
+    this.machine = machine;
+  }
+
+  /** The server reaches it. A paused process is connected, too. */
+  get isUp(): boolean {
+    return this.#isUp && !this.#isClosed && !this.machine.isDead;
+  }
+
+  isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const [subscription, subject] of this.#wanted) {
+      this.#broker.remove(subject, subscription);
+    }
+  }
+
+  publish(subject: string, data: Uint8Array): void {
+    this.send(() => this.#broker.handOn(subject, data));
+  }
+
+  /** Something that the server does once this has reached it. */
+  send(act: () => void): void {
+    if (this.#isClosed) return;
+    if (!this.#isUp) {
+      // The client keeps what is sent during a break, as long as it has room.
+      if (this.#buffer.length < 200 && this.#broker.kernel.random.chance(0.7)) {
+        this.#buffer.push(act);
+      }
+      return;
+    }
+    const ms = this.#broker.way();
+    if (ms === undefined) return;
+    this.#broker.kernel.plan(ms, () => {
+      if (this.#isUp) act();
+    });
+  }
+
+  /** There and back; rejects after `ms` without an answer. */
+  request<T>(ms: number, act: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = this.machine.after(ms, () =>
+        reject(new AppError("timeout", "The bus does not answer.")),
+      );
+      this.send(() => {
+        const value = act();
+        this.answer(() => {
+          timer.cancel();
+          resolve(value);
+        });
+      });
+    });
+  }
+
+  /** From the server to the process. */
+  answer(work: () => void): void {
+    const ms = this.#broker.way();
+    if (ms === undefined) return;
+    this.#broker.kernel.plan(ms, () => {
+      if (this.isUp) this.machine.enter(work);
+    });
+  }
+
+  subscribe(subject: string, onMessage: (data: Uint8Array) => void): () => void {
+    const subscription = { line: this, onMessage };
+    this.#wanted.set(subscription, subject);
+    if (this.#isUp) this.#broker.add(subject, subscription);
+    return () => {
+      this.#wanted.delete(subscription);
+      this.#broker.remove(subject, subscription);
+    };
+  }
+
+  flush(): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error("CONNECTION_CLOSED"));
+    return new Promise((resolve) => {
+      const ask = (): void => {
+        if (!this.#isUp) {
+          this.#waiting.add(ask);
+          return;
+        }
+        this.#broker.kernel.plan(1, () => {
+          if (this.#isUp) this.machine.enter(resolve);
+          else this.#waiting.add(ask);
+        });
+      };
+      ask();
+    });
+  }
+
+  onBack(listener: () => void): void {
+    this.#onBack.push(listener);
+  }
+
+  /** Nothing comes through any more, in either direction. */
+  cut(): void {
+    if (!this.#isUp) return;
+    this.#isUp = false;
+    this.breaks += 1;
+    this.#broker.counts.cut += 1;
+    for (const [subscription, subject] of this.#wanted) {
+      this.#broker.remove(subject, subscription);
+    }
+  }
+
+  mend(): void {
+    if (this.#isUp || this.#isClosed || this.machine.isDead) return;
+    this.#broker.kernel.plan(RECONNECT_MS, () => {
+      this.#isUp = true;
+      for (const [subscription, subject] of this.#wanted) this.#broker.add(subject, subscription);
+      for (const act of this.#buffer.splice(0)) this.send(act);
+      for (const ask of [...this.#waiting]) {
+        this.#waiting.delete(ask);
+        ask();
+      }
+      this.machine.enter(() => {
+        for (const listener of this.#onBack) listener();
+      });
+    });
+  }
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { simulate } from "./simulation.ts";
+
+const SEEDS = 300;
+/** Of one test, so that no machine is too slow for it. */
+const BLOCK = 25;
+
+/** Seeds that have failed, and what was wrong then. */
+const KEPT: Readonly<Record<string, number[]>> = {};
+
+async function storyOf(seed: number): Promise<string | undefined> {
+  const { fault, story } = await simulate(seed);
+  if (fault === undefined) return undefined;
+  const again = `again: npm run sim -- --seeds 1 --from ${seed}`;
+  return [`seed ${seed}: ${fault.message}`, ...story, again].join("\n");
+}
+
+describe("simulation", () => {
+  for (let from = 1; from <= SEEDS; from += BLOCK) {
+    const to = from + BLOCK - 1;
+    it(`sim: no word is lost and nothing stays open, whatever goes wrong in seeds ${from} to ${to}`, async () => {
+      for (let seed = from; seed <= to; seed += 1) expect(await storyOf(seed)).toBeUndefined();
+    });
+  }
+
+  for (const [what, seeds] of Object.entries(KEPT)) {
+    it(`sim: the seeds hold that showed ${what}`, async () => {
+      for (const seed of seeds) expect(await storyOf(seed)).toBeUndefined();
+    });
+  }
+
+  it("sim: a seed is the same story each time", async () => {
+    for (const seed of [3, 97, 157]) {
+      const [first, second] = [await simulate(seed), await simulate(seed)];
+      expect(second.fingerprint).toBe(first.fingerprint);
+    }
+  });
+});

@@ -1,0 +1,117 @@
+import { AudioStreams } from "../../src/api/audio-streams.ts";
+import type { StreamOrder } from "../../src/api/device-streams.ts";
+import type { CommandNotifier } from "../../src/api/sessions-outbox.ts";
+import { StreamSealer } from "../../src/api/stream-sealer.ts";
+import type { BlobStore } from "../../src/api/upload-audio-store.ts";
+import { AppError } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
+import { BusAudio, BusStreamNotices } from "../../src/bus/live-audio.ts";
+import type { LiveFanout } from "../../src/bus/live-fanout.ts";
+import { DeviceSocket, type DeviceSocketParts } from "../../src/front/device-socket.ts";
+import { DEFAULT_LIVE_LIMITS } from "../../src/front/live-limits.ts";
+import type { Connection } from "../../src/front/live-socket.ts";
+import { CLOSE } from "../../src/wire/live-frames.ts";
+import type { HostRecord } from "../support/record/sim-record.ts";
+import type { SimBlobs } from "./blobs.ts";
+import type { BrokerLine } from "./kernel/broker.ts";
+
+/** What is on record of streams, for one host. */
+export type StreamRecord = Pick<HostRecord, "streams" | "unsealed">;
+
+/** Of the host that has them. */
+export interface HostStreamsParts {
+  record: StreamRecord & Pick<HostRecord, "signs">;
+  line: BrokerLine;
+  blobs: SimBlobs;
+  fanout: LiveFanout;
+  notifier: CommandNotifier;
+  log: Log;
+}
+
+/** The streams of devices at one host, as production puts them together. */
+export class HostStreams {
+  readonly sealer: StreamSealer;
+  readonly #streams: AudioStreams;
+  readonly #socketParts: DeviceSocketParts;
+  readonly #sockets = new Set<DeviceSocket>();
+
+  constructor(parts: HostStreamsParts) {
+    const { record, line, notifier, log, fanout } = parts;
+    const { machine: runtime } = line;
+    const blobs = toBlobStore(parts);
+    this.sealer = new StreamSealer({ unsealed: record.unsealed, blobs, notifier, runtime, log });
+    this.#streams = new AudioStreams({
+      store: record.streams,
+      sealer: this.sealer,
+      live: new BusAudio(line),
+      notices: new BusStreamNotices(line),
+      signs: record.signs,
+      notifier,
+      backlog: { check: () => {} },
+      runtime,
+      log,
+    });
+    this.#socketParts = {
+      streams: {
+        open: (_device, order, events) => this.#open(order, events),
+        discard: () => Promise.resolve(),
+        heartbeats: { hear: () => Promise.resolve([]), seen: () => {} },
+      },
+      source: { follow: (id, onFrames) => fanout.follow(id, onFrames) },
+      authenticator: { revalidate: (principal) => Promise.resolve(principal) },
+      limits: DEFAULT_LIVE_LIMITS,
+      runtime,
+      log,
+    };
+  }
+
+  start(): void {
+    this.#streams.start();
+  }
+
+  /** In good order. */
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.close(CLOSE.goingAway, "The service is stopping.");
+    await this.#streams.stop();
+  }
+
+  /** A device has connected. */
+  connect(deviceId: string, connection: Connection): DeviceSocket {
+    const socket = new DeviceSocket(this.#socketParts, connection, {
+      kind: "device",
+      id: deviceId,
+      keyId: "key",
+      workspaceId: "workspace",
+      ownerId: "owner",
+      expiresAt: Number.MAX_SAFE_INTEGER,
+    });
+    this.#sockets.add(socket);
+    return socket;
+  }
+
+  /** Its connection is gone. */
+  left(socket: DeviceSocket): void {
+    this.#sockets.delete(socket);
+    socket.closed();
+  }
+
+  async #open(
+    { sessionId, settings, oldest }: StreamOrder,
+    events: Parameters<AudioStreams["open"]>[0]["events"],
+  ) {
+    if (sessionId === undefined) throw new AppError("bad_request", "It names no session.");
+    const request = { sessionId, settings, oldest: oldest ?? 0, events };
+    return { ...(await this.#streams.open(request)), begun: false };
+  }
+}
+
+function toBlobStore({ blobs, line }: HostStreamsParts): BlobStore {
+  const { machine } = line;
+  return {
+    put: () => Promise.reject(new Error("Nothing is put from a file.")),
+    putBytes: (id, sha256, bytes) =>
+      blobs.put(machine, id, sha256, { data: Buffer.from(bytes), isTrack: true }),
+    read: async (id, sha256) => (await blobs.read(machine, id, sha256)).data,
+    delete: (id) => blobs.delete(machine, id),
+  };
+}

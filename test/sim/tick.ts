@@ -1,4 +1,0 @@
-/** Lets everything go on that can. */
-export function tick(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

@@ -1,0 +1,17 @@
+import type { SessionCommand } from "../../src/session/command.ts";
+
+/** What somebody wanted, and what he was told. */
+export interface Wish {
+  sessionId: string;
+  command: SessionCommand;
+  at: number;
+  /** `unknown` until he hears, and for good when he never does. */
+  outcome: "done" | "refused" | "unknown";
+  doneAt?: number;
+  /** Each time that it was asked for, and what was heard when. */
+  asked: { at: number; heardAt: number; code: string | undefined }[];
+  reply?: unknown;
+  /** Of an edit: where the segment lay. */
+  span?: { start: number; end: number };
+  text?: string;
+}
