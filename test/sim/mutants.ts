@@ -123,7 +123,7 @@ function insteadOfStreams(
 export const MUTANTS: readonly Mutant[] = [
   {
     name: "a gap before the first chunk has no length",
-    shownBy: 31,
+    shownBy: 12,
     bend: applying((state, event, before) => {
       if (event.type !== "GapDeclared" || before.timeline.nominal > 0) return;
       for (const gap of state.timeline.gaps) if (gap.sequence === event.sequence) gap.length = 0;
@@ -132,7 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a fenced activation revives",
-    shownBy: 83,
+    shownBy: 117,
     bend: ({ journal }, { actors }: Bent) => ({
       journal: instead(journal, {
         async append(batch) {
@@ -153,7 +153,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "two deliveries are decided twice",
-    shownBy: 22,
+    shownBy: 38,
     bend: ({ behaviour = sessionBehaviour }) => ({
       behaviour: {
         ...behaviour,
@@ -167,7 +167,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "one failed load stops the rest",
-    shownBy: 22,
+    shownBy: 33,
     bend: ({ journal, runtime }) => {
       let failedAt = Number.NEGATIVE_INFINITY;
       return {
@@ -189,7 +189,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a redo is forgotten by a new owner",
-    shownBy: 1,
+    shownBy: 198,
     bend: ({ backlog }, { world }) => ({
       backlog: {
         openWork: async (places) => {
@@ -209,12 +209,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a second reading takes its number when it is built",
-    shownBy: 1,
+    shownBy: 34,
     bend: numberedWhenBuilt,
   },
   {
     name: "a late chunk that is only run up to counts as read",
-    shownBy: 507,
+    shownBy: 136,
     bend: deciding((state, command) => {
       if (command.type !== "Reread" || command.whole) return command;
       const late = state.timeline.gaps.flatMap(({ sequence, chunkId }) =>
@@ -225,7 +225,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an edit is dropped by a re-reading",
-    shownBy: 31,
+    shownBy: 324,
     bend: deciding((state, command) => {
       if (command.type === "Reread" && !command.whole) {
         for (const mark of state.segments) delete mark.revision;
@@ -243,26 +243,26 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a failed append counts as done",
-    shownBy: 1,
+    shownBy: 29,
     bend: appending((journal, batch, now) => journal.append(batch).catch(() => ({ now }))),
   },
   {
     name: "the snapshot is one event behind what it says",
-    shownBy: 67,
+    shownBy: 208,
     bend: loading((loaded) =>
       loaded.snapshot === undefined ? loaded : { ...loaded, events: loaded.events.slice(1) },
     ),
   },
   {
     name: "words are not written with their events",
-    shownBy: 1,
+    shownBy: 2,
     bend: appending((journal, batch) =>
       journal.append({ ...batch, writes: batch.writes.slice(1) }),
     ),
   },
   {
     name: "wishes are forgotten when a host takes over",
-    shownBy: 69,
+    shownBy: 503,
     bend: loading((loaded) => ({ ...loaded, outcomes: [] })),
   },
   {
@@ -272,14 +272,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a redaction is forgotten once its segments are empty",
-    shownBy: 40,
+    shownBy: 2,
     bend: applying((state, event) => {
       if (event.type === "SpanRedacted") state.redactions = [];
     }),
   },
   {
     name: "the end forgets chunks that wait for an earlier one",
-    shownBy: 29,
+    shownBy: 10,
     bend: deciding((state, command) => {
       if (command.type === "Stop") state.timeline.waiting = [];
       return command;
@@ -287,7 +287,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "streamed audio is acknowledged before it is stored",
-    shownBy: 2,
+    shownBy: 15,
     bendStreams: ({ streams }) =>
       insteadOfStreams(streams, {
         append: async (hold, piece) => {
