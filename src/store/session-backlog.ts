@@ -16,7 +16,7 @@ import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/
 import { partitionOf } from "../base/partition.ts";
 import { guarded } from "./store-error.ts";
 
-const endedRow = z.object({ id: z.string(), isDeleted: z.boolean() });
+const standingRow = z.object({ id: z.string(), epoch: z.number(), isDeleted: z.boolean() });
 const command = z.object({ type: z.string() }).passthrough();
 const commandRow = z.object({ id: z.string(), sessionId: z.string(), command });
 const workRow = z.object({ partition: z.number(), sessionId: z.string() });
@@ -53,13 +53,18 @@ export class SessionBacklog implements Backlog {
   }
 
   ended(standing: readonly Standing[]): Promise<Ended[]> {
-    const rows = standing.map(({ id, epoch }) => [id, epoch]);
-    return guarded(async () => [
-      ...(await this.#pool.any(sql.type(endedRow)`
-        select a.id, s.id is null or s.status = 'deleted' as "isDeleted" from ${sql.unnest(rows, ["uuid", "int8"])} as a (id, epoch)
-        left join sessions as s on s.id = a.id
-        where s.id is null or s.status = 'deleted' or s.epoch <> a.epoch`)),
-    ]);
+    const ids = standing.map(({ id }) => id);
+    return guarded(async () => {
+      const rows = await this.#pool.any(sql.type(standingRow)`
+        select id, epoch, status = 'deleted' as "isDeleted" from sessions
+        where id = any(${sql.array(ids, "uuid")})`);
+      const known = new Map(rows.map((row) => [row.id, row]));
+      return standing.flatMap(({ id, epoch }) => {
+        const row = known.get(id);
+        const isDeleted = row?.isDeleted ?? true;
+        return isDeleted || row?.epoch !== epoch ? [{ id, isDeleted }] : [];
+      });
+    });
   }
 
   /** From session to session by the index, however many commands lie between. */
