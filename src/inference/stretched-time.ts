@@ -57,30 +57,44 @@ export class StretchedTime {
     const segment = toSegment(read);
     if (this.#stretches.length === 0) return segment;
     const words = segment.words.map((word) => this.#word(word));
-    const start = this.#start(segment.start);
-    const end = this.placeOf(segment.end).position;
+    const start = this.#start(segment.start).position;
+    const end = this.#end(segment.end).position;
     return { ...segment, start, end: Math.max(start, end), words };
   }
 
   #word(word: RecognisedWord): Word {
-    const end = this.placeOf(word.end);
     const start = this.#start(word.start);
-    const isClamped = this.placeOf(word.start).isClamped || end.isClamped;
-    const placed = { ...word, start, end: Math.max(start, end.position) };
-    return isClamped ? { ...placed, timesClamped: true } : placed;
+    const end = this.#end(word.end);
+    const placed = {
+      ...word,
+      start: start.position,
+      end: Math.max(start.position, end.position),
+    };
+    return start.isClamped || end.isClamped ? { ...placed, timesClamped: true } : placed;
   }
 
   /**
    * What begins where the sound of a chunk ends belongs to what follows it. Where that has no room
    * it still belongs to the chunk's place: it begins with its last sample.
    */
-  #start(position: number): number {
+  #start(position: number): Place {
     let place = position;
     for (const { end, excess } of this.#stretches) {
       if (place < end) break;
-      if (place < end + excess) return Math.max(0, end - 1);
+      if (place < end + excess) return { position: Math.max(0, end - 1), isClamped: true };
       place -= excess;
     }
-    return place;
+    return { position: place, isClamped: false };
+  }
+
+  /** What ends with sound that has no room ends in it. */
+  #end(position: number): Place {
+    let place = position;
+    for (const { end, excess } of this.#stretches) {
+      if (place <= end) break;
+      if (place <= end + excess) return { position: end, isClamped: true };
+      place -= excess;
+    }
+    return { position: place, isClamped: false };
   }
 }

@@ -24,4 +24,14 @@ describe("stretched time", () => {
     expect(words).toMatchObject([{ ...last, timesClamped: true }]);
     expect(read(time, 128_000, 130_000)).toMatchObject({ start: 118_400, end: 120_400 });
   });
+
+  it("late sound: a word that takes up all that has no room is marked as clamped", () => {
+    const time = new StretchedTime();
+    time.stretch(60_800, 1_600);
+    const { words } = read(time, 60_800, 62_400);
+    expect(words).toMatchObject([{ start: 60_799, end: 60_800, timesClamped: true }]);
+    const reaching = read(time, 59_000, 62_400).words;
+    expect(reaching).toMatchObject([{ start: 59_000, end: 60_800, timesClamped: true }]);
+    expect(read(time, 62_400, 64_000)).toMatchObject({ start: 60_800, end: 62_400 });
+  });
 });
