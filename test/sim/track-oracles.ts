@@ -6,6 +6,9 @@ import { isExcused, type Tables } from "./tables.ts";
 import { FRAME_BYTES, isPoison, SPREAD, TRACK_TYPE, trackRuns } from "./track.ts";
 import type { SimSession, World } from "./world.ts";
 
+/** Where a chunk lies comes from all frames before it: its length and its sound differ by so much. */
+const ROUNDING = 2;
+
 /** Samples of the timeline. */
 interface Span {
   start: number;
@@ -118,7 +121,9 @@ function wrongWord(
     if (lost !== undefined) return `${text} is missing from ${lost.start} to ${lost.end}`;
     const said = [...spans, ...(given.get(text) ?? [])];
     const stray = words.flatMap((word) => without(word, said));
-    const [first] = stray.filter(({ start, end }) => !isExcused(tables, start, end));
+    const [first] = stray.filter(
+      ({ start, end }) => end - start > ROUNDING && !isExcused(tables, start, end),
+    );
     if (first !== undefined)
       return `${text} stands from ${first.start} to ${first.end}, where it was not said`;
   }
