@@ -2,7 +2,7 @@ import type { Companion, DurableTurn } from "../actor/behaviour.ts";
 import { type AppError, errorMessage } from "../base/errors.ts";
 import type { Timer } from "../base/runtime.ts";
 import type { RecognitionDoneCommand, RereadCommand, SessionCommand } from "../session/command.ts";
-import { isAllPlaced, isOver } from "../session/complete.ts";
+import { isOver } from "../session/complete.ts";
 import type { SessionEvent } from "../session/event.ts";
 import { isWithheld } from "../session/redaction.ts";
 import { segmentId } from "../session/segment-id.ts";
@@ -19,7 +19,6 @@ import { QuietSound } from "./quiet-sound.ts";
 import { Reading } from "./reading.ts";
 import { interimFrame, toProposal, toSeconds, toSegment } from "./recognised.ts";
 import { Rereading } from "./rereading.ts";
-import { Rest } from "./rest.ts";
 import { mayBeTheAudio, Suspicion } from "./suspicion.ts";
 import type { TranscribeResult } from "./transcription-stream.ts";
 
@@ -56,7 +55,6 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #interim: InterimResultsFrame | undefined;
   #unheeded: Timer | undefined;
   readonly #quiet = new QuietSound();
-  readonly #rest = new Rest();
   #stopped = false;
   #isStreamed = false;
   readonly #tail: LiveTail;
@@ -82,7 +80,6 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     const { source, sessionId, log } = this.#parts;
     this.#tail.start(() => {
       this.#isStreamed = true;
-      this.#rest.end();
       this.#sync(state);
     });
     if (state.timeline.next > 0) return;
@@ -102,8 +99,9 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   }
 
   busy(): boolean {
-    const isReading = this.#reading !== undefined || this.#rereading !== undefined;
-    return isReading || this.#retryAt !== undefined || this.#rest.isOn;
+    return (
+      this.#reading !== undefined || this.#rereading !== undefined || this.#retryAt !== undefined
+    );
   }
 
   async stop(): Promise<void> {
@@ -123,8 +121,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     if (this.#retryAt !== undefined || this.#stopped) return;
     const unread = state.phase === "recording" || state.phase === "processing";
     const hasAudio = state.timeline.next > 0 || this.#isStreamed;
-    if (unread && hasAudio && this.#done === undefined && !this.#rest.goesOn(state))
-      this.#read(state);
+    if (unread && hasAudio && this.#done === undefined) this.#read(state);
     if (unread) this.#completeChunks(state);
     if (this.#rereading?.isWanted(state) === false) {
       this.#rereading.close();
@@ -347,7 +344,6 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#reading = undefined;
     this.#rereading = undefined;
     this.#done = undefined;
-    this.#rest.end();
     this.#retry(undefined);
   }
 
@@ -366,24 +362,19 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #endQuiet({ phase }: Readonly<SessionState>, device: DeviceFrame | undefined): void {
     const isGone = device?.presence === "offline" || this.#isStreamed;
     const now = this.#parts.runtime.monotonic();
-    if (phase !== "recording" || !this.#quiet.isToEnd(this.#fedTo, now, isGone)) return;
+    if (phase !== "recording" || !this.#quiet.isToEnd(this.#reading?.fedTo ?? 0, now, isGone))
+      return;
     this.#reading?.endUtterance();
-  }
-
-  get #fedTo(): number {
-    return this.#reading?.fedTo ?? (this.#rest.isOn ? this.#rest.fedTo : 0);
   }
 
   #beat(): void {
     const state = this.#state;
     if (state === undefined || isOver(state.phase)) return;
     const { gaps } = state.timeline;
-    const position = Math.max(state.timeline.position, this.#fedTo);
+    const position = Math.max(state.timeline.position, this.#reading?.fedTo ?? 0);
     const finalised = Math.min(position, this.#finalisedTo);
     const device = this.#parts.device?.();
     this.#endQuiet(state, device);
-    const now = this.#parts.runtime.monotonic();
-    if (this.#rest.begins(this.#reading, this.#finalisedTo, now, state)) this.#reading = undefined;
     this.#noteRead();
     this.#publish({
       type: "Heartbeat",
@@ -396,4 +387,10 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       ...(device && { device }),
     });
   }
+}
+
+/** Everything that belongs to the session has its place on the timeline. */
+function isAllPlaced(state: Readonly<SessionState>): boolean {
+  if (isOver(state.phase)) return true;
+  return state.stop !== undefined && state.timeline.next > state.stop.lastSequence;
 }
