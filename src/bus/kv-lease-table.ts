@@ -193,8 +193,12 @@ export class KvLeaseTable implements LeaseTable {
   }
 
   async #follow(watch: QueuedIterator<KvEntry>): Promise<void> {
-    for await (const entry of watch) {
-      if (this.#watch === watch) this.#records.hear(entry);
+    try {
+      for await (const entry of watch) {
+        if (this.#watch === watch) this.#records.hear(entry);
+      }
+    } catch {
+      // Its servers lost it and could not make it anew: another one is opened instead.
     }
     if (this.#watch === watch) this.#bucket = undefined;
   }

@@ -1,3 +1,4 @@
+import { headers } from "nats";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
@@ -64,6 +65,26 @@ describe("lease table over a bad line", () => {
     expect(await other.beat("b", { counter: 1, leaving: false })).toBe(true);
     expect(await table.beat("b", { counter: 2, leaving: false })).toBe(false);
     other.stop();
+  });
+
+  it("outlives a watch that its servers cannot make anew", async () => {
+    const lease = { counter: 1, leaving: false };
+    expect(await table.beat("d", lease)).toBe(true);
+    const { streams, consumers } = await bus.jetstreamManager();
+    const bucket = `KV_${LEASE_BUCKET}`;
+    const watches = await consumers.list(bucket).next();
+    await streams.delete(bucket);
+    // A sign of more than was heard has the watch made anew, of what is not there any more.
+    const sign = headers(100, "Idle Heartbeat");
+    sign.set("Nats-Last-Consumer", "99");
+    for (const { config } of watches) {
+      if (config.deliver_subject) bus.publish(config.deliver_subject, "", { headers: sign });
+    }
+    await bus.flush();
+    const isBack = async () =>
+      (await table.beat("d", lease)) && (await table.read()).hosts.has("d");
+    await until(() => isBack().catch(() => false), "the host to be seen again");
+    await table.leave("d");
   });
 
   it("tells nothing while it does not hear what it wrote itself, and listens anew", async () => {
