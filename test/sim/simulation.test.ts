@@ -6,7 +6,10 @@ const SEEDS = 300;
 const BLOCK = 25;
 
 /** Seeds that have failed, and what was wrong then. */
-const KEPT: Readonly<Record<string, number[]>> = {};
+const KEPT: Readonly<Record<string, number[]>> = {
+  "a word that takes up all that has no room, without a mark": [503],
+  "a place at a worker that was given back before all was said": [545, 1567],
+};
 
 async function storyOf(seed: number): Promise<string | undefined> {
   const { fault, story } = await simulate(seed);
