@@ -132,7 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a fenced activation revives",
-    shownBy: 117,
+    shownBy: 169,
     bend: ({ journal }, { actors }: Bent) => ({
       journal: instead(journal, {
         async append(batch) {
@@ -189,7 +189,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a redo is forgotten by a new owner",
-    shownBy: 198,
+    shownBy: 320,
     bend: ({ backlog }, { world }) => ({
       backlog: {
         openWork: async (places) => {
@@ -214,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a late chunk that is only run up to counts as read",
-    shownBy: 136,
+    shownBy: 146,
     bend: deciding((state, command) => {
       if (command.type !== "Reread" || command.whole) return command;
       const late = state.timeline.gaps.flatMap(({ sequence, chunkId }) =>
@@ -262,7 +262,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "wishes are forgotten when a host takes over",
-    shownBy: 503,
+    shownBy: 351,
     bend: loading((loaded) => ({ ...loaded, outcomes: [] })),
   },
   {
