@@ -46,6 +46,8 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #finalisedTo = 0;
   #retryAt: Timer | undefined;
   #retries = 0;
+  /** The first reading found no place. */
+  #isFirstWaiting = false;
   /** How far the session was ever read. */
   #processedTo = 0;
   #notedTo = 0;
@@ -110,10 +112,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#retryAt?.cancel();
     this.#unheeded?.cancel();
     this.#parts.tails.close(this.#tail);
-    this.#reading?.close();
-    this.#rereading?.close();
-    this.#reading = undefined;
-    this.#rereading = undefined;
+    this.#closeBoth();
   }
 
   /** Brings the effects in line with the state: whatever is missing is begun. */
@@ -121,13 +120,12 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     if (this.#retryAt !== undefined || this.#stopped) return;
     const unread = state.phase === "recording" || state.phase === "processing";
     const hasAudio = state.timeline.next > 0 || this.#isStreamed;
-    if (unread && hasAudio && this.#done === undefined) this.#read(state);
+    const isFirst = unread && hasAudio && this.#done === undefined;
+    if (isFirst) this.#read(state);
+    else this.#isFirstWaiting = false;
     if (unread) this.#completeChunks(state);
-    if (this.#rereading?.isWanted(state) === false) {
-      this.#rereading.close();
-      this.#rereading = undefined;
-    }
-    this.#reread(state);
+    if (this.#rereading?.isWanted(state) === false) this.#closeSecond();
+    if (!this.#isFirstWaiting) this.#reread(state);
     // The end is told when it holds for what is being read again, too.
     const isHeld = this.#rereading?.isReading === true;
     if (this.#done !== undefined && unread && !isHeld) this.#tell(this.#done);
@@ -210,7 +208,8 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       case "opened":
         this.#goesOn();
         if (!state.jobStarted) this.#tell({ type: "RecognitionOpened", ...message.value });
-        return;
+        this.#isFirstWaiting = false;
+        return this.#sync(state);
       case "speechStarted": {
         const start = toSeconds(message.value.position);
         return this.#publish({ type: "SpeechStarted", session_id: sessionId, start });
@@ -311,11 +310,24 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#retry(error);
   }
 
-  /** The second reading waits for the first one: it must not keep the place that this needs. */
+  /**
+   * The second reading waits for the first one: it must not keep the place that this needs, nor take
+   * it again before.
+   */
   #giveWay(): void {
-    if (this.#rereading?.isReading !== true) return;
-    this.#rereading.close();
+    this.#isFirstWaiting = true;
+    if (this.#rereading?.isReading === true) this.#closeSecond();
+  }
+
+  #closeSecond(): void {
+    this.#rereading?.close();
     this.#rereading = undefined;
+  }
+
+  #closeBoth(): void {
+    this.#reading?.close();
+    this.#reading = undefined;
+    this.#closeSecond();
   }
 
   #retry(error: AppError | undefined): void {
@@ -339,10 +351,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #tell(command: SessionCommand): void {
     if (this.#stopped || this.#parts.tell(command)) return;
     this.#parts.log.error({ command: command.type }, "mailbox full, reading again");
-    this.#reading?.close();
-    this.#rereading?.close();
-    this.#reading = undefined;
-    this.#rereading = undefined;
+    this.#closeBoth();
     this.#done = undefined;
     this.#retry(undefined);
   }

@@ -118,6 +118,7 @@ function wrongWord(
     if (twice !== undefined) return `${text} stands twice from ${twice.start} to ${twice.end}`;
     const left = spans.flatMap((span) => without(span, words));
     const lost = left.find(({ start, end }) => !isExcused(tables, start, end));
+    if (lost !== undefined && isOfAnother(tables, spans)) continue;
     if (lost !== undefined) return `${text} is missing from ${lost.start} to ${lost.end}`;
     const said = [...spans, ...(given.get(text) ?? [])];
     const stray = words.flatMap((word) => without(word, said));
@@ -128,6 +129,14 @@ function wrongWord(
       return `${text} stands from ${first.start} to ${first.end}, where it was not said`;
   }
   return undefined;
+}
+
+/** A word belongs where its middle lies: to what a person wrote, or had taken out. */
+function isOfAnother(tables: Tables, spans: readonly Span[]): boolean {
+  const start = Math.min(...spans.map((span) => span.start));
+  const end = Math.max(...spans.map((span) => span.end));
+  const middle = (start + end) / 2;
+  return isExcused(tables, middle - ROUNDING, middle + ROUNDING);
 }
 
 function placed({ start, end }: Run, at: number): Span {
