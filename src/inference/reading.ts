@@ -14,6 +14,8 @@ import type { TranscribeResult, TranscriptionStream } from "./transcription-stre
 /** Samples that may be under way to the worker and not read yet: the credit of one reading. */
 const MAX_AHEAD = 120 * SAMPLE_RATE;
 const FETCH = 16;
+/** The worker tells about once a second of sound how far it is. */
+const UNTOLD = SAMPLE_RATE;
 /** Where a chunk lies comes from all frames before it: its length and its sound differ by so much. */
 const ROUNDING = 2;
 
@@ -55,6 +57,12 @@ export class Reading {
   /** End of what was fed. */
   get fedTo(): number {
     return this.#fedTo;
+  }
+
+  /** All that is there was fed, and read as far as is told. */
+  get isIdle(): boolean {
+    const isFed = this.#sequence >= this.#parts.timeline().next && !this.#feeding && !this.#full;
+    return this.#opened && isFed && this.#fedTo - this.#processedTo <= UNTOLD;
   }
 
   /** True when sound broke off there or soon after: the utterance that ended may go on in what is missing. */

@@ -1,8 +1,8 @@
 import type { Companion, DurableTurn } from "../actor/behaviour.ts";
 import { type AppError, errorMessage } from "../base/errors.ts";
 import type { Timer } from "../base/runtime.ts";
-import type { RecognitionDoneCommand, RereadCommand, SessionCommand } from "../session/command.ts";
-import { isOver } from "../session/complete.ts";
+import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
+import { isAllPlaced, isOver } from "../session/complete.ts";
 import type { SessionEvent } from "../session/event.ts";
 import { isWithheld } from "../session/redaction.ts";
 import { segmentId } from "../session/segment-id.ts";
@@ -18,7 +18,8 @@ import type { LiveTail } from "./live-tail.ts";
 import { QuietSound } from "./quiet-sound.ts";
 import { Reading } from "./reading.ts";
 import { interimFrame, toProposal, toSeconds, toSegment } from "./recognised.ts";
-import { Rereading } from "./rereading.ts";
+import { Rest } from "./rest.ts";
+import { SecondReading } from "./second-reading.ts";
 import { mayBeTheAudio, Suspicion } from "./suspicion.ts";
 import type { TranscribeResult } from "./transcription-stream.ts";
 
@@ -27,9 +28,6 @@ const FIRST_RETRY = 200;
 const LAST_RETRY = 5_000;
 /** Sessions that a worker's death hit together come back apart, so that the one at fault shows. */
 const SPREAD = 2_000;
-/** By then a second reading that was told shows in the state. */
-const UNHEEDED = 60_000;
-
 /**
  * The effects of one session: keeps a reading going as long as there is audio
  * to read, turns what the worker says into commands, and shows viewers what
@@ -41,13 +39,14 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #state: Readonly<SessionState> | undefined;
   #seq = 0;
   #reading: Reading | undefined;
-  #rereading: Rereading | undefined;
   #done: RecognitionDoneCommand | undefined;
   #finalisedTo = 0;
   #retryAt: Timer | undefined;
   #retries = 0;
   /** The first reading found no place. */
   #isFirstWaiting = false;
+  /** The newest checkpoint that was told and is not known to be on record. */
+  #told: { attempt: number; position: number } | undefined;
   /** How far the session was ever read. */
   #processedTo = 0;
   #notedTo = 0;
@@ -55,16 +54,29 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   readonly #interruptions: Interruptions;
   #heartbeat: Timer | undefined;
   #interim: InterimResultsFrame | undefined;
-  #unheeded: Timer | undefined;
   readonly #quiet = new QuietSound();
+  readonly #rest = new Rest();
   #stopped = false;
   #isStreamed = false;
   readonly #tail: LiveTail;
+  readonly #second: SecondReading;
 
   constructor(parts: CompanionParts) {
     this.#parts = parts;
     this.#tail = parts.tails.open(parts.sessionId);
     this.#interruptions = new Interruptions(parts.sessionId);
+    this.#second = new SecondReading({
+      ...parts,
+      suspicionOf: (attempt) => this.#suspicionOf(attempt),
+      isFirstRead: () => this.#done !== undefined,
+      tell: (command) => this.#tell(command),
+      onSuspects: (attempt, suspects) => this.#suspect(attempt, suspects),
+      onOpened: () => this.#goesOn(),
+      // What the first reading was through with counts as final only after its end.
+      onRead: () => this.#done !== undefined && this.#tell(this.#done),
+      onFailed: (error) => this.#retry(error),
+      onUnheeded: () => this.#state !== undefined && this.#sync(this.#state),
+    });
   }
 
   start(state: Readonly<SessionState>, seq: number): void {
@@ -82,6 +94,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     const { source, sessionId, log } = this.#parts;
     this.#tail.start(() => {
       this.#isStreamed = true;
+      this.#rest.end();
       this.#sync(state);
     });
     if (state.timeline.next > 0) return;
@@ -96,21 +109,31 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 
   after(turn: DurableTurn<SessionState, SessionEvent, SessionWrite>): void {
     this.#seq = turn.events.at(-1)?.seq ?? this.#seq;
+    this.#noteRecorded(turn.writes);
     this.#parts.publishTurn(turn);
     if (!this.#stopped) this.#sync(turn.state);
   }
 
-  busy(): boolean {
-    return (
-      this.#reading !== undefined || this.#rereading !== undefined || this.#retryAt !== undefined
+  #noteRecorded(writes: readonly SessionWrite[]): void {
+    const told = this.#told;
+    const isRecorded = writes.some(
+      (write) =>
+        write.type === "Checkpoint" &&
+        write.attempt === told?.attempt &&
+        write.position === told.position,
     );
+    if (isRecorded) this.#told = undefined;
+  }
+
+  busy(): boolean {
+    const isReading = this.#reading !== undefined || this.#second.isOpen;
+    return isReading || this.#retryAt !== undefined || this.#rest.isOn;
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#heartbeat?.cancel();
     this.#retryAt?.cancel();
-    this.#unheeded?.cancel();
     this.#parts.tails.close(this.#tail);
     this.#closeBoth();
   }
@@ -120,19 +143,20 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     if (this.#retryAt !== undefined || this.#stopped) return;
     const unread = state.phase === "recording" || state.phase === "processing";
     const hasAudio = state.timeline.next > 0 || this.#isStreamed;
-    const isFirst = unread && hasAudio && this.#done === undefined;
-    if (isFirst) this.#read(state);
+    const isReadable = unread && hasAudio && this.#done === undefined;
+    if (isReadable && !this.#rest.goesOn(state)) this.#read(state);
     else this.#isFirstWaiting = false;
     if (unread) this.#completeChunks(state);
-    if (this.#rereading?.isWanted(state) === false) this.#closeSecond();
-    if (!this.#isFirstWaiting) this.#reread(state);
+    this.#second.sync(state, !this.#isFirstWaiting);
     // The end is told when it holds for what is being read again, too.
-    const isHeld = this.#rereading?.isReading === true;
-    if (this.#done !== undefined && unread && !isHeld) this.#tell(this.#done);
+    if (this.#done !== undefined && unread && !this.#second.isReading) this.#tell(this.#done);
   }
 
   #read(state: Readonly<SessionState>): void {
     if (this.#reading !== undefined) return this.#reading.feed();
+    // A reading begins at the record's newest checkpoint: from an older one it would end utterances
+    // elsewhere than was told.
+    if (this.#told?.attempt === state.attempt) return;
     const { source, transcribers } = this.#parts;
     this.#reading = new Reading({
       sessionId: state.sessionId,
@@ -152,54 +176,6 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       onEnd: (error) => this.#broken(error),
     });
     void this.#reading.start(Number.MAX_SAFE_INTEGER);
-  }
-
-  #reread(state: Readonly<SessionState>): void {
-    if (this.#rereading !== undefined) return this.#rereading.feed(state);
-    const { source, transcribers } = this.#parts;
-    this.#rereading = Rereading.of(state, {
-      source,
-      transcribers,
-      suspicionOf: (attempt) => this.#suspicionOf(attempt),
-      complete: () => isAllPlaced(state),
-      isFirstRead: () => this.#done !== undefined,
-      onSuspects: (attempt, suspects) => this.#suspect(attempt, suspects),
-      onOpened: (opened) => {
-        this.#goesOn();
-        if (state.redo?.started === false) this.#tell({ type: "RecognitionOpened", ...opened });
-      },
-      onProgress: (attempt, processedTo) => {
-        if (state.redo?.attempt !== attempt) return;
-        const progress = processedTo / Math.max(1, state.timeline.position);
-        this.#tell({ type: "RedoProgress", attempt, progress });
-      },
-      onDone: (command, failed) => this.#rereadDone(command, failed),
-      onFailed: (error) => {
-        this.#rereading = undefined;
-        this.#retry(error);
-      },
-    });
-    void this.#rereading?.start();
-  }
-
-  /** It stays until a turn shows what came of it: nothing is read again before that. */
-  #rereadDone(
-    command: RereadCommand,
-    failed: { sequence: number; code: string; message: string }[],
-  ): void {
-    for (const failure of failed) this.#tell({ type: "ChunkFailed", ...failure });
-    // What the first reading was through with counts as final only after its end.
-    if (this.#done !== undefined) this.#tell(this.#done);
-    this.#tell(command);
-    this.#unheeded?.cancel();
-    this.#unheeded = this.#parts.runtime.after(UNHEEDED, () => this.#readOnceMore());
-  }
-
-  /** Nothing came of what was told: the record may have been away, or it was refused. */
-  #readOnceMore(): void {
-    if (this.#state === undefined || this.#stopped || this.#rereading?.isReading !== false) return;
-    this.#rereading = undefined;
-    this.#sync(this.#state);
   }
 
   #hear(state: Readonly<SessionState>, message: TranscribeResult): void {
@@ -229,7 +205,8 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
         this.#processedTo = Math.max(this.#processedTo, message.value.processedTo);
         return this.#hearProgress(state, message.value.finalisedTo);
       case "chunkFailed":
-        return this.#tell({ type: "ChunkFailed", ...message.value });
+        this.#tell({ type: "ChunkFailed", ...message.value });
+        return;
       case "done":
         this.#finalisedTo = Math.max(this.#finalisedTo, this.#reading?.fedTo ?? 0);
         this.#done = {
@@ -248,14 +225,16 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     const { checkpoint } = utterance;
     if (checkpoint === undefined) return;
     this.#finalisedTo = Math.max(this.#finalisedTo, checkpoint.position);
-    this.#tell({
+    const { attempt } = state;
+    const isTold = this.#tell({
       type: "Utterance",
-      attempt: state.attempt,
+      attempt,
       segments: utterance.segments.map(toSegment),
       checkpoint,
       revised: toProposal(utterance.speakers),
       finalisedTo: this.#finalisedTo,
     });
+    if (isTold) this.#told = { attempt, position: checkpoint.position };
     this.#publish({
       type: "UtteranceEnd",
       session_id: state.sessionId,
@@ -316,18 +295,13 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
    */
   #giveWay(): void {
     this.#isFirstWaiting = true;
-    if (this.#rereading?.isReading === true) this.#closeSecond();
-  }
-
-  #closeSecond(): void {
-    this.#rereading?.close();
-    this.#rereading = undefined;
+    if (this.#second.isReading) this.#second.close();
   }
 
   #closeBoth(): void {
     this.#reading?.close();
     this.#reading = undefined;
-    this.#closeSecond();
+    this.#second.close();
   }
 
   #retry(error: AppError | undefined): void {
@@ -348,12 +322,15 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   }
 
   /** A command that cannot be queued must not be lost: the reading is taken up again. */
-  #tell(command: SessionCommand): void {
-    if (this.#stopped || this.#parts.tell(command)) return;
+  #tell(command: SessionCommand): boolean {
+    if (this.#stopped) return false;
+    if (this.#parts.tell(command)) return true;
     this.#parts.log.error({ command: command.type }, "mailbox full, reading again");
     this.#closeBoth();
     this.#done = undefined;
+    this.#rest.end();
     this.#retry(undefined);
+    return false;
   }
 
   #publish(frame: TransientFrame): void {
@@ -371,19 +348,24 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   #endQuiet({ phase }: Readonly<SessionState>, device: DeviceFrame | undefined): void {
     const isGone = device?.presence === "offline" || this.#isStreamed;
     const now = this.#parts.runtime.monotonic();
-    if (phase !== "recording" || !this.#quiet.isToEnd(this.#reading?.fedTo ?? 0, now, isGone))
-      return;
+    if (phase !== "recording" || !this.#quiet.isToEnd(this.#fedTo, now, isGone)) return;
     this.#reading?.endUtterance();
+  }
+
+  get #fedTo(): number {
+    return this.#reading?.fedTo ?? (this.#rest.isOn ? this.#rest.fedTo : 0);
   }
 
   #beat(): void {
     const state = this.#state;
     if (state === undefined || isOver(state.phase)) return;
     const { gaps } = state.timeline;
-    const position = Math.max(state.timeline.position, this.#reading?.fedTo ?? 0);
+    const position = Math.max(state.timeline.position, this.#fedTo);
     const finalised = Math.min(position, this.#finalisedTo);
     const device = this.#parts.device?.();
     this.#endQuiet(state, device);
+    const now = this.#parts.runtime.monotonic();
+    if (this.#rest.begins(this.#reading, this.#finalisedTo, now, state)) this.#reading = undefined;
     this.#noteRead();
     this.#publish({
       type: "Heartbeat",
@@ -396,10 +378,4 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       ...(device && { device }),
     });
   }
-}
-
-/** Everything that belongs to the session has its place on the timeline. */
-function isAllPlaced(state: Readonly<SessionState>): boolean {
-  if (isOver(state.phase)) return true;
-  return state.stop !== undefined && state.timeline.next > state.stop.lastSequence;
 }

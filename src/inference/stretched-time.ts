@@ -1,4 +1,5 @@
 import type { RecognisedSegment } from "../session/command.ts";
+import type { Span } from "../session/span.ts";
 import type { Word } from "../session/write.ts";
 import type { Segment } from "../wire/gen/voice/v1/worker.ts";
 import { toSegment } from "./recognised.ts";
@@ -57,20 +58,32 @@ export class StretchedTime {
     const segment = toSegment(read);
     if (this.#stretches.length === 0) return segment;
     const words = segment.words.map((word) => this.#word(word));
-    const start = this.#start(segment.start).position;
-    const end = this.#end(segment.end).position;
+    const placed = this.#placed(segment);
+    const [first, last] = [words[0], words.at(-1)];
+    const start = Math.max(placed.start, first?.timesClamped ? first.start : 0);
+    const end = last?.timesClamped ? Math.min(placed.end, last.end) : placed.end;
     return { ...segment, start, end: Math.max(start, end), words };
   }
 
   #word(word: RecognisedWord): Word {
-    const start = this.#start(word.start);
-    const end = this.#end(word.end);
-    const placed = {
-      ...word,
+    const { start, end, isClamped } = this.#placed(word);
+    const length = word.end - word.start;
+    if (end - start > length) {
+      // It reaches over a hole that the reading did not hear: it stands where most of it lies.
+      const isBefore = this.placeOf((word.start + word.end) / 2).position <= start + length;
+      const place = isBefore ? { start, end: start + length } : { start: end - length, end };
+      return { ...word, ...place, timesClamped: true };
+    }
+    return isClamped ? { ...word, start, end, timesClamped: true } : { ...word, start, end };
+  }
+
+  #placed(span: Span): Span & Pick<Place, "isClamped"> {
+    const [start, end] = [this.#start(span.start), this.#end(span.end)];
+    return {
       start: start.position,
       end: Math.max(start.position, end.position),
+      isClamped: start.isClamped || end.isClamped,
     };
-    return start.isClamped || end.isClamped ? { ...placed, timesClamped: true } : placed;
   }
 
   /**

@@ -34,6 +34,15 @@ export function isUnreadable({ heard, segments, refused, timeline }: SessionStat
   return timeline.next > timeline.gaps.length || refused === true;
 }
 
+/** Everything that belongs to the session has its place on the timeline. */
+export function isAllPlaced({
+  phase,
+  stop,
+  timeline,
+}: Pick<SessionState, "phase" | "stop" | "timeline">): boolean {
+  return isOver(phase) || (stop !== undefined && timeline.next > stop.lastSequence);
+}
+
 /** All that was recorded was read, or could not be; late audio and another reading may follow. */
 export function isOver(phase: SessionPhase | "new"): boolean {
   return phase === "completed" || phase === "failed";

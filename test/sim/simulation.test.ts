@@ -9,6 +9,7 @@ const BLOCK = 25;
 const KEPT: Readonly<Record<string, number[]>> = {
   "a word that takes up all that has no room, without a mark": [503],
   "two readings of one session that took its worker's only place from each other": [2198],
+  "a reading that began again before what it had told was on record": [39, 2889],
   "a place at a worker that was given back before all was said": [545, 1567],
 };
 

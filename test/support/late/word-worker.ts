@@ -45,6 +45,11 @@ export class WordWorker implements Transcribers {
     return stream;
   }
 
+  /** Readings that have a place. */
+  get placesTaken(): number {
+    return this.streams.filter(({ isOver }) => !isOver).length;
+  }
+
   /** Some work of each reading; false when there was none. */
   step(): boolean {
     const working = this.streams.filter((stream) => !this.resting.has(stream));
@@ -79,6 +84,10 @@ export class WordStream implements TranscriptionStream {
 
   constructor(words: readonly SpokenWord[]) {
     this.#words = words;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   send(message: TranscribeMessage): boolean {

@@ -44,6 +44,53 @@ describe("late audio", () => {
     expect(scene.worker.streams).toHaveLength(1);
   });
 
+  /** Chunks of which the first ends where nobody speaks. */
+  function pausing(): number[] {
+    const [length] = chunks(1, 32);
+    const { words } = new LateScene([length ?? 0]);
+    const pause = words.find(({ end }, n) => {
+      return end > 8 * SAMPLE_RATE && (words[n + 1]?.start ?? 0) - end >= SAMPLE_RATE;
+    });
+    const first = (pause?.end ?? 0) + 0.9 * SAMPLE_RATE;
+    return [first, (length ?? 0) - first];
+  }
+
+  it("rest: a session that nobody speaks into gives its worker's place back, and goes on", async () => {
+    const scene = await begin(pausing());
+    await scene.upload(0);
+    await scene.pass(10_000);
+    expect(scene.worker.placesTaken).toBe(1);
+    await scene.pass(MINUTE);
+    expect(scene.worker.placesTaken).toBe(0);
+    await scene.upload(1);
+    await scene.stop();
+    expect(scene.said).toEqual(all(scene));
+    expect(scene.worker.streams).toHaveLength(2);
+    expect(scene.state.phase).toBe("completed");
+  });
+
+  it("rest: a stop that finds nothing more to read ends the session", async () => {
+    const [first = 0] = pausing();
+    const scene = await begin([first]);
+    await scene.upload(0);
+    await scene.pass(MINUTE);
+    expect(scene.worker.placesTaken).toBe(0);
+    await scene.stop();
+    expect(scene.state.phase).toBe("completed");
+    expect(scene.said).toEqual(all(scene));
+  });
+
+  it("rest: what was begun to be said keeps its place", async () => {
+    const [first = 0, second = 0] = pausing();
+    const scene = await begin([first - 1.2 * SAMPLE_RATE, second + 1.2 * SAMPLE_RATE]);
+    await scene.upload(0);
+    await scene.pass(2 * MINUTE);
+    expect(scene.worker.placesTaken).toBe(1);
+    await scene.upload(1);
+    await scene.stop();
+    expect(scene.said).toEqual(all(scene));
+  });
+
   it.each([0, 10, 5_000, 20_000, 40_000])(
     "late audio: two chunks that come %i ms apart after the stop leave no word out",
     async (apart) => {

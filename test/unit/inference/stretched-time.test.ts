@@ -34,4 +34,21 @@ describe("stretched time", () => {
     expect(reaching).toMatchObject([{ start: 59_000, end: 60_800, timesClamped: true }]);
     expect(read(time, 62_400, 64_000)).toMatchObject({ start: 60_800, end: 62_400 });
   });
+
+  it("late sound: a word that a short late chunk begins and the next one ends keeps its length", () => {
+    const time = new StretchedTime();
+    time.stretch(16_000, -48_000);
+    const begun = { start: 14_000, end: 18_000, timesClamped: true };
+    expect(read(time, 14_000, 18_000)).toMatchObject({
+      start: 14_000,
+      end: 18_000,
+      words: [begun],
+    });
+    const ended = { start: 63_000, end: 67_000, timesClamped: true };
+    expect(read(time, 15_000, 19_000)).toMatchObject({
+      start: 63_000,
+      end: 67_000,
+      words: [ended],
+    });
+  });
 });
