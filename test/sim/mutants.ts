@@ -189,7 +189,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a redo is forgotten by a new owner",
-    shownBy: 320,
+    shownBy: 198,
     bend: ({ backlog }, { world }) => ({
       backlog: {
         openWork: async (places) => {
@@ -262,7 +262,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "wishes are forgotten when a host takes over",
-    shownBy: 351,
+    shownBy: 609,
     bend: loading((loaded) => ({ ...loaded, outcomes: [] })),
   },
   {
