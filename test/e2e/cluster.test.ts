@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PARTITIONS } from "../../src/base/partition.ts";
 import { cut, PairedDevice } from "../support/paired-device.ts";
-import { ownedPartitions } from "../support/second-host.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
 import { type PartName, WholeService } from "../support/whole-service.ts";
@@ -22,9 +20,6 @@ describe("cluster", () => {
   afterAll(() => service?.stop());
 
   const chunks = cut(2).slice(0, 13);
-  const shares = () =>
-    Promise.all(service.ready.hosts.map(({ ops_url }) => ownedPartitions(ops_url)));
-
   /** Through the first front; each killed part may still be away when the next chunk comes. */
   async function record(kills: ReadonlyMap<number, PartName>): Promise<PairedDevice> {
     const device = await PairedDevice.pair(service);
@@ -48,8 +43,7 @@ describe("cluster", () => {
   }
 
   it("cluster: one of each killed mid-session changes nothing; the other front shows it all", async () => {
-    const half = PARTITIONS / 2;
-    await until(async () => (await shares()).every((share) => share === half), "halves", 60_000);
+    await service.balanced(60_000);
     const calm = await record(new Map());
     const shaken = await record(KILLS);
     const viewer = await follow(shaken);
@@ -64,7 +58,7 @@ describe("cluster", () => {
     const seqs = viewer.seqs();
     expect(seqs).toEqual(seqs.map((_, n) => n + 1));
     viewer.socket.close();
-    await until(async () => (await shares()).every((share) => share === half), "halves", 60_000);
+    await service.balanced(60_000);
   });
 });
 

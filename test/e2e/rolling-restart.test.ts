@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PARTITIONS } from "../../src/base/partition.ts";
 import { type Answer, adminToken, call, cut, PairedDevice, PCM } from "../support/paired-device.ts";
-import { ownedPartitions } from "../support/second-host.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
 import { type PartName, WholeService } from "../support/whole-service.ts";
@@ -52,19 +50,13 @@ describe("rolling restart", () => {
     return took;
   }
 
-  const share = async (): Promise<boolean> => {
-    const hosts = service.ready.hosts.map(({ ops_url }) => ownedPartitions(ops_url));
-    const owned = await Promise.all(hosts.map((each) => each.catch(() => -1)));
-    return owned.every((each) => each === PARTITIONS / 2);
-  };
-
   it("rolling restart: every acknowledged chunk is there once, and nothing else failed", async () => {
     const token = await adminToken(service);
     const devices = await Promise.all(
       Array.from({ length: DEVICES }, () => PairedDevice.pair(service)),
     );
     await Promise.all(devices.map((device) => device.start()));
-    await until(share, "both hosts to own half", 60_000);
+    await service.balanced(60_000);
     const live = service.ready.fronts[0]?.live_url ?? "";
     const viewer = await new Viewer(live, { authorization: `Bearer ${token}` }).opened();
     let rolling = true;
@@ -81,7 +73,7 @@ describe("rolling restart", () => {
     const exits: number[] = [];
     for (const part of ["front-1", "sessions-1", "front-2", "sessions-2"] as const) {
       exits.push(await restart(part));
-      await until(share, "both hosts to own half", 60_000);
+      await service.balanced(60_000);
     }
     rolling = false;
     const counts = await Promise.all(sent);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PARTITIONS } from "../../src/base/partition.ts";
+import { ownedPartitions } from "../support/owned-partitions.ts";
 import { cut, PairedDevice } from "../support/paired-device.ts";
-import { ownedPartitions, SecondHost } from "../support/second-host.ts";
+import { SecondHost } from "../support/second-host.ts";
 import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
 

@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Client } from "pg";
-import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
+import { partitionOf } from "../../src/base/partition.ts";
 import { adminToken, call, PairedDevice, PCM } from "./paired-device.ts";
-import { ownedPartitions } from "./second-host.ts";
-import { until } from "./until.ts";
 import { WholeService } from "./whole-service.ts";
 
 export const HOSTS = ["sessions-1", "sessions-2"] as const;
@@ -58,21 +56,8 @@ export class ClusterStage {
   }
 
   /** Both hosts own half of the partitions. */
-  async balanced(): Promise<void> {
-    let owned: readonly number[] = [];
-    const isBalanced = async (): Promise<boolean> => {
-      owned = await this.#owned();
-      return owned.every((each) => each === PARTITIONS / 2);
-    };
-    await until(isBalanced, "both hosts to own half", 120_000).catch((cause: unknown) => {
-      throw new Error(`The hosts own ${owned.join(" and ")} of ${PARTITIONS} parts.`, { cause });
-    });
-  }
-
-  /** Partitions of each host; -1 for one that does not answer. */
-  async #owned(): Promise<number[]> {
-    const urls = this.service.ready.hosts.map(({ ops_url }) => ops_url);
-    return Promise.all(urls.map((url) => ownedPartitions(url).catch(() => -1)));
+  balanced(): Promise<void> {
+    return this.service.balanced(120_000);
   }
 
   /** The devices whose sessions this host has, of these. */

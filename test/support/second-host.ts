@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { ownedPartitions } from "./owned-partitions.ts";
 import { until } from "./until.ts";
 import type { WholeService } from "./whole-service.ts";
 
@@ -70,10 +71,4 @@ export class SecondHost {
     this.#child.kill(signal);
     await exited;
   }
-}
-
-/** The figure that a host's operations port tells. */
-export async function ownedPartitions(opsUrl: string): Promise<number> {
-  const text = await (await fetch(`${opsUrl}/metrics`)).text();
-  return Number(/^voice_partitions_owned (\d+)$/m.exec(text)?.[1] ?? -1);
 }

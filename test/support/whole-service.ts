@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { PARTITIONS } from "../../src/base/partition.ts";
+import { ownedPartitions } from "./owned-partitions.ts";
 import { until } from "./until.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
@@ -90,6 +92,28 @@ export class WholeService {
   #isAnother(part: PartName, pid: number): boolean {
     const now = this.ready.pids[part] ?? pid;
     return now !== pid;
+  }
+
+  /** Every host owns its share of the partitions. */
+  async balanced(ms: number): Promise<void> {
+    let owned: number[] = [];
+    const isBalanced = async (): Promise<boolean> => {
+      const { hosts } = this.ready;
+      owned = await Promise.all(hosts.map(({ ops_url }) => ownedPartitions(ops_url)));
+      return owned.every((each) => each === PARTITIONS / owned.length);
+    };
+    await until(isBalanced, "all hosts to own their share", ms).catch((cause: unknown) => {
+      const said = owned.map((each, n) =>
+        [`host ${n + 1} owns ${each}:`, this.#newest(n)].join("\n"),
+      );
+      throw new Error(said.join("\n"), { cause });
+    });
+  }
+
+  /** What a host said of late. */
+  #newest(host: number): string {
+    const file = join(this.folder, "data/logs", `sessions-${host + 1}.log`);
+    return readFileSync(file, "utf8").split("\n").slice(-25).join("\n");
   }
 
   /** Lines of a part's log, parsed. */
