@@ -68,6 +68,9 @@ export function decideGapTimeout(turn: Turn, { sequence, signs }: GapTimeoutComm
   const deadline = gapDeadline(turn.state);
   decideLateTimeout(turn, { type: "LateTimeout", ...(signs && { signs }) });
   if (sequence !== timeline.next || deadline === undefined || turn.now < deadline) return;
+  // Streamed audio that is on record is not missing: it is made a chunk before long.
+  const isThere = signs?.unsealed.includes(sequence) === true;
+  if (isThere && turn.now < deadline + turn.patience.chunk) return;
   if (stop !== undefined && signs !== undefined && mayStillSend(turn, stop.at, signs)) return;
   const first = timeline.waiting[0];
   if (first === undefined) return giveUpTail(turn, stop?.lastSequence ?? -1);

@@ -4,6 +4,8 @@ export interface Signs {
   heardAgo: number;
   /** Since the newest chunk of the session was stored; undefined when there is none. */
   chunkAgo: number | undefined;
+  /** Sequences of which streamed audio is on record that is no chunk yet. */
+  unsealed: readonly number[];
 }
 
 /** Port: the record's answer to whether audio may still come. Throws `unavailable` when it cannot be asked. */

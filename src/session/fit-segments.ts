@@ -27,7 +27,8 @@ function pieces(segment: RecognisedSegment, room: Room): RecognisedSegment[] {
   const slots = new Map<number, Word[]>();
   for (const word of segment.words) {
     const slot = slotOf(word, room);
-    if (slot !== undefined) slots.set(slot, [...(slots.get(slot) ?? []), word]);
+    if (slot === undefined) continue;
+    slots.set(slot, [...(slots.get(slot) ?? []), within(slot, word, room)]);
   }
   return [...slots.values()].map((words) => withWords(segment, words));
 }
@@ -41,8 +42,16 @@ function slotOf({ start, end }: Span, { from, to, kept }: Room): number | undefi
   return (kept[before]?.start ?? 0) <= middle ? undefined : before;
 }
 
+/** What is kept has the rest of the word, or what was made of it. */
+function within(slot: number, word: Word, { kept }: Room): Word {
+  const start = Math.max(word.start, kept[slot - 1]?.end ?? 0);
+  const end = Math.min(word.end, kept[slot]?.start ?? word.end);
+  return start === word.start && end === word.end ? word : { ...word, start, end };
+}
+
 function withWords(segment: RecognisedSegment, words: Word[]): RecognisedSegment {
-  if (words.length === segment.words.length) return segment;
+  const isWhole = words.every((word, n) => word === segment.words[n]);
+  if (isWhole && words.length === segment.words.length) return segment;
   const total = words.reduce((sum, { confidence }) => sum + confidence, 0);
   return {
     ...segment,

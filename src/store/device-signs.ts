@@ -5,7 +5,11 @@ import type { DeviceSigns, Signs } from "../session/device-signs.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { guarded } from "./store-error.ts";
 
-const signsRow = z.object({ heardAgo: z.number(), chunkAgo: optionalColumn(z.number()) });
+const signsRow = z.object({
+  heardAgo: z.number(),
+  chunkAgo: optionalColumn(z.number()),
+  unsealed: z.array(z.number()),
+});
 
 /** When a session's device was last heard, by the database's clock alone. */
 export class PostgresDeviceSigns implements DeviceSigns {
@@ -17,7 +21,8 @@ export class PostgresDeviceSigns implements DeviceSigns {
 
   /**
    * Milliseconds since the device of the session was last heard in any way, and since the newest
-   * chunk of the session was stored; `chunkAgo` is undefined when there is none. Throws `not_found`.
+   * chunk of the session was stored (`chunkAgo` is undefined when there is none); `unsealed` in
+   * order. Throws `not_found`.
    */
   of(sessionId: string): Promise<Signs> {
     return guarded(async () => {
@@ -27,7 +32,9 @@ export class PostgresDeviceSigns implements DeviceSigns {
             d.last_seen_at, a.touched_at, c.uploaded_at, s.started_at,
             -- Stopped by the service itself it is no sign of anybody.
             case when s.stop_reason is null then s.stopped_at end)`)} as "heardAgo",
-          ${ago(sql.fragment`c.uploaded_at`)} as "chunkAgo"
+          ${ago(sql.fragment`c.uploaded_at`)} as "chunkAgo",
+          array(select distinct p.sequence from audio_pieces p where p.session_id = s.id order by 1)
+            as unsealed
         from sessions s
         left join devices d on d.id = s.device_id
         left join audio_streams a on a.session_id = s.id
@@ -36,7 +43,8 @@ export class PostgresDeviceSigns implements DeviceSigns {
           where session_id = s.id order by uploaded_at desc limit 1) c on true
         where s.id = ${sessionId}`);
       if (row === null) throw new AppError("not_found", "There is no session with this id.");
-      return { heardAgo: row.heardAgo, chunkAgo: row.chunkAgo };
+      const { heardAgo, chunkAgo, unsealed } = row;
+      return { heardAgo, chunkAgo, unsealed };
     });
   }
 

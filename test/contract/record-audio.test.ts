@@ -116,6 +116,7 @@ describe("record: audio", () => {
       await stand.b.streams.append(newer, piece(0, 2));
       const before = await rowsOf(stand, world);
       const pieces = await audio.pieces(session, 0, 1, 10);
+      const known = (await stand.b.signs.of(session)).unsealed;
       const whole = await unsealed.read({ sessionId: session, sequence: 0 });
       const [stale, done] = [await unsealed.seal(sealed, 2), await unsealed.seal(sealed, 3)];
       return {
@@ -123,6 +124,7 @@ describe("record: audio", () => {
         sequences: [begun.sequence, again.sequence, again.outbox.length],
         gap,
         uploaded,
+        known: [known, (await stand.b.signs.of(session)).unsealed],
         newer,
         superseded,
         before,

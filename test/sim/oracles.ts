@@ -125,7 +125,7 @@ export async function checkEnd(world: World, session: SimSession): Promise<void>
   checkWords(world, session, tables);
   await checkEvents(world, id);
   await checkWishes(world, session);
-  checkEdits(world, session, tables);
+  await checkEdits(world, session, tables);
   await checkClaims(world, session);
   await checkWebhooks(world, id);
   checkEpoch(world, session, tables.session);
@@ -202,16 +202,18 @@ async function checkEvents(world: World, id: string): Promise<void> {
 }
 
 /** An edit stands until somebody changes the same place again, or has all of it read anew. */
-function checkEdits(world: World, { id, people }: SimSession, tables: Tables): void {
+async function checkEdits(world: World, { id, people }: SimSession, tables: Tables): Promise<void> {
   const { wishes } = people;
+  const carriedOut = await editTimes(world, id);
   for (const wish of wishes) {
     const { command, outcome, span, text } = wish;
     if (command.type !== "EditSegment" || outcome !== "done" || text === undefined) continue;
     if (span === undefined) continue;
+    const at = carriedOut.get(command.editId ?? "") ?? 0;
     const isUndone =
       wishes.some((each) => each.command.type === "Redo" && each.outcome !== "refused") ||
       wishes.some((each) => each.command.type === "Redact") ||
-      wishes.some((each) => each !== wish && mayFollow(each, wish, span));
+      wishes.some((each) => each !== wish && mayFollow(each, at, span));
     if (isUndone) continue;
     const stands = tables.segments.some(
       (row) =>
@@ -221,14 +223,20 @@ function checkEdits(world: World, { id, people }: SimSession, tables: Tables): v
   }
 }
 
-/** Whether the one may have been carried out after the other at the same place. */
-function mayFollow(
-  each: Wish,
-  { doneAt = 0 }: Wish,
-  span: { start: number; end: number },
-): boolean {
+/** When each edit happened, milliseconds of the simulation. */
+async function editTimes({ record }: World, id: string): Promise<Map<string, number>> {
+  const times = new Map<string, number>();
+  for (const { at, payload } of await record.rows("events", id)) {
+    const { editId } = JSON.parse(payload) as { editId?: string };
+    if (editId) times.set(editId, at - BEGINNING);
+  }
+  return times;
+}
+
+/** Whether it may have been carried out at the same place after what happened at `at`. */
+function mayFollow(each: Wish, at: number, span: { start: number; end: number }): boolean {
   if (each.span === undefined || !overlaps(each.span, span)) return false;
-  return each.asked.some((asked) => endOf(asked) > doneAt);
+  return each.asked.some((asked) => endOf(asked) > at - CLOCK_MS);
 }
 
 /** Until when a wish may happen: he who heard that it did not is right. */

@@ -77,6 +77,9 @@ export class TwinDevices implements HeartbeatBook, DeviceSigns, StreamSigns {
       return {
         heardAgo: ago(Math.max(...signs)),
         chunkAgo: newest === undefined ? undefined : ago(newest),
+        unsealed: [...new Set(s.all(t.pieces, sessionId).map(({ sequence }) => sequence))].sort(
+          (a, b) => a - b,
+        ),
       };
     });
   }

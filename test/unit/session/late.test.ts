@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RereadCommand } from "../../../src/session/command.ts";
 import { GAP_WAIT } from "../../../src/session/decide-audio.ts";
+import type { Signs } from "../../../src/session/device-signs.ts";
 import { PATIENCE } from "../../../src/session/patience.ts";
 import { SECOND, SessionBench, segment } from "../../support/session-bench.ts";
 
@@ -146,7 +147,7 @@ describe("late audio: the end", () => {
 });
 
 describe("late audio: patience", () => {
-  const alive = { heardAgo: PATIENCE.silence - 1, chunkAgo: 0 };
+  const alive: Signs = { heardAgo: PATIENCE.silence - 1, chunkAgo: 0, unsealed: [] };
 
   it.each([
     ["its device lives", alive, 0],
@@ -167,6 +168,19 @@ describe("late audio: patience", () => {
     bench.chunk(1);
     bench.now += GAP_WAIT;
     bench.run({ type: "GapTimeout", sequence: 0, signs: alive });
+    expect(bench.of("GapDeclared")).toHaveLength(1);
+  });
+
+  it("late audio: what was streamed is not missing while it waits to be made a chunk", () => {
+    const bench = new SessionBench().start();
+    const gone: Signs = { heardAgo: PATIENCE.silence, chunkAgo: PATIENCE.chunk, unsealed: [0] };
+    bench.chunk(1);
+    bench.run({ type: "Stop", lastSequence: 1 });
+    bench.now += GAP_WAIT + PATIENCE.chunk - 1;
+    bench.run({ type: "GapTimeout", sequence: 0, signs: gone });
+    expect(bench.of("GapDeclared")).toEqual([]);
+    bench.now += 1;
+    bench.run({ type: "GapTimeout", sequence: 0, signs: gone });
     expect(bench.of("GapDeclared")).toHaveLength(1);
   });
 
