@@ -1,4 +1,5 @@
 import type { RecognisedSegment } from "./command.ts";
+import { hasNoRoom, slotOfExcess } from "./excess.ts";
 import type { Span } from "./span.ts";
 import type { Word } from "./write.ts";
 
@@ -26,11 +27,17 @@ function pieces(segment: RecognisedSegment, room: Room): RecognisedSegment[] {
   if (segment.words.length === 0) return slotOf(segment, room) === undefined ? [] : [segment];
   const slots = new Map<number, Word[]>();
   for (const word of segment.words) {
-    const slot = slotOf(word, room);
+    const slot = slotOfWord(word, room);
     if (slot === undefined) continue;
     slots.set(slot, [...(slots.get(slot) ?? []), within(slot, word, room)]);
   }
   return [...slots.values()].map((words) => withWords(segment, words));
+}
+
+function slotOfWord(word: Word, room: Room): number | undefined {
+  const { start } = word;
+  if (!hasNoRoom(word)) return slotOf(word, room);
+  return start < room.from || start >= room.to ? undefined : slotOfExcess(word, room.kept);
 }
 
 /** How much of what is kept lies before it; undefined when there is no room for it. */
@@ -45,7 +52,7 @@ function slotOf({ start, end }: Span, { from, to, kept }: Room): number | undefi
 /** What is kept has the rest of the word, or what was made of it. */
 function within(slot: number, word: Word, { kept }: Room): Word {
   const start = Math.max(word.start, kept[slot - 1]?.end ?? 0);
-  const end = Math.min(word.end, kept[slot]?.start ?? word.end);
+  const end = Math.max(start + 1, Math.min(word.end, kept[slot]?.start ?? word.end));
   return start === word.start && end === word.end ? word : { ...word, start, end };
 }
 

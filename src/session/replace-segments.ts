@@ -1,6 +1,7 @@
 import type { RecognisedSegment, RereadCommand } from "./command.ts";
 import { isOver } from "./complete.ts";
 import type { TranscriptReplaced } from "./event.ts";
+import { keptTogether } from "./excess.ts";
 import { fitSegments, withOwnStarts } from "./fit-segments.ts";
 import { isRedacted } from "./redaction.ts";
 import { RereadVoices } from "./reread-voices.ts";
@@ -21,8 +22,9 @@ export type Replacement = RereadCommand & { attempt: number };
 export function replaceSegments(turn: Turn, reading: Replacement, late: readonly LateGap[]): void {
   const { segments: marks, speakers, timeline, jobId } = turn.state;
   const standing = marks.slice(firstFrom(marks, reading.from), firstFrom(marks, reading.to));
-  const isKept = (mark: SegmentMark) =>
+  const isToStay = (mark: SegmentMark) =>
     (!reading.whole && mark.revision !== undefined) || isUnread(reading, mark);
+  const isKept = keptTogether(standing, isToStay, reading.segments);
   const removed = standing.filter((mark) => !isKept(mark));
   const segments = around(reading, standing.filter(isKept), marks);
   const known = reading.whole ? {} : knownVoices(turn, reading, late);

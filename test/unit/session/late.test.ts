@@ -1,54 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { RereadCommand } from "../../../src/session/command.ts";
 import { GAP_WAIT } from "../../../src/session/decide-audio.ts";
 import type { Signs } from "../../../src/session/device-signs.ts";
 import { PATIENCE } from "../../../src/session/patience.ts";
+import { giveUp, recorded, reread, wordsOf } from "../../support/late-session.ts";
 import { SECOND, SessionBench, segment } from "../../support/session-bench.ts";
 
 const byUserId = "u";
-
-/** Chunks of two seconds; these are missing when the session is over. */
-function recorded(count: number, missing: readonly number[]): SessionBench {
-  const bench = new SessionBench().start();
-  for (let sequence = 0; sequence < count; sequence += 1) {
-    if (!missing.includes(sequence)) bench.chunk(sequence);
-  }
-  bench.run({ type: "Stop", lastSequence: count - 1 });
-  giveUp(bench);
-  const none = { segments: [], merges: [] };
-  bench.run({ type: "RecognitionDone", attempt: 1, speakers: none });
-  return bench;
-}
-
-/** Until nothing is waited for any more. */
-function giveUp(bench: SessionBench): void {
-  bench.now += GAP_WAIT;
-  const { timeline, stop } = bench.state;
-  while (timeline.next <= (stop?.lastSequence ?? -1)) {
-    bench.run({ type: "GapTimeout", sequence: timeline.next });
-  }
-}
-
-function reread(bench: SessionBench, more: Partial<RereadCommand>): void {
-  bench.run({
-    type: "Reread",
-    whole: false,
-    from: 0,
-    to: Number.MAX_SAFE_INTEGER,
-    sequences: [],
-    segments: [],
-    ...more,
-  });
-}
-
-function words(bench: SessionBench): string[] {
-  const texts = new Map(
-    bench.writes.flatMap((write) =>
-      write.type === "SegmentText" ? [[write.segmentId, write.words] as const] : [],
-    ),
-  );
-  return bench.state.segments.flatMap(({ id }) => texts.get(id)?.map(({ text }) => text) ?? []);
-}
 
 describe("late audio: numbers", () => {
   it("late audio: two second readings of one number take none of each other's words away", () => {
@@ -254,7 +211,7 @@ describe("late audio: what people did", () => {
       [9, 10],
     ]);
     expect(bench.state.segments[1]).toMatchObject({ id: edited, revision: 2 });
-    expect(words(bench)).toEqual(["a", "word", "c", "late", "word"]);
+    expect(wordsOf(bench)).toEqual(["a", "word", "c", "late", "word"]);
   });
 
   it("late audio: claims and merges stay with what was said at the time", () => {
@@ -286,12 +243,12 @@ describe("late audio: what people did", () => {
     late.chunk(1, 4);
     const segments = [spoken(0, ["a", "b"]), spoken(4, ["late"])];
     reread(late, { sequences: [1], segments, unread });
-    expect(words(late)).toEqual(["a", "b", "late", "word"]);
+    expect(wordsOf(late)).toEqual(["a", "b", "late", "word"]);
 
     const again = told();
     again.run({ type: "Redo", byUserId });
     reread(again, { whole: true, attempt: 2, segments: [spoken(0, ["a", "b"])], unread });
-    expect(words(again)).toEqual(["a", "b", "word"]);
+    expect(wordsOf(again)).toEqual(["a", "b", "word"]);
   });
 
   it("late audio: in a redacted span it has no words from its first moment on", () => {
@@ -320,7 +277,7 @@ describe("late audio: what people did", () => {
     reread(bench, { to: 8 * SECOND, sequences: [1], segments });
     const starts = bench.state.segments.map(({ start }) => start);
     expect(new Set(starts).size).toBe(starts.length);
-    expect(words(bench).slice(-4)).toEqual(["late", "longer", "longest", "word"]);
+    expect(wordsOf(bench).slice(-4)).toEqual(["late", "longer", "longest", "word"]);
   });
 });
 
