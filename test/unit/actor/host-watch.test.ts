@@ -79,6 +79,16 @@ describe("host watch", () => {
     expect(await silenceUntilGone()).toBe(LEASE);
   });
 
+  it("watch: a lease store that answers only now and then hides nobody's end", async () => {
+    let looks = 0;
+    for (let isThere = true; isThere && looks < 60; looks += 1) {
+      clock.advance(LOOK);
+      if (looks % 3 === 2) watch.blind();
+      else isThere = await isAlive();
+    }
+    expect(looks).toBe(14);
+  });
+
   it("watch: a host that is gone stays gone until its counter moves", async () => {
     await silenceUntilGone();
     watch.blind();
