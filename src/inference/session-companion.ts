@@ -140,7 +140,9 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 
   /** Brings the effects in line with the state: whatever is missing is begun. */
   #sync(state: Readonly<SessionState>): void {
-    if (this.#retryAt !== undefined || this.#stopped) return;
+    if (this.#stopped) return;
+    // What waits for its next try keeps nobody else waiting.
+    if (this.#retryAt !== undefined) return this.#reading?.feed();
     const unread = state.phase === "recording" || state.phase === "processing";
     const hasAudio = state.timeline.next > 0 || this.#isStreamed;
     const isReadable = unread && hasAudio && this.#done === undefined;

@@ -68,7 +68,7 @@ export class StretchedTime {
   #word(word: RecognisedWord): Word {
     const { start, end, isClamped } = this.#placed(word);
     const length = word.end - word.start;
-    if (end - start > length) {
+    if (end - start > Math.max(1, length)) {
       // It reaches over a hole that the reading did not hear: it stands where most of it lies.
       const isBefore = this.placeOf((word.start + word.end) / 2).position <= start + length;
       const place = isBefore ? { start, end: start + length } : { start: end - length, end };

@@ -1,3 +1,4 @@
+import { AppError } from "../../../src/base/errors.ts";
 import type { Transcribers } from "../../../src/inference/transcribers.ts";
 import type {
   TranscribeMessage,
@@ -33,6 +34,8 @@ export class WordWorker implements Transcribers {
   readonly streams: WordStream[] = [];
   /** Readings that get no time for now. */
   readonly resting = new Set<WordStream>();
+  /** Places for readings. */
+  capacity = Number.POSITIVE_INFINITY;
   readonly #words: readonly SpokenWord[];
 
   constructor(words: readonly SpokenWord[]) {
@@ -40,6 +43,7 @@ export class WordWorker implements Transcribers {
   }
 
   open(): TranscriptionStream {
+    if (this.placesTaken >= this.capacity) throw new AppError("overloaded", "No place is free.");
     const stream = new WordStream(this.#words);
     this.streams.push(stream);
     return stream;

@@ -55,6 +55,24 @@ describe("late audio", () => {
     return [first, (length ?? 0) - first];
   }
 
+  it("late audio: while it waits for a worker's place, what is said now is heard at once", async () => {
+    const scene = await begin(chunks(10));
+    scene.worker.capacity = 1;
+    await upload(scene, [0, 1, 3], 4_000);
+    await scene.pass(11_000);
+    await upload(scene, [4, 2, 5, 6, 7], 4_000);
+    expect(scene.of("LateAudioDue")).toHaveLength(1);
+    const sent = () => scene.worker.streams[0]?.sent ?? 0;
+    for (const sequence of [8, 9]) {
+      const before = sent();
+      await scene.upload(sequence);
+      expect(sent() - before).toBe(4 * SAMPLE_RATE);
+    }
+    await scene.stop();
+    await scene.pass(10_000);
+    expect(scene.said).toEqual(all(scene));
+  });
+
   it("rest: a session that nobody speaks into gives its worker's place back, and goes on", async () => {
     const scene = await begin(pausing());
     await scene.upload(0);
