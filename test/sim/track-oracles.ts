@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { hasNoRoom } from "../../src/session/excess.ts";
 import type { Word } from "../../src/session/write.ts";
 import type { ChunkRow } from "../support/record/rows.ts";
 import type { Run } from "./speech.ts";
@@ -95,7 +96,8 @@ function wrongWord(
   const expected = new Map<string, Span[]>();
   /** What was read before its chunk was given up stands all the same. */
   const given = new Map<string, Span[]>();
-  const clamped = new Set<string>();
+  /** In how many chunks they have no room. */
+  const clamped = new Map<string, number>();
   for (const { row, data } of chunks) {
     const [start, length] = [row.start_sample ?? 0, row.length_samples ?? 0];
     for (const run of trackRuns(data)) {
@@ -103,19 +105,21 @@ function wrongWord(
       if (text === undefined || isPoison(run)) continue;
       const said = row.status === "failed" ? given : expected;
       // What came late and is longer than its place stands at its end.
-      if (run.end > length) clamped.add(text);
+      if (run.end > length) clamped.set(text, (clamped.get(text) ?? 0) + 1);
       said.set(text, [...(said.get(text) ?? []), placed(run, start)]);
     }
   }
   for (const [text, spans] of expected) {
     const words = heard.get(text) ?? [];
+    const twice = overlap(words.filter((word) => !hasNoRoom(word)));
+    if (twice !== undefined) return `${text} stands twice from ${twice.start} to ${twice.end}`;
     if (words.some(({ timesClamped }) => timesClamped) || clamped.has(text)) {
+      const [squeezed, most] = [words.filter(hasNoRoom).length, clamped.get(text) ?? 0];
+      if (squeezed > most) return `${text} stands ${squeezed} times without room, not ${most}`;
       if (words.length > 0 || spans.some((span) => isExcused(tables, span.start, span.end)))
         continue;
       return `${text} is not in the transcript`;
     }
-    const twice = overlap(words);
-    if (twice !== undefined) return `${text} stands twice from ${twice.start} to ${twice.end}`;
     const left = spans.flatMap((span) => without(span, words));
     const lost = left.find(({ start, end }) => !isExcused(tables, start, end));
     if (lost !== undefined && isOfAnother(tables, spans)) continue;
