@@ -33,8 +33,12 @@ export class PostgresAwaitedAudio implements AwaitedAudio {
         from sessions s
         where s.id = ${sessionId} and s.status = 'processing' and s.stopped_at is not null`);
       if (row === null || row.sequences.length === 0) return undefined;
-      const { sequences, now, stoppedAgo } = row;
-      return { sequences, now, stoppedAgo, ...(await this.#signs.of(sessionId)) };
+      const { heardAgo, chunkAgo, unsealed } = await this.#signs.of(sessionId);
+      // What was streamed has come: it is only not a chunk yet.
+      const sequences = row.sequences.filter((sequence) => !unsealed.includes(sequence));
+      if (sequences.length === 0) return undefined;
+      const { now, stoppedAgo } = row;
+      return { sequences, now, stoppedAgo, heardAgo, chunkAgo };
     });
   }
 }

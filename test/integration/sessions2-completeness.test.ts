@@ -203,6 +203,14 @@ describe("session completeness", () => {
       chunk_sequences: [0, 1],
       message: expect.stringMatching(/^Waiting for chunks 0 to 1, which have not come\./),
     });
+    await house.sql(
+      `insert into audio_pieces (session_id, sequence, piece, media_type, frames, sample_rate, data)
+       values ($1, 1, 0, 'audio/pcm', 2, 16000, '\\x00000000')`,
+      [sessionId],
+    );
+    // What was streamed has come, though it is no chunk yet.
+    expect((await get()).waiting).toMatchObject({ chunk_sequences: [0] });
+    await house.sql("delete from audio_pieces where session_id = $1", [sessionId]);
     await upload(sessionId, [0, 1]);
     const now = await get();
     expect([now.status, now.waiting]).toEqual(["processing", undefined]);
