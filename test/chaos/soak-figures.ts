@@ -20,7 +20,7 @@ export interface Trend {
   /** Medians of the three thirds of the whole time, the first quarter included. */
   readonly thirds: readonly number[];
   readonly mean: number;
-  /** By least squares, per hour. */
+  /** Per hour. */
   readonly slope: number;
   /** What the slope makes of the time that was looked at. */
   readonly growth: number;
@@ -85,15 +85,15 @@ function thirdsOf(samples: readonly Sample[], name: string): number[] {
   });
 }
 
-/** Of the line through the points with the least squares; 0 for fewer than two. */
+/**
+ * The median of the slopes between any two points (Theil and Sen): single minutes in which the
+ * machine had other things to do do not tilt it. 0 for fewer than two.
+ */
 export function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
-  const count = points.length;
-  if (count < 2) return 0;
-  const meanX = points.reduce((sum, [x]) => sum + x, 0) / count;
-  const meanY = points.reduce((sum, [, y]) => sum + y, 0) / count;
-  const over = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
-  const under = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
-  return under === 0 ? 0 : over / under;
+  const slopes = points.flatMap(([x, y], n) =>
+    points.slice(n + 1).flatMap(([toX, toY]) => (toX === x ? [] : [(toY - y) / (toX - x)])),
+  );
+  return slopes.length === 0 ? 0 : median(slopes);
 }
 
 export function levelOf({ growth, bound }: Trend): Level {

@@ -26,6 +26,8 @@ describe("soak: what is level", () => {
     const points = minutes.map((n) => [n / 60, 100 + 60 * (n / 60) + (n % 2)] as const);
     expect(slopeOf(points)).toBeCloseTo(60, 0);
     expect(slopeOf([[1, 5]])).toBe(0);
+    // One minute in which all was slow is no trend.
+    expect(slopeOf([...points, [0.95, 40_000]])).toBeCloseTo(60, 0);
   });
 
   it("soak: a leak is told, a figure that swings is not", () => {
