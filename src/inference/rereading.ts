@@ -1,9 +1,9 @@
 import type { AppError } from "../base/errors.ts";
 import type { RecognisedSegment, RereadCommand } from "../session/command.ts";
-import { isOver } from "../session/complete.ts";
 import { neededPoints, resumePoint } from "../session/resume-points.ts";
 import type { Span } from "../session/span.ts";
 import type { SessionState } from "../session/state.ts";
+import { isOver } from "../session/status.ts";
 import type { Suspect } from "../session/suspect.ts";
 import { finalisedTo, type Gap, isLate, SAMPLE_RATE } from "../session/timeline.ts";
 import type { Opened, SpeakerUpdate, Utterance } from "../wire/gen/voice/v1/worker.ts";
@@ -185,9 +185,9 @@ export class Rereading {
   }
 
   /** Only those from which what is still missing would be read, and the newest. */
-  #needed({ timeline }: Readonly<SessionState>): StoredCheckpoint[] {
+  #needed({ timeline, phase }: Readonly<SessionState>): StoredCheckpoint[] {
     const gaps = timeline.gaps.filter((gap) => !isLate(gap) || !this.#isWithin(gap));
-    const points = neededPoints({ timeline: { ...timeline, gaps } });
+    const points = neededPoints({ timeline: { ...timeline, gaps }, phase });
     const needed = points.map((point) =>
       this.#checkpoints.findLast(({ position }) => position <= point),
     );

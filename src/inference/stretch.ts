@@ -1,6 +1,6 @@
-import { isOver } from "../session/complete.ts";
 import { firstFrom } from "../session/segments.ts";
 import type { SessionState } from "../session/state.ts";
+import { isOver } from "../session/status.ts";
 import { finalisedTo, isLate, SAMPLE_RATE } from "../session/timeline.ts";
 
 /** Late audio that is read together, in samples. */

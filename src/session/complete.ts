@@ -1,13 +1,24 @@
+import { neededPoints } from "./resume-points.ts";
 import { speakersHeard } from "./segments.ts";
 import type { SessionState } from "./state.ts";
-import type { SessionPhase } from "./status.ts";
+import { isOver } from "./status.ts";
 import type { Turn } from "./turn.ts";
 
 /** Ends the job and the session: everything was read, or there was nothing to read. */
 export function complete(turn: Turn): void {
-  const { jobId, redo, segments, timeline } = turn.state;
+  const { redo } = turn.state;
   const attempt = redo?.attempt ?? turn.state.attempt;
-  if (isUnreadable(turn.state)) return fail(turn, attempt);
+  if (isUnreadable(turn.state)) fail(turn, attempt);
+  else succeed(turn, attempt);
+  turn.write({
+    type: "CheckpointsKept",
+    attempt: turn.state.attempt,
+    keep: neededPoints(turn.state),
+  });
+}
+
+function succeed(turn: Turn, attempt: number): void {
+  const { jobId, segments, timeline } = turn.state;
   turn.emit({
     type: "JobCompleted",
     jobId,
@@ -41,9 +52,4 @@ export function isAllPlaced({
   timeline,
 }: Pick<SessionState, "phase" | "stop" | "timeline">): boolean {
   return isOver(phase) || (stop !== undefined && timeline.next > stop.lastSequence);
-}
-
-/** All that was recorded was read, or could not be; late audio and another reading may follow. */
-export function isOver(phase: SessionPhase | "new"): boolean {
-  return phase === "completed" || phase === "failed";
 }

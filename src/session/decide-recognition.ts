@@ -7,13 +7,14 @@ import type {
   SuspectedCommand,
   UtteranceCommand,
 } from "./command.ts";
-import { complete, isOver } from "./complete.ts";
+import { complete } from "./complete.ts";
 import { fitSegments } from "./fit-segments.ts";
 import { isRedacted } from "./redaction.ts";
 import { neededPoints } from "./resume-points.ts";
 import { revise } from "./revise.ts";
 import { segmentId } from "./segment-id.ts";
 import { labelForCluster } from "./speakers.ts";
+import { isOver } from "./status.ts";
 import { AUDIO_UNREADABLE, MAX_TRIES } from "./suspect.ts";
 import { finalisedTo } from "./timeline.ts";
 import type { Turn } from "./turn.ts";

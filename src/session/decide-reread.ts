@@ -5,10 +5,11 @@ import type {
   RedoProgressCommand,
   RereadCommand,
 } from "./command.ts";
-import { complete, isOver, isUnreadable } from "./complete.ts";
+import { complete, isUnreadable } from "./complete.ts";
 import { replaceSegments } from "./replace-segments.ts";
 import { firstFrom } from "./segments.ts";
 import type { SessionState } from "./state.ts";
+import { isOver } from "./status.ts";
 import { finalisedTo, isLate, type LateGap } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 

@@ -1,6 +1,6 @@
-import { isOver } from "./complete.ts";
 import { awaitsAudio } from "./decide-late.ts";
 import type { SessionState } from "./state.ts";
+import { isOver } from "./status.ts";
 import { isLate } from "./timeline.ts";
 
 /**

@@ -1,5 +1,4 @@
 import type { RecognisedSegment, RereadCommand } from "./command.ts";
-import { isOver } from "./complete.ts";
 import type { TranscriptReplaced } from "./event.ts";
 import { keptTogether } from "./excess.ts";
 import { fitSegments, withOwnStarts } from "./fit-segments.ts";
@@ -8,6 +7,7 @@ import { RereadVoices } from "./reread-voices.ts";
 import { neededPoints } from "./resume-points.ts";
 import { segmentId } from "./segment-id.ts";
 import { firstFrom, type SegmentMark } from "./segments.ts";
+import { isOver } from "./status.ts";
 import type { LateGap } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 import type { Voices } from "./write.ts";

@@ -1,4 +1,5 @@
 import type { SessionState } from "./state.ts";
+import { isOver } from "./status.ts";
 import { SAMPLE_RATE } from "./timeline.ts";
 
 /**
@@ -13,7 +14,10 @@ export function resumePoint(start: number): number {
 }
 
 /** Positions at or before which the newest checkpoint is needed still. */
-export function neededPoints({ timeline }: Pick<SessionState, "timeline">): number[] {
+export function neededPoints({
+  timeline,
+  phase,
+}: Pick<SessionState, "timeline" | "phase">): number[] {
   const { gaps, position } = timeline;
   const ends = new Set(
     gaps.filter(({ length }) => length > 0).map((gap) => gap.start + gap.length),
@@ -21,5 +25,7 @@ export function neededPoints({ timeline }: Pick<SessionState, "timeline">): numb
   // Those that follow another one at once are read from where that one is.
   const first = gaps.filter(({ start }) => !ends.has(start));
   const points = first.map(({ start }) => resumePoint(start));
-  return [...new Set([...points, resumePoint(position), Number.MAX_SAFE_INTEGER])];
+  // The first reading goes on from the newest, and from one before it what is missing at the end.
+  const goesOn = isOver(phase) ? [] : [resumePoint(position), Number.MAX_SAFE_INTEGER];
+  return [...new Set([...points, ...goesOn])];
 }

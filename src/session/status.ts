@@ -4,3 +4,8 @@ export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancell
 /** Why a session stopped that nobody stopped. */
 export type StopReason = "device_silent" | "not_audio";
 export type ClaimSource = "self_claim" | "moderator_assignment";
+
+/** All that was recorded was read, or could not be; late audio and another reading may follow. */
+export function isOver(phase: SessionPhase | "new"): boolean {
+  return phase === "completed" || phase === "failed";
+}

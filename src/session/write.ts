@@ -8,6 +8,7 @@ export type SessionWrite =
   | SegmentText
   | CheckpointWrite
   | HandedOnWrite
+  | CheckpointsKeptWrite
   | ProgressWrite
   | SuspectsWrite;
 
@@ -62,6 +63,14 @@ export interface HandedOnWrite {
   from: number;
   to: number;
   checkpoints: { position: number; recogniser: Uint8Array; speakers: Uint8Array; voices: Voices }[];
+  /** As in CheckpointWrite. */
+  keep: number[];
+}
+
+/** All was read: only what missing audio would be read from stays. */
+export interface CheckpointsKeptWrite {
+  type: "CheckpointsKept";
+  attempt: number;
   /** As in CheckpointWrite. */
   keep: number[];
 }

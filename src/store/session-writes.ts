@@ -1,6 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { REDACTED_SPAN } from "../session/placeholders.ts";
 import type {
+  CheckpointsKeptWrite,
   CheckpointWrite,
   HandedOnWrite,
   SegmentText,
@@ -21,6 +22,8 @@ export async function storeWrites(
   const checkpoint = writes.findLast((write) => write.type === "Checkpoint");
   const handedOn = writes.filter((write) => write.type === "HandedOn");
   await storeCheckpoints(tx, sessionId, [...(checkpoint ? [checkpoint] : []), ...handedOn]);
+  const kept = writes.findLast((write) => write.type === "CheckpointsKept");
+  if (kept !== undefined) await keepCheckpoints(tx, sessionId, kept);
   const suspects = writes.findLast((write) => write.type === "Suspects");
   if (suspects !== undefined) await storeSuspects(tx, sessionId, suspects);
   const progress = writes.findLast((write) => write.type === "Progress");
@@ -91,8 +94,16 @@ async function storeCheckpoints(
   }
   const newest = writes.at(-1);
   if (newest === undefined) return;
-  const { attempt } = newest;
   const keep = [...written, ...writes.flatMap((write) => write.keep)];
+  await keepCheckpoints(tx, sessionId, { attempt: newest.attempt, keep });
+}
+
+/** Of all checkpoints the newest at or before each of these stays. */
+async function keepCheckpoints(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  { attempt, keep }: Pick<CheckpointsKeptWrite, "attempt" | "keep">,
+): Promise<void> {
   await tx.query(sql.unsafe`
     delete from checkpoints
     where session_id = ${sessionId} and attempt = ${attempt} and position not in (

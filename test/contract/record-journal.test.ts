@@ -188,18 +188,23 @@ function life(world: World, ids: string[]): SessionBatch[] {
         byUserId: user,
       },
     ]),
-    batch(world, 15, [
-      { type: "SessionStopped", lastSequence: 2 },
-      { type: "SessionCompleted" },
-      {
-        type: "JobCompleted",
-        jobId: job,
-        attempt: 1,
-        segmentCount: 2,
-        speakerCount: 1,
-        durationMs: 7,
-      },
-    ]),
+    batch(
+      world,
+      15,
+      [
+        { type: "SessionStopped", lastSequence: 2 },
+        { type: "SessionCompleted" },
+        {
+          type: "JobCompleted",
+          jobId: job,
+          attempt: 1,
+          segmentCount: 2,
+          speakerCount: 1,
+          durationMs: 7,
+        },
+      ],
+      { writes: [{ type: "CheckpointsKept", attempt: 1, keep: [47_999] }] },
+    ),
     batch(world, 18, [
       { type: "GapFilled", chunkId: c2, sequence: 2, start: 64_000, length: 32_000 },
     ]),

@@ -38,6 +38,7 @@ export class LateRecord extends MemoryJournal<SessionState, SessionEvent, Sessio
 
   #write(write: SessionWrite): void {
     if (write.type === "SegmentText") this.segments.set(write.segmentId, write);
+    if (write.type === "CheckpointsKept") this.#keep(write.keep);
     if (write.type !== "Checkpoint" && write.type !== "HandedOn") return;
     if (write.type === "HandedOn") {
       const { from, to } = write;
@@ -53,7 +54,11 @@ export class LateRecord extends MemoryJournal<SessionState, SessionEvent, Sessio
       this.checkpoints.push({ position, recogniser, speakers, voices });
     }
     this.checkpoints.sort((a, b) => a.position - b.position);
-    const kept = write.keep.map((point) => this.#newestAt(point));
+    this.#keep(write.keep);
+  }
+
+  #keep(points: readonly number[]): void {
+    const kept = points.map((point) => this.#newestAt(point));
     this.checkpoints = this.checkpoints.filter((each) => kept.includes(each));
   }
 

@@ -6,6 +6,7 @@ import { REDACTED_SPAN } from "../../../src/session/placeholders.ts";
 import { SNAPSHOT_VERSION } from "../../../src/session/snapshot.ts";
 import type { SessionState } from "../../../src/session/state.ts";
 import type {
+  CheckpointsKeptWrite,
   CheckpointWrite,
   HandedOnWrite,
   SegmentText,
@@ -146,6 +147,8 @@ export async function storeWrites(
   const checkpoint = writes.findLast((write) => write.type === "Checkpoint");
   const handedOn = writes.filter((write) => write.type === "HandedOn");
   await storeCheckpoints(tx, t, id, [...(checkpoint ? [checkpoint] : []), ...handedOn]);
+  const kept = writes.findLast((write) => write.type === "CheckpointsKept");
+  if (kept !== undefined) await keepCheckpoints(tx, t, id, kept);
   const suspects = writes.findLast((write) => write.type === "Suspects");
   if (suspects !== undefined) await storeSuspects(tx, t, id, suspects);
   const progress = writes.findLast((write) => write.type === "Progress");
@@ -276,7 +279,16 @@ async function storeCheckpoints(
   }
   const attempt = writes.at(-1)?.attempt;
   if (attempt === undefined) return;
-  await tx.run((s) => {
+  await keepCheckpoints(tx, t, id, { attempt, keep });
+}
+
+function keepCheckpoints(
+  tx: Conversation,
+  t: RecordTables,
+  id: string,
+  { attempt, keep }: Pick<CheckpointsKeptWrite, "attempt" | "keep">,
+): Promise<unknown> {
+  return tx.run((s) => {
     const known = s.all(t.checkpoints, id).filter((row) => row.attempt === attempt);
     const kept = keep.map((point) =>
       Math.max(...known.map(({ position }) => position).filter((position) => position <= point)),

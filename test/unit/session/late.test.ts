@@ -103,6 +103,25 @@ describe("late audio: the end", () => {
   });
 });
 
+describe("late audio: where it is read from", () => {
+  it("late audio: once all was read only what is missing keeps the recogniser's state", () => {
+    const keptBy = (bench: SessionBench) =>
+      bench.writes.flatMap((write) => ("keep" in write ? [write.keep] : [])).at(-1);
+    const whole = recorded(3, []);
+    expect(keptBy(whole)).toEqual([]);
+    const bench = recorded(5, [1, 3]);
+    expect(keptBy(bench)).toEqual([1, 5].map((seconds) => seconds * SECOND));
+    for (const [sequence, left] of [
+      [1, [5 * SECOND]],
+      [3, []],
+    ] as const) {
+      bench.chunk(sequence);
+      reread(bench, { sequences: [sequence] });
+      expect(keptBy(bench)).toEqual(left);
+    }
+  });
+});
+
 describe("late audio: patience", () => {
   const alive: Signs = { heardAgo: PATIENCE.silence - 1, chunkAgo: 0, unsealed: [] };
 
