@@ -225,7 +225,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an edit is dropped by a re-reading",
-    shownBy: 324,
+    shownBy: 531,
     bend: deciding((state, command) => {
       if (command.type === "Reread" && !command.whole) {
         for (const mark of state.segments) delete mark.revision;
@@ -262,7 +262,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "wishes are forgotten when a host takes over",
-    shownBy: 609,
+    shownBy: 351,
     bend: loading((loaded) => ({ ...loaded, outcomes: [] })),
   },
   {
