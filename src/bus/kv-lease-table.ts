@@ -1,20 +1,12 @@
-import {
-  Empty,
-  ErrorCode,
-  type KV,
-  type KvEntry,
-  type NatsConnection,
-  NatsError,
-  type QueuedIterator,
-  type Subscription,
-} from "nats";
+import { Empty, ErrorCode, type KV, type NatsConnection, NatsError, type Subscription } from "nats";
 import type { HostLease, LeaseTable, LeaseView } from "../actor/lease.ts";
-import { createDeferred, withTimeout } from "../base/deferred.ts";
+import { withTimeout } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { hostSubject, LEASE_BUCKET } from "../wire/subjects.ts";
 import { LeaseRecords } from "./lease-records.ts";
+import { LeaseWatch } from "./lease-watch.ts";
 
 const PRESENCE_MS = 150;
 
@@ -40,7 +32,7 @@ export class KvLeaseTable implements LeaseTable {
   /** Tells this process's beats from those of another with the same host name. */
   readonly #run: string;
   #bucket: Promise<KV> | undefined;
-  #watch: QueuedIterator<KvEntry> | undefined;
+  #watch: LeaseWatch | undefined;
   /** Kept up to date by the watch; whoever writes by it is checked by revision. */
   readonly #records = new LeaseRecords();
   readonly #revisions = new Map<string, number>();
@@ -174,11 +166,14 @@ export class KvLeaseTable implements LeaseTable {
     this.#watch?.stop();
     this.#records.begin(id);
     this.#records.listenAgain(this.#runtime.monotonic());
-    const initialised = createDeferred<void>();
-    const watch = await bucket.watch({ initializedFn: () => initialised.resolve() });
+    const watch = new LeaseWatch(this.#connection, {
+      onRecord: (record) => this.#records.hear(record),
+      onGap: () => {
+        if (this.#watch === watch) this.#bucket = undefined;
+      },
+    });
     this.#watch = watch;
-    void this.#follow(watch);
-    await withTimeout(initialised.promise, 5_000, "Reading the leases", this.#runtime);
+    await withTimeout(watch.start(), 5_000, "Reading the leases", this.#runtime);
     return bucket;
   }
 
@@ -190,17 +185,6 @@ export class KvLeaseTable implements LeaseTable {
     const { created, config } = await streams.info(name);
     if (config.max_age !== 0) await streams.update(name, { ...config, max_age: 0 });
     return created;
-  }
-
-  async #follow(watch: QueuedIterator<KvEntry>): Promise<void> {
-    try {
-      for await (const entry of watch) {
-        if (this.#watch === watch) this.#records.hear(entry);
-      }
-    } catch {
-      // Its servers lost it and could not make it anew: another one is opened instead.
-    }
-    if (this.#watch === watch) this.#bucket = undefined;
   }
 }
 
