@@ -381,7 +381,7 @@ export const SETTINGS = {
     unit: "sessions",
     default: 4,
     readers: ["worker"],
-    what: "sessions that one thread hears at a time; one that nobody speaks into takes none",
+    what: "sessions that one thread hears at a time; one to which no audio comes takes none",
   },
   SMTP_URL: {
     group: "people",

@@ -11,7 +11,7 @@ const KEPT = 1.3 * SAMPLE_RATE;
 type Waiting = Pick<SessionState, "phase" | "stop" | "timeline">;
 
 /**
- * A session that nobody speaks into holds no worker's place: after a while in which nothing came,
+ * A session to which no audio comes holds no worker's place: after a while in which nothing came,
  * with everything read and final, its reading is given up until there is something to read.
  */
 export class Rest {

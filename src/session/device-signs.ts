@@ -1,4 +1,4 @@
-/** How alive a session's device is, in milliseconds by the database's clock. */
+/** Whether more of a session's audio may come. Times are milliseconds by the database's clock. */
 export interface Signs {
   /** Since it was last heard: a heartbeat, an upload or a stream that is under way. */
   heardAgo: number;

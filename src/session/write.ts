@@ -21,7 +21,7 @@ export interface Word {
   confidence: number;
   /** True below the floor that its engine announced; else absent. */
   unclear?: boolean | undefined;
-  /** True when it was said beyond the span that its late chunk has: its times are that span's end. */
+  /** True where its times are not those at which it was said: see `TIMES_CLAMPED`. */
   timesClamped?: boolean | undefined;
 }
 

@@ -73,7 +73,7 @@ describe("late audio", () => {
     expect(scene.said).toEqual(all(scene));
   });
 
-  it("rest: a session that nobody speaks into gives its worker's place back, and goes on", async () => {
+  it("rest: a session to which no audio comes gives its worker's place back, and goes on", async () => {
     const scene = await begin(pausing());
     await scene.upload(0);
     await scene.pass(10_000);
