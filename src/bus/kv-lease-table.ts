@@ -6,15 +6,10 @@ import type { Runtime } from "../base/runtime.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { hostSubject, LEASE_BUCKET } from "../wire/subjects.ts";
 import { LeaseRecords } from "./lease-records.ts";
-import { LeaseWatch } from "./lease-watch.ts";
+import { ANSWER_MS, LeaseWatch } from "./lease-watch.ts";
 
 const PRESENCE_MS = 150;
 
-/**
- * Longest wait for an answer, milliseconds: well within a lease. What was written all the same is
- * known again as one's own.
- */
-const ANSWER_MS = 750;
 /** A watch that is behind by this much tells nothing about the silence of others; milliseconds. */
 const STALE_MS = 400;
 /** And after this it is replaced: it may hang on a server that is gone. */

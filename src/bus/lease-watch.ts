@@ -14,11 +14,13 @@ import type { LeaseRecord } from "./lease-records.ts";
 
 /** So long the server keeps it for one that went away, milliseconds. */
 const FORGOTTEN_MS = 10_000;
-const ANSWER_MS = 750;
+/** Longest wait for an answer, milliseconds: well within a lease. */
+export const ANSWER_MS = 750;
 const PREFIX = `$KV.${LEASE_BUCKET}.`;
 
 export interface LeaseWatchParts {
-  onRecord(record: LeaseRecord): void;
+  /** `at`: when it was written, Unix milliseconds. */
+  onRecord(record: LeaseRecord, at: number): void;
   /** Something did not come: what is known from here on is not all. */
   onGap(): void;
 }
@@ -71,14 +73,15 @@ export class LeaseWatch {
     // $JS.ACK.<stream>.<consumer>.<deliveries>.<revision>.<sequence>.<time>.<pending>, or with a
     // domain and an account before the stream and a token at the end.
     const tokens = reply.split(".");
-    const [revision, sequence, , pending] = tokens
+    const [revision, sequence, time = 0, pending] = tokens
       .slice(tokens.length > 9 ? 7 : 5, tokens.length > 9 ? 11 : 9)
       .map(Number);
     if (revision === undefined || sequence === undefined || !subject.startsWith(PREFIX)) return;
     const isNext = sequence === this.#delivered + 1;
     this.#delivered = sequence;
     const operation = headers?.get("KV-Operation") || "PUT";
-    this.#parts.onRecord({ key: subject.slice(PREFIX.length), revision, value: data, operation });
+    const key = subject.slice(PREFIX.length);
+    this.#parts.onRecord({ key, revision, value: data, operation }, time / 1e6);
     if (!isNext) this.#parts.onGap();
     if (pending === 0) this.#whole.resolve();
   }

@@ -1,9 +1,10 @@
-import type { KvEntry, NatsConnection } from "nats";
+import type { NatsConnection } from "nats";
+import type { LeaseView } from "../actor/lease.ts";
 import type { NodeRecord, NodeRegister } from "../api/overview-source.ts";
-import { createDeferred, withTimeout } from "../base/deferred.ts";
+import { withTimeout } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
-import { decodeJson } from "../wire/envelope.ts";
-import { LEASE_BUCKET } from "../wire/subjects.ts";
+import { LeaseRecords } from "./lease-records.ts";
+import { LeaseWatch } from "./lease-watch.ts";
 
 const READ_MS = 3_000;
 
@@ -16,49 +17,32 @@ export class KvNodeRegister implements NodeRegister {
   }
 
   async nodes(): Promise<NodeRecord[]> {
+    const records = new LeaseRecords();
+    const writtenAt = new Map<string, number>();
+    const watch = new LeaseWatch(this.#connection, {
+      onRecord: (record, at) => {
+        records.hear(record);
+        writtenAt.set(record.key, at);
+      },
+      onGap: () => {},
+    });
     try {
-      return toNodes(await withTimeout(this.#entries(), READ_MS, "Reading the leases"));
+      await withTimeout(watch.start(), READ_MS, "Reading the leases");
     } catch (error) {
       throw new AppError("unavailable", "The lease store is not reachable.", { cause: error });
-    }
-  }
-
-  /** The newest record of each key. */
-  async #entries(): Promise<KvEntry[]> {
-    const bucket = await this.#connection
-      .jetstream({ timeout: READ_MS })
-      .views.kv(LEASE_BUCKET, { bindOnly: true });
-    const initialised = createDeferred<void>();
-    const watch = await bucket.watch({ initializedFn: () => initialised.resolve() });
-    const entries: KvEntry[] = [];
-    const reading = (async () => {
-      for await (const entry of watch) entries.push(entry);
-    })();
-    try {
-      await withTimeout(initialised.promise, READ_MS, "Reading the leases");
     } finally {
       watch.stop();
     }
-    await reading;
-    return entries;
+    return toNodes(records.view(), writtenAt);
   }
 }
 
-function toNodes(entries: readonly KvEntry[]): NodeRecord[] {
-  const nodes = new Map<string, NodeRecord>();
-  const held: { holder: string; partition: number }[] = [];
-  for (const { key, value, operation, created } of entries) {
-    if (operation !== "PUT") continue;
-    const [kind, name = ""] = key.split(/\.(.*)/s);
-    if (kind === "host") {
-      const { leaving = false } = (decodeJson(value) ?? {}) as { leaving?: boolean };
-      nodes.set(name, { name, lastSeenAt: created.getTime(), leaving, partitions: [] });
-    } else {
-      const { holder = "" } = (decodeJson(value) ?? {}) as { holder?: string };
-      held.push({ holder, partition: Number(name) });
-    }
-  }
-  for (const { holder, partition } of held) nodes.get(holder)?.partitions.push(partition);
-  for (const { partitions } of nodes.values()) partitions.sort((a, b) => a - b);
-  return [...nodes.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+function toNodes({ hosts, partitions }: LeaseView, writtenAt: Map<string, number>): NodeRecord[] {
+  const nodes = [...hosts].map(([name, { leaving }]): NodeRecord => {
+    const held = [...partitions].filter(([, { holder }]) => holder === name);
+    const numbers = held.map(([partition]) => partition).sort((a, b) => a - b);
+    const lastSeenAt = Math.round(writtenAt.get(`host.${name}`) ?? 0);
+    return { name, lastSeenAt, leaving, partitions: numbers };
+  });
+  return nodes.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
