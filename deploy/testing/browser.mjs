@@ -1,4 +1,4 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, readdirSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { hasApt, unpackPackages } from "../setup/apt.mjs";
@@ -59,8 +59,26 @@ function browserFolder() {
 }
 
 function environmentOf(root) {
-  const folders = ["usr/lib", "lib"].map((folder) => join(root, folder, multiarch()));
+  const folders = ["usr/lib", "lib"].flatMap((folder) =>
+    withPrivate(join(root, folder, multiarch())),
+  );
   return { LD_LIBRARY_PATH: folders.join(":"), FONTCONFIG_SYSROOT: root };
+}
+
+/** With the folders of libraries that a library keeps for itself, at a path that it holds fixed. */
+function withPrivate(folder) {
+  const inside = listed(folder).filter((entry) => entry.isDirectory());
+  const isLibrary = ({ name }) => /^lib.*\.so(\.|$)/.test(name);
+  const own = inside.map(({ name }) => join(folder, name));
+  return [folder, ...own.filter((each) => listed(each).some(isLibrary))];
+}
+
+function listed(folder) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }
 
 function isProgram(path) {
