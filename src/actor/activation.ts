@@ -140,8 +140,10 @@ export class Activation<S, E, W, C> {
     await this.#pumping;
     // A turn that failed meanwhile left the state ahead of the record: no snapshot of that.
     if (this.#isDraining() && this.#state !== undefined && this.#seq > this.#snapshotSeq) {
-      await this.#append(NOTHING, true).catch((error: unknown) => {
-        this.#log.warn({ error: toAppError(error).message }, "no snapshot at passivation");
+      await this.#append(NOTHING, true).catch((thrown: unknown) => {
+        const error = toAppError(thrown);
+        this.#log.warn({ error: error.message }, "no snapshot at passivation");
+        if (error.code === "stale_epoch") this.#parts.onFailed(this.id, error);
       });
     }
     await this.stop();

@@ -11,6 +11,7 @@ import type {
 } from "../wire/live-frames.ts";
 import { type EncodedFrame, encodeFrame, type FrameEncoder, isDurable } from "./encoded-frame.ts";
 import { FrameBatch } from "./frame-batch.ts";
+import { InterimGate } from "./interim-gate.ts";
 import type { LiveSource } from "./live-source.ts";
 import { RecentFrames } from "./recent-frames.ts";
 import { TailWatch } from "./tail-watch.ts";
@@ -56,6 +57,7 @@ export class SessionFeed {
   readonly #recent: RecentFrames;
   readonly #listeners = new Set<FeedListener>();
   readonly #batch: FrameBatch;
+  readonly #gate = new InterimGate();
   readonly #held = new Map<number, DurableFrame>();
   readonly #closing = new AbortController();
   readonly #tail: TailWatch;
@@ -79,7 +81,11 @@ export class SessionFeed {
     this.#tail = new TailWatch({
       ...options,
       log: options.log.child({ session_id: sessionId }),
-      beat: () => source.beat(sessionId),
+      beat: async () => {
+        const frame = await source.beat(sessionId);
+        this.#gate.note(frame);
+        return frame;
+      },
       onNewest: (seq) => this.#want(seq),
       onBeat: (frame) => this.#take([frame]),
     });
@@ -205,8 +211,14 @@ export class SessionFeed {
   }
 
   #takeTransient(frame: ServerFrame): void {
-    if (frame.type === "Heartbeat") this.#want(frame.seq);
-    if (frame.type === "Results" && !frame.is_final) this.#interim = frame;
+    if (frame.type === "Heartbeat") {
+      this.#gate.note(frame);
+      this.#want(frame.seq);
+    }
+    if (frame.type === "Results" && !frame.is_final) {
+      if (!this.#gate.admits(frame)) return;
+      this.#interim = frame;
+    }
     this.#batch.addTransient(frame);
   }
 
@@ -219,14 +231,13 @@ export class SessionFeed {
   }
 
   #append(frame: DurableFrame): void {
+    this.#gate.note(frame);
     if (withdrawsWords(frame)) {
       this.#recent.forget();
       this.#snapshot = undefined;
-      // What is still being said is shown again as far as it may be.
-      const isWithdrawn = (interim: InterimResultsFrame): boolean => covers(frame, interim);
-      this.#batch.withdraw(isWithdrawn);
-      if (this.#interim !== undefined && isWithdrawn(this.#interim)) this.#interim = undefined;
     }
+    this.#batch.withdraw((interim) => !this.#gate.admits(interim));
+    if (this.#interim !== undefined && !this.#gate.admits(this.#interim)) this.#interim = undefined;
     if (frame.type === "Results" && this.#interim?.segment_id === frame.segment_id) {
       this.#interim = undefined;
     }
@@ -310,12 +321,6 @@ export class SessionFeed {
     this.#restsUntil = this.#options.runtime.monotonic() + this.#options.tickMs;
     if (hasDurable) this.#durableRestsUntil = this.#restsUntil;
   }
-}
-
-/** Whether an event that withdraws words withdraws these, which somebody is still saying. */
-function covers(frame: DurableFrame, { start, duration }: InterimResultsFrame): boolean {
-  if (frame.type === "SessionStatus") return true;
-  return frame.type === "Redacted" && start < frame.span.end && start + duration > frame.span.start;
 }
 
 /** After such an event the frames before it may hold words that nobody may see any more. */

@@ -34,6 +34,14 @@ export const FAULTS = [
 
 export type Fault = (typeof FAULTS)[number];
 
+/** No session changes its owner because of them. */
+const BESIDE_OWNERS: ReadonlySet<Fault> = new Set<Fault>([
+  "host cut from the workers",
+  "worker died",
+  "worker stalled",
+  "network of requests loses",
+]);
+
 const MINUTE = 60_000;
 
 /** Lets things go wrong from time to time, and says when the last of it is over. */
@@ -43,8 +51,10 @@ export class Faults {
   readonly #every: number;
   /** After it nothing goes wrong any more. */
   readonly until: number;
-  /** Faults after which a session may have to change its owner. */
+  /** How many there were after which a session may have to change its owner. */
   count = 0;
+  /** When the last fault is over after which a session may have to change its owner. */
+  ownersChangeUntil = Number.NEGATIVE_INFINITY;
 
   constructor(world: FragileWorld, kinds: readonly Fault[], every: number, until: number) {
     this.#world = world;
@@ -82,7 +92,10 @@ export class Faults {
     const host = up.length === 0 ? undefined : random.pick(up);
     const tell = (ms?: number): void => {
       world.count(fault);
-      this.count += 1;
+      if (!BESIDE_OWNERS.has(fault)) this.count += 1;
+      if (/^(host|bus)/.test(fault)) {
+        this.ownersChangeUntil = Math.max(this.ownersChangeUntil, kernel.now + (ms ?? 0));
+      }
       const who = fault.startsWith("host") ? ` (${host?.name})` : "";
       story.tell("", `fault: ${fault}${who}${ms === undefined ? "" : ` for ${Math.round(ms)} ms`}`);
     };

@@ -89,6 +89,7 @@ export async function checkRedactions(world: World, { id }: SimSession): Promise
   const redactions = await world.record.rows("redactions", id);
   if (redactions.length === 0) return;
   const segments = await world.record.rows("segments", id);
+  world.redactions.note(redactions);
   for (const { start_sample: from, end_sample: to, label } of redactions) {
     if (label !== null) continue;
     const shown = segments.find(

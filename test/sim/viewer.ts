@@ -4,12 +4,17 @@ import { Subscriber } from "../../src/live/subscriber.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";
 import type { SimHost } from "./host.ts";
 import type { Scene } from "./scene.ts";
+import { TakenOut } from "./taken-out.ts";
+
+/** By then every host knows what was taken out, milliseconds. */
+const TOLD_MS = 30_000;
 
 /** Somebody who follows a session, drops now and then, and goes on where he was. */
 export class Viewer {
   readonly sessionId: string;
   readonly #world: Scene;
   readonly #name: string;
+  readonly #takenOut = new TakenOut();
   /** The newest event that he had; undefined until a snapshot said where he begins. */
   position: number | undefined;
   isEnded = false;
@@ -55,6 +60,7 @@ export class Viewer {
     if (up.length === 0) return;
     const host = kernel.random.pick(up);
     this.#host = host;
+    this.#takenOut.know(this.#world.redactions.of(this.sessionId, TOLD_MS));
     this.#generation += 1;
     const generation = this.#generation;
     host.machine.enter(() => {
@@ -81,6 +87,8 @@ export class Viewer {
   #see(frames: readonly EncodedFrame[]): void {
     for (const encoded of frames) {
       const { frame } = encoded as EncodedFrame & { frame: ServerFrame };
+      const words = this.#takenOut.see(frame);
+      if (words !== undefined) this.#fail(`was shown what was taken out: ${words}`);
       if (frame.type === "Snapshot") {
         if (this.position !== undefined && frame.seq < this.position) {
           this.#fail(`was sent back from ${this.position} to ${frame.seq}`);

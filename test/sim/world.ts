@@ -10,7 +10,7 @@ import { Desk } from "./desk.ts";
 import { Device } from "./device.ts";
 import { Duels } from "./duels.ts";
 import { Faults } from "./faults.ts";
-import { SimHost } from "./host.ts";
+import { LEASE_MS, SimHost } from "./host.ts";
 import { Broker, CALM_BUS } from "./kernel/broker.ts";
 import { CommandBroker } from "./kernel/command-broker.ts";
 import { Kernel } from "./kernel/kernel.ts";
@@ -21,6 +21,7 @@ import { type Plan, planOf } from "./plan.ts";
 import { request } from "./request.ts";
 import { Story } from "./story.ts";
 import type { StreamRecord } from "./streams.ts";
+import { RedactionBook } from "./taken-out.ts";
 import { Viewer } from "./viewer.ts";
 import { SimWorker, type WorkerPool } from "./worker.ts";
 
@@ -57,6 +58,9 @@ interface WorldParts {
   mutant: Mutant | undefined;
 }
 
+/** So long after a fault leases and owners are as they shall be, milliseconds. */
+const SETTLED_MS = 4 * LEASE_MS;
+
 /** Everything that takes part in one run. */
 export class World {
   readonly kernel: Kernel;
@@ -66,7 +70,10 @@ export class World {
   readonly leases: LeaseBroker;
   readonly record: SimRecord;
   readonly desk: Desk;
-  readonly duels = new Duels((id, message) => this.fail(id, message));
+  readonly duels = new Duels({
+    holds: (host, id) => this.#holds(host, id),
+    fail: (id, message) => this.fail(id, message),
+  });
   readonly blobs = new SimBlobs();
   readonly pool: WorkerPool;
   readonly plan: Plan;
@@ -77,6 +84,7 @@ export class World {
   readonly deleted = new Set<string>();
   /** And heard that it is done. */
   readonly erased = new Set<string>();
+  readonly redactions: RedactionBook;
   readonly cutFromWorkers = new Set<string>();
   /** How often what happened. */
   readonly counts = new Map<string, number>();
@@ -93,6 +101,7 @@ export class World {
     kernel.follow = () => record.step();
     this.#mutant = mutant;
     this.story = new Story(kernel);
+    this.redactions = new RedactionBook(kernel);
     this.broker = new Broker(kernel);
     this.commands = new CommandBroker(kernel);
     this.leases = new LeaseBroker(kernel);
@@ -170,6 +179,13 @@ export class World {
     const { counts, pool } = this;
     const deaths = (counts.get("worker died") ?? 0) + (counts.get("worker stalled") ?? 0);
     return deaths + pool.counts.poisoned >= 3;
+  }
+
+  #holds(name: string, sessionId: string): boolean {
+    const host = this.hosts.find((each) => each.name === name);
+    if (!host?.isUp || !host.line.isUp || host.machine.isPaused) return false;
+    if (this.kernel.now < this.faults.ownersChangeUntil + SETTLED_MS) return false;
+    return host.actors.host.standing.some(({ id }) => id === sessionId);
   }
 
   /** Somebody has deleted it. */

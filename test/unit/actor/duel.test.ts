@@ -218,4 +218,45 @@ describe("duel", () => {
     await vi.advanceTimersByTimeAsync(MINUTE);
     expect(epochs()).toEqual(epochsBefore);
   });
+
+  it("duel: a host that is told only when it puts a session away yields as well", async () => {
+    const { record } = await open(["a"]);
+    const [host] = hosts as [Host];
+    const [id] = SESSIONS as [string];
+    const fenced: number[] = [];
+    const idle = new ActorHost<State, "step", never, "step">({
+      activation: {
+        behaviour: walking,
+        journal: record,
+        createCompanion: () => ({
+          start: () => {},
+          after: () => {},
+          busy: () => false,
+          stop: async () => {},
+        }),
+        runtime: systemRuntime,
+        log: silentLog,
+        mailboxCapacity: 10,
+        batchSize: 10,
+        snapshotEvery: 100,
+        appendAttempts: 1,
+      },
+      maxActivations: 100,
+      passivateAfter: MINUTE,
+      sweepEvery: 1_000,
+      onFenced: async (partition) => {
+        fenced.push(partition);
+        return false;
+      },
+    });
+    await host.stop();
+    hosts.length = 0;
+    idle.start();
+    idle.own(partitionOf(id));
+    await idle.deliver(id, "step", "wish");
+    await record.activate(id);
+    await vi.advanceTimersByTimeAsync(2 * MINUTE);
+    await idle.drain();
+    expect(fenced).toEqual([partitionOf(id)]);
+  });
 });

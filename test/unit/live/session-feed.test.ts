@@ -4,6 +4,7 @@ import { AppError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { systemRuntime } from "../../../src/base/runtime.ts";
 import type { EncodedFrame } from "../../../src/live/encoded-frame.ts";
+import { InterimGate } from "../../../src/live/interim-gate.ts";
 import { SessionFeed } from "../../../src/live/session-feed.ts";
 import { type FrameSink, Subscriber } from "../../../src/live/subscriber.ts";
 import type { DurableFrame, InterimResultsFrame } from "../../../src/wire/live-frames.ts";
@@ -232,12 +233,12 @@ describe("session feed: redaction", () => {
     words: [],
     stable_words: 0,
   });
-  const redacted = (seq: number, start: number, end: number): DurableFrame => ({
+  const redacted = (seq: number, start: number, end: number, id = "r"): DurableFrame => ({
     type: "Redacted",
     session_id: SESSION,
     seq,
     at: "2026-01-01T00:00:00.000Z",
-    redaction_id: "r",
+    redaction_id: id,
     span: { start, end },
     segment_ids: [],
   });
@@ -275,5 +276,77 @@ describe("session feed: redaction", () => {
     const { encoded } = await feed.snapshot();
     feed.close();
     expect(textOf(encoded.bytes)).toContain("secret");
+  });
+
+  it("shows nobody the hypothesis that comes after its redaction, of a host that was cut off", async () => {
+    const { source, feed, delivered } = slowFeed();
+    source.fanOut(SESSION, [redacted(1, 11, 20)]);
+    await until(() => delivered.length > 0, "the redaction");
+    source.fanOut(SESSION, [interim(10, 1), redacted(2, 30, 31, "other")]);
+    const { encoded } = await feed.snapshot();
+    await until(() => delivered.join().includes("other"), "what came after it");
+    feed.close();
+    expect(textOf(encoded.bytes)).not.toContain("secret");
+    expect(delivered.join()).not.toContain("secret");
+  });
+});
+
+describe("interim gate", () => {
+  const interim = (start: number, end: number, speaker = "S1"): InterimResultsFrame => ({
+    type: "Results",
+    session_id: SESSION,
+    segment_id: "being-said",
+    revision: 1,
+    is_final: false,
+    start,
+    duration: end - start,
+    transcript: "words",
+    confidence: 1,
+    speaker,
+    words: [],
+    stable_words: 0,
+  });
+  const durable = { session_id: SESSION, seq: 1, at: "2026-01-01T00:00:00.000Z" };
+  const redacted = (start: number, end: number, speaker?: string): DurableFrame => ({
+    ...durable,
+    type: "Redacted",
+    redaction_id: "r",
+    span: { start, end },
+    speaker,
+    segment_ids: [],
+  });
+  const final = (start: number, end: number): DurableFrame => {
+    const { stable_words: _, ...body } = interim(start, end);
+    return { ...body, ...durable, is_final: true };
+  };
+
+  it("shows what is being said after the newest final, and nothing that is final already", () => {
+    const gate = new InterimGate();
+    gate.note(final(2, 5));
+    expect([interim(3, 5), interim(4, 6), interim(5, 7)].map((each) => gate.admits(each))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it("learns from a heartbeat how far words are final", () => {
+    const gate = new InterimGate();
+    const beat = { audio_received: 9, audio_finalised: 5, lag_ms: 0, gaps: 0 };
+    gate.note({ type: "Heartbeat", session_id: SESSION, seq: 7, ...beat });
+    expect([interim(3, 5), interim(4, 6)].map((each) => gate.admits(each))).toEqual([false, true]);
+  });
+
+  it("withholds of one voice's redaction that voice, and voices that nobody knows yet", () => {
+    const gate = new InterimGate();
+    gate.note(redacted(2, 5, "S1"));
+    const heard = [interim(4, 6, "S1"), interim(4, 6, "S2"), interim(4, 6, "UU"), interim(5, 6)];
+    expect(heard.map((each) => gate.admits(each))).toEqual([false, true, false, true]);
+  });
+
+  it("shows nothing of a session that was deleted", () => {
+    const gate = new InterimGate();
+    gate.note({ ...durable, type: "SessionStatus", status: "deleted" });
+    expect(gate.admits(interim(4, 6))).toBe(false);
   });
 });
