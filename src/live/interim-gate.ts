@@ -22,7 +22,12 @@ export class InterimGate {
     if (frame.type === "Heartbeat") this.#finalTo = Math.max(this.#finalTo, frame.audio_finalised);
     if (frame.type === "Redacted")
       this.#redactions = [...this.#redactions, frame].slice(-MAX_REDACTIONS);
-    if (frame.type === "SessionStatus" && frame.status === "deleted") this.#isDeleted = true;
+    if (frame.type === "SessionStatus" && frame.status === "deleted") this.close();
+  }
+
+  /** There is no such session any more. */
+  close(): void {
+    this.#isDeleted = true;
   }
 
   admits(interim: InterimResultsFrame): boolean {

@@ -1,9 +1,10 @@
 import { withTimeout } from "../base/deferred.ts";
-import { errorMessage } from "../base/errors.ts";
+import { errorMessage, isAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type {
   DurableFrame,
+  HeartbeatFrame,
   InterimResultsFrame,
   ServerFrame,
   SessionEnd,
@@ -77,15 +78,11 @@ export class SessionFeed {
     this.encode = options.encode ?? encodeFrame;
     this.#batch = new FrameBatch(this.encode);
     this.#recent = new RecentFrames(options.recent);
-    const { source, sessionId } = options;
+    const { sessionId } = options;
     this.#tail = new TailWatch({
       ...options,
       log: options.log.child({ session_id: sessionId }),
-      beat: async () => {
-        const frame = await source.beat(sessionId);
-        this.#gate.note(frame);
-        return frame;
-      },
+      beat: () => this.#beat(),
       onNewest: (seq) => this.#want(seq),
       onBeat: (frame) => this.#take([frame]),
     });
@@ -200,6 +197,18 @@ export class SessionFeed {
     const frame = withTimeout(read, readTimeoutMs, "Reading the session", runtime);
     this.#snapshot = { frame, at: now };
     return frame;
+  }
+
+  async #beat(): Promise<HeartbeatFrame> {
+    const { source, sessionId } = this.#options;
+    try {
+      const frame = await source.beat(sessionId);
+      this.#gate.note(frame);
+      return frame;
+    } catch (error) {
+      if (isAppError(error, "not_found")) this.#gate.close();
+      throw error;
+    }
   }
 
   #take(frames: readonly ServerFrame[]): void {

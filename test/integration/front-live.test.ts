@@ -15,7 +15,8 @@ function interim(session_id: string, segment_id: string, revision: number): Serv
     revision,
     is_final: false,
     stable_words: 0,
-    start: 0,
+    // After the finals of the source.
+    start: 100,
     duration: 1,
     transcript: `r${revision}`,
     confidence: 1,

@@ -10,7 +10,7 @@ const KEPT: Readonly<Record<string, number[]>> = {
   "a word that takes up all that has no room, without a mark": [503],
   "two readings of one session that took its worker's only place from each other": [2198],
   "a reading that began again before what it had told was on record": [39, 2889],
-  "words that were taken out, shown by a host that had been cut off": [776],
+  "words that were taken out, shown by a host that had been cut off": [776, 8970],
   "a host that was told at passivation that others had taken over, and took it back": [3654],
   "a place at a worker that was given back before all was said": [545, 1567],
 };
