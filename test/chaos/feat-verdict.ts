@@ -122,11 +122,17 @@ async function judgeRedaction(
   const { extra } = compareWords(kept, wordsBeyond(calm.listed, startMs, endMs));
   if (missing.length > mayDiffer || extra.length > mayDiffer) {
     problems.push(
-      `words beside the redaction: "${missing.join(" ")}" missing, "${extra.join(" ")}" too many; ${mayDiffer} may differ`,
+      `words beside the redaction of ${startMs}-${endMs}: "${missing.join(" ")}" missing, "${extra.join(" ")}" too many; ${mayDiffer} may differ; now ${placesOf(found.listed)}; undisturbed ${placesOf(calm.listed)}`,
     );
   }
   problems.push(...(await judgeSound(sessionId, startMs, endMs, record, user)));
   return problems;
+}
+
+function placesOf(listed: readonly Segment[]): string {
+  return listed
+    .map(({ start_ms, end_ms, text }) => `${start_ms}-${end_ms} ${text.slice(0, 24)}`)
+    .join(", ");
 }
 
 /** Long words that lie wholly in the span and are said nowhere else: whatever holds one leaks. */
