@@ -13,7 +13,7 @@ function sha256(bytes: Uint8Array): string {
 describe("audio", () => {
   let service: WholeService;
   beforeAll(async () => {
-    service = await WholeService.start();
+    service = await WholeService.start({ LATE_DEVICE_SILENCE_MS: "6000" });
   });
   afterAll(() => service?.stop());
 
