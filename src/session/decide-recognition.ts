@@ -9,7 +9,7 @@ import type {
 } from "./command.ts";
 import { complete } from "./complete.ts";
 import { fitSegments } from "./fit-segments.ts";
-import { isRedacted } from "./redaction.ts";
+import { besideRedactions, isRedacted } from "./redaction.ts";
 import { neededPoints } from "./resume-points.ts";
 import { revise } from "./revise.ts";
 import { segmentId } from "./segment-id.ts";
@@ -40,7 +40,7 @@ export function decideUtterance(turn: Turn, command: UtteranceCommand): void {
   // What a second reading has brought there, or this one before it broke, is not said again.
   const from = finalisedTo(state.timeline, state.checkpoint);
   const room = { from, to: Number.POSITIVE_INFINITY, kept: [] };
-  for (const segment of fitSegments(command.segments, room)) {
+  for (const segment of besideRedactions(state, fitSegments(command.segments, room))) {
     finalise(turn, segment, command.checkpoint.position);
   }
   revise(turn, command.revised, false);

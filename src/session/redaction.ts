@@ -1,3 +1,4 @@
+import type { RecognisedSegment } from "./command.ts";
 import type { SegmentMark } from "./segments.ts";
 import { UNKNOWN_SPEAKER } from "./speakers.ts";
 import type { Redaction, SessionState } from "./state.ts";
@@ -39,6 +40,36 @@ export function followMerge(
     if (redaction.to <= heard) return taken;
     return [...taken, { ...merged, from: Math.max(redaction.from, heard) }];
   });
+}
+
+/**
+ * What a reading found, cut where only its pauses reach into what everybody's words were taken out
+ * of: an utterance begins a little before its first word, and what was silenced ends none. One with
+ * a word in there stays whole, and is withheld.
+ */
+export function besideRedactions(
+  { redactions }: Readonly<SessionState>,
+  segments: readonly RecognisedSegment[],
+): RecognisedSegment[] {
+  const spans = redactions.filter(({ label }) => label === undefined);
+  return segments.flatMap((segment) =>
+    spans.reduce<RecognisedSegment[]>(
+      (pieces, span) => pieces.flatMap((piece) => beside(piece, span)),
+      [segment],
+    ),
+  );
+}
+
+function beside(segment: RecognisedSegment, { from, to }: Redaction): RecognisedSegment[] {
+  const { start, end, words } = segment;
+  if (start >= to || end <= from) return [segment];
+  const before = words.filter((word) => word.end <= from);
+  const after = words.filter((word) => word.start >= to);
+  if (words.length === 0 || before.length + after.length < words.length) return [segment];
+  return [
+    ...(before.length > 0 ? [{ ...segment, words: before, end: Math.min(end, from) }] : []),
+    ...(after.length > 0 ? [{ ...segment, words: after, start: Math.max(start, to) }] : []),
+  ];
 }
 
 /** True when a redaction covers it: what was taken out stays out, whatever is read again. */

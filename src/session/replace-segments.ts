@@ -2,7 +2,7 @@ import type { RecognisedSegment, RereadCommand } from "./command.ts";
 import type { TranscriptReplaced } from "./event.ts";
 import { keptTogether } from "./excess.ts";
 import { fitSegments, withOwnStarts } from "./fit-segments.ts";
-import { isRedacted } from "./redaction.ts";
+import { besideRedactions, isRedacted } from "./redaction.ts";
 import { RereadVoices } from "./reread-voices.ts";
 import { neededPoints } from "./resume-points.ts";
 import { segmentId } from "./segment-id.ts";
@@ -26,7 +26,7 @@ export function replaceSegments(turn: Turn, reading: Replacement, late: readonly
     (!reading.whole && mark.revision !== undefined) || isUnread(reading, mark);
   const isKept = keptTogether(standing, isToStay, reading.segments);
   const removed = standing.filter((mark) => !isKept(mark));
-  const segments = around(reading, standing.filter(isKept), marks);
+  const segments = around(turn, reading, standing.filter(isKept));
   const known = reading.whole ? {} : knownVoices(turn, reading, late);
   const voices = new RereadVoices(speakers, known, segments, standing);
   const added = segments.map((segment) => addSegment(turn, reading, segment, voices));
@@ -52,15 +52,17 @@ function isUnread({ unread = [] }: Replacement, mark: SegmentMark): boolean {
 
 /** The words around what stays, each segment with a start of its own. */
 function around(
+  { state }: Turn,
   { whole, from, to, segments }: Replacement,
   edited: readonly SegmentMark[],
-  marks: readonly SegmentMark[],
 ): RecognisedSegment[] {
+  const marks = state.segments;
   const before = whole ? undefined : marks[firstFrom(marks, from) - 1];
   const kept = before === undefined ? edited : [before, ...edited];
   const after = marks[firstFrom(marks, to)];
   const taken = [...kept, ...(after === undefined ? [] : [after])].map(({ start }) => start);
-  return withOwnStarts(fitSegments(segments, { from, to, kept }), taken);
+  const fitted = besideRedactions(state, fitSegments(segments, { from, to, kept }));
+  return withOwnStarts(fitted, taken);
 }
 
 /** Of a checkpoint that says nothing of it: what its clusters were when the gap was declared. */

@@ -189,7 +189,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a redo is forgotten by a new owner",
-    shownBy: 198,
+    shownBy: 18,
     bend: ({ backlog }, { world }) => ({
       backlog: {
         openWork: async (places) => {

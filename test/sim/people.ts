@@ -50,10 +50,25 @@ export class People {
     this.#acting -= 1;
   }
 
+  /** One of them has all of it read again. */
+  async readAgain(): Promise<void> {
+    this.#acting += 1;
+    await this.#carryOut(this.#wishFor({ type: "Redo", byUserId: PEOPLE[0] ?? "" }));
+    this.#acting -= 1;
+  }
+
   async #act(): Promise<void> {
     if (this.#world.kernel.random.chance(DELETES)) return this.#delete();
     const wish = await this.#wish();
-    if (wish === undefined) return;
+    if (wish !== undefined) await this.#carryOut(wish);
+  }
+
+  #wishFor(command: SessionCommand): Wish {
+    const { now } = this.#world.kernel;
+    return { sessionId: this.#sessionId, command, at: now, outcome: "unknown", asked: [] };
+  }
+
+  async #carryOut(wish: Wish): Promise<void> {
     const { kernel, story } = this.#world;
     this.wishes.push(wish);
     const id = this.#world.newId();
@@ -131,13 +146,7 @@ export class People {
         : again !== undefined && random.chance(0.4)
           ? again
           : ((await this.#besideGap(segments)) ?? random.pick(segments));
-    const wish = (command: SessionCommand): Wish => ({
-      sessionId,
-      command,
-      at: kernel.now,
-      outcome: "unknown",
-      asked: [],
-    });
+    const wish = (command: SessionCommand): Wish => this.#wishFor(command);
     switch (random.pick(KINDS)) {
       case "claim": {
         const source = random.pick(["self_claim", "moderator_assignment"] as const);

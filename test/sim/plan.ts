@@ -16,6 +16,8 @@ export interface Plan {
     device: DevicePlan;
     wishes: number[];
     viewers: { at: number; fromStart: boolean }[];
+    /** Once it is over somebody wants all of it read again. */
+    readAgain: boolean;
   }[];
   faults: { kinds: Fault[]; every: number; until: number };
   requestLoss: number;
@@ -23,7 +25,8 @@ export interface Plan {
   unloadableAt: number | undefined;
 }
 
-export function planOf(random: SeededRandom): Plan {
+/** @param afterwards decides what was added later, so that a seed's people and faults stay the same */
+export function planOf(random: SeededRandom, afterwards: SeededRandom): Plan {
   const hosts = 1 + random.below(4);
   const kinds = kindsOf(random);
   const until = (40 + random.below(100)) * SECOND;
@@ -37,7 +40,10 @@ export function planOf(random: SeededRandom): Plan {
       speed: random.pick([3, 10, 40]),
       flavour: "",
     })),
-    sessions: Array.from({ length: sessionsOf(random) }, () => sessionOf(random)),
+    sessions: Array.from({ length: sessionsOf(random) }, () => ({
+      ...sessionOf(random),
+      readAgain: afterwards.chance(0.3),
+    })),
     faults: { kinds, every: (5 + random.below(40)) * SECOND, until },
     requestLoss: random.chance(0.2) ? 0.05 : 0,
     unloadableAt: random.chance(0.08) ? random.pick([0, random.next()]) * until : undefined,
@@ -58,7 +64,7 @@ function sessionsOf(random: SeededRandom): number {
   return random.chance(0.06) ? 4 + random.below(9) : 1 + random.below(3);
 }
 
-function sessionOf(random: SeededRandom): Plan["sessions"][number] {
+function sessionOf(random: SeededRandom): Omit<Plan["sessions"][number], "readAgain"> {
   const wishes = random.chance(0.4) ? 0 : 1 + random.below(8);
   const device = deviceOf(random);
   const span = random.pick([lengthOf(device) / SECOND, 60, 160]);

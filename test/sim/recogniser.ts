@@ -10,6 +10,8 @@ import type { Run } from "./speech.ts";
 
 /** Silence after which an utterance ends, in samples. */
 const PAUSE = 6_400;
+/** As much of the silence before its first word belongs to an utterance, in samples. */
+const ONSET = 2_400;
 
 interface Spoken extends Word {
   speaker: number;
@@ -25,12 +27,15 @@ export class Recogniser {
   #position: number;
   #words: Spoken[] = [];
   #quiet = 0;
+  /** Where the utterance before ended: nothing before it belongs to the next one. */
+  #floor: number;
   readonly #speakers: number[];
   readonly #out: Utterance[] = [];
 
   constructor(flavour: string, checkpoint: Checkpoint | undefined) {
     this.#flavour = flavour;
     this.#position = checkpoint?.position ?? 0;
+    this.#floor = this.#position;
     this.#speakers = [...(checkpoint?.speakers ?? [])];
   }
 
@@ -40,7 +45,7 @@ export class Recogniser {
 
   /** Everything before it is final. */
   get finalisedTo(): number {
-    return this.#words[0]?.start ?? this.#position;
+    return Math.max(this.#floor, (this.#words[0]?.start ?? this.#position) - ONSET);
   }
 
   /** The utterances that ended since it was asked last. */
@@ -74,6 +79,7 @@ export class Recogniser {
   gap(end: number): void {
     this.end();
     this.#position = Math.max(this.#position, end);
+    this.#floor = this.#position;
   }
 
   end(): void {
@@ -81,8 +87,10 @@ export class Recogniser {
     const last = this.#words.at(-1);
     if (first === undefined || last === undefined) return;
     const segments = this.#segments();
+    const [opening] = segments;
+    if (opening !== undefined) opening.start = this.finalisedTo;
     this.#out.push({
-      start: first.start,
+      start: this.finalisedTo,
       end: this.#position,
       segments,
       checkpoint: {
@@ -95,6 +103,7 @@ export class Recogniser {
     });
     this.#words = [];
     this.#quiet = 0;
+    this.#floor = this.#position;
   }
 
   #hearSilence(from: number, to: number): void {
@@ -152,8 +161,9 @@ export class Recogniser {
   /** Now and then a segment is found to be another voice's. */
   #secondThoughts(segments: readonly Segment[]): SpeakerUpdate | undefined {
     const [first] = segments;
-    if (first === undefined || hash(`again:${first.start}`) % 5 !== 0) return undefined;
-    const cluster = hash(`voice:${first.start}`) % Math.max(1, this.#speakers.length);
+    const said = first?.words[0]?.start;
+    if (first === undefined || hash(`again:${said}`) % 5 !== 0) return undefined;
+    const cluster = hash(`voice:${said}`) % Math.max(1, this.#speakers.length);
     return { segments: [{ start: first.start, cluster }], merges: [], finalPass: false };
   }
 }

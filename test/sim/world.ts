@@ -52,12 +52,15 @@ export interface SimSession {
 }
 
 interface WorldParts {
+  seed: number;
   kernel: Kernel;
   names: Machine;
   record: SimRecord;
   mutant: Mutant | undefined;
 }
 
+/** Apart from what a seed decides otherwise. */
+const AFTERWARDS = 1_000_003;
 /** So long after a fault leases and owners are as they shall be, milliseconds. */
 const SETTLED_MS = 4 * LEASE_MS;
 
@@ -95,7 +98,7 @@ export class World {
   readonly #mutant: Mutant | undefined;
   #started = 0;
 
-  private constructor({ kernel, names, record, mutant }: WorldParts) {
+  private constructor({ seed, kernel, names, record, mutant }: WorldParts) {
     this.kernel = kernel;
     this.record = record;
     kernel.follow = () => record.step();
@@ -107,7 +110,7 @@ export class World {
     this.leases = new LeaseBroker(kernel);
     this.#names = names;
     this.desk = new Desk(record, () => this.newId());
-    this.plan = planOf(kernel.random);
+    this.plan = planOf(kernel.random, new SeededRandom(seed + AFTERWARDS));
     this.requestLoss = this.plan.requestLoss;
     this.pool = {
       kernel,
@@ -124,7 +127,7 @@ export class World {
     const names = new Machine("world", kernel);
     const runtime = new Machine("database", kernel);
     const record = await createRecord({ kind, runtime, seed: kernel.random.below(2 ** 31) });
-    return new World({ kernel, names, record, mutant });
+    return new World({ seed, kernel, names, record, mutant });
   }
 
   newId(): string {
@@ -217,7 +220,7 @@ export class World {
     await this.record.add(castOf(this.sessions.map(({ device }) => device.deviceId)));
   }
 
-  #session({ device: devicePlan, wishes, viewers }: Plan["sessions"][number]): void {
+  #session({ device: devicePlan, wishes, viewers, readAgain }: Plan["sessions"][number]): void {
     const { kernel } = this;
     const id = this.newId();
     const device = new Device(this, id, this.newId(), devicePlan);
@@ -244,6 +247,7 @@ export class World {
         this.#dropNowAndThen(viewer);
       });
     }
+    if (readAgain) kernel.plan(10_000, () => this.#readAgain(session));
     if (devicePlan.lostAt !== undefined) this.#stopLost(device, devicePlan.lostAt + 30_000);
   }
 
@@ -255,6 +259,14 @@ export class World {
       viewer.drop();
       this.#dropNowAndThen(viewer);
     });
+  }
+
+  /** When it is over, as long as something may still go wrong. */
+  async #readAgain({ id, people }: Pick<SimSession, "id" | "people">): Promise<void> {
+    if (this.kernel.now > this.plan.faults.until) return;
+    const [session] = await this.record.rows("sessions", id);
+    if (session?.status === "completed") return people.readAgain();
+    this.kernel.plan(2_000, () => void this.#readAgain({ id, people }));
   }
 
   /** Its owner stops a session whose device is gone for good. */

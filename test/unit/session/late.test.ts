@@ -284,6 +284,43 @@ describe("late audio: what people did", () => {
     expect(texts.map(({ redacted }) => redacted)).toEqual([true, true]);
   });
 
+  it("late audio: an utterance whose pauses alone reach into a redacted span keeps its words", () => {
+    const bench = told();
+    const redact = (redactionId: string, from: number, to: number) =>
+      bench.run({
+        ...{ type: "Redact", redactionId, label: "", byUserId },
+        ...{ from: from * SECOND, to: to * SECOND },
+      });
+    redact("between two words", 4.5, 5);
+    redact("before the first word", 6, 6.5);
+    redact("in a word", 7.4, 7.5);
+    bench.chunk(1, 20);
+    const said = (start: number, end: number, ...words: [string, number, number][]) => ({
+      ...segment(start * SECOND, end * SECOND, 0),
+      words: words.map(([text, from, to]) => ({
+        ...{ text, start: from * SECOND, end: to * SECOND },
+        confidence: 1,
+      })),
+    });
+    const segments = [
+      said(4, 5.9, ["before", 4, 4.4], ["after", 5.1, 5.9]),
+      said(6.3, 7, ["begun", 6.6, 7]),
+      said(7, 8, ["taken", 7, 7.45], ["along", 7.6, 8]),
+    ];
+    reread(bench, { to: 8 * SECOND, sequences: [1], segments });
+    const texts = bench.writes.filter((write) => write.type === "SegmentText").slice(-4);
+    const placed = texts.map(({ start, end, words, redacted }) => [
+      ...[start / SECOND, end / SECOND],
+      ...[words.map(({ text }) => text).join(" "), redacted],
+    ]);
+    expect(placed).toEqual([
+      [4, 4.5, "before", false],
+      [5, 5.9, "after", false],
+      [6.5, 7, "begun", false],
+      [7, 8, "taken along", true],
+    ]);
+  });
+
   it("late audio: what stands at the end of its place has a start of its own", () => {
     const bench = told();
     bench.chunk(1, 20);
