@@ -14,8 +14,11 @@ const SAMPLES_PER_MS = 16;
 const WAVE_HEADER = 44;
 /** Words this near to the end of a span may be heard beyond it in another reading. */
 const MARGIN_MS = 100;
-/** Where silence cuts into speech, another word may be heard. */
-const WORDS_AT_AN_END = 1;
+/**
+ * Where silence cuts into speech, other words may be heard: the one that is cut, and the one beside
+ * it, as a recogniser tells words by their neighbours.
+ */
+const WORDS_AT_AN_END = 2;
 
 type Of<D extends Feat["deed"]> = Extract<Feat, { deed: D }>;
 

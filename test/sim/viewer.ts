@@ -58,6 +58,9 @@ export class Viewer {
     const { kernel, hosts } = this.#world;
     const up = hosts.filter(({ isUp }) => isUp);
     if (up.length === 0) return;
+    // The front asks the record for his rights first.
+    if (this.#world.erased.has(this.sessionId)) this.isEnded = true;
+    if (this.isEnded) return;
     const host = kernel.random.pick(up);
     this.#host = host;
     this.#takenOut.know(this.#world.redactions.of(this.sessionId, TOLD_MS));
