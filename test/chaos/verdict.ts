@@ -107,14 +107,16 @@ export class Examiner {
       client.GET("/sessions/{session_id}/completeness", { params }),
     );
     if (!completeness.complete) return `not complete: ${JSON.stringify(completeness.missing)}`;
-    const [row] = await this.record.ask<{ left: number; redone: boolean }>(
+    const [row] = await this.record.ask<{ left: number; waiting: number; redone: boolean }>(
       `select (select count(*)::int from jobs where session_id = $1 and status <> 'completed') as left,
+              (select count(*)::int from outbox where session_id = $1) as waiting,
               exists (select from events e where e.session_id = $1
                 and e.type = 'JobCompleted' and e.seq > (select max(seq) from events
                   where session_id = $1 and type = 'RedoRequested')) as redone`,
       [sessionId],
     );
     if (row?.left !== 0) return `${row?.left} of its jobs are not completed`;
+    if (row.waiting !== 0) return `${row.waiting} commands wait for it`;
     return isRedone && !row.redone ? "the redo has not ended" : "";
   }
 
