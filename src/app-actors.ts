@@ -94,6 +94,7 @@ export function createActors(ports: ActorPorts): Actors {
     publisher,
     onFailed: (id) => sweeper.failed(id),
     onFenced: (partition) => owner.dispute(partition),
+    hasRight: () => owner.hasRight(),
   });
   const deliver = (command: Delivered): Promise<unknown> => deliverTo(host, log, command);
   const inbox = new PartitionInbox({
@@ -148,11 +149,12 @@ function createOwner(
 interface HostParts extends Pick<Actors, "tails" | "publisher"> {
   onFailed(sessionId: string): void;
   onFenced(partition: number): Promise<boolean>;
+  hasRight(): boolean;
 }
 
 function createHost(
   ports: ActorPorts,
-  { tails, publisher, onFailed, onFenced }: HostParts,
+  { tails, publisher, onFailed, onFenced, hasRight }: HostParts,
 ): SessionHost {
   const { journal, backlog, source, transcribers, finals, signs, runtime, log } = ports;
   const createCompanion = ({ id, epoch, tell }: CompanionContext<SessionCommand>) =>
@@ -181,6 +183,7 @@ function createHost(
       batchSize: 64,
       snapshotEvery: 200,
       appendAttempts: 8,
+      hasRight,
       outstanding: (id) => outstanding(backlog, id),
       ...(signs && {
         informed: (id: string, command: SessionCommand) => informed(signs, id, command),

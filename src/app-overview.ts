@@ -1,13 +1,13 @@
 import type { OverviewPorts } from "./api/admin-overview.ts";
 import type { AppContext } from "./app-shared.ts";
-import { KvNodeRegister } from "./bus/node-register.ts";
+import { PostgresNodeRegister } from "./store/lease-table.ts";
 import { PostgresOverview } from "./store/overview.ts";
 
 /** What administrators see of the whole service at once. */
 export function createOverviewPorts({ config, clock, shared }: AppContext): OverviewPorts {
   return {
     overview: new PostgresOverview(shared.pool),
-    register: new KvNodeRegister(shared.bus),
+    register: new PostgresNodeRegister(shared.pool),
     workers: () => shared.placement.status(),
     leaseMs: config.leaseMs,
     warnings: shared.unsafe,

@@ -4,13 +4,14 @@ import { startPresence } from "./app-devices.ts";
 import { startJobs } from "./app-jobs.ts";
 import type { AppContext } from "./app-shared.ts";
 import { startWebhooks } from "./app-webhooks.ts";
-import { KvLeaseTable } from "./bus/kv-lease-table.ts";
 import { FinalTimes } from "./inference/final-times.ts";
 import { PlacedTranscribers } from "./inference/placed-transcribers.ts";
 import { WorkerClient } from "./inference/worker-client.ts";
 import type { WebhookSender } from "./jobs/webhook-sender.ts";
 import { BlobSweep } from "./store/blob-sweep.ts";
 import { PostgresDeviceSigns } from "./store/device-signs.ts";
+import { PostgresLeaseTable } from "./store/lease-table.ts";
+import { createPool } from "./store/pool.ts";
 import { ReadingPositions } from "./store/reading-positions.ts";
 import { SessionAudio } from "./store/session-audio.ts";
 import { SessionBacklog } from "./store/session-backlog.ts";
@@ -36,9 +37,9 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   const finals = new FinalTimes();
   const positions = new ReadingPositions(shared.pool, log, runtime);
   stack.push("reading positions", () => positions.stop());
-  const table = new KvLeaseTable(shared.bus, runtime, config.natsReplicas);
+  const name = hostName(config.nodeName);
   const actors = createActors({
-    host: hostName(config.nodeName),
+    host: name,
     journal: new SessionJournal(shared.pool, () => {
       fenced += 1;
     }),
@@ -47,7 +48,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     transcribers: new PlacedTranscribers(shared.placement, client, config.workerKey),
     queue: shared.commandQueue,
     line: shared.line,
-    table,
+    table: await openLeases(context, name),
     fanout: shared.fanout,
     lookUp: (sessionId, events) => shared.liveLog.render(sessionId, events),
     deviceOf: (id) => presence.of(id),
@@ -63,7 +64,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
   const { host, inbox, sweeper, publisher, tails } = actors;
   const presence = startPresence(context, () => host.owned);
   for (const owner of [host, client, inbox, tails, publisher]) queues.add(owner);
-  await startActors(context, actors, table);
+  await startActors(context, actors);
   startJobs(context, client);
   return {
     host,
@@ -77,16 +78,29 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
 async function startActors(
   { stack }: AppContext,
   { host, inbox, sweeper, owner }: Actors,
-  table: KvLeaseTable,
 ): Promise<void> {
   host.start();
   stack.push("command inbox", () => inbox.stop());
   sweeper.start();
   stack.push("sweeper", () => sweeper.stop());
-  stack.push("lease table", () => table.stop());
   await owner.start();
   stack.push("actor host", () => host.drain());
   stack.push("partitions", () => owner.stop(), HAND_OVER_MS);
+}
+
+/** Over a connection of its own: its end tells the others that this host is gone. */
+async function openLeases(
+  { config, stack }: AppContext,
+  name: string,
+): Promise<PostgresLeaseTable> {
+  const timeout = Math.round(config.leaseMs * 0.4);
+  const pool = await createPool(config.databaseUrl, {
+    maximumPoolSize: 1,
+    statementTimeout: timeout,
+    silenceTimeout: timeout + 100,
+  });
+  stack.push("lease connection", () => pool.end());
+  return new PostgresLeaseTable(pool, name);
 }
 
 function startBlobSweep({ log, runtime, shared, stack }: AppContext): void {

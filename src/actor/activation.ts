@@ -11,6 +11,8 @@ import { RecordClock } from "./record-clock.ts";
 
 /** Wait before the record is asked again, milliseconds. */
 const PUT_OFF = 1_000;
+/** Between two looks whether the host's lease is renewed, milliseconds. */
+const RIGHT_PAUSE = 50;
 const NOTHING = { events: [], writes: [], commandIds: [], outcomes: [], deadline: undefined };
 
 /**
@@ -178,6 +180,10 @@ export class Activation<S, E, W, C> {
     // One microtask later, so that what was queued together is decided together.
     await Promise.resolve();
     while (this.#phase === "active") {
+      if (this.#parts.hasRight?.() === false) {
+        await this.#parts.runtime.delay(RIGHT_PAUSE);
+        continue;
+      }
       const batch = this.#mailbox.take(this.#parts.batchSize);
       if (batch.length === 0) break;
       try {
@@ -384,6 +390,11 @@ export interface ActivationParts<S, E, W, C> {
   /** The command of a deadline, with what only the record knows; asked after `outstanding`. */
   informed?(id: string, command: C): Promise<C>;
   onFailed(id: string, error: AppError): void;
+  /**
+   * False past the host's lease: no turn begins then. What waits goes on when the lease is renewed
+   * and nobody has taken over.
+   */
+  hasRight?(): boolean;
   /** A lane of the mailbox was full. */
   onRefused(lane: "control" | "requests"): void;
 }

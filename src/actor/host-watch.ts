@@ -1,10 +1,9 @@
 import type { Clock } from "../base/clock.ts";
-import type { LeaseTable, LeaseView } from "./lease.ts";
+import type { LeaseView } from "./lease.ts";
 
 export interface HostWatchParts {
   /** This host: always alive to itself. */
   host: string;
-  table: Pick<LeaseTable, "isConnected">;
   clock: Clock;
   leaseTime: number;
 }
@@ -23,11 +22,11 @@ interface Seen {
  * Tells which hosts are alive, by this host's own monotonic clock.
  *
  * A host is gone when its counter has stood still for the lease time; a host
- * that has lost its connection to the lease store, as a killed one does at once,
- * when it has stood still for half of it and two looks found no connection. Time
- * in which this host could not look is nobody's silence: a slow moment of its
- * own, or of the lease store, takes no partition away from others, and after one
- * as long as a lease all begin anew.
+ * whose connection to the record has ended, as that of a killed one does at
+ * once, when two looks in a row found it so and it has stood still for a third
+ * of that time. Time in which this host could not look is nobody's silence: a
+ * slow moment of its own, or of the record, takes no partition away from
+ * others, and after one as long as a lease all begin anew.
  */
 export class HostWatch {
   readonly #parts: HostWatchParts;
@@ -40,46 +39,46 @@ export class HostWatch {
     this.#parts = parts;
   }
 
-  /** The lease store did not answer. */
+  /** The record did not answer. */
   blind(): void {
     this.#isBlind = true;
   }
 
-  async alive(view: LeaseView): Promise<Set<string>> {
+  alive(view: LeaseView): Set<string> {
     const { host, clock, leaseTime } = this.#parts;
     const now = clock.monotonic();
     const sinceLook = now - this.#lookedAt;
     const watched = this.#isBlind ? 0 : sinceLook;
     this.#lookedAt = now;
     this.#isBlind = false;
-    for (const [name, { counter }] of view.hosts) {
-      this.#note(name, counter, sinceLook >= leaseTime ? undefined : watched);
-    }
     for (const name of this.#seen.keys()) if (!view.hosts.has(name)) this.#seen.delete(name);
     const alive = new Set([host]);
-    const checks = [...this.#seen].map(async ([name, seen]) => {
-      seen.gone ||= name !== host && (await this.#isGone(name, seen));
+    for (const [name, { counter, isConnected }] of view.hosts) {
+      const seen = this.#note(name, counter, sinceLook >= leaseTime ? undefined : watched);
+      if (name === host) continue;
+      seen.absent = isConnected ? 0 : seen.absent + 1;
+      seen.gone ||= this.#isGone(seen);
       if (!seen.gone) alive.add(name);
-    });
-    await Promise.all(checks);
+    }
     return alive;
   }
 
   /** @param watched milliseconds in which it was watched; undefined when that has to begin anew */
-  #note(name: string, counter: number, watched: number | undefined): void {
-    const seen = this.#seen.get(name);
-    const stands = seen?.counter === counter;
-    if (stands && seen.gone) return;
-    if (stands && watched !== undefined) seen.silence += watched;
-    else this.#seen.set(name, { counter, silence: 0, absent: 0, gone: false });
+  #note(name: string, counter: number, watched: number | undefined): Seen {
+    const known = this.#seen.get(name);
+    const stands = known?.counter === counter;
+    if (stands && known.gone) return known;
+    if (stands && watched !== undefined) {
+      known.silence += watched;
+      return known;
+    }
+    const seen = { counter, silence: 0, absent: 0, gone: false };
+    this.#seen.set(name, seen);
+    return seen;
   }
 
-  async #isGone(name: string, seen: Seen): Promise<boolean> {
-    const { leaseTime, table } = this.#parts;
-    const { silence } = seen;
-    if (silence >= leaseTime) return true;
-    if (silence < leaseTime / 4) return false;
-    seen.absent = (await table.isConnected(name)) ? 0 : seen.absent + 1;
-    return seen.absent >= 2 && silence >= leaseTime / 2;
+  #isGone({ silence, absent }: Seen): boolean {
+    const { leaseTime } = this.#parts;
+    return silence >= leaseTime || (absent >= 2 && silence >= leaseTime / 3);
   }
 }

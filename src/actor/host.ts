@@ -84,6 +84,9 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     if (!this.#owned.has(partitionOf(id)) || this.#disputed.has(id)) {
       throw new AppError("lease_lost", "This session lives on another host.");
     }
+    if (this.#parts.activation.hasRight?.() === false) {
+      throw new AppError("unavailable", "This host has not renewed its lease.", { retryAfter: 1 });
+    }
     let entry = this.#activations.get(id);
     if (entry === undefined) {
       if (this.#activations.size >= this.#parts.maxActivations) {

@@ -1,5 +1,5 @@
 /**
- * Port: who is alive and who holds which partition.
+ * Port: who is alive and who holds which partition, for one host.
  *
  * A host's lease is one record with a counter that it raises; a partition's
  * record names its holder. A taker must itself have seen no new counter for the
@@ -7,21 +7,16 @@
  * journal's epoch keeps them harmless.
  */
 export interface LeaseTable {
-  /** Everything known now. Throws `unavailable` when the store cannot be reached. */
-  read(): Promise<LeaseView>;
-  /** Writes this host's lease. False when another process has taken the name over. */
-  beat(host: string, lease: HostLease): Promise<boolean>;
-  /**
-   * False when the host certainly has no connection to the store at this moment; true when it
-   * has, or when nobody can tell. Answers within a fraction of a second, never throws.
-   */
-  isConnected(host: string): Promise<boolean>;
-  /** Takes a partition if its record still has `revision` (0: none). False when somebody was faster. */
-  take(partition: number, host: string, revision: number): Promise<boolean>;
-  /** Frees a partition if this host still holds it. */
-  free(partition: number, host: string): Promise<void>;
-  /** This host is going away. */
-  leave(host: string): Promise<void>;
+  /** Writes this host's lease and tells how everything stands. Throws `unavailable`. */
+  look(lease: HostLease): Promise<LeaseView>;
+  /** Takes partitions whose record still has its revision; returns those. */
+  take(wanted: readonly PartitionRevision[]): Promise<number[]>;
+  /** Whether this host's name stands at the partition now. */
+  holds(partition: number): Promise<boolean>;
+  /** Frees those of the partitions that this host holds. */
+  free(partitions: readonly number[]): Promise<void>;
+  /** Forgets hosts: this one as it goes, or others that hold nothing any more. */
+  forget(hosts: readonly string[]): Promise<void>;
 }
 
 export interface HostLease {
@@ -30,8 +25,15 @@ export interface HostLease {
   leaving: boolean;
 }
 
+export interface PartitionRevision {
+  partition: number;
+  /** Another one after each change of the holder. */
+  revision: number;
+}
+
 export interface LeaseView {
-  hosts: Map<string, HostLease>;
+  /** `isConnected` is false when the host certainly has no connection to the record any more. */
+  hosts: Map<string, HostLease & { isConnected: boolean }>;
   /** Partition → holder (empty when freed) and revision. */
   partitions: Map<number, { holder: string; revision: number }>;
 }

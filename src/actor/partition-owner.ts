@@ -3,35 +3,28 @@ import type { Log } from "../base/log.ts";
 import { PARTITIONS } from "../base/partition.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
 import { HostWatch } from "./host-watch.ts";
-import type { LeaseTable, LeaseView } from "./lease.ts";
+import type { LeaseTable, LeaseView, PartitionRevision } from "./lease.ts";
 
 /** Looks per lease time; each raises the own counter as well. */
 const LOOKS_PER_LEASE = 6;
 /** Partitions put away at the same time when the host leaves. */
 const LEAVING_TOGETHER = 8;
 
-/** Within it a lease store that never answered is one that is about to. */
-const START_MS = 15_000;
-
 /**
  * Keeps this host's lease and its fair share of the partitions.
  *
  * Each look raises the own counter, reads everybody's, takes partitions of
- * hosts that are gone, and gives surplus back. While the lease store is away
- * nothing changes, as it may be away for all: the journal's epoch guards each
- * write. When that shows that others have not been blind, everything is given
- * up until a look finds it here again.
+ * hosts that are gone, and gives surplus back. While the record is away nothing
+ * changes, as it may be away for all; but past its lease a host begins nothing
+ * (`hasRight`), and goes on when a look finds that nobody took over.
  */
 export class PartitionOwner {
-  readonly #startedAt: number;
-  /** The lease store has answered once. */
-  #hasSeen = false;
   readonly #parts: PartitionOwnerParts;
   readonly #watch: HostWatch;
   readonly #owned = new Set<number>();
   /** Given back or lost, and their actors not yet put away. */
   readonly #puttingAway = new Map<number, Promise<void>>();
-  /** Partitions about which the lease store is being asked. */
+  /** Partitions about which the record is being asked. */
   readonly #asking = new Map<number, Promise<boolean>>();
   /** When the last look that succeeded began, monotonic milliseconds. */
   #seenAt: number;
@@ -43,17 +36,21 @@ export class PartitionOwner {
 
   constructor(parts: PartitionOwnerParts) {
     this.#parts = parts;
-    const { host, table, runtime, leaseTime } = parts;
-    this.#startedAt = runtime.monotonic();
-    this.#seenAt = this.#startedAt;
-    this.#watch = new HostWatch({ host, table, clock: runtime, leaseTime });
+    const { host, runtime, leaseTime } = parts;
+    this.#seenAt = Number.NEGATIVE_INFINITY;
+    this.#watch = new HostWatch({ host, clock: runtime, leaseTime });
   }
 
   get owned(): ReadonlySet<number> {
     return this.#owned;
   }
 
-  /** Looks for the first time at once; when the lease store is not there yet, the next ones will. */
+  /** No other host may have taken its sessions yet, by the lease alone. */
+  hasRight(): boolean {
+    return this.#parts.runtime.monotonic() < this.#seenAt + this.#parts.leaseTime;
+  }
+
+  /** Looks for the first time at once; when the record is not there yet, the next ones will. */
   async start(): Promise<void> {
     await this.look();
     this.#schedule();
@@ -63,27 +60,18 @@ export class PartitionOwner {
   async look(): Promise<void> {
     const beganAt = this.#parts.runtime.monotonic();
     try {
-      await this.#look();
-      this.#hasSeen = true;
-      this.#seenAt = beganAt;
+      await this.#look(beganAt);
     } catch (error) {
       this.#watch.blind();
       const cause = error instanceof Error && error.cause ? errorMessage(error.cause) : undefined;
-      const fields = { error: errorMessage(error), cause };
-      if (this.#isStarting()) this.#parts.log.debug(fields, "lease store not there yet");
-      else this.#parts.log.warn(fields, "lease store not reachable");
+      this.#parts.log.warn({ error: errorMessage(error), cause }, "leases not readable");
     }
   }
 
-  /** Servers that start together elect who leads them first: no fault, unless it takes long. */
-  #isStarting(): boolean {
-    return !this.#hasSeen && this.#parts.runtime.monotonic() - this.#startedAt < START_MS;
-  }
-
   /**
-   * Another host has taken over a session of this partition. True when the lease store says, asked
-   * now, that the partition is this host's all the same; else it is given up before this resolves.
-   * Never rejects.
+   * Another host has taken over a session of this partition. True when the record says, asked now,
+   * that the partition is this host's all the same; else it is given up before this resolves. Never
+   * rejects.
    */
   dispute(partition: number): Promise<boolean> {
     const asking = this.#asking.get(partition) ?? this.#ask(partition);
@@ -93,24 +81,12 @@ export class PartitionOwner {
 
   async #ask(partition: number): Promise<boolean> {
     if (!this.#owned.has(partition)) return false;
-    const { runtime, leaseTime, log } = this.#parts;
-    // So long without a look, this host is gone to the others, and with it all that it held.
-    if (runtime.monotonic() - this.#seenAt >= leaseTime / 2) {
-      await this.#loseAll("others have taken over");
-      return false;
-    }
-    const isHeld = await this.#holds(partition).catch(() => false);
+    const { table, log } = this.#parts;
+    const isHeld = await table.holds(partition).catch(() => false);
     if (isHeld && this.#owned.has(partition)) return true;
     log.warn({ partition }, "partition lost to a host that writes for it");
     await this.#lose(partition);
     return false;
-  }
-
-  /** What is read may lag behind; a write at the revision that was read does not. */
-  async #holds(partition: number): Promise<boolean> {
-    const { table, host } = this.#parts;
-    const record = (await table.read()).partitions.get(partition);
-    return record?.holder === host && (await table.take(partition, host, record.revision));
   }
 
   #schedule(): void {
@@ -140,22 +116,20 @@ export class PartitionOwner {
     this.#timer?.cancel();
     await this.#looking;
     const { table, host } = this.#parts;
-    await table.leave(host).catch(() => {});
+    await table.forget([host]).catch(() => {});
   }
 
-  async #look(): Promise<void> {
+  async #look(beganAt: number): Promise<void> {
     const { table, host } = this.#parts;
     this.#counter += 1;
-    const lease = { counter: this.#counter, leaving: this.#leaving };
-    if (!(await table.beat(host, lease))) return this.#loseAll("lease taken over");
-    const view = await table.read();
-    const alive = await this.#watch.alive(view);
+    const view = await table.look({ counter: this.#counter, leaving: this.#leaving });
+    this.#seenAt = beganAt;
+    const alive = this.#watch.alive(view);
     const taken = [...this.#owned].filter((each) => view.partitions.get(each)?.holder !== host);
     if (taken.length > 0) this.#parts.log.warn({ partitions: taken.length }, "partitions lost");
     for (const partition of taken) void this.#lose(partition);
     if (this.#leaving) return;
-    const staying = [...alive].filter((each) => !view.hosts.get(each)?.leaving);
-    const share = Math.ceil(PARTITIONS / Math.max(1, staying.length));
+    const share = this.#shareOf(view, alive);
     await this.#takeUpTo(share, view, alive);
     // Not awaited: while actors are put away the lease has to be kept up.
     for (const partition of [...this.#owned].slice(share)) void this.#giveBack(partition);
@@ -163,9 +137,20 @@ export class PartitionOwner {
     await this.#forgetGone(view, alive);
   }
 
+  /** As many as each of the others, or one more: that those have who hold most already. */
+  #shareOf({ hosts, partitions }: LeaseView, alive: ReadonlySet<string>): number {
+    const { host } = this.#parts;
+    const held = new Map<string, number>();
+    for (const { holder } of partitions.values()) held.set(holder, (held.get(holder) ?? 0) + 1);
+    const staying = [...alive].filter((each) => each === host || !hosts.get(each)?.leaving);
+    staying.sort((a, b) => (held.get(b) ?? 0) - (held.get(a) ?? 0) || (a < b ? -1 : 1));
+    const each = Math.floor(PARTITIONS / staying.length);
+    return each + (staying.indexOf(host) < PARTITIONS % staying.length ? 1 : 0);
+  }
+
   /**
-   * Frees what stands under this host's name and is not its own: the answer to a take got lost, or
-   * a look that lagged behind it made it seem lost. Nobody else could take it.
+   * Frees what stands under this host's name and is not its own: the answer to a take got lost.
+   * Nobody else could take it.
    */
   async #freeUnknown({ partitions }: LeaseView): Promise<void> {
     const { table, host } = this.#parts;
@@ -173,47 +158,45 @@ export class PartitionOwner {
       ([partition, { holder }]) =>
         holder === host && !this.#owned.has(partition) && !this.#puttingAway.has(partition),
     );
-    await Promise.all(unknown.map(([partition]) => table.free(partition, host)));
+    if (unknown.length > 0) await table.free(unknown.map(([partition]) => partition));
   }
 
   /** A host that is gone and holds nothing any more is not looked at for ever. */
   async #forgetGone(view: LeaseView, alive: ReadonlySet<string>): Promise<void> {
     const holders = new Set([...view.partitions.values()].map(({ holder }) => holder));
     const gone = [...view.hosts.keys()].filter((each) => !alive.has(each) && !holders.has(each));
-    await Promise.all(gone.map((each) => this.#parts.table.leave(each)));
+    if (gone.length > 0) await this.#parts.table.forget(gone);
   }
 
   async #takeUpTo(share: number, view: LeaseView, alive: ReadonlySet<string>): Promise<void> {
-    const { table, host } = this.#parts;
+    const { table, host, log } = this.#parts;
     // Each host begins elsewhere, so that two that start at once rarely race.
     const first = host.split("").reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % PARTITIONS, 7);
-    const wanted: Promise<void>[] = [];
+    const wanted: PartitionRevision[] = [];
     for (let n = 0; n < PARTITIONS && this.#owned.size + wanted.length < share; n += 1) {
       const partition = (first + n) % PARTITIONS;
       const record = view.partitions.get(partition);
-      const mine = record?.holder === host;
-      if (this.#owned.has(partition) || this.#puttingAway.has(partition)) continue;
-      if (!mine && alive.has(record?.holder ?? "")) continue;
-      const taking = table.take(partition, host, record?.revision ?? 0);
-      wanted.push(taking.then((taken) => this.#took(partition, taken)));
+      if (record === undefined || this.#owned.has(partition)) continue;
+      if (this.#puttingAway.has(partition)) continue;
+      if (record.holder !== host && alive.has(record.holder)) continue;
+      wanted.push({ partition, revision: record.revision });
     }
-    const before = this.#owned.size;
-    await Promise.all(wanted);
-    const taken = this.#owned.size - before;
-    if (taken > 0) this.#parts.log.info({ taken, owned: this.#owned.size }, "partitions taken");
-  }
-
-  #took(partition: number, taken: boolean): void {
-    if (!taken || this.#stopped) return;
-    this.#owned.add(partition);
-    this.#parts.onTaken(partition);
+    if (wanted.length === 0) return;
+    const taken = await table.take(wanted);
+    if (this.#stopped) return;
+    for (const partition of taken) {
+      this.#owned.add(partition);
+      this.#parts.onTaken(partition);
+    }
+    if (taken.length > 0)
+      log.info({ taken: taken.length, owned: this.#owned.size }, "partitions taken");
   }
 
   #giveBack(partition: number): Promise<void> {
-    const { table, host, onReleased } = this.#parts;
+    const { table, onReleased } = this.#parts;
     return this.#putAway(partition, async () => {
       await onReleased(partition);
-      await table.free(partition, host);
+      await table.free([partition]);
     });
   }
 
@@ -232,11 +215,6 @@ export class PartitionOwner {
     this.#puttingAway.set(partition, working);
     await working;
   }
-
-  async #loseAll(why: string): Promise<void> {
-    this.#parts.log.warn({ why, partitions: this.#owned.size }, "lease lost");
-    await Promise.all([...this.#owned].map((partition) => this.#lose(partition)));
-  }
 }
 
 export interface PartitionOwnerParts {
@@ -245,8 +223,8 @@ export interface PartitionOwnerParts {
   runtime: Runtime;
   log: Log;
   /**
-   * Milliseconds without a new counter after which a host counts as gone; half
-   * of it when its connection to the lease store is gone as well.
+   * Milliseconds without a new counter after which a host counts as gone; a third of it when its
+   * connection to the record is gone as well.
    */
   leaseTime: number;
   onTaken(partition: number): void;

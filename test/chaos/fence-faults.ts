@@ -1,9 +1,9 @@
 /**
  * How the owner of sessions is put out of action. stop: SIGSTOP until the other has everything.
- * The rest last `cutMs`, over connections of its own: without NATS (reset and refused, or all
- * silent), without PostgreSQL (silent; what was sent arrives afterwards), without both.
+ * The rest last `cutMs`: without PostgreSQL, reset and refused, or silent (what was sent arrives
+ * afterwards).
  */
-export const FENCE_FAULTS = ["stop", "nats", "nats-silent", "postgres", "both"] as const;
+export const FENCE_FAULTS = ["stop", "postgres", "postgres-silent"] as const;
 
 export type FenceFault = (typeof FENCE_FAULTS)[number];
 

@@ -7,18 +7,15 @@ import type { FenceCut } from "./fence-faults.ts";
 import type { FenceLedger } from "./fence-ledger.ts";
 import type { OwnerNews, OwnerSettings } from "./fence-owner.ts";
 
-const FAULTS: Record<FenceCut, { nats?: Fault["kind"]; postgres?: "stall" }> = {
-  nats: { nats: "refuse" },
-  "nats-silent": { nats: "stall" },
-  postgres: { postgres: "stall" },
-  both: { nats: "refuse", postgres: "stall" },
+const FAULTS: Record<FenceCut, Fault["kind"]> = {
+  postgres: "refuse",
+  "postgres-silent": "stall",
 };
 
-/** A process that owns sessions, and what stands between it and its servers. */
+/** A process that owns sessions, and what stands between it and PostgreSQL. */
 export class FenceHost {
   readonly name: string;
   readonly problems: string[] = [];
-  readonly #nats: FaultProxy;
   readonly #postgres: FaultProxy;
   readonly #child: ChildProcess;
   owned: string[] = [];
@@ -26,18 +23,11 @@ export class FenceHost {
   stored = 0;
   turnedAway = 0;
 
-  private constructor(
-    settings: OwnerSettings,
-    ledger: FenceLedger,
-    nats: FaultProxy,
-    postgres: FaultProxy,
-  ) {
+  private constructor(settings: OwnerSettings, ledger: FenceLedger, postgres: FaultProxy) {
     this.name = settings.name;
-    this.#nats = nats;
     this.#postgres = postgres;
     const own: OwnerSettings = {
       ...settings,
-      natsUrl: throughProxy(settings.natsUrl, nats),
       databaseUrl: throughProxy(settings.databaseUrl, postgres),
     };
     this.#child = fork(join(import.meta.dirname, "fence-owner.ts"), {
@@ -51,25 +41,18 @@ export class FenceHost {
   }
 
   static async start(settings: OwnerSettings, ledger: FenceLedger): Promise<FenceHost> {
-    const nats = await FaultProxy.start(`${settings.name}-nats`, portOf(settings.natsUrl));
     const postgres = await FaultProxy.start(`${settings.name}-pg`, portOf(settings.databaseUrl));
-    return new FenceHost(settings, ledger, nats, postgres);
+    return new FenceHost(settings, ledger, postgres);
   }
 
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
     this.#child.kill(signal);
   }
 
-  /** Resolves when it is over, with whether every part of it bit. */
+  /** Resolves when it is over, with whether it bit. */
   async cut(fault: FenceCut, ms: number): Promise<boolean> {
-    const { nats, postgres } = FAULTS[fault];
-    const parts: [FaultProxy, Fault["kind"]][] = [];
-    if (nats !== undefined) parts.push([this.#nats, nats]);
-    if (postgres !== undefined) parts.push([this.#postgres, postgres]);
-    const bites = parts.map(async ([proxy, kind]) =>
-      hasBitten(kind, await proxy.inflict({ kind, ms })),
-    );
-    return (await Promise.all(bites)).every((each) => each);
+    const kind = FAULTS[fault];
+    return hasBitten(kind, await this.#postgres.inflict({ kind, ms }));
   }
 
   async stop(): Promise<void> {
@@ -79,6 +62,6 @@ export class FenceHost {
       this.#child.kill("SIGKILL");
       await exited;
     }
-    await Promise.all([this.#nats.stop(), this.#postgres.stop()]);
+    await this.#postgres.stop();
   }
 }

@@ -5,13 +5,12 @@ import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { partitionOf } from "../../src/base/partition.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { connectBus } from "../../src/bus/connect.ts";
-import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
 import { sessionBehaviour } from "../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../src/session/command.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SessionState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
+import { PostgresLeaseTable } from "../../src/store/lease-table.ts";
 import { createPool } from "../../src/store/pool.ts";
 import { SessionJournal } from "../../src/store/session-journal.ts";
 
@@ -20,8 +19,6 @@ import { SessionJournal } from "../../src/store/session-journal.ts";
 export interface OwnerSettings {
   name: string;
   databaseUrl: string;
-  natsUrl: string;
-  natsToken: string;
   leaseMs: number;
   sessions: string[];
 }
@@ -43,11 +40,9 @@ const tell = (news: OwnerNews): void => {
 };
 
 const pool = await createPool(settings.databaseUrl, { maximumPoolSize: 10 });
-const bus = await connectBus({
-  url: settings.natsUrl,
-  token: settings.natsToken,
-  name: settings.name,
-  log: silentLog,
+const leases = await createPool(settings.databaseUrl, {
+  maximumPoolSize: 1,
+  statementTimeout: settings.leaseMs * 0.4,
 });
 let fenced = 0;
 let stored = 0;
@@ -66,6 +61,7 @@ const host = new ActorHost<SessionState, SessionEvent, SessionWrite, SessionComm
     batchSize: 4,
     snapshotEvery: 500,
     appendAttempts: 3,
+    hasRight: () => owner.hasRight(),
   },
   maxActivations: 1_000,
   passivateAfter: 600_000,
@@ -75,7 +71,7 @@ const host = new ActorHost<SessionState, SessionEvent, SessionWrite, SessionComm
 host.start();
 const owner: PartitionOwner = new PartitionOwner({
   host: settings.name,
-  table: new KvLeaseTable(bus, systemRuntime),
+  table: new PostgresLeaseTable(leases, settings.name),
   runtime: systemRuntime,
   log: silentLog,
   leaseTime: settings.leaseMs,

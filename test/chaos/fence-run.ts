@@ -1,15 +1,14 @@
-// `npm run chaos:fence -- [--rounds n] [--cuts nats,both] [--seconds n]`: owners put out of action.
+// `npm run chaos:fence -- [--rounds n] [--cuts postgres] [--seconds n]`: owners put out of action.
 import { parseArgs } from "node:util";
 import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
 import { migrate } from "../../src/store/migrate.ts";
-import { startNats } from "../support/nats.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { runFence } from "./fence.ts";
 import { FENCE_FAULTS, type FenceCut } from "./fence-faults.ts";
 
 const HELP = `npm run chaos:fence -- [options]
   --rounds n     owners stopped with SIGSTOP past their lease (100)
-  --cuts names   what an owner alone loses, one after another (nats,nats-silent,postgres,both)
+  --cuts names   what an owner alone loses, one after another (postgres,postgres-silent)
   --seconds n    how long each of these lasts (65)`;
 
 const { values } = parseArgs({
@@ -18,7 +17,7 @@ const { values } = parseArgs({
     /** Owners stopped with SIGSTOP. */
     rounds: { type: "string", default: "100" },
     /** What is cut off from an owner alone, one after another; an empty list for nothing. */
-    cuts: { type: "string", default: "nats,nats-silent,postgres,both" },
+    cuts: { type: "string", default: "postgres,postgres-silent" },
     /** How long each of these lasts. */
     seconds: { type: "string", default: "65" },
   },
@@ -35,11 +34,10 @@ if (!Number.isInteger(rounds) || rounds < 0 || !(seconds > 0) || !areCuts(cuts))
   console.error(HELP);
   process.exit(2);
 }
-const [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
+const postgres = await startPostgres();
 try {
   const database = await postgres.createEmptyDatabase();
   await migrate(database.ownerUrl, { serviceRole: SERVICE_ROLE });
-  const { url: natsUrl, token: natsToken } = nats;
   const { serviceUrl: databaseUrl, ownerUrl } = database;
   const { problems, ...figures } = await runFence({
     rounds,
@@ -47,8 +45,6 @@ try {
     cutMs: seconds * 1_000,
     databaseUrl,
     ownerUrl,
-    natsUrl,
-    natsToken,
     say: (line) => console.log(line),
   });
   console.log(JSON.stringify(figures));
@@ -56,6 +52,6 @@ try {
   console.log(problems.length === 0 ? "no stale write landed" : "not as it should be");
   process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
-  await Promise.all([postgres.stop(), nats.stop()]);
+  await postgres.stop();
 }
 process.exit();

@@ -16,8 +16,6 @@ export interface FenceOptions {
   databaseUrl: string;
   /** To make sessions with. */
   ownerUrl: string;
-  natsUrl: string;
-  natsToken: string;
   leaseMs?: number;
   say?: (line: string) => void;
 }
@@ -42,7 +40,7 @@ const CUT_MS = 65_000;
 const CHANGES_PER_FAULT = 2;
 
 /**
- * Two real processes own the same sessions' partitions by leases over NATS and never stop
+ * Two real processes own the same sessions' partitions by leases and never stop
  * writing. Again and again one is put out of action past its lease, the other takes over, and the
  * first goes on with writes under way.
  */
@@ -59,8 +57,8 @@ export async function runFence(options: FenceOptions): Promise<FenceResult> {
 async function disturb(client: pg.Client, options: FenceOptions): Promise<FenceResult> {
   const sessions = await makeSessions(client);
   const ledger = new FenceLedger(client);
-  const { databaseUrl, natsUrl, natsToken, leaseMs = 1_000, rounds, cuts = [] } = options;
-  const shared = { databaseUrl, natsUrl, natsToken, leaseMs, sessions };
+  const { databaseUrl, leaseMs = 1_000, rounds, cuts = [] } = options;
+  const shared = { databaseUrl, leaseMs, sessions };
   const first = await FenceHost.start({ ...shared, name: "fence-a" }, ledger);
   const second = await FenceHost.start({ ...shared, name: "fence-b" }, ledger);
   try {

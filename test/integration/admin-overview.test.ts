@@ -4,15 +4,10 @@ import type { WorkerRecord } from "../../src/api/overview-source.ts";
 import type { Route } from "../../src/api/route.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
-import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
-import { systemRuntime } from "../../src/base/runtime.ts";
-import { connectBus } from "../../src/bus/connect.ts";
-import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
-import { KvNodeRegister } from "../../src/bus/node-register.ts";
+import { PostgresLeaseTable, PostgresNodeRegister } from "../../src/store/lease-table.ts";
 import { PostgresOverview } from "../../src/store/overview.ts";
 import { makeWav } from "../support/make-wav.ts";
-import { startNats, type TestNats } from "../support/nats.ts";
 import { callRoute, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
 
@@ -140,36 +135,32 @@ describe("overview", () => {
   });
 });
 
-describe("nodes in the lease bucket", () => {
-  let nats: TestNats;
-  let bus: Awaited<ReturnType<typeof connectBus>>;
+describe("nodes by their leases", () => {
+  let house: SessionHouse;
 
   beforeAll(async () => {
-    nats = await startNats();
-    const { url, token } = nats;
-    bus = await connectBus({ url, token, name: "overview", log: silentLog });
+    house = await SessionHouse.open();
   });
-  afterAll(async () => {
-    await bus?.close();
-    await nats.stop();
-  });
+  afterAll(() => house.close());
 
-  it("nodes: with the partitions that they hold; a bucket that is not there is unavailable", async () => {
-    const register = new KvNodeRegister(bus);
-    await expect(register.nodes()).rejects.toMatchObject({ code: "unavailable" });
-    const table = new KvLeaseTable(bus, systemRuntime);
+  it("nodes: with the partitions that they hold, and when they were last seen", async () => {
+    const register = new PostgresNodeRegister(house.pool);
+    const tables = new Map(
+      ["a", "b", "gone"].map((host) => [host, new PostgresLeaseTable(house.pool, host)]),
+    );
     const before = Date.now();
-    for (const host of ["b", "a"]) await table.beat(host, { counter: 1, leaving: false });
-    for (const partition of [7, 3]) await table.take(partition, "b", 0);
-    await table.take(5, "gone", 0);
+    for (const host of ["b", "a"]) await tables.get(host)?.look({ counter: 1, leaving: false });
+    const wanted = (partitions: number[]) =>
+      partitions.map((partition) => ({ partition, revision: 1 }));
+    await tables.get("b")?.take(wanted([7, 3]));
+    await tables.get("gone")?.take(wanted([5]));
     const nodes = await register.nodes();
     expect(nodes).toEqual([
       { name: "a", lastSeenAt: expect.any(Number), leaving: false, partitions: [] },
       { name: "b", lastSeenAt: expect.any(Number), leaving: false, partitions: [3, 7] },
     ]);
     expect(nodes[0]?.lastSeenAt).toBeGreaterThan(before - 5_000);
-    await table.leave("a");
+    await tables.get("a")?.forget(["a"]);
     expect((await register.nodes()).map(({ name }) => name)).toEqual(["b"]);
-    table.stop();
   });
 });

@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runFence } from "../chaos/fence.ts";
-import { startNats, type TestNats } from "../support/nats.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 
-let nats: TestNats;
 let database: TestDatabase;
 
 beforeAll(async () => {
-  [nats, database] = await Promise.all([startNats(), createTestDatabase()]);
+  database = await createTestDatabase();
 });
 afterAll(async () => {
-  await nats?.stop();
   await database?.drop();
 });
 
@@ -19,8 +16,6 @@ it("fence: owners that were stopped past their lease write nothing any more", as
     rounds: 4,
     databaseUrl: database.serviceUrl,
     ownerUrl: database.ownerUrl,
-    natsUrl: nats.url,
-    natsToken: nats.token,
   });
   expect(result.problems).toEqual([]);
   expect(result.stored).toBeGreaterThan(100);

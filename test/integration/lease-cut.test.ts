@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type Actors, createActors } from "../../src/app-actors.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
@@ -7,15 +7,17 @@ import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { Stack } from "../../src/base/stack.ts";
 import { connectBus } from "../../src/bus/connect.ts";
-import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
 import { LiveFanout } from "../../src/bus/live-fanout.ts";
 import { NatsCommandQueue } from "../../src/bus/nats-command-queue.ts";
 import { NatsLine } from "../../src/bus/nats-line.ts";
+import { PostgresLeaseTable } from "../../src/store/lease-table.ts";
+import { createPool } from "../../src/store/pool.ts";
 import { SessionAudio } from "../../src/store/session-audio.ts";
 import { SessionBacklog } from "../../src/store/session-backlog.ts";
 import { SessionJournal } from "../../src/store/session-journal.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { startNats, type TestNats } from "../support/nats.ts";
+import { portOf, throughProxy } from "../support/proxied-address.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import { until } from "../support/until.ts";
 
@@ -25,25 +27,50 @@ const SESSIONS = 8;
 let house: SessionHouse;
 let nats: TestNats;
 const stack = new Stack(silentLog);
+let hosts = new Stack(silentLog);
 
 beforeAll(async () => {
   [house, nats] = await Promise.all([SessionHouse.open(), startNats()]);
   stack.push("house", () => house.close());
   stack.push("nats", () => nats.stop());
 });
+afterEach(async () => {
+  await hosts.stop(10_000);
+  hosts = new Stack(silentLog);
+});
 afterAll(() => stack.stop(10_000));
 
-/** A host of sessions over its own connection to the bus. */
-async function startHost(name: string, port: number): Promise<Actors> {
-  const url = `nats://127.0.0.1:${port}`;
+/** What lies between a host and its servers. */
+interface Ways {
+  nats: FaultProxy;
+  postgres: FaultProxy;
+}
+
+async function waysOf(name: string): Promise<Ways> {
+  const open = async (server: string, port: number): Promise<FaultProxy> => {
+    const proxy = await FaultProxy.start(`${server} of ${name}`, port);
+    hosts.push(`${server} of ${name}`, () => proxy.stop());
+    return proxy;
+  };
+  return {
+    nats: await open("nats", portOf(nats.url)),
+    postgres: await open("postgres", portOf(house.serviceUrl)),
+  };
+}
+
+/** A host of sessions over connections of its own. */
+async function startHost(name: string, ways: Ways): Promise<Actors> {
+  const url = throughProxy(nats.url, ways.nats);
   const bus = await connectBus({ url, token: nats.token, name, log: silentLog });
+  const database = throughProxy(house.serviceUrl, ways.postgres);
+  const pool = await createPool(database, { maximumPoolSize: 8, statementTimeout: 2_000 });
+  const leases = await createPool(database, { maximumPoolSize: 1, statementTimeout: LEASE * 0.4 });
   const line = new NatsLine(bus);
-  const table = new KvLeaseTable(bus, systemRuntime);
   const actors = createActors({
     host: name,
-    journal: new SessionJournal(house.pool),
-    backlog: new SessionBacklog(house.pool),
-    source: new SessionAudio(house.pool, (id, sha256) => house.blobs.read(id, sha256)),
+    journal: new SessionJournal(pool),
+    backlog: new SessionBacklog(pool),
+    source: new SessionAudio(pool, (id, sha256) => house.blobs.read(id, sha256)),
     transcribers: {
       open() {
         throw new AppError("unavailable", "There are no workers here.");
@@ -51,7 +78,7 @@ async function startHost(name: string, port: number): Promise<Actors> {
     },
     queue: new NatsCommandQueue(bus, 1),
     line,
-    table,
+    table: new PostgresLeaseTable(leases, name),
     fanout: new LiveFanout(line, systemRuntime),
     lookUp: async () => [],
     leaseMs: LEASE,
@@ -62,12 +89,13 @@ async function startHost(name: string, port: number): Promise<Actors> {
   actors.host.start();
   actors.sweeper.start();
   await actors.owner.start();
-  stack.push(`bus of ${name}`, () => bus.close());
-  stack.push(`inbox of ${name}`, () => actors.inbox.stop());
-  stack.push(`sweeper of ${name}`, () => actors.sweeper.stop());
-  stack.push(`leases of ${name}`, () => table.stop());
-  stack.push(`actors of ${name}`, () => actors.host.drain());
-  stack.push(`partitions of ${name}`, () => actors.owner.stop());
+  hosts.push(`bus of ${name}`, () => bus.close());
+  hosts.push(`pool of ${name}`, () => pool.end());
+  hosts.push(`leases of ${name}`, () => leases.end());
+  hosts.push(`inbox of ${name}`, () => actors.inbox.stop());
+  hosts.push(`sweeper of ${name}`, () => actors.sweeper.stop());
+  hosts.push(`actors of ${name}`, () => actors.host.drain());
+  hosts.push(`partitions of ${name}`, () => actors.owner.stop());
   return actors;
 }
 
@@ -82,13 +110,14 @@ async function keepWriting({ host }: Actors, id: string, signal: AbortSignal): P
   }
 }
 
-it("leases: a host that is cut from them alone yields at once, each session changes hands once", async () => {
-  const way = await FaultProxy.start("nats of a", Number(new URL(nats.url).port));
-  stack.push("way", () => way.stop());
-  const a = await startHost("a", way.port);
-  const b = await startHost("b", Number(new URL(nats.url).port));
-  const half = () => [a, b].every(({ owner }) => owner.owned.size === PARTITIONS / 2);
-  await until(half, "both to own half", 20_000);
+const half = (all: readonly Actors[]) => () =>
+  all.every(({ owner }) => owner.owned.size === PARTITIONS / 2);
+
+it("leases: a host cut from NATS alone keeps its sessions, one cut from PostgreSQL hands them over", async () => {
+  const ways = await waysOf("a");
+  const a = await startHost("a", ways);
+  const b = await startHost("b", await waysOf("b"));
+  await until(half([a, b]), "both to own half", 20_000);
   const { device } = await house.ownDevice();
   const ids: string[] = [];
   for (let n = 0; n < SESSIONS || !ids.some((id) => a.owner.owned.has(partitionOf(id))); n += 1) {
@@ -99,21 +128,50 @@ it("leases: a host that is cut from them alone yields at once, each session chan
   const writing = [a, b].flatMap((host) => ids.map((id) => keepWriting(host, id, stop.signal)));
   const look = async (): Promise<{ epoch: number; seq: number }[]> =>
     house.sql("select epoch::int, seq::int from sessions where id = any($1) order by id", [ids]);
-  await until(async () => (await look()).every(({ seq }) => seq > 4), "all to be written to");
+  const allGoOn = async (why: string): Promise<void> => {
+    const from = await look();
+    const areOn = async () =>
+      (await look()).every(({ seq }, index) => seq > (from[index]?.seq ?? 0) + 20);
+    await until(areOn, why, 20_000);
+  };
+  await allGoOn("all to be written to");
   const before = await look();
-  const cut = way.inflict({ kind: "refuse", ms: 60_000 });
+  const epochs = async () => (await look()).map(({ epoch }) => epoch);
+
+  const withoutNats = ways.nats.inflict({ kind: "refuse", ms: 60_000 });
+  await systemRuntime.delay(3 * LEASE);
+  await allGoOn("all to be written to, without NATS");
+  expect(await epochs()).toEqual(before.map(({ epoch }) => epoch));
+  ways.nats.heal();
+  await withoutNats;
+
+  const withoutRecord = ways.postgres.inflict({ kind: "refuse", ms: 60_000 });
   await until(() => b.owner.owned.size === PARTITIONS, "the other to take all", 20_000);
-  await until(() => a.owner.owned.size === 0, "the one that is cut to yield", 20_000);
-  const taken = await look();
-  const goneOn = async () =>
-    (await look()).every(({ seq }, index) => seq > (taken[index]?.seq ?? 0) + 20);
-  await until(goneOn, "all to be written to again", 20_000);
-  for (const [index, { epoch }] of (await look()).entries()) {
+  await until(() => !a.owner.hasRight(), "the right of the one that is cut to end", LEASE);
+  await allGoOn("all to be written to by the other");
+  for (const [index, epoch] of (await epochs()).entries()) {
     expect(epoch - (before[index]?.epoch ?? 0)).toBeLessThanOrEqual(1);
   }
+  ways.postgres.heal();
+  await withoutRecord;
+  await until(half([a, b]), "both to own half again", 20_000);
   stop.abort();
   await Promise.all(writing);
-  way.heal();
-  await cut;
-  await until(half, "both to own half again", 20_000);
+});
+
+it("leases: a PostgreSQL that stands still, or starts anew, moves no session", async () => {
+  const [c, d] = [await waysOf("c"), await waysOf("d")];
+  const both = [await startHost("c", c), await startHost("d", d)];
+  const shares = () => both.map(({ owner }) => [...owner.owned].sort().join());
+  await until(half(both), "both to own half", 20_000);
+  const before = shares();
+  for (const kind of ["stall", "refuse"] as const) {
+    const faults = [c, d].map(({ postgres }) => postgres.inflict({ kind, ms: 5_000 }));
+    await systemRuntime.delay(2 * LEASE);
+    expect(both.map(({ owner }) => owner.hasRight())).toEqual([false, false]);
+    await Promise.all(faults);
+    await until(() => both.every(({ owner }) => owner.hasRight()), "both to be back", 20_000);
+    await systemRuntime.delay(3 * LEASE);
+  }
+  expect(shares()).toEqual(before);
 });

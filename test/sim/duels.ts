@@ -1,6 +1,5 @@
 import type { ActorPorts } from "../../src/app-actors.ts";
 import { isAppError } from "../../src/base/errors.ts";
-import type { BrokerLine } from "./kernel/broker.ts";
 
 type SessionJournal = ActorPorts["journal"];
 
@@ -8,18 +7,20 @@ type SessionJournal = ActorPorts["journal"];
 export interface Owners {
   /** It runs, is reached by all, has been for a while, and holds the session. */
   holds(host: string, sessionId: string): boolean;
+  /** The host at whose name the record has the session's partition. */
+  holder(sessionId: string): string | undefined;
   fail(sessionId: string, message: string): void;
 }
 
 /**
  * Nobody takes a session from a host that is well and holds it. And a host that was told by the
- * record that another one has taken a session over, and that cannot see the leases, has no reason
- * to take it back: both would go on for ever.
+ * record that another one has taken a session over takes it back only when the leases say that it
+ * is its own: else both would go on for ever.
  */
 export class Duels {
   readonly #owners: Owners;
-  /** Host and session, with the breaks of the host's line until then. */
-  readonly #beaten = new Map<string, number>();
+  /** Host and session. */
+  readonly #beaten = new Set<string>();
   /** By session, the host that took it last. */
   readonly #owner = new Map<string, string>();
 
@@ -27,28 +28,22 @@ export class Duels {
     this.#owners = owners;
   }
 
-  watched(journal: SessionJournal, host: string, line: BrokerLine): SessionJournal {
+  watched(journal: SessionJournal, host: string): SessionJournal {
     return {
       load: (id, from) => journal.load(id, from),
       activate: async (id) => {
+        if (this.#beaten.delete(`${host} ${id}`) && this.#owners.holder(id) !== host) {
+          this.#owners.fail(id, `${host} takes it back from who has taken it over`);
+        }
         const loaded = await journal.activate(id);
         if (loaded !== undefined) this.#took(id, host);
-        const isBlind = !line.isUp && this.#beaten.get(`${host} ${id}`) === line.breaks;
-        if (loaded !== undefined && isBlind) {
-          this.#owners.fail(
-            id,
-            `${host} took it back from who had taken it over, without seeing the leases`,
-          );
-        }
         return loaded;
       },
       append: async (batch) => {
         try {
           return await journal.append(batch);
         } catch (error) {
-          if (isAppError(error, "stale_epoch") && !line.isUp) {
-            this.#beaten.set(`${host} ${batch.id}`, line.breaks);
-          }
+          if (isAppError(error, "stale_epoch")) this.#beaten.add(`${host} ${batch.id}`);
           throw error;
         }
       },

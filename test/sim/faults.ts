@@ -36,6 +36,10 @@ export type Fault = (typeof FAULTS)[number];
 
 /** No session changes its owner because of them. */
 const BESIDE_OWNERS: ReadonlySet<Fault> = new Set<Fault>([
+  "host cut from the bus",
+  "bus away",
+  "bus forgot the commands",
+  "bus loses, doubles, delays",
   "host cut from the workers",
   "worker died",
   "worker stalled",
@@ -92,8 +96,8 @@ export class Faults {
     const host = up.length === 0 ? undefined : random.pick(up);
     const tell = (ms?: number): void => {
       world.count(fault);
-      if (!BESIDE_OWNERS.has(fault)) this.count += 1;
-      if (/^(host|bus)/.test(fault)) {
+      if (!BESIDE_OWNERS.has(fault)) {
+        this.count += 1;
         this.ownersChangeUntil = Math.max(this.ownersChangeUntil, kernel.now + (ms ?? 0));
       }
       const who = fault.startsWith("host") ? ` (${host?.name})` : "";

@@ -19,7 +19,6 @@ import type { Duels } from "./duels.ts";
 import type { Broker, BrokerLine } from "./kernel/broker.ts";
 import type { CommandBroker } from "./kernel/command-broker.ts";
 import type { Kernel } from "./kernel/kernel.ts";
-import type { LeaseBroker } from "./kernel/lease-broker.ts";
 import { Machine } from "./kernel/machine.ts";
 import { fromPcm, toPcm } from "./speech.ts";
 import type { Story } from "./story.ts";
@@ -38,7 +37,6 @@ export interface HostWorld {
   readonly kernel: Kernel;
   readonly broker: Broker;
   readonly commands: CommandBroker;
-  readonly leases: LeaseBroker;
   readonly record: SimRecord;
   readonly blobs: SimBlobs;
   readonly pool: WorkerPool;
@@ -101,13 +99,13 @@ export class SimHost {
     this.actors = createActors(
       world.bend(() => this.actors, {
         host: name,
-        journal: world.story.told(world.duels.watched(journal, name, this.line), name),
+        journal: world.story.told(world.duels.watched(journal, name), name),
         backlog,
         source: audio,
         transcribers: new SimTranscribers(world.pool, machine),
         queue,
         line: this.line,
-        table: world.leases.connect(this.line),
+        table: this.record.leases,
         fanout,
         lookUp: (sessionId, events) => live.render(sessionId, events),
         signs: this.record.signs,

@@ -14,7 +14,6 @@ import { LEASE_MS, SimHost } from "./host.ts";
 import { Broker, CALM_BUS } from "./kernel/broker.ts";
 import { CommandBroker } from "./kernel/command-broker.ts";
 import { Kernel } from "./kernel/kernel.ts";
-import { LeaseBroker } from "./kernel/lease-broker.ts";
 import { Machine } from "./kernel/machine.ts";
 import { People } from "./people.ts";
 import { type Plan, planOf } from "./plan.ts";
@@ -70,11 +69,11 @@ export class World {
   readonly story: Story;
   readonly broker: Broker;
   readonly commands: CommandBroker;
-  readonly leases: LeaseBroker;
   readonly record: SimRecord;
   readonly desk: Desk;
   readonly duels = new Duels({
     holds: (host, id) => this.#holds(host, id),
+    holder: (id) => this.record.holder(id),
     fail: (id, message) => this.fail(id, message),
   });
   readonly blobs = new SimBlobs();
@@ -107,7 +106,6 @@ export class World {
     this.redactions = new RedactionBook(kernel);
     this.broker = new Broker(kernel);
     this.commands = new CommandBroker(kernel);
-    this.leases = new LeaseBroker(kernel);
     this.#names = names;
     this.desk = new Desk(record, () => this.newId());
     this.plan = planOf(kernel.random, new SeededRandom(seed + AFTERWARDS));
@@ -186,7 +184,7 @@ export class World {
 
   #holds(name: string, sessionId: string): boolean {
     const host = this.hosts.find((each) => each.name === name);
-    if (!host?.isUp || !host.line.isUp || host.machine.isPaused) return false;
+    if (!host?.isUp || host.machine.isPaused) return false;
     if (this.kernel.now < this.faults.ownersChangeUntil + SETTLED_MS) return false;
     return host.actors.host.standing.some(({ id }) => id === sessionId);
   }

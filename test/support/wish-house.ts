@@ -12,7 +12,6 @@ import { type Runtime, systemRuntime } from "../../src/base/runtime.ts";
 import { Stack } from "../../src/base/stack.ts";
 import { CommandSender } from "../../src/bus/command-sender.ts";
 import { connectBus } from "../../src/bus/connect.ts";
-import { KvLeaseTable } from "../../src/bus/kv-lease-table.ts";
 import type { Line } from "../../src/bus/line.ts";
 import { LiveFanout } from "../../src/bus/live-fanout.ts";
 import { NatsCommandQueue } from "../../src/bus/nats-command-queue.ts";
@@ -21,6 +20,7 @@ import type { SessionEvent } from "../../src/session/event.ts";
 import { tryOutsideCommand } from "../../src/session/outside-command.ts";
 import { segmentId } from "../../src/session/segment-id.ts";
 import { PostgresCommandRecord } from "../../src/store/command-record.ts";
+import { PostgresLeaseTable } from "../../src/store/lease-table.ts";
 import { createPool } from "../../src/store/pool.ts";
 import { PostgresSegmentEdits } from "../../src/store/segment-edits.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
@@ -140,7 +140,6 @@ export class WishHouse {
     const runtime = skewed(HALF_AN_HOUR);
     const pool = this.#host;
     const line = new NatsLine(this.#bus);
-    const table = new KvLeaseTable(this.#bus, runtime);
     const { host, sweeper, owner, inbox } = createActors({
       host: "host",
       journal: new SessionJournal(pool),
@@ -153,7 +152,7 @@ export class WishHouse {
       },
       queue: this.#queue,
       line,
-      table,
+      table: new PostgresLeaseTable(pool, "host"),
       fanout: new LiveFanout(line, runtime),
       lookUp: async () => [],
       leaseMs: 1_500,
@@ -167,7 +166,6 @@ export class WishHouse {
     await owner.start();
     this.#stack.push("inbox", () => inbox.stop());
     this.#stack.push("sweeper", () => sweeper.stop());
-    this.#stack.push("table", () => table.stop());
     this.#stack.push("actors", () => host.drain());
     this.#stack.push("owner", () => owner.stop());
     await until(() => owner.owned.size === PARTITIONS, "the partitions");

@@ -1,6 +1,7 @@
 import type { Backlog } from "../../../src/actor/backlog.ts";
 import type { CommandRecord } from "../../../src/actor/command-record.ts";
 import type { Journal } from "../../../src/actor/journal.ts";
+import type { LeaseTable } from "../../../src/actor/lease.ts";
 import type { AudioStreamStore, UnsealedChunks } from "../../../src/api/audio-stream-store.ts";
 import type { StreamSigns } from "../../../src/api/audio-streams.ts";
 import type { DeviceSessionStore } from "../../../src/api/device-sessions-store.ts";
@@ -33,6 +34,7 @@ export interface LiveRecord extends Pick<LiveSource, "replay" | "snapshot" | "be
 
 /** The record as one process has it: the ports of the service, over its own connections. */
 export interface HostRecord {
+  readonly leases: LeaseTable;
   readonly journal: Journal<SessionState, SessionEvent, SessionWrite>;
   readonly backlog: Backlog;
   readonly commands: CommandRecord;
@@ -79,6 +81,8 @@ export interface SimRecord {
   add(cast: Cast): Promise<void>;
   /** Puts a command to a session into the outbox, under its lock; false when it is deleted. */
   tell(row: OutboxRow): Promise<boolean>;
+  /** The host that holds a session's partition in truth. */
+  holder(sessionId: string): string | undefined;
   /** What is committed now, of one session or of all: in no order, and not for changing. */
   rows<K extends TableName>(table: K, group?: string): Promise<RowOf<K>[]>;
   /**

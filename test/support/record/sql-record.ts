@@ -1,11 +1,13 @@
 import type pg from "pg";
 import type { DatabasePool } from "slonik";
 import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
+import { partitionOf } from "../../../src/base/partition.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import { createPool } from "../../../src/store/pool.ts";
 import { SeededRandom } from "../seeded-random.ts";
 import { type GatedHost, gatedDriver } from "./gated-driver.ts";
 import { Moods } from "./moods.ts";
+import { SimLeases } from "./sim-leases.ts";
 import type { TimedDatabase } from "./sim-postgres.ts";
 import type { Cast, HostHooks, HostRecord, RowOf, SimRecord, TableName } from "./sim-record.ts";
 import { SqlClock } from "./sql-clock.ts";
@@ -31,6 +33,7 @@ export class SqlRecord implements SimRecord {
   readonly #clients: Clients;
   readonly #clock: SqlClock;
   readonly #gate: SqlGate;
+  readonly #leases: SimLeases;
   /** The desk's process at the server. */
   readonly #deskPid: number;
   readonly #pools: Promise<DatabasePool>[] = [];
@@ -51,6 +54,7 @@ export class SqlRecord implements SimRecord {
     this.#clock = new SqlClock(database.timeFolder, clients.eyes.database ?? "");
     this.#gate = new SqlGate(clients.control, this.#clock, runtime, new SeededRandom(seed + 1));
     this.#clock.tell(this.#gate.time);
+    this.#leases = new SimLeases(this.moods, runtime);
   }
 
   /**
@@ -83,9 +87,11 @@ export class SqlRecord implements SimRecord {
     );
     this.#pools.push(pool);
     return {
+      leases: this.#leases.of(host),
       ...sqlPorts(whenOpen(pool), runtime, hooks),
       kill: () => {
         isDead = true;
+        this.#leases.kill(name);
         for (const [pid, gone] of host.pids) void this.#gate.terminate(pid, gone);
       },
     };
@@ -97,6 +103,10 @@ export class SqlRecord implements SimRecord {
 
   tell(row: OutboxRow): Promise<boolean> {
     return this.#gate.run(this.#deskPid, () => insertCommand(this.#clients.desk, row));
+  }
+
+  holder(sessionId: string): string | undefined {
+    return this.#leases.holder(partitionOf(sessionId));
   }
 
   rows<K extends TableName>(table: K, group?: string): Promise<RowOf<K>[]> {

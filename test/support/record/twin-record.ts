@@ -1,9 +1,11 @@
 import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
+import { partitionOf } from "../../../src/base/partition.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import { SeededRandom } from "../seeded-random.ts";
 import { Moods } from "./moods.ts";
 import { RecordClient } from "./record-client.ts";
 import { RecordServer, type ServerTimes } from "./record-server.ts";
+import { SimLeases } from "./sim-leases.ts";
 import type { Cast, HostHooks, HostRecord, RowOf, SimRecord, TableName } from "./sim-record.ts";
 import type { Table } from "./table.ts";
 import { TwinAudio } from "./twin-audio.ts";
@@ -22,11 +24,13 @@ import { TwinUnsealed } from "./twin-unsealed.ts";
 export class TwinRecord implements SimRecord {
   readonly moods: Moods;
   readonly server: RecordServer;
+  readonly #leases: SimLeases;
 
   /** @param runtime of the database's machine: its time is what `now()` gives */
   constructor(runtime: Runtime, seed: number, times: Partial<ServerTimes> = {}) {
     this.moods = new Moods(new SeededRandom(seed));
     this.server = new RecordServer(runtime, times);
+    this.#leases = new SimLeases(this.moods, runtime);
   }
 
   host(name: string, runtime: Runtime, hooks: HostHooks): HostRecord {
@@ -34,7 +38,9 @@ export class TwinRecord implements SimRecord {
     const client = new RecordClient({ host: name, server, moods, runtime });
     const parts: TwinParts = { client, t: server.tables, runtime, newId: () => runtime.newId() };
     const devices = new TwinDevices(parts);
+    let isDead = false;
     return {
+      leases: this.#leases.of({ name, runtime, isDead: () => isDead }),
       journal: new TwinJournal(parts, () => hooks.onFenced?.()),
       backlog: new TwinBacklog(parts),
       commands: new TwinCommandRecord(parts),
@@ -50,7 +56,11 @@ export class TwinRecord implements SimRecord {
       live: new TwinLive(parts),
       heartbeats: devices,
       signs: devices,
-      kill: () => client.kill(),
+      kill: () => {
+        isDead = true;
+        client.kill();
+        this.#leases.kill(name);
+      },
     };
   }
 
@@ -78,6 +88,10 @@ export class TwinRecord implements SimRecord {
     });
     server.commit(transaction);
     return isTold;
+  }
+
+  holder(sessionId: string): string | undefined {
+    return this.#leases.holder(partitionOf(sessionId));
   }
 
   async rows<K extends TableName>(name: K, group?: string): Promise<RowOf<K>[]> {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { HostLease, LeaseView } from "../../../src/actor/lease.ts";
+import type { LeaseTable } from "../../../src/actor/lease.ts";
 import { PartitionOwner } from "../../../src/actor/partition-owner.ts";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { PARTITIONS } from "../../../src/base/partition.ts";
 import { ManualClock, runtimeBy } from "../../support/manual-clock.ts";
-import { MemoryLeaseTable } from "../../support/memory/memory-lease-table.ts";
+import { MemoryLeases } from "../../support/memory/memory-leases.ts";
 
 /** Longer than any test: looks are made by hand. */
 const LEASE = 3_600_000;
@@ -15,12 +15,12 @@ describe("partition owner", () => {
 
   function owner(
     host: string,
-    table: MemoryLeaseTable,
+    table: MemoryLeases | LeaseTable,
     onReleased: (partition: number) => Promise<void> = async () => {},
   ): PartitionOwner {
     return new PartitionOwner({
       host,
-      table,
+      table: table instanceof MemoryLeases ? table.of(host) : table,
       runtime: runtimeBy(clock),
       log: silentLog,
       leaseTime: LEASE,
@@ -31,7 +31,7 @@ describe("partition owner", () => {
   }
 
   it("owner: a host that joins gets its half, and no partition is ever held twice", async () => {
-    const table = new MemoryLeaseTable();
+    const table = new MemoryLeases();
     const [a, b] = [owner("a", table), owner("b", table)];
     await a.look();
     expect(a.owned.size).toBe(PARTITIONS);
@@ -43,35 +43,66 @@ describe("partition owner", () => {
     expect([a.owned.size, b.owned.size]).toEqual([PARTITIONS / 2, PARTITIONS / 2]);
   });
 
-  it("owner: a lease store that is not there yet is no warning, one that stays away or leaves is", async () => {
+  it("owner: partitions are shared to within one, and a host that joins or leaves moves few", async () => {
+    const table = new MemoryLeases();
+    const hosts: PartitionOwner[] = [];
+    const holders = () => [...table.partitions.values()].map(({ holder }) => holder);
+    const settle = async () => {
+      for (let n = 0; n < 4; n += 1) for (const host of hosts) await host.look();
+    };
+    for (let n = 1; n <= 6; n += 1) {
+      const before = holders();
+      hosts.push(owner(`host-${n}`, table));
+      await settle();
+      const sizes = hosts.map(({ owned }) => owned.size);
+      expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+      const moved = holders().filter((holder, index) => holder !== before[index]);
+      expect(moved).toHaveLength(hosts.at(-1)?.owned.size ?? 0);
+    }
+    const before = holders();
+    const [gone] = hosts.splice(2, 1);
+    const held = gone?.owned.size ?? 0;
+    await gone?.stop();
+    await settle();
+    const moved = holders().filter((holder, index) => holder !== before[index]);
+    expect(moved).toHaveLength(held);
+  });
+
+  it("owner: has the right to its sessions for a lease from before it asked, and no longer", async () => {
     const time = new ManualClock();
-    const warnings: string[] = [];
-    const log = { ...silentLog, warn: (_: object, message: string) => warnings.push(message) };
-    const table = new MemoryLeaseTable();
+    const leases = new MemoryLeases().of("a");
     let isAway = true;
-    const read = table.read.bind(table);
-    table.read = () => (isAway ? Promise.reject(new Error("503")) : read());
-    const create = () =>
-      new PartitionOwner({
-        ...{ host: "a", table, runtime: runtimeBy(time), log, leaseTime: LEASE, onTaken: () => {} },
-        ...{ onReleased: async () => {}, onLost: async () => {} },
-      });
-    const patient = create();
-    await patient.look();
-    expect(warnings).toEqual([]);
-    time.advance(15_000);
-    await patient.look();
-    expect(warnings).toEqual(["lease store not reachable"]);
-    const lucky = create();
+    const table: LeaseTable = {
+      ...leases,
+      look: async (lease) => {
+        time.advance(300);
+        if (isAway) throw new Error("away");
+        return leases.look(lease);
+      },
+    };
+    const a = new PartitionOwner({
+      ...{ host: "a", table, runtime: runtimeBy(time), log: silentLog, leaseTime: 1_500 },
+      ...{ onTaken: () => {}, onReleased: async () => {}, onLost: async () => {} },
+    });
+    expect(a.hasRight()).toBe(false);
+    await a.look();
+    expect(a.hasRight()).toBe(false);
     isAway = false;
-    await lucky.look();
+    await a.look();
+    time.advance(1_199);
+    expect(a.hasRight()).toBe(true);
     isAway = true;
-    await lucky.look();
-    expect(warnings).toHaveLength(2);
+    await a.look();
+    expect(a.hasRight()).toBe(false);
+    // Nobody took over meanwhile.
+    expect(a.owned.size).toBe(PARTITIONS);
+    isAway = false;
+    await a.look();
+    expect(a.hasRight()).toBe(true);
   });
 
   it("owner: one that leaves hands over each partition when it is put away, at once", async () => {
-    const table = new MemoryLeaseTable();
+    const table = new MemoryLeases();
     const putAway = createDeferred<void>();
     let slow: number | undefined;
     const a = owner("a", table, async (partition) => {
@@ -97,49 +128,24 @@ describe("partition owner", () => {
   });
 
   it("owner: what it holds without knowing goes to who needs it", async () => {
-    const table = new MemoryLeaseTable();
+    const table = new MemoryLeases();
     // Each take succeeds, and its answer is lost.
-    const deaf = new MemoryLeaseTable();
-    const take = table.take.bind(table);
-    Object.assign(deaf, {
-      read: () => table.read(),
-      beat: (host: string, lease: HostLease) => table.beat(host, lease),
-      take: async (...which: Parameters<typeof take>) => {
-        await take(...which);
-        throw new Error("answer lost");
+    const leases = table.of("a");
+    let isDeaf = true;
+    const deaf: LeaseTable = {
+      ...leases,
+      take: async (wanted) => {
+        const taken = await leases.take(wanted);
+        if (isDeaf) throw new Error("answer lost");
+        return taken;
       },
-      free: (partition: number, host: string) => table.free(partition, host),
-    });
+    };
     const a = owner("a", deaf);
     await a.look();
     expect(a.owned.size).toBe(0);
     const b = owner("b", table);
     await b.look();
-    Object.assign(deaf, { take });
-    for (let n = 0; n < 4; n += 1) {
-      await a.look();
-      await b.look();
-    }
-    expect([a.owned.size, b.owned.size]).toEqual([PARTITIONS / 2, PARTITIONS / 2]);
-  });
-
-  it("owner: a look that lags behind its own takes leaves no partition to nobody", async () => {
-    const table = new MemoryLeaseTable();
-    const lagging = new MemoryLeaseTable();
-    let seen: LeaseView | undefined;
-    Object.assign(lagging, {
-      read: async () => seen ?? table.read(),
-      beat: (host: string, lease: HostLease) => table.beat(host, lease),
-      take: table.take.bind(table),
-      free: (partition: number, host: string) => table.free(partition, host),
-    });
-    const [a, b] = [owner("a", lagging), owner("b", table)];
-    await a.look();
-    // As it was before the takes: all seem to be lost again.
-    seen = { hosts: (await table.read()).hosts, partitions: new Map() };
-    await b.look();
-    await a.look();
-    seen = undefined;
+    isDeaf = false;
     for (let n = 0; n < 4; n += 1) {
       await a.look();
       await b.look();
