@@ -1,6 +1,5 @@
 /** Every NATS subject, stream and bucket name. */
 export const COMMAND_STREAM = "VOICE_COMMANDS";
-export const LEASE_BUCKET = "voice-leases";
 
 /** Commands to the sessions of one partition. */
 export function commandSubject(partition: number): string {
@@ -8,11 +7,6 @@ export function commandSubject(partition: number): string {
 }
 
 export const COMMAND_SUBJECTS = "voice.commands.*";
-
-/** Answered by this session host as long as it is connected. */
-export function hostSubject(host: string): string {
-  return `voice.hosts.${host}`;
-}
 
 /** Live output of one session. */
 export function liveSubject(sessionId: string): string {
