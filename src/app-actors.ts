@@ -8,11 +8,10 @@ import { Sweeper } from "./actor/sweeper.ts";
 import { AppError } from "./base/errors.ts";
 import type { Log } from "./base/log.ts";
 import type { Runtime } from "./base/runtime.ts";
-import type { CommandQueue } from "./bus/command-queue.ts";
+import { HostInbox } from "./bus/host-inbox.ts";
 import type { Line } from "./bus/line.ts";
 import { BusAudio } from "./bus/live-audio.ts";
 import type { LiveFanout } from "./bus/live-fanout.ts";
-import { PartitionInbox } from "./bus/partition-inbox.ts";
 import { TurnPublisher, type TurnPublisherParts } from "./bus/turn-publisher.ts";
 import type { AudioSource } from "./inference/audio-source.ts";
 import type { FinalTimes } from "./inference/final-times.ts";
@@ -30,6 +29,7 @@ import type { SessionWrite } from "./session/write.ts";
 import { renderFrames } from "./store/live-frames.ts";
 import type { CommandEnvelope } from "./wire/envelope.ts";
 import type { DeviceFrame } from "./wire/live-frames.ts";
+import { OWNERS_CHANGED } from "./wire/subjects.ts";
 
 export type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCommand>;
 
@@ -43,7 +43,6 @@ export interface ActorPorts {
   backlog: Backlog;
   source: AudioSource;
   transcribers: Transcribers;
-  queue: CommandQueue;
   line: Line;
   table: LeaseTable;
   fanout: LiveFanout;
@@ -66,7 +65,7 @@ export interface ActorPorts {
 /** The parts of a host of session actors, none of them started. */
 export interface Actors {
   host: SessionHost;
-  inbox: PartitionInbox;
+  inbox: HostInbox;
   sweeper: Sweeper;
   owner: PartitionOwner;
   tails: LiveTails;
@@ -77,8 +76,8 @@ export interface Actors {
 export const HAND_OVER_MS = 10_000;
 
 /**
- * Puts a host of session actors together. To be started as host, sweeper, owner, and stopped in
- * the reverse order, the inbox last.
+ * Puts a host of session actors together. To be started as host, inbox, sweeper, owner, and stopped
+ * in the reverse order.
  */
 export function createActors(ports: ActorPorts): Actors {
   const { runtime, log, backlog } = ports;
@@ -97,13 +96,7 @@ export function createActors(ports: ActorPorts): Actors {
     hasRight: () => owner.hasRight(),
   });
   const deliver = (command: Delivered): Promise<unknown> => deliverTo(host, log, command);
-  const inbox = new PartitionInbox({
-    queue: ports.queue,
-    line: ports.line,
-    deliver,
-    log,
-    runtime,
-  });
+  const inbox = new HostInbox({ host: ports.host, line: ports.line, deliver, log });
   const sweeper = new Sweeper({
     backlog,
     owned: () => host.owned,
@@ -116,13 +109,13 @@ export function createActors(ports: ActorPorts): Actors {
     every: 1_000,
     olderThan: 2_000,
   });
-  const owner = createOwner(ports, { host, inbox, sweeper });
+  const owner = createOwner(ports, { host, sweeper });
   return { host, inbox, sweeper, owner, tails, publisher };
 }
 
 function createOwner(
-  { host: name, table, leaseMs: leaseTime, runtime, log }: ActorPorts,
-  { host, inbox, sweeper }: Pick<Actors, "host" | "inbox" | "sweeper">,
+  { host: name, table, line, leaseMs: leaseTime, runtime, log }: ActorPorts,
+  { host, sweeper }: Pick<Actors, "host" | "sweeper">,
 ): PartitionOwner {
   return new PartitionOwner({
     host: name,
@@ -132,17 +125,11 @@ function createOwner(
     leaseTime,
     onTaken: (partition) => {
       host.own(partition);
-      inbox.open(partition);
       sweeper.taken(partition);
     },
-    onReleased: (partition) => {
-      inbox.close(partition);
-      return host.release(partition);
-    },
-    onLost: (partition) => {
-      inbox.close(partition);
-      return host.lose(partition);
-    },
+    onReleased: (partition) => host.release(partition),
+    onLost: (partition) => host.lose(partition),
+    onChanged: () => line.publish(OWNERS_CHANGED, new Uint8Array()),
   });
 }
 

@@ -22,11 +22,7 @@ export function autoStopChores({ config, log, shared }: AppContext): Chore[] {
   if (config.autoStopSilence === 0) return [];
   const autoStop = new AutoStop({
     sessions: new PostgresSilentSessions(shared.pool),
-    notify: async (rows) => {
-      await Promise.all(
-        rows.map(({ id, sessionId, command }) => shared.commands.send(sessionId, command, id)),
-      );
-    },
+    notify: (rows) => shared.notifier.notify(rows),
     silence: config.autoStopSilence * 1_000,
     log,
   });

@@ -1,6 +1,6 @@
 import { autoStopChores } from "./app-devices.ts";
 import type { AppContext } from "./app-shared.ts";
-import { createNotifier, createSealer } from "./app-streams.ts";
+import { createSealer } from "./app-streams.ts";
 import type { RevocationFeed } from "./auth/revocation-feed.ts";
 import { newId } from "./base/ids.ts";
 import { AccountErasures } from "./jobs/account-erasure.ts";
@@ -29,8 +29,8 @@ export function createErasure(context: AppContext, revocations: RevocationFeed) 
       shared.fanout.publish(sessionId, renderFrames(sessionId, [record], new Map(), new Map()));
     },
     // Its append finds the session gone; any command does.
-    wake: (sessionId) =>
-      shared.commands.send(sessionId, { type: "Stop", lastSequence: -1 }, newId()),
+    wake: async (sessionId) =>
+      shared.commands.post(sessionId, { type: "Stop", lastSequence: -1 }, newId()),
     revocations,
     log,
   });
@@ -50,7 +50,7 @@ export function startHousekeeping(context: AppContext, revocations: RevocationFe
   const retention = new PostgresRetention(shared.pool);
   const deliveries = new PostgresDeliveryQueue(shared.pool);
   const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
-  const sealer = createSealer(context, createNotifier(shared));
+  const sealer = createSealer(context);
   const housekeeping = new Housekeeping(
     [
       { name: "redacted audio", every: SECOND, run: () => redaction.run() },

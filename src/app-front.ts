@@ -15,7 +15,6 @@ import { createOverviewPorts } from "./app-overview.ts";
 import { createQueryPorts } from "./app-queries.ts";
 import { createSessionPorts } from "./app-session-ports.ts";
 import type { AppContext } from "./app-shared.ts";
-import { createNotifier } from "./app-streams.ts";
 import { createWebhookPorts } from "./app-webhooks.ts";
 import { asyncApiDocument } from "./front/async-api.ts";
 import type { FrontObserver } from "./front/front-observer.ts";
@@ -135,7 +134,7 @@ function createPorts(
   publicUrl: () => string,
 ): ApiPorts {
   const { shared } = context;
-  const notifier = createNotifier(shared);
+  const { notifier } = shared;
   const segments = new PostgresSegments(shared.pool);
   const groups = createGroupPorts(context, { directory, notifier });
   const erasure = createErasure(context, access.revocations);

@@ -1,4 +1,3 @@
-import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import type { AppContext } from "./app-shared.ts";
 import { PlacedSummariser } from "./inference/placed-summariser.ts";
 import type { WorkerClient } from "./inference/worker-client.ts";
@@ -10,14 +9,7 @@ import { PostgresSummaryBook } from "./store/summary-book.ts";
 /** Batch work, done by every host of the role `sessions`. */
 export function startJobs(context: AppContext, client: WorkerClient): void {
   const { config, log, runtime, stack, shared, queues } = context;
-  const { pool, placement, commands } = shared;
-  const notifier: CommandNotifier = {
-    async notify(rows) {
-      await Promise.all(
-        rows.map(({ id, sessionId, command }) => commands.send(sessionId, command, id)),
-      );
-    },
-  };
+  const { pool, placement, notifier } = shared;
   const summariser = new PlacedSummariser(placement, client, config.workerKey);
   const runner = new JobRunner({
     queue: new PostgresJobQueue(pool),

@@ -46,7 +46,6 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     backlog: new SessionBacklog(shared.pool),
     source: new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256)),
     transcribers: new PlacedTranscribers(shared.placement, client, config.workerKey),
-    queue: shared.commandQueue,
     line: shared.line,
     table: await openLeases(context, name),
     fanout: shared.fanout,
@@ -80,6 +79,7 @@ async function startActors(
   { host, inbox, sweeper, owner }: Actors,
 ): Promise<void> {
   host.start();
+  inbox.start();
   stack.push("command inbox", () => inbox.stop());
   sweeper.start();
   stack.push("sweeper", () => sweeper.stop());

@@ -1,4 +1,5 @@
 import { segmentCursor } from "./api/segments.ts";
+import type { CommandNotifier } from "./api/sessions-outbox.ts";
 import { SYSTEM } from "./auth/audit-trail.ts";
 import {
   fingerprintOf,
@@ -15,13 +16,12 @@ import type { QueueMetrics } from "./base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "./base/runtime.ts";
 import type { Stack } from "./base/stack.ts";
 import { BusRevocations } from "./bus/bus-revocations.ts";
-import type { CommandQueue } from "./bus/command-queue.ts";
 import { CommandSender } from "./bus/command-sender.ts";
 import { connectBus } from "./bus/connect.ts";
 import type { Line } from "./bus/line.ts";
 import { LiveFanout } from "./bus/live-fanout.ts";
-import { NatsCommandQueue } from "./bus/nats-command-queue.ts";
 import { NatsLine } from "./bus/nats-line.ts";
+import { OwnerBook } from "./bus/owner-book.ts";
 import { followWorkers } from "./bus/worker-discovery.ts";
 import type { Config } from "./config.ts";
 import { Placement } from "./inference/placement.ts";
@@ -32,6 +32,7 @@ import { PostgresCommandRecord } from "./store/command-record.ts";
 import { DatabaseClock } from "./store/database-clock.ts";
 import { durabilityFaults } from "./store/durability.ts";
 import { claimKeys, noteSigningKey } from "./store/installation-keys.ts";
+import { readOwners } from "./store/lease-table.ts";
 import { LiveBeat } from "./store/live-beat.ts";
 import { LiveLog } from "./store/live-log.ts";
 import { createPool } from "./store/pool.ts";
@@ -47,10 +48,11 @@ export interface Shared {
   bus: Awaited<ReturnType<typeof connectBus>>;
   /** Over the bus. */
   line: Line;
-  commandQueue: CommandQueue;
   keys: KeyMaterial;
   blobs: FolderBlobs;
   commands: CommandSender;
+  /** Sends committed commands on their way at once; the sweep of their host finds what this loses. */
+  notifier: CommandNotifier;
   fanout: LiveFanout;
   placement: Placement;
   liveLog: LiveLog;
@@ -108,7 +110,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
 
 type Messages = Pick<
   Shared,
-  "bus" | "line" | "commandQueue" | "commands" | "fanout" | "placement" | "revocations"
+  "bus" | "line" | "commands" | "notifier" | "fanout" | "placement" | "revocations"
 >;
 
 /** What processes tell each other. */
@@ -122,17 +124,21 @@ async function openBus(
   const bus = await named("NATS (NATS_URL)", connectBus({ url, token, name, log }));
   stack.push("bus connection", () => bus.close());
   const line = new NatsLine(bus);
-  const commandQueue = new NatsCommandQueue(bus, config.natsReplicas);
   const revocations = new BusRevocations(line);
   revocations.start();
   stack.push("revocations", () => revocations.stop());
   const commands = new CommandSender({
     line,
-    queue: commandQueue,
+    owners: new OwnerBook(() => readOwners(pool), runtime),
     record: new PostgresCommandRecord(pool),
     runtime,
   });
   commands.start();
+  const notifier: CommandNotifier = {
+    async notify(rows) {
+      for (const { id, sessionId, command } of rows) commands.post(sessionId, command, id);
+    },
+  };
   stack.push("command sender", () => commands.stop());
   const placement = new Placement({ runtime });
   stack.push(
@@ -144,7 +150,7 @@ async function openBus(
     }),
   );
   const fanout = new LiveFanout(line, runtime);
-  return { bus, line, commandQueue, commands, fanout, placement, revocations };
+  return { bus, line, commands, notifier, fanout, placement, revocations };
 }
 
 async function openDatabase(

@@ -6,7 +6,7 @@ import { createMetrics } from "./app-metrics.ts";
 import { startRpc } from "./app-rpc.ts";
 import { type SessionsRole, startSessions } from "./app-sessions.ts";
 import { type AppContext, openShared } from "./app-shared.ts";
-import { createAudioStreams, createNotifier, startBacklog } from "./app-streams.ts";
+import { createAudioStreams, startBacklog } from "./app-streams.ts";
 import { listenOn } from "./base/listening.ts";
 import type { Log } from "./base/log.ts";
 import { OpsServer } from "./base/ops-server.ts";
@@ -67,7 +67,7 @@ async function startParts(
   await reportAuditProtection(context);
   const backlog = startBacklog(context);
   // One for both ways in: a session takes audio from one connection at a time.
-  const streams = createAudioStreams(context, createNotifier(shared), backlog);
+  const streams = createAudioStreams(context, backlog);
   const rpc = await startRpc(context, streams);
   const metrics = createMetrics(context, { sessions, outbox: backlog }, rpc.figures);
   const ops = new OpsServer({ metrics, ready: readiness(healthPorts(context)) });

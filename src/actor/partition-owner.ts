@@ -188,8 +188,9 @@ export class PartitionOwner {
       this.#owned.add(partition);
       this.#parts.onTaken(partition);
     }
-    if (taken.length > 0)
-      log.info({ taken: taken.length, owned: this.#owned.size }, "partitions taken");
+    if (taken.length === 0) return;
+    this.#parts.onChanged?.();
+    log.info({ taken: taken.length, owned: this.#owned.size }, "partitions taken");
   }
 
   #giveBack(partition: number): Promise<void> {
@@ -231,4 +232,6 @@ export interface PartitionOwnerParts {
   /** Resolves when the partition's actors are put away. */
   onReleased(partition: number): Promise<void>;
   onLost(partition: number): Promise<void>;
+  /** Some were taken: who sends to their sessions sends here from now on. */
+  onChanged?(): void;
 }

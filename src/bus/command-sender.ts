@@ -1,9 +1,8 @@
 import type { CommandRecord } from "../actor/command-record.ts";
 import type { Outcome } from "../actor/outcomes.ts";
 import type { ActorCommand, ActorRef } from "../actor/ref.ts";
-import { createDeferred, type Deferred, withTimeout } from "../base/deferred.ts";
-import { AppError, ERROR_STATUS, type ErrorCode, isAppError } from "../base/errors.ts";
-import { partitionOf } from "../base/partition.ts";
+import { withTimeout } from "../base/deferred.ts";
+import { AppError, ERROR_STATUS, type ErrorCode, toAppError } from "../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Runtime } from "../base/runtime.ts";
 import {
@@ -12,13 +11,20 @@ import {
   decodeJson,
   encodeJson,
 } from "../wire/envelope.ts";
-import { away, type CommandQueue } from "./command-queue.ts";
+import { hostSubject, OWNERS_CHANGED } from "../wire/subjects.ts";
 import type { Line } from "./line.ts";
+import type { OwnerBook } from "./owner-book.ts";
 
 /** Commands that may wait for their answer at once. */
 const MAX_PENDING = 2_000;
 /** How long a wish may take, milliseconds. */
 const ASK_TIMEOUT = 8_000;
+/** Without an answer for so long it is asked again: its host may be gone. */
+const TRY_MS = 2_000;
+/** Before a wish is sent again, milliseconds. */
+const AGAIN_MS = 100;
+/** The same to one who has too much to do. */
+const OVERLOADED_MS = 500;
 /** Between two questions to the record, milliseconds. */
 const RECORD_PAUSE = 100;
 /** Posted commands that the server has not been seen to take yet. */
@@ -26,7 +32,7 @@ const MAX_POSTED = 10_000;
 
 export interface CommandSenderParts {
   line: Line;
-  queue: Pick<CommandQueue, "put" | "post">;
+  owners: OwnerBook;
   record: CommandRecord;
   runtime: Runtime;
   /**
@@ -37,32 +43,23 @@ export interface CommandSenderParts {
 }
 
 /**
- * Sends commands to actors. A published command is only under
- * way; what must not be lost is in the outbox table as well.
+ * Sends commands to the hosts of their sessions. One that is sent is only under way; what must not
+ * be lost is in the outbox table as well.
  */
 export class CommandSender implements ActorRef, QueueOwner {
-  readonly #line: Line;
-  readonly #queue: Pick<CommandQueue, "put" | "post">;
-  readonly #runtime: Runtime;
-  readonly #replySubject: string;
-  readonly #record: CommandRecord;
+  readonly #parts: CommandSenderParts;
   readonly #askTimeout: number;
-  /** By the command's id; some wait for the same one. */
-  readonly #pending = new Map<string, Set<Deferred<Outcome | undefined>>>();
-  #waiting = 0;
+  readonly #stopped = new AbortController();
   #stopListening: (() => void) | undefined;
+  #waiting = 0;
   #refused = 0;
   #posted = 0;
   #postsRefused = 0;
   #confirming = false;
 
-  constructor({ line, queue, record, runtime, askTimeout = ASK_TIMEOUT }: CommandSenderParts) {
-    this.#askTimeout = askTimeout;
-    this.#record = record;
-    this.#line = line;
-    this.#queue = queue;
-    this.#runtime = runtime;
-    this.#replySubject = `voice.replies.${runtime.newId()}`;
+  constructor(parts: CommandSenderParts) {
+    this.#parts = parts;
+    this.#askTimeout = parts.askTimeout ?? ASK_TIMEOUT;
   }
 
   get queues(): readonly QueueFigures[] {
@@ -83,40 +80,30 @@ export class CommandSender implements ActorRef, QueueOwner {
   }
 
   start(): void {
-    this.#stopListening ??= this.#line.subscribe(this.#replySubject, (data) =>
-      this.#settle(decodeJson(data) as CommandReply),
-    );
+    const { line, owners } = this.#parts;
+    this.#stopListening ??= line.subscribe(OWNERS_CHANGED, () => owners.doubt());
   }
 
   stop(): void {
     this.#stopListening?.();
-    // Whether it is done the record knows, as long as there is time to ask it.
-    for (const waiting of this.#pending.values())
-      for (const each of waiting) each.resolve(undefined);
-  }
-
-  /** Publishes without waiting for the actor. Rejects when the queue does not answer. */
-  async send(sessionId: string, command: ActorCommand, commandId: string): Promise<void> {
-    const data = encodeJson({ v: 1, id: commandId, sessionId, command } satisfies CommandEnvelope);
-    try {
-      await this.#queue.put(partitionOf(sessionId), commandId, data);
-    } catch (error) {
-      throw away(error);
-    }
+    // Whether a wish is done the record knows, as long as there is time to ask it.
+    this.#stopped.abort();
   }
 
   /**
-   * Hands a command over without waiting for the queue: many times cheaper than `send`, for
-   * commands that are in the outbox table, whose sweep publishes again what this loses. Throws
-   * `unavailable` when the line takes nothing.
+   * Hands over a command that is in the outbox table, whose sweep delivers what this loses, and
+   * waits for nothing. Throws `unavailable` when the line takes nothing.
    */
   post(sessionId: string, command: ActorCommand, commandId: string): void {
-    if (this.#posted >= MAX_POSTED || this.#line.isClosed()) {
+    const { line, owners } = this.#parts;
+    if (this.#posted >= MAX_POSTED || line.isClosed()) {
       this.#postsRefused += 1;
       throw away();
     }
+    const owner = owners.known(sessionId);
+    if (owner === undefined) return;
     const data = encodeJson({ v: 1, id: commandId, sessionId, command } satisfies CommandEnvelope);
-    this.#queue.post(partitionOf(sessionId), commandId, data);
+    line.publish(hostSubject(owner), data);
     this.#posted += 1;
     if (!this.#confirming) void this.#confirm();
   }
@@ -127,7 +114,7 @@ export class CommandSender implements ActorRef, QueueOwner {
     try {
       while (this.#posted > 0) {
         const sent = this.#posted;
-        await this.#line.flush();
+        await this.#parts.line.flush();
         this.#posted -= sent;
       }
     } catch {
@@ -145,47 +132,62 @@ export class CommandSender implements ActorRef, QueueOwner {
     }
     this.#waiting += 1;
     try {
-      const deadline = (await this.#record.now()) + this.#askTimeout;
+      if (this.#parts.line.isClosed()) throw away();
+      const deadline = (await this.#parts.record.now()) + this.#askTimeout;
       const wish = { v: 1, id: commandId, sessionId, command, deadline } as const;
-      const reply = await this.#replyTo({ ...wish, replyTo: this.#replySubject });
-      return settle(reply ?? (await this.#fate(wish)));
+      return settle((await this.#replyTo(wish)) ?? (await this.#fate(wish)));
     } finally {
       this.#waiting -= 1;
     }
   }
 
-  /** Undefined when none came in time. Throws when the wish is certainly not under way. */
-  async #replyTo(envelope: CommandEnvelope): Promise<Outcome | undefined> {
-    const waiting = createDeferred<Outcome | undefined>();
-    const others = this.#pending.get(envelope.id) ?? new Set();
-    this.#pending.set(envelope.id, others.add(waiting));
-    const timer = this.#runtime.after(this.#askTimeout, () => waiting.resolve(undefined));
-    // A name of its own: what is asked again is another message.
-    const putting = this.#queue.put(
-      partitionOf(envelope.sessionId),
-      this.#runtime.newId(),
-      encodeJson(envelope),
-    );
-    putting.catch((error: unknown) => {
-      if (isAppError(error, "unavailable")) waiting.reject(error);
-    });
+  /** Sent again, under the same id, as long as there is time. Undefined when none came in time. */
+  async #replyTo(wish: CommandEnvelope): Promise<Outcome | undefined> {
+    const { runtime } = this.#parts;
+    const data = encodeJson(wish);
+    const until = runtime.monotonic() + this.#askTimeout;
+    for (let left = this.#askTimeout; left > 0; left = until - runtime.monotonic()) {
+      const answer = await this.#tryOnce(wish.sessionId, data, Math.min(left, TRY_MS));
+      if ("outcome" in answer) return answer.outcome;
+      if (this.#stopped.signal.aborted) return undefined;
+      const rest = Math.min(answer.again, until - runtime.monotonic());
+      await runtime.delay(Math.max(1, rest), this.#stopped.signal);
+    }
+    return undefined;
+  }
+
+  async #tryOnce(
+    sessionId: string,
+    data: Uint8Array,
+    ms: number,
+  ): Promise<{ outcome: Outcome | undefined } | { again: number }> {
+    const { line, owners } = this.#parts;
     try {
-      return await waiting.promise;
-    } finally {
-      timer.cancel();
-      others.delete(waiting);
-      if (others.size === 0) this.#pending.delete(envelope.id);
+      const owner = await owners.of(sessionId);
+      if (owner === undefined) throw away();
+      const reply = decodeJson(await line.request(hostSubject(owner), data, ms)) as CommandReply;
+      if (reply.ok) return { outcome: { ok: true, value: reply.value } };
+      const { message } = reply;
+      const code = toCode(reply.code);
+      // Only the record can tell whether an earlier try of it was carried out.
+      if (code === "too_late") return { outcome: undefined };
+      const error = new AppError(code, message);
+      if (error.retryable) throw error;
+      return { outcome: { ok: false, code, message } };
+    } catch (error) {
+      owners.doubt();
+      return { again: toAppError(error).code === "overloaded" ? OVERLOADED_MS : AGAIN_MS };
     }
   }
 
   /** Of a wish that was not answered. Throws when it was not carried out, or nobody can tell. */
   async #fate(wish: { sessionId: string; id: string; deadline: number }): Promise<Outcome> {
-    const runtime = this.#runtime;
+    const { runtime, record } = this.#parts;
     const patience = this.#askTimeout / 2;
     const until = runtime.monotonic() + patience;
     let cause: unknown;
     for (let left = patience; left > 0; left = until - runtime.monotonic()) {
-      const asking = this.#record.fate(wish.sessionId, wish.id, wish.deadline);
+      const asking = record.fate(wish.sessionId, wish.id, wish.deadline);
       const fate = await withTimeout(asking, left, "The record", runtime).catch(
         (error: unknown) => {
           cause = error;
@@ -201,13 +203,13 @@ export class CommandSender implements ActorRef, QueueOwner {
       { cause },
     );
   }
+}
 
-  #settle(reply: CommandReply): void {
-    const outcome: Outcome = reply?.ok
-      ? { ok: true, value: reply.value }
-      : { ok: false, code: toCode(reply?.code), message: reply?.message };
-    for (const waiting of this.#pending.get(reply?.id) ?? []) waiting.resolve(outcome);
-  }
+/** Nothing is under way. */
+function away(): AppError {
+  return new AppError("unavailable", "The message bus is not reachable just now.", {
+    retryAfter: 2,
+  });
 }
 
 function notDone(): AppError {

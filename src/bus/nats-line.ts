@@ -1,5 +1,13 @@
-import { Events, type NatsConnection } from "nats";
-import type { Line } from "./line.ts";
+import { ErrorCode, Events, type Msg, type NatsConnection, NatsError } from "nats";
+import { AppError } from "../base/errors.ts";
+import type { Line, OnRequest } from "./line.ts";
+
+/** Nobody was asked. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  ErrorCode.NoResponders,
+  ErrorCode.ConnectionClosed,
+  ErrorCode.ConnectionDraining,
+]);
 
 /** A line over one connection to NATS. */
 export class NatsLine implements Line {
@@ -19,6 +27,28 @@ export class NatsLine implements Line {
     const callback = (_error: unknown, message: { data: Uint8Array }): void =>
       onMessage(message.data);
     const subscription = this.#connection.subscribe(subject, { callback });
+    return () => subscription.unsubscribe();
+  }
+
+  async request(subject: string, data: Uint8Array, ms: number): Promise<Uint8Array> {
+    try {
+      return (await this.#connection.request(subject, data, { timeout: ms })).data;
+    } catch (cause) {
+      const isRefused = cause instanceof NatsError && REFUSALS.has(cause.code);
+      throw isRefused
+        ? new AppError("unavailable", "Nobody is there to be asked.", { cause, retryAfter: 1 })
+        : new AppError("timeout", "There was no answer in time.", { cause });
+    }
+  }
+
+  serve(subject: string, onRequest: OnRequest): () => void {
+    const answer = async (message: Msg): Promise<void> => {
+      const reply = await onRequest(message.data);
+      if (reply !== undefined && !this.isClosed()) message.respond(reply);
+    };
+    const subscription = this.#connection.subscribe(subject, {
+      callback: (_error, message) => void answer(message),
+    });
     return () => subscription.unsubscribe();
   }
 

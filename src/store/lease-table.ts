@@ -12,6 +12,7 @@ const hostRow = z.object({
   changes: z.number(),
 });
 const partitionRow = z.object({ partition: z.number(), holder: z.string(), revision: z.number() });
+const ownerRow = partitionRow.omit({ revision: true });
 const numberRow = z.object({ partition: z.number() });
 const nodeRow = z.object({
   name: z.string(),
@@ -103,6 +104,15 @@ export class PostgresLeaseTable implements LeaseTable {
         delete from session_hosts where name = any(${sql.array(hosts, "text")})`),
     );
   }
+}
+
+/** The holder of each partition, empty of those that nobody holds. */
+export function readOwners(pool: DatabasePool): Promise<Map<number, string>> {
+  return guarded(async () => {
+    const rows = await pool.any(sql.type(ownerRow)`
+      select partition, holder from partition_owners`);
+    return new Map(rows.map(({ partition, holder }) => [partition, holder]));
+  });
 }
 
 /** Session hosts as their leases say. */

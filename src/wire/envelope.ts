@@ -8,8 +8,6 @@ export interface CommandEnvelope {
   sessionId: string;
   /** Ids and numbers only; the session domain knows the shape. */
   command: { type: string } & Record<string, unknown>;
-  /** Core NATS subject for the answer, when the sender waits for one. */
-  replyTo?: string;
   /** The record's time, Unix milliseconds, after which it must not be carried out. */
   deadline?: number | undefined;
 }

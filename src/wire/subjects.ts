@@ -1,12 +1,12 @@
-/** Every NATS subject, stream and bucket name. */
-export const COMMAND_STREAM = "VOICE_COMMANDS";
+/** Every NATS subject. */
 
-/** Commands to the sessions of one partition. */
-export function commandSubject(partition: number): string {
-  return `voice.commands.p${partition}`;
+/** Commands to the sessions of one host. */
+export function hostSubject(host: string): string {
+  return `voice.hosts.${host}`;
 }
 
-export const COMMAND_SUBJECTS = "voice.commands.*";
+/** Sessions have another owner. */
+export const OWNERS_CHANGED = "voice.owners";
 
 /** Live output of one session. */
 export function liveSubject(sessionId: string): string {

@@ -2,14 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { connect } from "nats";
 import pg from "pg";
 import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
 import { loadKeyFolder } from "../../src/auth/key-material.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import { ensureCommandStream } from "../../src/bus/command-stream.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { startNats, type TestNats } from "../support/nats.ts";
 import { startPostgres, type TestDatabase, type TestPostgres } from "../support/postgres.ts";
@@ -95,13 +93,6 @@ export class BenchHouse {
   async postgresPid(): Promise<number> {
     const { rows } = await this.owner.query("select pg_backend_pid() as pid");
     return parentOf(rows[0].pid);
-  }
-
-  /** Where commands go when no process with sessions has made it. */
-  async makeCommandStream(): Promise<void> {
-    const connection = await connect({ servers: this.nats.url, token: this.nats.token });
-    await ensureCommandStream(await connection.jetstreamManager(), 1);
-    await connection.close();
   }
 
   /** A signed-in user with a workspace. */

@@ -25,7 +25,6 @@ const run = promisify(execFile);
 export async function measureUploads(scale: BenchScale): Promise<BenchRow[]> {
   const house = await BenchHouse.open();
   const load = new ChildTask("http-load.ts");
-  await house.makeCommandStream();
   const main = await house.startMain("front", profileFlags());
   try {
     const devices = await addDevices(house, main.port);

@@ -1,7 +1,5 @@
-import { connect, type JetStreamManager } from "nats";
 import type { QueryResultRow } from "pg";
 import { withClient } from "../../deploy/supervisor/postgres/roles.ts";
-import { COMMAND_STREAM } from "../../src/wire/subjects.ts";
 import { until } from "../support/until.ts";
 
 const QUEUES_MS = 60_000;
@@ -10,8 +8,6 @@ const QUEUES_MS = 60_000;
 export interface Examined {
   /** As the role that owns everything; another one after a switchover. */
   readonly databaseUrl: string;
-  /** One or more addresses, comma-separated. */
-  readonly nats: { readonly url: string; readonly token: string };
   readonly blobFolder: string;
 }
 
@@ -92,40 +88,8 @@ export class Record {
               (select count(*)::int from chunks c join sessions s on s.id = c.session_id
                where c.silence_wanted > c.silence_done and s.status <> 'deleted') as "chunks to silence"`,
     );
-    const { url, token } = this.#stage.nats;
-    const bus = await connect({ servers: url.split(","), token });
-    try {
-      const manager = await bus.jetstreamManager();
-      const left = Object.entries(counts ?? {})
-        .filter(([, count]) => count !== 0)
-        .map(([name, count]) => `${count} left in ${name}`);
-      return [...left, ...(await unread(manager))];
-    } finally {
-      await bus.close();
-    }
+    return Object.entries(counts ?? {})
+      .filter(([, count]) => count !== 0)
+      .map(([name, count]) => `${count} left in ${name}`);
   }
-}
-
-/**
- * Commands in the stream that somebody has yet to carry out. A nats-server that was killed may bring
- * back what was acknowledged: the consumer of its partition is past it, and nobody gets it again.
- */
-async function unread(manager: JetStreamManager): Promise<string[]> {
-  const { state } = await manager.streams.info(COMMAND_STREAM);
-  if (state.messages === 0) return [];
-  const acknowledged = new Map<string, number>();
-  for await (const { config, ack_floor } of manager.consumers.list(COMMAND_STREAM)) {
-    acknowledged.set(config.filter_subject ?? "", ack_floor.stream_seq);
-  }
-  const left: string[] = [];
-  for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
-    const message = await manager.streams
-      .getMessage(COMMAND_STREAM, { seq })
-      .catch(() => undefined);
-    if (message === undefined) continue;
-    const floor = acknowledged.get(message.subject);
-    if (floor !== undefined && floor >= seq) continue;
-    left.push(`message ${seq} on ${message.subject} is left; acknowledged up to ${floor}`);
-  }
-  return left;
 }

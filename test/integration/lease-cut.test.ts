@@ -8,7 +8,6 @@ import { systemRuntime } from "../../src/base/runtime.ts";
 import { Stack } from "../../src/base/stack.ts";
 import { connectBus } from "../../src/bus/connect.ts";
 import { LiveFanout } from "../../src/bus/live-fanout.ts";
-import { NatsCommandQueue } from "../../src/bus/nats-command-queue.ts";
 import { NatsLine } from "../../src/bus/nats-line.ts";
 import { PostgresLeaseTable } from "../../src/store/lease-table.ts";
 import { createPool } from "../../src/store/pool.ts";
@@ -76,7 +75,6 @@ async function startHost(name: string, ways: Ways): Promise<Actors> {
         throw new AppError("unavailable", "There are no workers here.");
       },
     },
-    queue: new NatsCommandQueue(bus, 1),
     line,
     table: new PostgresLeaseTable(leases, name),
     fanout: new LiveFanout(line, systemRuntime),
@@ -87,6 +85,7 @@ async function startHost(name: string, ways: Ways): Promise<Actors> {
     log: silentLog,
   });
   actors.host.start();
+  actors.inbox.start();
   actors.sweeper.start();
   await actors.owner.start();
   hosts.push(`bus of ${name}`, () => bus.close());

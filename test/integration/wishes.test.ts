@@ -22,7 +22,6 @@ describe("wishes of people", () => {
     wishes.ways.host.heal();
     await away;
     expect(await wishes.edit(spoken, "y")).toMatchObject({ status: 200, text: "y" });
-    await wishes.settled();
     expect(await wishes.said(spoken)).toEqual({ text: "y", edits: 1 });
   });
 

@@ -1,12 +1,10 @@
 import type { Broker } from "./kernel/broker.ts";
-import type { CommandBroker } from "./kernel/command-broker.ts";
 import type { Scene } from "./scene.ts";
 import type { WorkerPool } from "./worker.ts";
 
 /** The world, as far as something can go wrong with it. */
 export interface FragileWorld extends Scene {
   readonly broker: Broker;
-  readonly commands: CommandBroker;
   readonly pool: WorkerPool;
   readonly cutFromWorkers: Set<string>;
   requestLoss: number;
@@ -22,7 +20,6 @@ export const FAULTS = [
   "host cut from the record",
   "host cut from the workers",
   "bus away",
-  "bus forgot the commands",
   "bus loses, doubles, delays",
   "record slow and failing",
   "record read-only",
@@ -38,7 +35,6 @@ export type Fault = (typeof FAULTS)[number];
 const BESIDE_OWNERS: ReadonlySet<Fault> = new Set<Fault>([
   "host cut from the bus",
   "bus away",
-  "bus forgot the commands",
   "bus loses, doubles, delays",
   "host cut from the workers",
   "worker died",
@@ -159,9 +155,6 @@ export class Faults {
         });
         return;
       }
-      case "bus forgot the commands":
-        tell();
-        return world.commands.forget();
       case "bus loses, doubles, delays": {
         const ms = this.#while(MINUTE);
         tell(ms);

@@ -5,6 +5,7 @@ import { isAppError, toAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { CommandSender } from "../../src/bus/command-sender.ts";
 import { LiveFanout } from "../../src/bus/live-fanout.ts";
+import { OwnerBook } from "../../src/bus/owner-book.ts";
 import { AudioRedaction } from "../../src/jobs/audio-redaction.ts";
 import { Housekeeping } from "../../src/jobs/housekeeping.ts";
 import { SessionErasure } from "../../src/jobs/session-erasure.ts";
@@ -17,7 +18,6 @@ import type { SimBlobs } from "./blobs.ts";
 import type { Desk } from "./desk.ts";
 import type { Duels } from "./duels.ts";
 import type { Broker, BrokerLine } from "./kernel/broker.ts";
-import type { CommandBroker } from "./kernel/command-broker.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import { Machine } from "./kernel/machine.ts";
 import { fromPcm, toPcm } from "./speech.ts";
@@ -36,7 +36,6 @@ const QUIET_MS = 15_000;
 export interface HostWorld {
   readonly kernel: Kernel;
   readonly broker: Broker;
-  readonly commands: CommandBroker;
   readonly record: SimRecord;
   readonly blobs: SimBlobs;
   readonly pool: WorkerPool;
@@ -76,10 +75,9 @@ export class SimHost {
       readBytes: async (id, sha256) => (await world.blobs.read(machine, id, sha256)).data,
       onFenced: () => world.count("fenced appends"),
     });
-    const queue = world.commands.connect(this.line);
     this.commands = new CommandSender({
       line: this.line,
-      queue,
+      owners: new OwnerBook(this.record.owners, machine),
       record: this.record.commands,
       runtime: machine,
     });
@@ -103,7 +101,6 @@ export class SimHost {
         backlog,
         source: audio,
         transcribers: new SimTranscribers(world.pool, machine),
-        queue,
         line: this.line,
         table: this.record.leases,
         fanout,
@@ -123,10 +120,11 @@ export class SimHost {
   }
 
   start(): void {
-    const { host, sweeper, owner } = this.actors;
+    const { host, inbox, sweeper, owner } = this.actors;
     this.machine.enter(() => {
       this.commands.start();
       host.start();
+      inbox.start();
       sweeper.start();
       void owner.start();
       this.streams.start();
@@ -239,7 +237,8 @@ export class SimHost {
         const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
         fanout.publish(id, renderFrames(id, [record], new Map(), new Map()));
       },
-      wake: (id) => this.commands.send(id, { type: "Stop", lastSequence: -1 }, machine.newId()),
+      wake: async (id) =>
+        this.commands.post(id, { type: "Stop", lastSequence: -1 }, machine.newId()),
       revocations: { publish: () => {} },
       log,
     });

@@ -12,7 +12,6 @@ import { Duels } from "./duels.ts";
 import { Faults } from "./faults.ts";
 import { LEASE_MS, SimHost } from "./host.ts";
 import { Broker, CALM_BUS } from "./kernel/broker.ts";
-import { CommandBroker } from "./kernel/command-broker.ts";
 import { Kernel } from "./kernel/kernel.ts";
 import { Machine } from "./kernel/machine.ts";
 import { People } from "./people.ts";
@@ -68,7 +67,6 @@ export class World {
   readonly kernel: Kernel;
   readonly story: Story;
   readonly broker: Broker;
-  readonly commands: CommandBroker;
   readonly record: SimRecord;
   readonly desk: Desk;
   readonly duels = new Duels({
@@ -105,7 +103,6 @@ export class World {
     this.story = new Story(kernel);
     this.redactions = new RedactionBook(kernel);
     this.broker = new Broker(kernel);
-    this.commands = new CommandBroker(kernel);
     this.#names = names;
     this.desk = new Desk(record, () => this.newId());
     this.plan = planOf(kernel.random, new SeededRandom(seed + AFTERWARDS));
@@ -294,11 +291,10 @@ export class World {
 
   /** How often what was exercised. */
   summary(): Map<string, number> {
-    const { counts, pool, broker, commands } = this;
+    const { counts, pool, broker } = this;
     const all = new Map(counts);
     for (const [name, n] of Object.entries(pool.counts)) all.set(`workers: ${name}`, n);
     for (const [name, n] of Object.entries(broker.counts)) all.set(`messages: ${name}`, n);
-    for (const [name, n] of Object.entries(commands.counts)) all.set(`commands: ${name}`, n);
     return all;
   }
 

@@ -14,13 +14,13 @@ import { CommandSender } from "../../src/bus/command-sender.ts";
 import { connectBus } from "../../src/bus/connect.ts";
 import type { Line } from "../../src/bus/line.ts";
 import { LiveFanout } from "../../src/bus/live-fanout.ts";
-import { NatsCommandQueue } from "../../src/bus/nats-command-queue.ts";
 import { NatsLine } from "../../src/bus/nats-line.ts";
+import { OwnerBook } from "../../src/bus/owner-book.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import { tryOutsideCommand } from "../../src/session/outside-command.ts";
 import { segmentId } from "../../src/session/segment-id.ts";
 import { PostgresCommandRecord } from "../../src/store/command-record.ts";
-import { PostgresLeaseTable } from "../../src/store/lease-table.ts";
+import { PostgresLeaseTable, readOwners } from "../../src/store/lease-table.ts";
 import { createPool } from "../../src/store/pool.ts";
 import { PostgresSegmentEdits } from "../../src/store/segment-edits.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
@@ -28,7 +28,6 @@ import { SessionAudio } from "../../src/store/session-audio.ts";
 import { SessionBacklog } from "../../src/store/session-backlog.ts";
 import { SessionJournal } from "../../src/store/session-journal.ts";
 import { PostgresSessions } from "../../src/store/sessions.ts";
-import { COMMAND_STREAM } from "../../src/wire/subjects.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import { startFront, type TestFront } from "./front.ts";
 import { startNats } from "./nats.ts";
@@ -65,7 +64,6 @@ export class WishHouse {
   isMute = false;
   readonly #stack: Stack;
   readonly #bus: NatsConnection;
-  readonly #queue: NatsCommandQueue;
   readonly #front: DatabasePool;
   readonly #host: DatabasePool;
   readonly #callers = new Map<string, UserPrincipal>();
@@ -79,10 +77,9 @@ export class WishHouse {
     this.#bus = parts.bus;
     this.#front = parts.front;
     this.#host = parts.host;
-    this.#queue = new NatsCommandQueue(parts.bus, 1);
     this.sender = new CommandSender({
       line: this.#lineOfFront(),
-      queue: this.#queue,
+      owners: new OwnerBook(() => readOwners(this.#front), systemRuntime),
       record: new PostgresCommandRecord(this.#front),
       runtime: skewed(-HALF_AN_HOUR),
       askTimeout: PATIENCE,
@@ -126,10 +123,14 @@ export class WishHouse {
     const line = new NatsLine(this.#bus);
     return {
       publish: (subject, data) => line.publish(subject, data),
-      subscribe: (subject, onMessage) =>
-        line.subscribe(subject, (data) => {
-          if (!this.isMute) onMessage(data);
-        }),
+      subscribe: (subject, onMessage) => line.subscribe(subject, onMessage),
+      request: async (subject, data, ms) => {
+        const answer = await line.request(subject, data, ms);
+        if (!this.isMute) return answer;
+        await systemRuntime.delay(ms);
+        throw new AppError("timeout", "There was no answer in time.");
+      },
+      serve: (subject, onRequest) => line.serve(subject, onRequest),
       flush: () => line.flush(),
       isClosed: () => line.isClosed(),
       onBack: (listener) => line.onBack(listener),
@@ -150,7 +151,6 @@ export class WishHouse {
           throw new AppError("unavailable", "There are no workers here.");
         },
       },
-      queue: this.#queue,
       line,
       table: new PostgresLeaseTable(pool, "host"),
       fanout: new LiveFanout(line, runtime),
@@ -162,6 +162,7 @@ export class WishHouse {
     });
     this.#actors = host;
     host.start();
+    inbox.start();
     sweeper.start();
     await owner.start();
     this.#stack.push("inbox", () => inbox.stop());
@@ -280,13 +281,6 @@ export class WishHouse {
       [sessionId, segmentId],
     );
     return row ?? { text: "", edits: 0 };
-  }
-
-  /** Resolves when no command is under way any more. */
-  async settled(): Promise<void> {
-    const manager = await this.#bus.jetstreamManager();
-    const left = async () => (await manager.streams.info(COMMAND_STREAM)).state.messages;
-    await until(async () => (await left()) === 0, "the last command to be acknowledged");
   }
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../../src/base/errors.ts";
-import type { Line } from "../../../src/bus/line.ts";
+import type { Line, OnRequest } from "../../../src/bus/line.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Machine } from "./machine.ts";
 
@@ -55,28 +55,33 @@ export class Broker {
     this.#subscriptions.get(subject)?.delete(subscription);
   }
 
-  /** Of what has reached the server. */
-  handOn(subject: string, data: Uint8Array): void {
+  /** Of what has reached the server; false when nobody listens. */
+  handOn(subject: string, data: Uint8Array, answer?: Answer): boolean {
     const { random } = this.kernel;
-    for (const subscription of this.#subscriptions.get(subject) ?? []) {
+    const listening = [...(this.#subscriptions.get(subject) ?? [])];
+    for (const subscription of listening) {
       const again = this.mood.twice > 0 && random.chance(this.mood.twice);
       if (again) this.counts.twice += 1;
-      for (let n = again ? 2 : 1; n > 0; n -= 1) this.#deliver(subscription, data);
+      for (let n = again ? 2 : 1; n > 0; n -= 1) this.#deliver(subscription, data, answer);
     }
+    return listening.length > 0;
   }
 
-  #deliver({ line, onMessage }: Subscription, data: Uint8Array): void {
+  #deliver({ line, onMessage }: Subscription, data: Uint8Array, answer?: Answer): void {
     const ms = this.way();
     if (ms === undefined) return;
     this.kernel.plan(ms, () => {
-      if (line.isUp) line.machine.enter(() => onMessage(data));
+      if (line.isUp) line.machine.enter(() => onMessage(data, answer));
     });
   }
 }
 
+/** Back to whoever asked. */
+type Answer = (data: Uint8Array) => void;
+
 interface Subscription {
   line: BrokerLine;
-  onMessage(data: Uint8Array): void;
+  onMessage(data: Uint8Array, answer?: Answer): void;
 }
 
 /** A process's connection to the broker. */
@@ -134,24 +139,35 @@ export class BrokerLine implements Line {
     });
   }
 
-  /** There and back; rejects after `ms` without an answer. */
-  request<T>(ms: number, act: () => T): Promise<T> {
+  request(subject: string, data: Uint8Array, ms: number): Promise<Uint8Array> {
+    if (this.#isClosed) return Promise.reject(nobody());
     return new Promise((resolve, reject) => {
       const timer = this.machine.after(ms, () =>
-        reject(new AppError("timeout", "The bus does not answer.")),
+        reject(new AppError("timeout", "There was no answer in time.")),
       );
-      this.send(() => {
-        const value = act();
-        this.answer(() => {
+      const settle = (work: () => void): void =>
+        this.#hear(() => {
           timer.cancel();
-          resolve(value);
+          work();
         });
+      this.send(() => {
+        const isAsked = this.#broker.handOn(subject, data, (reply) => settle(() => resolve(reply)));
+        if (!isAsked) settle(() => reject(nobody()));
       });
     });
   }
 
+  serve(subject: string, onRequest: OnRequest): () => void {
+    const onMessage = (data: Uint8Array, answer?: Answer): void => {
+      void onRequest(data).then((reply) => {
+        if (reply !== undefined && answer !== undefined) this.send(() => answer(reply));
+      });
+    };
+    return this.#listen(subject, onMessage);
+  }
+
   /** From the server to the process. */
-  answer(work: () => void): void {
+  #hear(work: () => void): void {
     const ms = this.#broker.way();
     if (ms === undefined) return;
     this.#broker.kernel.plan(ms, () => {
@@ -160,6 +176,10 @@ export class BrokerLine implements Line {
   }
 
   subscribe(subject: string, onMessage: (data: Uint8Array) => void): () => void {
+    return this.#listen(subject, onMessage);
+  }
+
+  #listen(subject: string, onMessage: Subscription["onMessage"]): () => void {
     const subscription = { line: this, onMessage };
     this.#wanted.set(subscription, subject);
     if (this.#isUp) this.#broker.add(subject, subscription);
@@ -216,4 +236,8 @@ export class BrokerLine implements Line {
       });
     });
   }
+}
+
+function nobody(): AppError {
+  return new AppError("unavailable", "Nobody is there to be asked.");
 }

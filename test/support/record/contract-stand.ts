@@ -11,8 +11,8 @@ import { TwinRecord } from "./twin-record.ts";
 
 /** A record with two processes on it, and a third that may hold a session's row. */
 export interface Stand {
-  readonly a: Omit<HostRecord, "kill" | "leases">;
-  readonly b: Omit<HostRecord, "kill" | "leases">;
+  readonly a: Omit<HostRecord, "kill" | "leases" | "owners">;
+  readonly b: Omit<HostRecord, "kill" | "leases" | "owners">;
   add(cast: Cast): Promise<void>;
   rows<K extends TableName>(table: K, group?: string): Promise<RowOf<K>[]>;
   /** The same of many tables, in their order. */

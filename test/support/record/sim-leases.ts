@@ -1,5 +1,6 @@
 import type { LeaseTable } from "../../../src/actor/lease.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
+import type { ReadOwners } from "../../../src/bus/owner-book.ts";
 import { guarded } from "../../../src/store/store-error.ts";
 import { MemoryLeases } from "../memory/memory-leases.ts";
 import { databaseError } from "./database-error.ts";
@@ -42,6 +43,17 @@ export class SimLeases {
       free: (partitions) => ask(() => table.free(partitions)),
       forget: (hosts) => ask(() => table.forget(hosts)),
     };
+  }
+
+  /** As fronts read them. */
+  owners(host: LeaseHost): ReadOwners {
+    return () =>
+      guarded(() =>
+        this.#ask(host, async () => {
+          const all = [...this.#leases.partitions];
+          return new Map(all.map(([partition, { holder }]) => [partition, holder]));
+        }),
+      );
   }
 
   /** Who holds a partition in truth. */

@@ -11,6 +11,7 @@ import type { RedactedSpans } from "../../../src/api/session-recordings.ts";
 import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
 import type { ChunkStore } from "../../../src/api/upload-audio-store.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
+import type { ReadOwners } from "../../../src/bus/owner-book.ts";
 import type { AudioSource } from "../../../src/inference/audio-source.ts";
 import type { RedactionRecords } from "../../../src/jobs/audio-redaction.ts";
 import type { DeletionRecords } from "../../../src/jobs/session-erasure.ts";
@@ -35,6 +36,7 @@ export interface LiveRecord extends Pick<LiveSource, "replay" | "snapshot" | "be
 /** The record as one process has it: the ports of the service, over its own connections. */
 export interface HostRecord {
   readonly leases: LeaseTable;
+  readonly owners: ReadOwners;
   readonly journal: Journal<SessionState, SessionEvent, SessionWrite>;
   readonly backlog: Backlog;
   readonly commands: CommandRecord;

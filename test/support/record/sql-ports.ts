@@ -23,7 +23,7 @@ export function sqlPorts(
   pool: DatabasePool,
   runtime: Runtime,
   hooks: HostHooks,
-): Omit<HostRecord, "kill" | "leases"> {
+): Omit<HostRecord, "kill" | "leases" | "owners"> {
   const log = new LiveLog(pool, { segmentCursor: (_session, { id }) => id });
   const beat = new LiveBeat(pool, runtime);
   return {

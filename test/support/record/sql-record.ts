@@ -88,6 +88,7 @@ export class SqlRecord implements SimRecord {
     this.#pools.push(pool);
     return {
       leases: this.#leases.of(host),
+      owners: this.#leases.owners(host),
       ...sqlPorts(whenOpen(pool), runtime, hooks),
       kill: () => {
         isDead = true;

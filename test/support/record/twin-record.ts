@@ -39,8 +39,10 @@ export class TwinRecord implements SimRecord {
     const parts: TwinParts = { client, t: server.tables, runtime, newId: () => runtime.newId() };
     const devices = new TwinDevices(parts);
     let isDead = false;
+    const leaseHost = { name, runtime, isDead: () => isDead };
     return {
-      leases: this.#leases.of({ name, runtime, isDead: () => isDead }),
+      leases: this.#leases.of(leaseHost),
+      owners: this.#leases.owners(leaseHost),
       journal: new TwinJournal(parts, () => hooks.onFenced?.()),
       backlog: new TwinBacklog(parts),
       commands: new TwinCommandRecord(parts),

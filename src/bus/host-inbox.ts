@@ -1,0 +1,89 @@
+import { toAppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import {
+  type CommandEnvelope,
+  type CommandReply,
+  decodeEnvelope,
+  encodeJson,
+} from "../wire/envelope.ts";
+import { hostSubject } from "../wire/subjects.ts";
+import type { Line } from "./line.ts";
+
+/** Commands that may be under way to the sessions of one host. */
+const MAX_UNDER_WAY = 4_096;
+
+/** Carries a command out; settles after its events are durable. */
+export type Deliver = (envelope: CommandEnvelope) => Promise<unknown>;
+
+export interface HostInboxParts {
+  host: string;
+  line: Pick<Line, "serve">;
+  deliver: Deliver;
+  log: Log;
+}
+
+/**
+ * Answers the commands that come to a host after their events are durable. It keeps none: what is
+ * refused, or lost with the host, is sent again by who asked, or found in the outbox by the sweep.
+ */
+export class HostInbox implements QueueOwner {
+  readonly #parts: HostInboxParts;
+  #stop: (() => void) | undefined;
+  #underWay = 0;
+  #refused = 0;
+
+  constructor(parts: HostInboxParts) {
+    this.#parts = parts;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const length = this.#underWay;
+    return [{ queue: "commands", length, limit: MAX_UNDER_WAY, refused: this.#refused }];
+  }
+
+  start(): void {
+    const { line, host } = this.#parts;
+    this.#stop ??= line.serve(hostSubject(host), (data) => this.#handle(data));
+  }
+
+  stop(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+  }
+
+  async #handle(data: Uint8Array): Promise<Uint8Array | undefined> {
+    const envelope = decodeEnvelope(data);
+    if (envelope === undefined) {
+      this.#parts.log.error({}, "malformed command dropped");
+      return undefined;
+    }
+    if (this.#underWay >= MAX_UNDER_WAY) {
+      this.#refused += 1;
+      const message = "This host has too many commands to carry out just now.";
+      return encodeJson({ id: envelope.id, ok: false, code: "overloaded", message });
+    }
+    this.#underWay += 1;
+    try {
+      return encodeJson(await this.#replyTo(envelope));
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  async #replyTo(envelope: CommandEnvelope): Promise<CommandReply> {
+    const { id, command } = envelope;
+    try {
+      return { id, ok: true, value: await this.#parts.deliver(envelope) };
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      const { code, message, cause } = error;
+      if (code === "overloaded") this.#refused += 1;
+      if (code === "internal") {
+        const fields = { command: command.type, cause: String(cause) };
+        this.#parts.log.error(fields, "command failed");
+      }
+      return { id, ok: false, code, message };
+    }
+  }
+}
