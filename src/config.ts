@@ -20,7 +20,6 @@ export interface Config {
   natsUrl: string;
   natsToken: string | undefined;
   /** Copies that a NATS cluster keeps of the commands and the leases. */
-  natsReplicas: number;
   workerKey: string | undefined;
   blobFolder: string;
   keyFolder: string;
@@ -89,7 +88,6 @@ export function readConfig(env: Environment, hostname: string): Config {
     allowUnsafeDatabase: reader.get("ALLOW_UNSAFE_DATABASE"),
     natsUrl: reader.need("NATS_URL"),
     natsToken: reader.get("NATS_TOKEN"),
-    natsReplicas: reader.get("NATS_REPLICAS"),
     workerKey: reader.get("WORKER_KEY"),
     blobFolder: reader.need("VOICE_BLOB_DIR"),
     keyFolder: reader.has("VOICE_KEYS") ? "unused" : reader.need("VOICE_KEY_DIR"),

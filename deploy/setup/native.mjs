@@ -79,7 +79,7 @@ function hasSpeech(root) {
   ].every((file) => existsSync(file));
 }
 
-/** JetStream with the features that are used here came with 2.9. */
+/** Older ones are not tried. */
 function isUsableNats(file) {
   if (!existsSync(file)) return false;
   const answer = spawnSync(file, ["--version"], { encoding: "utf8", timeout: 10_000 });

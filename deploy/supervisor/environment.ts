@@ -10,7 +10,6 @@ export interface Addresses {
   readonly natsUrl: string;
   readonly natsToken: string | undefined;
   /** Copies that NATS keeps of streams and leases; the default of the service when absent. */
-  readonly natsReplicas?: number;
 }
 
 /** Where one process listens. A worker has no more than its own port. */
@@ -120,7 +119,6 @@ export class Environments {
     return {
       NATS_URL: at.natsUrl,
       ...(at.natsToken ? { NATS_TOKEN: at.natsToken } : {}),
-      ...(at.natsReplicas ? { NATS_REPLICAS: String(at.natsReplicas) } : {}),
     };
   }
 

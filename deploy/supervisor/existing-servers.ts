@@ -1,5 +1,6 @@
 import { connect } from "nats";
 import { databaseHosts } from "../../src/base/database-address.ts";
+import { withTimeout } from "../../src/base/deferred.ts";
 import { StepError } from "../setup/step-error.mjs";
 import { errorCode } from "./error-code.ts";
 import { withClient } from "./postgres/roles.ts";
@@ -23,20 +24,20 @@ export async function checkDatabase(variable: string, url: string): Promise<void
   }
 }
 
-/** Throws a StepError unless the server of `NATS_URL` has JetStream for us. */
+/** Throws a StepError unless the server of `NATS_URL` lets us in. */
 export async function checkNats(url: string, token: string | undefined): Promise<void> {
   try {
-    await askJetStream(url, token);
+    await askNats(url, token);
   } catch (error) {
     throw new StepError(
-      `the nats-server that NATS_URL names (${placeOf(url)}) gives us no JetStream: ${errorCode(error)}`,
+      `the nats-server that NATS_URL names (${placeOf(url)}) does not let us in: ${errorCode(error)}`,
       "check NATS_URL and NATS_TOKEN, or leave them out to use our own nats-server",
     );
   }
 }
 
-/** One question to JetStream on a connection of its own; rejects when it does not answer. */
-export async function askJetStream(url: string, token: string | undefined): Promise<void> {
+/** One round trip on a connection of its own; rejects when there is no answer. */
+export async function askNats(url: string, token: string | undefined): Promise<void> {
   const connection = await connect({
     servers: url.split(",").map((each) => each.trim()),
     token,
@@ -44,8 +45,7 @@ export async function askJetStream(url: string, token: string | undefined): Prom
     reconnect: false,
   });
   try {
-    const manager = await connection.jetstreamManager({ timeout: CONNECT_TIMEOUT_MS });
-    await manager.getAccountInfo();
+    await withTimeout(connection.flush(), CONNECT_TIMEOUT_MS, "A round trip to NATS");
   } finally {
     await connection.close();
   }

@@ -3,7 +3,7 @@ const FAILURES_IN_A_ROW = 4;
 
 /**
  * Asks a part from time to time whether it still does its work, and tells once when it has not
- * for four times in a row: a server can be alive and useless (JetStream after a full disk).
+ * for four times in a row: a server can be alive and useless (PostgreSQL after a full disk).
  */
 export class HealthWatch {
   readonly #ask: () => Promise<boolean>;

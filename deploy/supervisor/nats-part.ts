@@ -1,10 +1,9 @@
-import { mkdirSync, statfsSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { connect } from "node:net";
-import { askJetStream } from "./existing-servers.ts";
+import { askNats } from "./existing-servers.ts";
 import type { Part } from "./part.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
-const GIBIBYTE = 1024 ** 3;
 const PROBE_TIMEOUT_MS = 1_000;
 
 /** The other servers, which this one joins. */
@@ -20,7 +19,7 @@ export interface NatsSettings {
   readonly program: string;
   readonly port: number;
   readonly token: string;
-  /** Holds the configuration and JetStream's store. */
+  /** Holds the configuration. */
   readonly folder: string;
   readonly logFile: string;
   readonly env: NodeJS.ProcessEnv;
@@ -29,7 +28,7 @@ export interface NatsSettings {
 }
 
 /**
- * nats-server with JetStream on loopback. Its configuration is a file, as arguments (the token
+ * nats-server on loopback, which keeps nothing. Its configuration is a file, as arguments (the token
  * among them) can be read by every user of the machine.
  */
 export function natsPart(settings: NatsSettings): Part {
@@ -41,14 +40,14 @@ export function natsPart(settings: NatsSettings): Part {
     logFile: settings.logFile,
     launch: () => {
       mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
+      // The store that releases before this one had there.
+      rmSync(`${settings.folder}/jetstream`, { recursive: true, force: true });
       writeAtomically(configFile, natsConfiguration(settings));
       return { program: settings.program, args: ["-c", configFile], env: settings.env };
     },
     probe: async () => ((await greets(settings.port)) ? { port: settings.port } : undefined),
     isHealthy: async () => {
-      // One of a cluster cannot answer for the others: to serve JetStream at all is its part.
-      if (settings.cluster !== undefined) return greets(settings.port);
-      await askJetStream(`nats://127.0.0.1:${settings.port}`, settings.token);
+      await askNats(`nats://127.0.0.1:${settings.port}`, settings.token);
       return true;
     },
     readyTimeoutMs: 60_000,
@@ -59,10 +58,7 @@ export function natsPart(settings: NatsSettings): Part {
   };
 }
 
-/** PostgreSQL is the record, so the store can be small: a fifth of the free disk, 1 to 8 GiB. */
 export function natsConfiguration(settings: NatsSettings): string {
-  const { bavail, bsize } = statfsSync(settings.folder);
-  const store = Math.min(Math.max(Math.floor((bavail * bsize) / 5), GIBIBYTE), 8 * GIBIBYTE);
   return [
     `host: "127.0.0.1"`,
     `port: ${settings.port}`,
@@ -71,12 +67,6 @@ export function natsConfiguration(settings: NatsSettings): string {
     "max_payload: 1MB",
     "max_pending: 64MB",
     `write_deadline: "10s"`,
-    // the server makes a folder named jetstream in it
-    "jetstream {",
-    `  store_dir: ${JSON.stringify(settings.folder)}`,
-    `  max_file_store: ${store}`,
-    `  max_memory_store: ${128 * 1024 * 1024}`,
-    "}",
     ...(settings.cluster === undefined ? [] : clusterLines(settings.cluster, settings.token)),
     "",
   ].join("\n");
@@ -106,13 +96,9 @@ function greets(port: number): Promise<boolean> {
       socket.destroy();
       settle(answer);
     };
-    socket.once("data", (data) => finish(isJetStreamInfo(String(data))));
+    socket.once("data", (data) => finish(String(data).startsWith("INFO ")));
     socket.once("timeout", () => finish(false));
     socket.once("error", () => finish(false));
     socket.once("close", () => finish(false));
   });
-}
-
-function isJetStreamInfo(greeting: string): boolean {
-  return greeting.startsWith("INFO ") && /"jetstream":\s*true/.test(greeting);
 }

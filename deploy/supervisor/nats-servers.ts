@@ -1,12 +1,14 @@
+import { connect, Empty } from "nats";
 import type { DataFolder } from "./data-folder.ts";
-import { askJetStream } from "./existing-servers.ts";
 import { portName } from "./layout.ts";
 import { type NatsCluster, natsPart } from "./nats-part.ts";
 import type { Part } from "./part.ts";
 import type { PortBook } from "./ports.ts";
 
-const LEADER_MS = 60_000;
+const READY_MS = 60_000;
 const ASK_AGAIN_MS = 250;
+const ASK_MS = 2_000;
+const READY = "voice.ready";
 
 export interface NatsServersOptions {
   readonly names: readonly string[];
@@ -23,14 +25,11 @@ export class NatsServers {
   /** Addresses of all, comma-separated. */
   readonly url: string;
   readonly token: string;
-  /** Copies that the cluster keeps of everything. */
-  readonly replicas: number;
 
   private constructor(parts: readonly Part[], ports: readonly number[], token: string) {
     this.parts = parts;
     this.url = ports.map((port) => `nats://127.0.0.1:${port}`).join(",");
     this.token = token;
-    this.replicas = parts.length;
   }
 
   static async prepare(options: NatsServersOptions): Promise<NatsServers> {
@@ -64,17 +63,35 @@ export class NatsServers {
     );
   }
 
-  /** Resolves when JetStream answers; a cluster has to elect its leader first. */
+  /** Resolves when each of them hands on what the others are told. */
   async ready(signal: AbortSignal): Promise<void> {
-    const deadline = performance.now() + LEADER_MS;
+    const deadline = performance.now() + READY_MS;
     for (;;) {
       signal.throwIfAborted();
       try {
-        return await askJetStream(this.url, this.token);
+        return await this.#talk();
       } catch (error) {
         if (performance.now() > deadline) throw error;
         await new Promise((wake) => setTimeout(wake, ASK_AGAIN_MS));
       }
+    }
+  }
+
+  async #talk(): Promise<void> {
+    const { token } = this;
+    const opening = this.url
+      .split(",")
+      .map((servers) => connect({ servers, token, timeout: ASK_MS, reconnect: false }));
+    const opened = await Promise.allSettled(opening);
+    const connections = opened.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    try {
+      await Promise.all(opening);
+      const [first, ...others] = connections;
+      first?.subscribe(READY, { callback: (_error, message) => message.respond() });
+      await first?.flush();
+      await Promise.all(others.map((each) => each.request(READY, Empty, { timeout: ASK_MS })));
+    } finally {
+      await Promise.all(connections.map((each) => each.close()));
     }
   }
 }

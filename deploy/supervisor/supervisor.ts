@@ -208,11 +208,11 @@ export class Supervisor {
       env: this.#environments.server(),
     });
     const title = names.length > 1 ? `${names.length} NATS servers` : "NATS";
-    await runStep(screen, `${title} with JetStream`, async () => {
+    await runStep(screen, title, async () => {
       await Promise.all(servers.parts.map((part) => this.#startPart(part)));
       await servers.ready(this.#abort.signal);
     });
-    return { natsUrl: servers.url, natsToken: token, natsReplicas: servers.replicas };
+    return { natsUrl: servers.url, natsToken: token };
   }
 
   async #setUp(at: Addresses, admin: FirstLogin): Promise<ToldLogin> {

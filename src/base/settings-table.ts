@@ -280,7 +280,7 @@ export const SETTINGS = {
     type: "text",
     readers: ["main", "worker", "up"],
     usually: "our own nats-server with npm run up",
-    what: "an existing nats-server with JetStream; several addresses, comma-separated, for a cluster",
+    what: "an existing nats-server; several addresses, comma-separated, for a cluster",
   },
   NATS_TOKEN: {
     group: "servers",
@@ -288,16 +288,6 @@ export const SETTINGS = {
     secret: true,
     readers: ["main", "worker", "up"],
     what: "its token, when it wants one",
-  },
-  NATS_REPLICAS: {
-    group: "servers",
-    type: "integer",
-    low: 1,
-    high: 5,
-    unit: "copies",
-    default: 1,
-    readers: ["main"],
-    what: "copies of streams and leases that a NATS cluster keeps",
   },
   VOICE_BLOB_DIR: {
     group: "servers",

@@ -20,7 +20,7 @@ const run = promisify(execFile);
 
 /**
  * Chunks that are fsynced, committed and answered, against as many commits of one row. The commands
- * go to JetStream, where nobody takes them: what actors and recognition cost is not in it.
+ * stay in the outbox, where nobody takes them: what actors and recognition cost is not in it.
  */
 export async function measureUploads(scale: BenchScale): Promise<BenchRow[]> {
   const house = await BenchHouse.open();

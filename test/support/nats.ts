@@ -7,11 +7,11 @@ import { findNatsServer } from "./native-packages.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";
 import { TestServer } from "./test-server.ts";
 
-/** A real nats-server with JetStream; its port and store survive `restart`. */
+/** A real nats-server; its port survives `restart`. */
 export interface TestNats {
   readonly url: string;
   readonly token: string;
-  /** Ends it and deletes its store. */
+  /** Ends it. */
   stop(): Promise<void>;
   /** SIGKILL; `restart` brings it back. */
   kill9(): Promise<void>;
