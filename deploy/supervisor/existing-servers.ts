@@ -1,6 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "nats";
 import { databaseHosts } from "../../src/base/database-address.ts";
-import { withTimeout } from "../../src/base/deferred.ts";
 import { StepError } from "../setup/step-error.mjs";
 import { errorCode } from "./error-code.ts";
 import { withClient } from "./postgres/roles.ts";
@@ -45,10 +45,15 @@ export async function askNats(url: string, token: string | undefined): Promise<v
     reconnect: false,
   });
   try {
-    await withTimeout(connection.flush(), CONNECT_TIMEOUT_MS, "A round trip to NATS");
+    const silence = delay(CONNECT_TIMEOUT_MS, undefined, { ref: false });
+    await Promise.race([connection.flush(), silence.then(() => fail("TIMEOUT"))]);
   } finally {
     await connection.close();
   }
+}
+
+function fail(code: string): never {
+  throw Object.assign(new Error("There was no answer in time."), { code });
 }
 
 /** Host and path of an address (or the first of several), without its password. */

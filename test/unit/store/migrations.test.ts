@@ -39,6 +39,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0032_open_work.sql": "bb1ca7b34cbc17b896ecb2d02742a2fa4b069624d22e4160e904e99e0b8242a7",
   "0033_snapshots_by_version.sql":
     "e51da2aa2d58f727216596fdd9b05f6fb1a76cb0d4a4728ace44432794ee5197",
+  "0034_owners.sql": "1508fc72d98123ed2baa4e31110f35c90c34c66ac9939fc0ce3cde375f5948d1",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
