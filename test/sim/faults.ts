@@ -20,6 +20,7 @@ export const FAULTS = [
   "host cut from the record",
   "host cut from the workers",
   "bus away",
+  "host cut from the leases",
   "bus loses, doubles, delays",
   "record slow and failing",
   "record read-only",
@@ -153,6 +154,14 @@ export class Faults {
         kernel.plan(ms, () => {
           for (const { line } of world.hosts) line.mend();
         });
+        return;
+      }
+      case "host cut from the leases": {
+        if (host === undefined) return;
+        const ms = this.#while(MINUTE);
+        tell(ms);
+        record.cutLeases(host.name, true);
+        kernel.plan(ms, () => record.cutLeases(host.name, false));
         return;
       }
       case "bus loses, doubles, delays": {

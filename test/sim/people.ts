@@ -24,6 +24,10 @@ const KINDS = [
   "summary",
 ] as const;
 
+/** One in so many wishes is asked for again, at most so much later. */
+const REPEATS = 4;
+const LATEST_REPEAT_MS = 40_000;
+
 /** Of those who do something, so many take the whole session away. */
 const DELETES = 0.02;
 
@@ -93,6 +97,18 @@ export class People {
       });
     }
     story.tell(sessionId, `${command.type} was ${wish.outcome}`);
+    const number = Number.parseInt(id.slice(-4), 16);
+    if (wish.outcome !== "done" || number % REPEATS !== 0) return;
+    kernel.plan(number % LATEST_REPEAT_MS, () => void this.#repeat(wish, id));
+  }
+
+  /** His client has forgotten that it was answered, and asks again under the same id. */
+  async #repeat(wish: Wish, id: string): Promise<void> {
+    this.#acting += 1;
+    this.#world.count("wishes repeated");
+    // Whatever it hears: it does not happen again.
+    await request(this.#world, ASK_MS, (host) => host.ask(wish, id)).catch(() => undefined);
+    this.#acting -= 1;
   }
 
   async #delete(): Promise<void> {

@@ -20,6 +20,7 @@ interface LeaseHost {
 /** The leases of a simulated record: one statement each, over a connection of the host's own. */
 export class SimLeases {
   readonly #leases = new MemoryLeases();
+  readonly #deaf = new Set<string>();
   readonly #moods: Moods;
   readonly #runtime: Pick<Runtime, "delay">;
 
@@ -56,6 +57,12 @@ export class SimLeases {
       );
   }
 
+  /** Nothing comes back to the host over its connection for leases. */
+  cut(host: string, isCut: boolean): void {
+    if (isCut) this.#deaf.add(host);
+    else this.#deaf.delete(host);
+  }
+
   /** Who holds a partition in truth. */
   holder(partition: number): string | undefined {
     return this.#leases.partitions.get(partition)?.holder;
@@ -85,7 +92,7 @@ export class SimLeases {
 
   async #reach({ name, runtime, isDead }: LeaseHost): Promise<void> {
     if (isDead()) return new Promise(() => {});
-    const { reach } = this.#moods.of(name);
+    const reach = this.#deaf.has(name) ? "silent" : this.#moods.of(name).reach;
     if (reach === "open") return;
     if (reach === "silent") {
       await runtime.delay(SILENCE_MS);

@@ -83,6 +83,8 @@ export interface SimRecord {
   add(cast: Cast): Promise<void>;
   /** Puts a command to a session into the outbox, under its lock; false when it is deleted. */
   tell(row: OutboxRow): Promise<boolean>;
+  /** Its connection for leases alone leads nowhere, or does again. */
+  cutLeases(host: string, isCut: boolean): void;
   /** The host that holds a session's partition in truth. */
   holder(sessionId: string): string | undefined;
   /** What is committed now, of one session or of all: in no order, and not for changing. */

@@ -106,6 +106,10 @@ export class SqlRecord implements SimRecord {
     return this.#gate.run(this.#deskPid, () => insertCommand(this.#clients.desk, row));
   }
 
+  cutLeases(host: string, isCut: boolean): void {
+    this.#leases.cut(host, isCut);
+  }
+
   holder(sessionId: string): string | undefined {
     return this.#leases.holder(partitionOf(sessionId));
   }

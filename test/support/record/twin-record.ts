@@ -92,6 +92,10 @@ export class TwinRecord implements SimRecord {
     return isTold;
   }
 
+  cutLeases(host: string, isCut: boolean): void {
+    this.#leases.cut(host, isCut);
+  }
+
   holder(sessionId: string): string | undefined {
     return this.#leases.holder(partitionOf(sessionId));
   }
