@@ -100,10 +100,14 @@ export class CommandSender implements ActorRef, QueueOwner {
       this.#postsRefused += 1;
       throw away();
     }
-    const owner = owners.known(sessionId);
-    if (owner === undefined) return;
     const data = encodeJson({ v: 1, id: commandId, sessionId, command } satisfies CommandEnvelope);
-    line.publish(hostSubject(owner), data);
+    const send = (owner: string | undefined): void => {
+      if (owner !== undefined) line.publish(hostSubject(owner), data);
+    };
+    const owner = owners.known(sessionId);
+    if (owner !== undefined) send(owner);
+    // The sweep has it, where nobody can be read.
+    else void owners.of(sessionId).then(send, () => {});
     this.#posted += 1;
     if (!this.#confirming) void this.#confirm();
   }

@@ -22,20 +22,24 @@ export class OwnerBook {
 
   /** Undefined when nobody is known to have it. Throws `unavailable` when nothing is known. */
   async of(sessionId: string): Promise<string | undefined> {
-    if (this.#readAt === Number.NEGATIVE_INFINITY) await this.#refresh();
-    return this.known(sessionId);
+    if (this.#isInDoubt) await this.#refresh();
+    return this.#owners.get(partitionOf(sessionId)) || undefined;
   }
 
-  /** The same without waiting, for what finds its way later too. */
+  /** The same without waiting: undefined, too, while it is in doubt. */
   known(sessionId: string): string | undefined {
     // Whoever asks has no use for its failure: the next one tries again.
     if (this.#runtime.monotonic() - this.#readAt >= OLD_MS) void this.#refresh().catch(() => {});
-    return this.#owners.get(partitionOf(sessionId)) || undefined;
+    return this.#isInDoubt ? undefined : this.#owners.get(partitionOf(sessionId)) || undefined;
   }
 
   /** Somebody who was known to have a session has not: read anew before the next one is told. */
   doubt(): void {
     this.#readAt = Number.NEGATIVE_INFINITY;
+  }
+
+  get #isInDoubt(): boolean {
+    return this.#readAt === Number.NEGATIVE_INFINITY;
   }
 
   #refresh(): Promise<void> {

@@ -35,6 +35,7 @@ describe("command sender", () => {
       asked: 0,
     };
     let owner = Object.keys(hosts)[0] ?? "";
+    let changed = (): void => {};
     const hear = (subject: string, data: Uint8Array): CommandReply | undefined => {
       const host = subject.replace(hostSubject(""), "");
       const envelope = decodeEnvelope(data);
@@ -46,7 +47,10 @@ describe("command sender", () => {
     };
     const line: Line = {
       publish: (subject, data) => void hear(subject, data),
-      subscribe: () => () => {},
+      subscribe(_subject, onMessage) {
+        changed = () => onMessage(new Uint8Array());
+        return () => {};
+      },
       async request(subject, data, ms) {
         const reply = hear(subject, data);
         if (reply !== undefined) return encodeJson(reply);
@@ -83,7 +87,7 @@ describe("command sender", () => {
     const move = (host: string): void => {
       owner = host;
     };
-    return { sender, sent, ask, record, move };
+    return { sender, sent, ask, record, move, changed: () => changed() };
   }
 
   const done: Host = ({ id }) => ({ id, ok: true, value: 5 });
@@ -162,12 +166,20 @@ describe("command sender", () => {
     expect(record.asked).toBeGreaterThan(10);
   });
 
-  it("sender: what is posted goes to the host that is known, and is left to the sweep else", async () => {
-    const { sender, sent } = open({ a: done });
-    const post = () => sender.post("s", { type: "Stop" }, "posted");
-    post();
+  it("sender: what is posted goes to who has the session, also when that has just moved", async () => {
+    const { sender, sent, move, changed } = open({ a: done, b: done });
+    const post = (id: string) => sender.post("s", { type: "Stop" }, id);
+    post("first");
     await vi.advanceTimersByTimeAsync(10);
-    post();
-    expect(sent.map(({ host, envelope }) => [host, envelope.id])).toEqual([["a", "posted"]]);
+    post("second");
+    move("b");
+    changed();
+    post("third");
+    await vi.advanceTimersByTimeAsync(10);
+    expect(sent.map(({ host, envelope }) => [host, envelope.id])).toEqual([
+      ["a", "first"],
+      ["a", "second"],
+      ["b", "third"],
+    ]);
   });
 });
