@@ -43,7 +43,7 @@ export class FenceLedger {
     this.#rounds.push({ fault, after: new Map(rows.map(({ id, seq }) => [id, Number(seq)])) });
   }
 
-  /** One writer at a time: epochs never fall, no seq is missing, nothing refused is there. */
+  /** One writer at a time: epochs never fall, no seq is missing, nothing is there twice. */
   async verify(): Promise<string[]> {
     const problems: string[] = [];
     const concerns = new Map<string, number>();
@@ -59,8 +59,11 @@ export class FenceLedger {
       const times = concerns.get(id) ?? 0;
       if (times !== 1) problems.push(`answered, but there ${times} times`);
     }
+    // One whose answer was lost stands, though its second try came too late: never after its owner
+    // was another, as epochs tell, and never twice.
     for (const id of this.#refused) {
-      if (concerns.has(id)) problems.push(`refused, but there: ${id}`);
+      const times = concerns.get(id) ?? 0;
+      if (times > 1) problems.push(`refused, but there ${times} times: ${id}`);
     }
     return problems;
   }
