@@ -138,7 +138,7 @@ export const SETTINGS = {
     type: "switch",
     readers: ["up"],
     option: "--cluster",
-    what: "two fronts, two session hosts, two workers and three nats-servers (each with a copy of everything) instead of one of each: any of them may be killed. The first front is at --port; --ready-file has all under fronts, hosts and workers",
+    what: "two fronts, two session hosts, two workers and three nats-servers instead of one of each: any of them may be killed. The first front is at --port; --ready-file has all under fronts, hosts and workers",
   },
   ADMIN_EMAIL: {
     group: "admin",
