@@ -19,6 +19,8 @@ const MARGIN_MS = 100;
  * it, as a recogniser tells words by their neighbours.
  */
 const WORDS_AT_AN_END = 2;
+/** Utterances so far from a redaction are heard as if there were none. */
+const FAR_MS = 3_000;
 
 type Of<D extends Feat["deed"]> = Extract<Feat, { deed: D }>;
 
@@ -127,6 +129,12 @@ async function judgeRedaction(
     problems.push(
       `words beside the redaction of ${startMs}-${endMs}: "${missing.join(" ")}" missing, "${extra.join(" ")}" too many; ${mayDiffer} may differ; now ${placesOf(found.listed)}; undisturbed ${placesOf(calm.listed)}`,
     );
+  }
+  const isFar = ({ start_ms, end_ms }: Segment) =>
+    end_ms <= startMs - FAR_MS || start_ms >= endMs + FAR_MS;
+  const far = compareWords(kept, wordsOf(calm.listed.filter(isFar))).missing;
+  if (far.length > seamWords) {
+    problems.push(`words far from the redaction of ${startMs}-${endMs} lost: "${far.join(" ")}"`);
   }
   problems.push(...(await judgeSound(sessionId, startMs, endMs, record, user)));
   return problems;

@@ -20,7 +20,8 @@ export class FenceLedger {
   readonly #client: Client;
   /** Id of each event that was answered as durable, and to whom. */
   readonly #stored = new Map<string, string>();
-  readonly #refused = new Set<string>();
+  /** Id of each event that was refused as stale, and whose it was. */
+  readonly #refused = new Map<string, string>();
   readonly #rounds: Round[] = [];
 
   constructor(client: Client) {
@@ -33,7 +34,7 @@ export class FenceLedger {
 
   note(owner: string, news: OwnerNews): void {
     if (news.kind === "stored") this.#stored.set(news.id, owner);
-    if (news.kind === "refused") this.#refused.add(news.id);
+    if (news.kind === "refused") this.#refused.set(news.id, owner);
   }
 
   async beginRound(fault: FenceFault): Promise<void> {
@@ -43,25 +44,32 @@ export class FenceLedger {
     this.#rounds.push({ fault, after: new Map(rows.map(({ id, seq }) => [id, Number(seq)])) });
   }
 
-  /** One writer at a time: epochs never fall, no seq is missing, nothing is there twice. */
+  /** One writer for each epoch: epochs never fall, no seq is missing, nothing is there twice. */
   async verify(): Promise<string[]> {
     const problems: string[] = [];
     const concerns = new Map<string, number>();
     let before: Row | undefined;
+    const writers = new Map<string, string>();
     for (const at of await this.#rows()) {
       const { id, seq, epoch, concern } = at;
       if (before?.id === id && seq !== before.seq + 1) problems.push(`gap before ${id} ${seq}`);
       if (before?.id === id && epoch < before.epoch) problems.push(`stale write ${id} ${seq}`);
       before = at;
-      if (concern) concerns.set(concern, (concerns.get(concern) ?? 0) + 1);
+      if (concern === null) continue;
+      concerns.set(concern, (concerns.get(concern) ?? 0) + 1);
+      const writer = this.#stored.get(concern) ?? this.#refused.get(concern);
+      if (writer === undefined) continue;
+      const first = writers.get(`${id} ${epoch}`) ?? writer;
+      writers.set(`${id} ${epoch}`, first);
+      if (first !== writer) problems.push(`${id} ${seq} is of ${writer}, its epoch of ${first}`);
     }
     for (const id of this.#stored.keys()) {
       const times = concerns.get(id) ?? 0;
       if (times !== 1) problems.push(`answered, but there ${times} times`);
     }
-    // One whose answer was lost stands, though its second try came too late: never after its owner
-    // was another, as epochs tell, and never twice.
-    for (const id of this.#refused) {
+    // One whose answer was lost stands, though its second try came too late: in its writer's own
+    // epoch, as was looked at above, and never twice.
+    for (const id of this.#refused.keys()) {
       const times = concerns.get(id) ?? 0;
       if (times > 1) problems.push(`refused, but there ${times} times: ${id}`);
     }

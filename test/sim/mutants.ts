@@ -132,7 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a fenced activation revives",
-    shownBy: 133,
+    shownBy: 654,
     bend: ({ journal }, { actors }: Bent) => ({
       journal: instead(journal, {
         async append(batch) {
