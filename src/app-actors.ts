@@ -123,12 +123,12 @@ function createOwner(
     runtime,
     log,
     leaseTime,
-    onTaken: (partition) => {
-      host.own(partition);
-      sweeper.taken(partition);
+    onTaken: (partitions) => {
+      host.own(...partitions);
+      sweeper.taken(...partitions);
     },
-    onReleased: (partition) => host.release(partition),
-    onLost: (partition) => host.lose(partition),
+    onReleased: (partitions) => host.release(...partitions),
+    onLost: (partitions) => host.lose(...partitions),
     onChanged: () => line.publish(OWNERS_CHANGED, new Uint8Array()),
   });
 }

@@ -8,6 +8,8 @@ export interface Backlog {
    * that gives fewer than `OPEN_WORK_PAGE` has no more.
    */
   openWork(places: readonly Place[]): Promise<WorkingSession[]>;
+  /** Partitions to whose sessions commands wait, in their order. */
+  waiting(): Promise<number[]>;
   /**
    * Sessions to which commands wait, of each of these partitions the next after that id, with the
    * oldest of their commands that are due; a partition that gives fewer than `QUEUES_PAGE` has

@@ -56,21 +56,28 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     return [...this.#owned].sort((a, b) => a - b);
   }
 
-  /** From now on sessions of this partition may be activated here. */
-  own(partition: number): void {
-    this.#owned.add(partition);
+  /** From now on sessions of these partitions may be activated here. */
+  own(...partitions: readonly number[]): void {
+    for (const partition of partitions) this.#owned.add(partition);
   }
 
-  /** Gives the partition up in good order: turns in hand are finished. */
-  async release(partition: number): Promise<void> {
-    this.#owned.delete(partition);
-    await Promise.all(this.#of(partition).map((entry) => this.#end(entry, "drain")));
+  /** Gives partitions up in good order: turns in hand are finished. */
+  release(...partitions: readonly number[]): Promise<void> {
+    return this.#disown(partitions, "drain");
   }
 
-  /** The partition is lost: its activations end at once. */
-  async lose(partition: number): Promise<void> {
-    this.#owned.delete(partition);
-    await Promise.all(this.#of(partition).map((entry) => this.#end(entry, "stop")));
+  /** The partitions are lost: their activations end at once. */
+  lose(...partitions: readonly number[]): Promise<void> {
+    return this.#disown(partitions, "stop");
+  }
+
+  async #disown(partitions: readonly number[], how: "drain" | "stop"): Promise<void> {
+    for (const partition of partitions) this.#owned.delete(partition);
+    const gone = new Set(partitions);
+    const entries = [...this.#activations.values()].filter(({ activation }) =>
+      gone.has(partitionOf(activation.id)),
+    );
+    await Promise.all(entries.map((entry) => this.#end(entry, how)));
   }
 
   /** Delivers a command; settles after its events are durable. */
@@ -181,12 +188,6 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
 
   #forget(id: string, activation: Activation<S, E, W, C>): void {
     if (this.#activations.get(id)?.activation === activation) this.#activations.delete(id);
-  }
-
-  #of(partition: number): Entry<S, E, W, C>[] {
-    return [...this.#activations.values()].filter(
-      (entry) => partitionOf(entry.activation.id) === partition,
-    );
   }
 
   async #end(entry: Entry<S, E, W, C>, how: "drain" | "stop"): Promise<void> {

@@ -34,6 +34,6 @@ export interface PartitionRevision {
 export interface LeaseView {
   /** `isConnected` is false when the host certainly has no connection to the record any more. */
   hosts: Map<string, HostLease & { isConnected: boolean }>;
-  /** Partition → holder (empty when freed) and revision. */
-  partitions: Map<number, { holder: string; revision: number }>;
+  /** Partition → holder (empty when freed) and revision; the same map as long as nothing changed. */
+  partitions: ReadonlyMap<number, { holder: string; revision: number }>;
 }

@@ -7,7 +7,9 @@ import type { LeaseTable, LeaseView, PartitionRevision } from "./lease.ts";
 
 /** Looks per lease time; each raises the own counter as well. */
 const LOOKS_PER_LEASE = 6;
-/** Partitions put away at the same time when the host leaves. */
+/** Partitions that are put away together, and freed by one statement. */
+const GROUP = 16;
+/** Groups at the same time when the host leaves. */
 const LEAVING_TOGETHER = 8;
 
 /**
@@ -33,6 +35,8 @@ export class PartitionOwner {
   #looking: Promise<void> | undefined;
   #leaving = false;
   #stopped = false;
+  /** How all stood when a look found nothing to do: as long as it does, there is nothing. */
+  #settled: { partitions: LeaseView["partitions"]; staying: string } | undefined;
 
   constructor(parts: PartitionOwnerParts) {
     this.#parts = parts;
@@ -85,7 +89,7 @@ export class PartitionOwner {
     const isHeld = await table.holds(partition).catch(() => false);
     if (isHeld && this.#owned.has(partition)) return true;
     log.warn({ partition }, "partition lost to a host that writes for it");
-    await this.#lose(partition);
+    await this.#lose([partition]);
     return false;
   }
 
@@ -104,7 +108,7 @@ export class PartitionOwner {
   async stop(): Promise<void> {
     this.#leaving = true;
     await this.#looking;
-    const waiting = [...this.#owned];
+    const waiting = groups([...this.#owned]);
     const giveBackNext = async (): Promise<void> => {
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
         await this.#giveBack(next);
@@ -125,24 +129,31 @@ export class PartitionOwner {
     const view = await table.look({ counter: this.#counter, leaving: this.#leaving });
     this.#seenAt = beganAt;
     const alive = this.#watch.alive(view);
-    const taken = [...this.#owned].filter((each) => view.partitions.get(each)?.holder !== host);
+    const staying = [...alive].filter((each) => each === host || !view.hosts.get(each)?.leaving);
+    const { partitions } = view;
+    const stand = { partitions, staying: [...alive, "staying:", ...staying].join(" ") };
+    if (this.#settled?.partitions === partitions && this.#settled.staying === stand.staying) return;
+    this.#settled = undefined;
+    const taken = [...this.#owned].filter((each) => partitions.get(each)?.holder !== host);
     if (taken.length > 0) this.#parts.log.warn({ partitions: taken.length }, "partitions lost");
-    for (const partition of taken) void this.#lose(partition);
+    void this.#lose(taken);
     if (this.#leaving) return;
-    const share = this.#shareOf(view, alive);
-    await this.#takeUpTo(share, view, alive);
+    const share = this.#shareOf(view, staying);
+    const wanted = await this.#takeUpTo(share, view, alive);
     // Not awaited: while actors are put away the lease has to be kept up.
-    for (const partition of [...this.#owned].slice(share)) void this.#giveBack(partition);
-    await this.#freeUnknown(view);
-    await this.#forgetGone(view, alive);
+    const surplus = [...this.#owned].slice(share);
+    for (const group of groups(surplus)) void this.#giveBack(group);
+    const unknown = await this.#freeUnknown(view);
+    const gone = await this.#forgetGone(view, alive);
+    const isBusy = taken.length + wanted + surplus.length + unknown + gone > 0;
+    if (!isBusy && this.#puttingAway.size === 0) this.#settled = stand;
   }
 
   /** As many as each of the others, or one more: that those have who hold most already. */
-  #shareOf({ hosts, partitions }: LeaseView, alive: ReadonlySet<string>): number {
+  #shareOf({ partitions }: LeaseView, staying: string[]): number {
     const { host } = this.#parts;
     const held = new Map<string, number>();
     for (const { holder } of partitions.values()) held.set(holder, (held.get(holder) ?? 0) + 1);
-    const staying = [...alive].filter((each) => each === host || !hosts.get(each)?.leaving);
     staying.sort((a, b) => (held.get(b) ?? 0) - (held.get(a) ?? 0) || (a < b ? -1 : 1));
     const each = Math.floor(PARTITIONS / staying.length);
     return each + (staying.indexOf(host) < PARTITIONS % staying.length ? 1 : 0);
@@ -152,23 +163,26 @@ export class PartitionOwner {
    * Frees what stands under this host's name and is not its own: the answer to a take got lost.
    * Nobody else could take it.
    */
-  async #freeUnknown({ partitions }: LeaseView): Promise<void> {
+  async #freeUnknown({ partitions }: LeaseView): Promise<number> {
     const { table, host } = this.#parts;
     const unknown = [...partitions].filter(
       ([partition, { holder }]) =>
         holder === host && !this.#owned.has(partition) && !this.#puttingAway.has(partition),
     );
     if (unknown.length > 0) await table.free(unknown.map(([partition]) => partition));
+    return unknown.length;
   }
 
   /** A host that is gone and holds nothing any more is not looked at for ever. */
-  async #forgetGone(view: LeaseView, alive: ReadonlySet<string>): Promise<void> {
+  async #forgetGone(view: LeaseView, alive: ReadonlySet<string>): Promise<number> {
     const holders = new Set([...view.partitions.values()].map(({ holder }) => holder));
     const gone = [...view.hosts.keys()].filter((each) => !alive.has(each) && !holders.has(each));
     if (gone.length > 0) await this.#parts.table.forget(gone);
+    return gone.length;
   }
 
-  async #takeUpTo(share: number, view: LeaseView, alive: ReadonlySet<string>): Promise<void> {
+  /** Returns how many it wanted. */
+  async #takeUpTo(share: number, view: LeaseView, alive: ReadonlySet<string>): Promise<number> {
     const { table, host, log } = this.#parts;
     // Each host begins elsewhere, so that two that start at once rarely race.
     const first = host.split("").reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % PARTITIONS, 7);
@@ -181,41 +195,53 @@ export class PartitionOwner {
       if (record.holder !== host && alive.has(record.holder)) continue;
       wanted.push({ partition, revision: record.revision });
     }
-    if (wanted.length === 0) return;
+    if (wanted.length === 0) return 0;
     const taken = await table.take(wanted);
-    if (this.#stopped) return;
-    for (const partition of taken) {
-      this.#owned.add(partition);
-      this.#parts.onTaken(partition);
-    }
-    if (taken.length === 0) return;
+    if (this.#stopped || taken.length === 0) return wanted.length;
+    for (const partition of taken) this.#owned.add(partition);
+    this.#parts.onTaken(taken);
     this.#parts.onChanged?.();
     log.info({ taken: taken.length, owned: this.#owned.size }, "partitions taken");
+    return wanted.length;
   }
 
-  #giveBack(partition: number): Promise<void> {
+  #giveBack(partitions: readonly number[]): Promise<void> {
     const { table, onReleased } = this.#parts;
-    return this.#putAway(partition, async () => {
-      await onReleased(partition);
-      await table.free([partition]);
+    return this.#putAway(partitions, async (these) => {
+      await onReleased(these);
+      await table.free(these);
     });
   }
 
-  #lose(partition: number): Promise<void> {
-    return this.#putAway(partition, () => this.#parts.onLost(partition));
+  #lose(partitions: readonly number[]): Promise<void> {
+    return this.#putAway(partitions, (these) => this.#parts.onLost(these));
   }
 
-  /** Never rejects; the partition is not taken again before it is through. */
-  async #putAway(partition: number, work: () => Promise<void>): Promise<void> {
-    if (!this.#owned.delete(partition)) return;
-    const working = work()
+  /** Those that it owns. Never rejects; they are not taken again before it is through. */
+  async #putAway(
+    partitions: readonly number[],
+    work: (these: readonly number[]) => Promise<void>,
+  ): Promise<void> {
+    const these = partitions.filter((partition) => this.#owned.delete(partition));
+    if (these.length === 0) return;
+    this.#settled = undefined;
+    const working = work(these)
       .catch((error: unknown) => {
-        this.#parts.log.warn({ partition, error: errorMessage(error) }, "partition not freed");
+        const fields = { partitions: these, error: errorMessage(error) };
+        this.#parts.log.warn(fields, "partitions not freed");
       })
-      .finally(() => this.#puttingAway.delete(partition));
-    this.#puttingAway.set(partition, working);
+      .finally(() => {
+        for (const partition of these) this.#puttingAway.delete(partition);
+      });
+    for (const partition of these) this.#puttingAway.set(partition, working);
     await working;
   }
+}
+
+function groups(partitions: readonly number[]): (readonly number[])[] {
+  return Array.from({ length: Math.ceil(partitions.length / GROUP) }, (_, n) =>
+    partitions.slice(n * GROUP, (n + 1) * GROUP),
+  );
 }
 
 export interface PartitionOwnerParts {
@@ -228,10 +254,10 @@ export interface PartitionOwnerParts {
    * connection to the record is gone as well.
    */
   leaseTime: number;
-  onTaken(partition: number): void;
-  /** Resolves when the partition's actors are put away. */
-  onReleased(partition: number): Promise<void>;
-  onLost(partition: number): Promise<void>;
+  onTaken(partitions: readonly number[]): void;
+  /** Resolves when the actors of these partitions are put away. */
+  onReleased(partitions: readonly number[]): Promise<void>;
+  onLost(partitions: readonly number[]): Promise<void>;
   /** Some were taken: who sends to their sessions sends here from now on. */
   onChanged?(): void;
 }

@@ -1,4 +1,9 @@
-import { OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/backlog-limits.ts";
+import {
+  OPEN_WORK_PAGE,
+  PARTITIONS_PAGE,
+  QUEUE_HEAD,
+  QUEUES_PAGE,
+} from "../base/backlog-limits.ts";
 import { type AppError, errorMessage, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
@@ -59,10 +64,12 @@ export class Sweeper {
     ]);
   }
 
-  /** Looks at once for what sessions of this partition have left to do, and for their commands. */
-  taken(partition: number): void {
-    this.#fresh.set(partition, { after: undefined });
-    this.#hasty.add(partition);
+  /** Looks at once for what sessions of these partitions have left to do, and for their commands. */
+  taken(...partitions: readonly number[]): void {
+    for (const partition of partitions) {
+      this.#fresh.set(partition, { after: undefined });
+      this.#hasty.add(partition);
+    }
     const wake = this.#wake;
     this.#wake = new AbortController();
     wake.abort();
@@ -103,7 +110,7 @@ export class Sweeper {
 
   /** Takes up what was left to do in partitions just taken, a page of each at a time. */
   async #resume(): Promise<boolean> {
-    const looked = [...this.#fresh];
+    const looked = [...this.#fresh].slice(0, PARTITIONS_PAGE);
     if (looked.length === 0) return false;
     const found = await this.#parts.backlog.openWork(
       looked.map(([partition, { after }]) => ({ partition, after })),
@@ -161,18 +168,22 @@ export class Sweeper {
     this.#rests.prune(runtime.monotonic());
     const hasty = new Set(this.#hasty);
     this.#hasty.clear();
-    let places = owned().map((partition) => ({
+    const waiting = new Set(await backlog.waiting());
+    const busy = owned().filter((partition) => waiting.has(partition));
+    let places = busy.map((partition) => ({
       partition,
       after: undefined as string | undefined,
       olderThan: hasty.has(partition) ? 0 : olderThan,
     }));
     while (places.length > 0 && !this.#stop.signal.aborted) {
-      const found = await backlog.queues(places);
+      const looked = places.slice(0, PARTITIONS_PAGE);
+      const found = await backlog.queues(looked);
       for (const queue of found) await this.#serve(queue);
-      places = places.flatMap((place) => {
+      const unfinished = looked.flatMap((place) => {
         const seen = found.filter(({ partition }) => partition === place.partition);
         return seen.length < QUEUES_PAGE ? [] : [{ ...place, after: seen.at(-1)?.sessionId }];
       });
+      places = [...places.slice(PARTITIONS_PAGE), ...unfinished];
     }
     await this.#served();
     return this.#hasMore;

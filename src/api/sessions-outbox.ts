@@ -5,7 +5,6 @@ export type SessionCommand = { type: string } & Record<string, unknown>;
 export interface OutboxRow {
   id: string;
   sessionId: string;
-  partition: number;
   /** Ids and numbers only. */
   command: SessionCommand;
 }

@@ -1,5 +1,7 @@
 /** How much of what is left to do one look takes in, and how often a command may fail. */
 
+/** Partitions. */
+export const PARTITIONS_PAGE = 64;
 /** Sessions with work, of each partition. */
 export const OPEN_WORK_PAGE = 32;
 /** Sessions to which commands wait, of each partition. */

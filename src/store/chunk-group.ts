@@ -44,7 +44,6 @@ function toRow({ chunk, outbox }: NewUpload): object {
     recorded_at: chunk.recordedAt === undefined ? null : new Date(chunk.recordedAt).toISOString(),
     max_missing: MAX_MISSING,
     command_id: outbox.id,
-    partition: outbox.partition,
     command: outbox.command,
   };
 }

@@ -2,7 +2,6 @@ import { type CommonQueryMethods, sql } from "slonik";
 import { z } from "zod";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import { newId } from "../base/ids.ts";
-import { partitionOf } from "../base/partition.ts";
 
 const nothing = z.object({}).strict();
 
@@ -12,13 +11,13 @@ export function outboxRow(
   command: OutboxRow["command"],
   id = newId(),
 ): OutboxRow {
-  return { id, sessionId, partition: partitionOf(sessionId), command };
+  return { id, sessionId, command };
 }
 
 /** Writes the command in the transaction that makes it due. */
 export async function writeOutbox(connection: CommonQueryMethods, row: OutboxRow): Promise<void> {
   await connection.query(sql.type(nothing)`
-    insert into outbox (id, session_id, partition, command)
-    values (${row.id}, ${row.sessionId}, ${row.partition}, ${JSON.stringify(row.command)}::jsonb)
+    insert into outbox (id, session_id, command)
+    values (${row.id}, ${row.sessionId}, ${JSON.stringify(row.command)}::jsonb)
   `);
 }

@@ -70,8 +70,8 @@ export class PostgresOverview implements OverviewSource {
   unfinishedByPartition(): Promise<Map<number, number>> {
     return guarded(async () => {
       const rows = await this.#pool.any(sql.type(partitionRow)`
-        select partition, count(*)::int as count from sessions
-        where status in ('recording', 'processing') group by partition`);
+        select partition_of(id) as partition, count(*)::int as count from sessions
+        where status in ('recording', 'processing') group by partition_of(id)`);
       return new Map(rows.map(({ partition, count }) => [partition, count]));
     });
   }
@@ -80,7 +80,7 @@ export class PostgresOverview implements OverviewSource {
     return guarded(async () => [
       ...(await this.#pool.any(sql.type(liveRow)`
         select s.id, s.workspace_id as "workspaceId", s.seq, s.started_at as "startedAt",
-          s.partition, waiting.count as "pendingChunks",
+          partition_of(s.id) as partition, waiting.count as "pendingChunks",
           case when waiting.count = 0 then 0 else session_lag_ms(s.id) end as "lagMs"
         from sessions s cross join lateral (
           select count(*)::int as count from chunks c

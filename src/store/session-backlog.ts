@@ -19,6 +19,7 @@ import { guarded } from "./store-error.ts";
 const standingRow = z.object({ id: z.string(), epoch: z.number(), isDeleted: z.boolean() });
 const command = z.object({ type: z.string() }).passthrough();
 const commandRow = z.object({ id: z.string(), sessionId: z.string(), command });
+const partitionRow = z.object({ partition: z.number() });
 const workRow = z.object({ partition: z.number(), sessionId: z.string() });
 const queueRow = workRow.extend({ commands: z.array(z.object({ id: z.string(), command })) });
 const parkedRow = z.object({ id: z.string(), type: z.string() });
@@ -45,7 +46,7 @@ export class SessionBacklog implements Backlog {
         from ${sql.unnest(rows, ["int2", "uuid"])} as p (partition, after)
         cross join lateral (
           select id from sessions
-          where partition = p.partition and id > p.after and has_work
+          where partition_of(id) = p.partition and id > p.after and has_work
           order by id limit ${OPEN_WORK_PAGE}
         ) as s
         order by 1, 2`)),
@@ -64,6 +65,21 @@ export class SessionBacklog implements Backlog {
         const isDeleted = row?.isDeleted ?? true;
         return isDeleted || row?.epoch !== epoch ? [{ id, isDeleted }] : [];
       });
+    });
+  }
+
+  waiting(): Promise<number[]> {
+    return guarded(async () => {
+      // From partition to partition by the index, however many commands lie between.
+      const rows = await this.#pool.any(sql.type(partitionRow)`
+        with recursive waiting as (
+          ${nextPartition(sql.fragment`-1`)}
+          union all
+          select next.partition from waiting w cross join lateral
+            ${nextPartition(sql.fragment`w.partition`)} as next
+        )
+        select partition from waiting`);
+      return rows.map(({ partition }) => partition);
     });
   }
 
@@ -94,7 +110,7 @@ export class SessionBacklog implements Backlog {
               order by due.not_before, due.id), '[]') as commands
           from (
             select o.id, o.command, o.not_before from outbox o
-            where o.partition = q.partition and o.session_id = q.session_id
+            where partition_of(o.session_id) = q.partition and o.session_id = q.session_id
               and o.parked_at is null
               and o.not_before <= now() - q.older_than * interval '1 millisecond'
             order by o.not_before limit ${QUEUE_HEAD}
@@ -112,7 +128,7 @@ export class SessionBacklog implements Backlog {
     return guarded(async () => [
       ...(await this.#pool.any(sql.type(commandRow)`
         select id, session_id as "sessionId", command from outbox
-        where partition = ${partitionOf(sessionId)} and session_id = ${sessionId}
+        where partition_of(session_id) = ${partitionOf(sessionId)} and session_id = ${sessionId}
           and parked_at is null
         order by not_before, id limit ${MOST_AT_ONCE}`)),
     ]);
@@ -133,7 +149,7 @@ export class SessionBacklog implements Backlog {
                 now() + least(${LONGEST_REST}, power(2, attempts)) * interval '1 second',
               parked_at = case when ${isLast} then now() end,
               parked_reason = case when ${isLast} then ${reason} end
-          where partition = ${partitionOf(sessionId)} and session_id = ${sessionId}
+          where partition_of(session_id) = ${partitionOf(sessionId)} and session_id = ${sessionId}
             and parked_at is null ${these}
           returning id, command ->> 'type' as type, parked_at
         )
@@ -142,10 +158,19 @@ export class SessionBacklog implements Backlog {
   }
 }
 
+/** The partition that comes next of those to whose sessions commands wait. */
+function nextPartition(after: FragmentSqlToken): FragmentSqlToken {
+  return sql.fragment`(
+    select partition_of(o.session_id) as partition from outbox o
+    where partition_of(o.session_id) > ${after} and o.parked_at is null
+    order by partition_of(o.session_id) limit 1)`;
+}
+
 /** The session to which commands wait that comes next in a partition. */
 function nextQueue(partition: FragmentSqlToken, after: FragmentSqlToken): FragmentSqlToken {
   return sql.fragment`
     select o.session_id from outbox o
-    where o.partition = ${partition} and o.session_id > ${after} and o.parked_at is null
+    where partition_of(o.session_id) = ${partition} and o.session_id > ${after}
+      and o.parked_at is null
     order by o.session_id limit 1`;
 }

@@ -8,7 +8,6 @@ import type {
 } from "../api/device-sessions-store.ts";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import { AppError } from "../base/errors.ts";
-import { partitionOf } from "../base/partition.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { MAX_MISSING } from "../session/limits.ts";
 import type { SessionPhase, StopReason } from "../session/status.ts";
@@ -120,12 +119,12 @@ async function insertSession(tx: CommonQueryMethods, session: NewSession): Promi
   const row = await tx.maybeOne(sql.type(startedRow)`
     insert into sessions (
       id, workspace_id, owner_id, device_id, job_id, title, language, vocabulary, workshop_id,
-      status, partition
+      status
     ) values (
       ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId ?? null},
       ${session.jobId}, ${session.title}, ${session.language},
       ${JSON.stringify(session.vocabulary)}::jsonb, ${session.workshopId ?? null},
-      'recording', ${partitionOf(session.id)}
+      'recording'
     )
     on conflict (device_id) where status = 'recording' do nothing
     returning started_at as "startedAt"

@@ -125,8 +125,8 @@ export class BenchHouse {
   async addSession(user: BenchUser): Promise<string> {
     const id = newId();
     await this.owner.query(
-      `insert into sessions (id, workspace_id, owner_id, job_id, title, status, partition)
-       values ($1, $2, $3, $4, 'Weekly planning', 'completed', 0)`,
+      `insert into sessions (id, workspace_id, owner_id, job_id, title, status)
+       values ($1, $2, $3, $4, 'Weekly planning', 'completed')`,
       [id, user.workspaceId, user.id, newId()],
     );
     return id;

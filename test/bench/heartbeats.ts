@@ -184,8 +184,8 @@ async function makeDevices(database: pg.Client, count: number): Promise<DevicesT
   );
   const recording = devices.filter((each) => each.recording);
   await database.query(
-    `insert into sessions (id, workspace_id, owner_id, device_id, job_id, status, partition)
-     select id, $3, $4, device_id, id, 'recording', 0
+    `insert into sessions (id, workspace_id, owner_id, device_id, job_id, status)
+     select id, $3, $4, device_id, id, 'recording'
      from unnest($1::uuid[], $2::uuid[]) as sessions (id, device_id)`,
     [recording.map(() => newId()), recording.map(({ id }) => id), workspace, owner],
   );

@@ -75,9 +75,9 @@ const owner: PartitionOwner = new PartitionOwner({
   runtime: systemRuntime,
   log: silentLog,
   leaseTime: settings.leaseMs,
-  onTaken: (partition) => host.own(partition),
-  onReleased: (partition) => host.release(partition),
-  onLost: (partition) => host.lose(partition),
+  onTaken: (partitions) => host.own(...partitions),
+  onReleased: (partitions) => host.release(...partitions),
+  onLost: (partitions) => host.lose(...partitions),
 });
 await owner.start();
 

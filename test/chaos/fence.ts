@@ -1,6 +1,5 @@
 import pg from "pg";
 import { newId } from "../../src/base/ids.ts";
-import { partitionOf } from "../../src/base/partition.ts";
 import { until } from "../support/until.ts";
 import type { FenceCut, FenceFault } from "./fence-faults.ts";
 import { FenceHost } from "./fence-host.ts";
@@ -174,9 +173,9 @@ async function makeSessions(client: pg.Client): Promise<string[]> {
     const id = newId();
     const job = newId();
     await client.query(
-      `insert into sessions (id, workspace_id, owner_id, job_id, status, partition)
-       values ($1, $2, $3, $4, 'recording', $5)`,
-      [id, workspace, user, job, partitionOf(id)],
+      `insert into sessions (id, workspace_id, owner_id, job_id, status)
+       values ($1, $2, $3, $4, 'recording')`,
+      [id, workspace, user, job],
     );
     await client.query(
       "insert into jobs (id, kind, session_id, workspace_id, status) values ($1, 'transcription', $2, $3, 'queued')",

@@ -91,15 +91,20 @@ function leaseContract(name: string, create: () => Promise<Leases>): void {
       const owner = async (host: string): Promise<PartitionOwner> => {
         const mine = new Set<number>();
         owned.set(host, mine);
+        const forget = (partitions: readonly number[]): void => {
+          for (const partition of partitions) mine.delete(partition);
+        };
         return new PartitionOwner({
           host,
           table: await leases.of(host),
           runtime: systemRuntime,
           log: silentLog,
           leaseTime: 400,
-          onTaken: (partition) => mine.add(partition),
-          onReleased: async (partition) => void mine.delete(partition),
-          onLost: async (partition) => void mine.delete(partition),
+          onTaken: (partitions) => {
+            for (const partition of partitions) mine.add(partition);
+          },
+          onReleased: async (partitions) => forget(partitions),
+          onLost: async (partitions) => forget(partitions),
         });
       };
       const sizes = () => [...owned.values()].map(({ size }) => size);

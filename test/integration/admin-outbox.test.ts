@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PasswordHasher } from "../../src/auth/password-hasher.ts";
 import { MOST_ATTEMPTS } from "../../src/base/backlog-limits.ts";
 import { newId } from "../../src/base/ids.ts";
-import { partitionOf } from "../../src/base/partition.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { openPolicyParts, type PolicyParts } from "../support/policy-parts.ts";
 import { until } from "../support/until.ts";
@@ -51,9 +50,9 @@ describe("parked commands", () => {
     await sql("insert into users (id, email, role) values ($1, $2, 'participant')", [owner, owner]);
     await sql("insert into workspaces (id, name) values ($1, 'W')", [workspace]);
     await sql(
-      `insert into sessions (id, workspace_id, owner_id, job_id, status, partition)
-       values ($1, $2, $3, $4, 'recording', $5)`,
-      [sessionId, workspace, owner, jobId, partitionOf(sessionId)],
+      `insert into sessions (id, workspace_id, owner_id, job_id, status)
+       values ($1, $2, $3, $4, 'recording')`,
+      [sessionId, workspace, owner, jobId],
     );
     await sql(
       `insert into chunks (session_id, sequence, id, media_type, bytes, sha256, frames, sample_rate,
@@ -64,9 +63,9 @@ describe("parked commands", () => {
     const told = { chunkId, sequence: 0, frames: 16_000, sampleRate: 16_000 };
     const command = { type, jobId, language: "en", ...told };
     await sql(
-      `insert into outbox (id, session_id, partition, command, attempts, parked_at, parked_reason)
-       values ($1, $2, $3, $4, $5, now() - interval '1 hour', $6)`,
-      [id, sessionId, partitionOf(sessionId), command, MOST_ATTEMPTS, PARKED],
+      `insert into outbox (id, session_id, command, attempts, parked_at, parked_reason)
+       values ($1, $2, $3, $4, now() - interval '1 hour', $5)`,
+      [id, sessionId, command, MOST_ATTEMPTS, PARKED],
     );
     return { sessionId, id };
   }

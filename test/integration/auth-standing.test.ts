@@ -27,8 +27,8 @@ describe("standing of credentials", () => {
     const id = newId();
     const workspaceId = await house.addWorkspace(ownerId);
     await house.pool.query(sql.unsafe`
-      insert into sessions (id, workspace_id, owner_id, job_id, status, partition)
-      values (${id}, ${workspaceId}, ${ownerId}, ${newId()}, 'recording', 0)`);
+      insert into sessions (id, workspace_id, owner_id, job_id, status)
+      values (${id}, ${workspaceId}, ${ownerId}, ${newId()}, 'recording')`);
     return id;
   }
 

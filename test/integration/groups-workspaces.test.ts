@@ -183,8 +183,8 @@ describe("workspaces", () => {
   async function addSession(): Promise<string> {
     const sessionId = newId();
     await house.pool.query(sql.unsafe`
-      insert into sessions (id, workspace_id, owner_id, job_id, status, partition)
-      values (${sessionId}, ${id}, ${owner.id}, ${newId()}, 'completed', 0)`);
+      insert into sessions (id, workspace_id, owner_id, job_id, status)
+      values (${sessionId}, ${id}, ${owner.id}, ${newId()}, 'completed')`);
     return sessionId;
   }
 });

@@ -115,11 +115,11 @@ describe("backlog", () => {
     await house.sql("delete from outbox where session_id = $1", [sessionId]);
     const ids = Array.from({ length: count }, () => newId());
     await house.sql(
-      `insert into outbox (id, session_id, partition, command, created_at, not_before)
-       select id, $2, $3, '{"type": "AudioOpened", "sequence": 0}',
-         now() - $4::interval, now() - $4::interval
+      `insert into outbox (id, session_id, command, created_at, not_before)
+       select id, $2, '{"type": "AudioOpened", "sequence": 0}',
+         now() - $3::interval, now() - $3::interval
        from unnest($1::uuid[]) as id`,
-      [ids, sessionId, partitionOf(sessionId), since],
+      [ids, sessionId, since],
     );
   }
 
@@ -176,20 +176,36 @@ describe("backlog", () => {
     expect(await hasWork()).toEqual([{ has_work: false }]);
   });
 
+  it("backlog: the record finds the partition of a session by its id as we do", async () => {
+    const ids = Array.from({ length: 200 }, () => newId());
+    const rows = await house.sql<{ id: string; partition: number }>(
+      "select id, partition_of(id) as partition from unnest($1::uuid[]) as ids (id)",
+      [[...ids, "ffffffff-ffff-ffff-ffff-ffffffffffff", "00000000-0000-0000-0000-0000000003ff"]],
+    );
+    expect(rows.map(({ partition }) => partition)).toEqual(rows.map(({ id }) => partitionOf(id)));
+    expect(Math.max(...rows.map(({ partition }) => partition))).toBe(PARTITIONS - 1);
+  });
+
+  it("backlog: commands are found in whichever partitions they wait, and no others are looked at", async () => {
+    const sessions = await Promise.all(Array.from({ length: 5 }, () => startSession()));
+    const waiting = await new SessionBacklog(house.pool).waiting();
+    const partitions = new Set(sessions.map((id) => partitionOf(id)));
+    expect(waiting).toEqual([...partitions].sort((a, b) => a - b));
+  });
+
   it("backlog: more sessions than a page holds are all taken up", async () => {
     const count = 2 * OPEN_WORK_PAGE + 1;
-    const [partition = 0] = EVERY_PARTITION;
     const [{ id: like } = { id: "" }] = await house.sql<{ id: string }>("select id from sessions");
-    const ids = Array.from({ length: count }, () => newId());
+    const ids = Array.from({ length: count }, () => `${newId().slice(0, -3)}${like.slice(-3)}`);
     await house.sql(
-      `insert into sessions (id, workspace_id, owner_id, job_id, status, partition)
-       select n.id, workspace_id, owner_id, job_id, 'processing', $2
-       from sessions, unnest($3::uuid[]) as n (id) where sessions.id = $1`,
-      [like, partition, ids],
+      `insert into sessions (id, workspace_id, owner_id, job_id, status)
+       select n.id, workspace_id, owner_id, job_id, 'processing'
+       from sessions, unnest($2::uuid[]) as n (id) where sessions.id = $1`,
+      [like, ids],
     );
     const activated = new Set<string>();
     const sweeper = sweep({ every: 60_000, activate: async (id) => activated.add(id) });
-    sweeper.taken(partition);
+    sweeper.taken(partitionOf(like));
     await until(() => activated.size === count, "all of them");
     expect([...activated].sort()).toEqual(ids.sort());
   });
@@ -209,6 +225,7 @@ describe("backlog", () => {
           looks += 1;
           return backlog.openWork(places);
         },
+        waiting: () => backlog.waiting(),
         queues: (places) => backlog.queues(places),
         commandsTo: (id) => backlog.commandsTo(id),
         failed: (failure) => backlog.failed(failure),
@@ -273,9 +290,9 @@ describe("backlog", () => {
       },
     });
     await house.sql(
-      `insert into outbox (id, session_id, partition, command)
-       values ($1, $2, $3, '{"type": "AudioOpened", "sequence": 1}')`,
-      [newId(), sessionId, partitionOf(sessionId)],
+      `insert into outbox (id, session_id, command)
+       values ($1, $2, '{"type": "AudioOpened", "sequence": 1}')`,
+      [newId(), sessionId],
     );
     await until(() => delivered.length === 1, "the next command");
     expect(delivered).not.toContain(id);

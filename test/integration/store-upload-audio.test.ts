@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevicePrincipal } from "../../src/auth/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { partitionOf } from "../../src/base/partition.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { codeOf } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
@@ -55,7 +54,7 @@ describe("upload-audio", () => {
     const audio = await house.blobs.read(sessionId, stored?.sha256.toString("hex"));
     expect(audio.equals(second(1))).toBe(true);
     const [, outbox] = await house.sql(
-      "select id, command, partition from outbox where session_id = $1 order by id",
+      "select id, command from outbox where session_id = $1 order by id",
       [sessionId],
     );
     expect(outbox?.command).toEqual({
@@ -65,7 +64,6 @@ describe("upload-audio", () => {
       frames: 16_000,
       sampleRate: 16_000,
     });
-    expect(outbox?.partition).toBe(partitionOf(sessionId));
     expect(house.notified.map(({ id }) => id)).toContain(outbox?.id);
   });
 

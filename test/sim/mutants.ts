@@ -195,6 +195,7 @@ export const MUTANTS: readonly Mutant[] = [
           return found.filter(({ sessionId }) => !over.has(sessionId));
         },
         ended: (standing) => backlog.ended(standing),
+        waiting: () => backlog.waiting(),
         queues: (places) => backlog.queues(places),
         commandsTo: (id) => backlog.commandsTo(id),
         failed: (failure) => backlog.failed(failure),

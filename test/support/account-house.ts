@@ -284,8 +284,8 @@ export class AccountHouse {
   async addSession(ownerId: string, workspaceId: string): Promise<string> {
     const id = newId();
     await this.pool.query(sql.unsafe`
-      insert into sessions (id, workspace_id, owner_id, job_id, status, partition)
-      values (${id}, ${workspaceId}, ${ownerId}, ${newId()}, 'completed', 0)`);
+      insert into sessions (id, workspace_id, owner_id, job_id, status)
+      values (${id}, ${workspaceId}, ${ownerId}, ${newId()}, 'completed')`);
     return id;
   }
 

@@ -1,6 +1,5 @@
 import { withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import { newId } from "../../src/base/ids.ts";
-import { partitionOf } from "../../src/base/partition.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import { CHUNK_SAMPLES } from "./plan-population.ts";
 
@@ -17,17 +16,9 @@ export async function recordForLong(
   const events = historyOf(sessionId, jobId, chunks);
   await withClient(ownerUrl, async (client) => {
     await client.query(
-      `insert into sessions (id, workspace_id, owner_id, device_id, job_id, status, partition, seq)
-       values ($1, $2, $3, $4, $5, 'recording', $6, $7)`,
-      [
-        sessionId,
-        device.workspaceId,
-        device.ownerId,
-        device.id,
-        jobId,
-        partitionOf(sessionId),
-        events.length,
-      ],
+      `insert into sessions (id, workspace_id, owner_id, device_id, job_id, status, seq)
+       values ($1, $2, $3, $4, $5, 'recording', $6)`,
+      [sessionId, device.workspaceId, device.ownerId, device.id, jobId, events.length],
     );
     await client.query(
       `insert into jobs (id, kind, session_id, workspace_id, status)

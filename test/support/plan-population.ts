@@ -42,10 +42,10 @@ export async function populate(
       [workspaceId, ownerId],
     ),
     run(
-      `insert into sessions (id, workspace_id, owner_id, device_id, job_id, status, partition,
+      `insert into sessions (id, workspace_id, owner_id, device_id, job_id, status,
          seq, work_seq, has_work, last_chunk_sequence, stopped_at, completed_at)
        select ${id("'session'", "n")}, $1, $2, ${id("'device'", "1 + n % 20")},
-         ${id("'job'", "n")}, 'completed', n % 64, $4, $4, false, $5, now(), now()
+         ${id("'job'", "n")}, 'completed', $4, $4, false, $5, now(), now()
        from generate_series(1, $3::int) n`,
       [workspaceId, ownerId, sessions, chunks, chunks - 1],
     ),
@@ -72,14 +72,14 @@ export async function populate(
          confidence, language)
        select s.id, gen_random_uuid(), 1, n * $2::bigint, (n + 1) * $2::bigint, 'S1',
          'budget word' || n, '[]', 0.9, 'en'
-       from sessions s, generate_series(0, $1::int - 1) n where s.partition % 4 = 0`,
+       from sessions s, generate_series(0, $1::int - 1) n where partition_of(s.id) % 4 = 0`,
       [chunks, CHUNK_SAMPLES],
     ),
     run(
-      `insert into outbox (id, session_id, partition, command, attempts, not_before, parked_at)
-       select gen_random_uuid(), id, partition, '{"type": "Stop"}', 9, now() + interval '1 day',
+      `insert into outbox (id, session_id, command, attempts, not_before, parked_at)
+       select gen_random_uuid(), id, '{"type": "Stop"}', 9, now() + interval '1 day',
          case when n % 2 = 0 then now() end
-       from (select id, partition, n from sessions, generate_series(1, 20) n limit $1) as s`,
+       from (select id, n from sessions, generate_series(1, 20) n limit $1) as s`,
       [commands],
     ),
   ];

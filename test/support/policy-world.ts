@@ -6,7 +6,6 @@ import { newServiceKey } from "../../src/auth/service-key.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import { partitionOf } from "../../src/base/partition.ts";
 import type { Caller } from "./policy-callers.ts";
 import { openPolicyParts, type PolicyParts } from "./policy-parts.ts";
 import type { State } from "./policy-rules.ts";
@@ -343,8 +342,8 @@ export class PolicyWorld {
     const deviceId = hasDevice ? this.#deviceId : null;
     await this.#sql(
       `insert into sessions
-         (id, workspace_id, owner_id, device_id, job_id, status, partition, visibility, guest_access)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+         (id, workspace_id, owner_id, device_id, job_id, status, visibility, guest_access)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
       [
         id,
         workspaceId,
@@ -352,7 +351,6 @@ export class PolicyWorld {
         deviceId,
         newId(),
         STATUS[state],
-        partitionOf(id),
         state === "visible" ? "workspace" : "private",
         state === "shut" ? "closed" : "open",
       ],

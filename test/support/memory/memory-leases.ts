@@ -6,9 +6,11 @@ export class MemoryLeases {
   readonly hosts = new Map<string, HostLease>();
   /** Hosts whose connection is gone. */
   readonly cut = new Set<string>();
-  readonly partitions = new Map<number, { holder: string; revision: number }>(
+  readonly partitions = new Map<number, Readonly<{ holder: string; revision: number }>>(
     Array.from({ length: PARTITIONS }, (_, n) => [n, { holder: "", revision: 1 }]),
   );
+
+  #seen: LeaseView["partitions"] | undefined;
 
   /** As one host has them. */
   of(host: string): LeaseTable {
@@ -16,6 +18,7 @@ export class MemoryLeases {
     const change = (partition: number, holder: string): void => {
       const revision = (partitions.get(partition)?.revision ?? 0) + 1;
       partitions.set(partition, { holder, revision });
+      this.#seen = undefined;
     };
     const holds = (partition: number): boolean => partitions.get(partition)?.holder === host;
     return {
@@ -24,7 +27,8 @@ export class MemoryLeases {
         const all = [...hosts].map(([name, each]) => {
           return [name, { ...each, isConnected: !cut.has(name) }] as const;
         });
-        return { hosts: new Map(all), partitions: structuredClone(partitions) };
+        this.#seen ??= new Map(partitions);
+        return { hosts: new Map(all), partitions: this.#seen };
       },
       take: async (wanted) => {
         const free = wanted.filter(

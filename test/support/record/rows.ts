@@ -11,7 +11,6 @@ export interface SessionRow {
   language: string;
   vocabulary: string;
   status: SessionPhase;
-  partition: number;
   epoch: number;
   seq: number;
   has_work: boolean;
@@ -141,7 +140,6 @@ export interface JobRow {
 export interface OutboxTableRow {
   id: string;
   session_id: string;
-  partition: number;
   command: string;
   created_at: number;
   attempts: number;

@@ -19,7 +19,7 @@ const SOURCES: Readonly<Record<TableName, Source>> = {
     group: "id",
     columns: [
       ..."id workspace_id owner_id device_id job_id title language vocabulary status".split(" "),
-      ..."partition epoch seq last_chunk_sequence started_at stopped_at completed_at".split(" "),
+      ..."epoch seq last_chunk_sequence started_at stopped_at completed_at".split(" "),
       ..."updated_at stop_reason has_work work_seq".split(" "),
     ],
   },
@@ -84,7 +84,7 @@ const SOURCES: Readonly<Record<TableName, Source>> = {
     table: "outbox",
     group: session,
     columns: [
-      ..."id session_id partition command created_at attempts not_before".split(" "),
+      ..."id session_id command created_at attempts not_before".split(" "),
       ..."parked_at parked_reason".split(" "),
     ],
   },
@@ -204,13 +204,13 @@ export async function openClient(url: string): Promise<pg.Client> {
 /** Returns false when the session is deleted. */
 export async function insertCommand(
   client: pg.Client,
-  { id, sessionId, partition, command }: OutboxRow,
+  { id, sessionId, command }: OutboxRow,
 ): Promise<boolean> {
   const { rowCount } = await client.query(
     `with told as (select id from sessions where id = $2 and status <> 'deleted' for update)
-     insert into outbox (id, session_id, partition, command)
-     select $1, told.id, $3, $4::jsonb from told`,
-    [id, sessionId, partition, JSON.stringify(command)],
+     insert into outbox (id, session_id, command)
+     select $1, told.id, $3::jsonb from told`,
+    [id, sessionId, JSON.stringify(command)],
   );
   return rowCount === 1;
 }

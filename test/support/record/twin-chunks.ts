@@ -1,6 +1,5 @@
 import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
 import type { ChunkStore, NewChunk, StoredChunk } from "../../../src/api/upload-audio-store.ts";
-import { partitionOf } from "../../../src/base/partition.ts";
 import { MAX_MISSING } from "../../../src/session/limits.ts";
 import { admit, type ChunkStanding } from "../../../src/store/chunk-standing.ts";
 import { GroupCommit } from "../../../src/store/group-commit.ts";
@@ -58,14 +57,13 @@ export class TwinChunks implements ChunkStore {
 }
 
 export function outboxRow(id: string, sessionId: string, command: OutboxRow["command"]): OutboxRow {
-  return { id, sessionId, partition: partitionOf(sessionId), command };
+  return { id, sessionId, command };
 }
 
 export async function writeOutbox(s: Statement, t: RecordTables, row: OutboxRow): Promise<void> {
   await s.insertNew(t.outbox, {
     id: row.id,
     session_id: row.sessionId,
-    partition: row.partition,
     command: JSON.stringify(row.command),
     created_at: s.now,
     attempts: 0,

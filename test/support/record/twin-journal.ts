@@ -20,6 +20,7 @@ import {
   QUEUES_PAGE,
 } from "../../../src/base/backlog-limits.ts";
 import { AppError, isAppError } from "../../../src/base/errors.ts";
+import { partitionOf } from "../../../src/base/partition.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import type { SessionState } from "../../../src/session/state.ts";
@@ -232,7 +233,7 @@ export class TwinBacklog implements Backlog {
       places.flatMap(({ partition, after = "" }) =>
         s
           .all(t.sessions)
-          .filter((row) => row.partition === partition && row.has_work && row.id > after)
+          .filter((row) => partitionOf(row.id) === partition && row.has_work && row.id > after)
           .map(({ id }) => ({ partition, sessionId: id }))
           .sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))
           .slice(0, OPEN_WORK_PAGE),
@@ -251,13 +252,21 @@ export class TwinBacklog implements Backlog {
     );
   }
 
+  waiting(): Promise<number[]> {
+    const { client, t } = this.#parts;
+    return client.query((s) => {
+      const rows = s.all(t.outbox).filter((row) => row.parked_at === null);
+      return [...new Set(rows.map((row) => partitionOf(row.session_id)))].sort((a, b) => a - b);
+    });
+  }
+
   queues(places: readonly QueuePlace[]): Promise<CommandQueue[]> {
     const { client, t } = this.#parts;
     return client.query((s) =>
       places.flatMap(({ partition, after = "", olderThan }) => {
         const waiting = s
           .all(t.outbox)
-          .filter((row) => row.partition === partition && row.parked_at === null);
+          .filter((row) => partitionOf(row.session_id) === partition && row.parked_at === null);
         const sessions = [...new Set(waiting.map((row) => row.session_id))]
           .filter((id) => id > after)
           .sort()

@@ -6,7 +6,6 @@ import type {
 } from "../../../src/api/device-sessions-store.ts";
 import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
 import { AppError } from "../../../src/base/errors.ts";
-import { partitionOf } from "../../../src/base/partition.ts";
 import { MAX_MISSING } from "../../../src/session/limits.ts";
 import type { SessionPhase } from "../../../src/session/status.ts";
 import type { Conversation } from "./record-client.ts";
@@ -122,7 +121,6 @@ function toRow(session: NewSession, now: number): SessionRow {
     language: session.language,
     vocabulary: JSON.stringify(session.vocabulary),
     status: "recording",
-    partition: partitionOf(session.id),
     epoch: 0,
     seq: 0,
     has_work: true,

@@ -13,9 +13,10 @@ import { MemoryLeases } from "../../support/memory/memory-leases.ts";
 
 const LEASE = 1_500;
 const MINUTE = 60_000;
+/** All over the partitions. */
 const SESSIONS = Array.from(
   { length: 12 },
-  (_, n) => `01980000-0000-7000-8000-0000000000${10 + n}`,
+  (_, n) => `01980000-0000-7000-8000-000000000${(0x100 + n * 85).toString(16)}`,
 );
 
 type State = { steps: number };
@@ -82,12 +83,12 @@ class Host {
       runtime: systemRuntime,
       log: silentLog,
       leaseTime: LEASE,
-      onTaken: (partition) => {
-        this.actors.own(partition);
-        this.sweeper.taken(partition);
+      onTaken: (partitions) => {
+        this.actors.own(...partitions);
+        this.sweeper.taken(...partitions);
       },
-      onReleased: (partition) => this.actors.release(partition),
-      onLost: (partition) => this.actors.lose(partition),
+      onReleased: (partitions) => this.actors.release(...partitions),
+      onLost: (partitions) => this.actors.lose(...partitions),
     });
     this.sweeper = new Sweeper({
       backlog: {
@@ -98,6 +99,7 @@ class Host {
               sessionId,
             })),
           ),
+        waiting: async () => [],
         queues: async () => [],
         commandsTo: async () => [],
         failed: async () => [],

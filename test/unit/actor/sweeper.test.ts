@@ -79,6 +79,7 @@ describe("sweeper: an activation that a fault ended", () => {
     sweeper = new Sweeper({
       backlog: {
         openWork: async () => [],
+        waiting: async () => [],
         queues: async () => [],
         commandsTo: async () => [],
         failed: async () => [],

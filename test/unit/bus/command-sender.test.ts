@@ -14,6 +14,7 @@ import {
 } from "../../../src/wire/envelope.ts";
 import { hostSubject } from "../../../src/wire/subjects.ts";
 
+const SESSION = "01980000-0000-7000-8000-000000000005";
 const MINUTE = 60_000;
 /** Of the record; no host's clock says so. */
 const EPOCH = 1_700_000_000_000;
@@ -80,7 +81,7 @@ describe("command sender", () => {
     sender.start();
     /** How it ends, without anybody waiting for it. */
     const ask = () =>
-      sender.ask("s", { type: "Redo", byUserId: "u" }, "wish").then(
+      sender.ask(SESSION, { type: "Redo", byUserId: "u" }, "wish").then(
         (value) => ({ value }),
         (error: AppError) => ({ code: error.code, at: performance.now() - startedAt }),
       );
@@ -168,7 +169,7 @@ describe("command sender", () => {
 
   it("sender: what is posted goes to who has the session, also when that has just moved", async () => {
     const { sender, sent, move, changed } = open({ a: done, b: done });
-    const post = (id: string) => sender.post("s", { type: "Stop" }, id);
+    const post = (id: string) => sender.post(SESSION, { type: "Stop" }, id);
     post("first");
     await vi.advanceTimersByTimeAsync(10);
     post("second");

@@ -40,6 +40,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0033_snapshots_by_version.sql":
     "e51da2aa2d58f727216596fdd9b05f6fb1a76cb0d4a4728ace44432794ee5197",
   "0034_owners.sql": "1508fc72d98123ed2baa4e31110f35c90c34c66ac9939fc0ce3cde375f5948d1",
+  "0035_partitions.sql": "dcca35a468256462fde9c36df4627336938948d477f83587074782e77f4f472b",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
