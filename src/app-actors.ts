@@ -5,14 +5,14 @@ import type { Journal } from "./actor/journal.ts";
 import type { LeaseTable } from "./actor/lease.ts";
 import { PartitionOwner } from "./actor/partition-owner.ts";
 import { Sweeper } from "./actor/sweeper.ts";
-import { AppError } from "./base/errors.ts";
 import type { Log } from "./base/log.ts";
 import type { Runtime } from "./base/runtime.ts";
 import { HostInbox } from "./bus/host-inbox.ts";
 import type { Line } from "./bus/line.ts";
 import { BusAudio } from "./bus/live-audio.ts";
 import type { LiveFanout } from "./bus/live-fanout.ts";
-import { TurnPublisher, type TurnPublisherParts } from "./bus/turn-publisher.ts";
+import { deliverTo, informedBy, outstandingIn } from "./bus/outside-commands.ts";
+import { TurnPublisher } from "./bus/turn-publisher.ts";
 import type { AudioSource } from "./inference/audio-source.ts";
 import type { FinalTimes } from "./inference/final-times.ts";
 import { LiveTails } from "./inference/live-tails.ts";
@@ -22,12 +22,10 @@ import { createSessionBehaviour } from "./session/behaviour.ts";
 import type { SessionCommand } from "./session/command.ts";
 import type { DeviceSigns } from "./session/device-signs.ts";
 import type { SessionEvent } from "./session/event.ts";
-import { tryOutsideCommand } from "./session/outside-command.ts";
 import { PATIENCE, type Patience } from "./session/patience.ts";
 import type { SessionState } from "./session/state.ts";
 import type { SessionWrite } from "./session/write.ts";
 import { renderFrames } from "./store/live-frames.ts";
-import type { CommandEnvelope } from "./wire/envelope.ts";
 import type { DeviceFrame } from "./wire/live-frames.ts";
 import { OWNERS_CHANGED } from "./wire/subjects.ts";
 
@@ -46,7 +44,6 @@ export interface ActorPorts {
   line: Line;
   table: LeaseTable;
   fanout: LiveFanout;
-  lookUp: TurnPublisherParts["lookUp"];
   /** How a session's recording device does, if it is known. */
   deviceOf?(sessionId: string): DeviceFrame | undefined;
   /** How far a session was read, in samples. */
@@ -86,7 +83,6 @@ export function createActors(ports: ActorPorts): Actors {
     fanout: ports.fanout,
     log,
     render: renderFrames,
-    lookUp: ports.lookUp,
   });
   const host = createHost(ports, {
     tails,
@@ -95,7 +91,7 @@ export function createActors(ports: ActorPorts): Actors {
     onFenced: (partition) => owner.dispute(partition),
     hasRight: () => owner.hasRight(),
   });
-  const deliver = (command: Delivered): Promise<unknown> => deliverTo(host, log, command);
+  const deliver = deliverTo(host, log);
   const inbox = new HostInbox({ host: ports.host, line: ports.line, deliver, log });
   const sweeper = new Sweeper({
     backlog,
@@ -157,13 +153,13 @@ function createHost(
       device: () => ports.deviceOf?.(id),
       readTo: (sessionId, samples) => ports.readTo?.(sessionId, samples),
       publish: (frame) => publisher.transient(id, frame),
-      publishTurn: (turn) => publisher.turn(id, turn),
     });
   return new ActorHost({
     activation: {
       behaviour: ports.behaviour ?? createSessionBehaviour(ports.patience ?? PATIENCE),
       journal,
       createCompanion,
+      followers: publisher,
       runtime,
       log,
       mailboxCapacity: 1_024,
@@ -171,10 +167,8 @@ function createHost(
       snapshotEvery: 200,
       appendAttempts: 8,
       hasRight,
-      outstanding: (id) => outstanding(backlog, id),
-      ...(signs && {
-        informed: (id: string, command: SessionCommand) => informed(signs, id, command),
-      }),
+      outstanding: outstandingIn(backlog),
+      ...(signs && { informed: informedBy(signs) }),
     },
     maxActivations: 10_000,
     passivateAfter: ports.passivateMs,
@@ -182,38 +176,4 @@ function createHost(
     onFailed,
     onFenced,
   });
-}
-
-type Delivered = Pick<CommandEnvelope, "id" | "sessionId" | "command" | "deadline">;
-
-function deliverTo(
-  host: SessionHost,
-  log: Log,
-  { id, sessionId, command: value, deadline }: Delivered,
-): Promise<unknown> {
-  const command = tryOutsideCommand(value);
-  if (command !== undefined) return host.deliver(sessionId, command, id, deadline);
-  log.error({ session_id: sessionId, command: String(value.type) }, "unknown command dropped");
-  return Promise.reject(new AppError("bad_request", "This command is not known."));
-}
-
-async function outstanding(
-  backlog: Backlog,
-  sessionId: string,
-): Promise<{ id: string; command: SessionCommand }[]> {
-  const rows = await backlog.commandsTo(sessionId);
-  return rows.flatMap(({ id, command: value }) => {
-    const command = tryOutsideCommand(value);
-    return command === undefined ? [] : [{ id, command }];
-  });
-}
-
-/** Whether its audio may still come is nothing that a session's own state tells. */
-async function informed(
-  signs: DeviceSigns,
-  sessionId: string,
-  command: SessionCommand,
-): Promise<SessionCommand> {
-  if (command.type !== "GapTimeout" && command.type !== "LateTimeout") return command;
-  return { ...command, signs: await signs.of(sessionId) };
 }

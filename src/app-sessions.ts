@@ -49,7 +49,6 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     line: shared.line,
     table: await openLeases(context, name),
     fanout: shared.fanout,
-    lookUp: (sessionId, events) => shared.liveLog.render(sessionId, events),
     deviceOf: (id) => presence.of(id),
     readTo: (id, samples) => positions.note(id, samples),
     finals,
@@ -60,9 +59,9 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     runtime,
     log,
   });
-  const { host, inbox, sweeper, publisher, tails } = actors;
+  const { host, inbox, sweeper, tails } = actors;
   const presence = startPresence(context, () => host.owned);
-  for (const owner of [host, client, inbox, tails, publisher]) queues.add(owner);
+  for (const owner of [host, client, inbox, tails]) queues.add(owner);
   await startActors(context, actors);
   startJobs(context, client);
   return {

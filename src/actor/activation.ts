@@ -1,7 +1,7 @@
 import { AppError, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
-import type { Behaviour, Companion, CompanionContext, Deadline } from "./behaviour.ts";
+import type { Behaviour, Companion, CompanionContext, Deadline, DurableTurn } from "./behaviour.ts";
 import { type Decided, Deciding, type Message, Undecidable } from "./deciding.ts";
 import type { Journal } from "./journal.ts";
 import { become, stateOf } from "./loading.ts";
@@ -201,8 +201,9 @@ export class Activation<S, E, W, C> {
     const { events, writes, outcomes, fault } = decided;
     this.#outcomes.add(outcomes);
     for (const answer of decided.answers) answer();
-    if (events.length + writes.length > 0 && this.#companion !== undefined) {
-      this.#companion.after({ state, events, writes });
+    if (events.length + writes.length > 0) {
+      this.#parts.followers?.turn(this.id, { state, events, writes });
+      this.#companion?.after({ state, events, writes });
     }
     if (fault !== undefined) throw fault;
   }
@@ -376,6 +377,8 @@ export interface ActivationParts<S, E, W, C> {
   behaviour: Behaviour<S, E, W, C>;
   journal: Journal<S, E, W>;
   createCompanion(context: CompanionContext<C>): Companion<S, E, W>;
+  /** Told of each durable turn, in order, whatever the companion does. Must not throw or wait. */
+  followers?: { turn(id: string, turn: DurableTurn<S, E, W>): void };
   runtime: Runtime;
   log: Log;
   /** Commands per lane. */

@@ -1,11 +1,11 @@
 import type { Runtime } from "../base/runtime.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
-import type { ServerFrame } from "../wire/live-frames.ts";
+import type { PublishedFrame } from "../wire/live-frames.ts";
 import { liveSubject } from "../wire/subjects.ts";
 import type { Line } from "./line.ts";
 
 interface Listener {
-  onFrames(frames: ServerFrame[]): void;
+  onFrames(frames: PublishedFrame[]): void;
   onDoubt?: (() => void) | undefined;
 }
 
@@ -30,7 +30,7 @@ export class LiveFanout {
   }
 
   /** Drops the frames when the bus is closed. */
-  publish(sessionId: string, frames: readonly ServerFrame[]): void {
+  publish(sessionId: string, frames: readonly PublishedFrame[]): void {
     if (frames.length > 0) this.#line.publish(liveSubject(sessionId), encodeJson(frames));
   }
 
@@ -41,7 +41,7 @@ export class LiveFanout {
    */
   follow(
     sessionId: string,
-    onFrames: (frames: ServerFrame[]) => void,
+    onFrames: (frames: PublishedFrame[]) => void,
     onDoubt?: () => void,
   ): () => void {
     const followed = this.#followed.get(sessionId) ?? this.#subscribe(sessionId);
@@ -61,7 +61,7 @@ export class LiveFanout {
     const unsubscribe = this.#line.subscribe(liveSubject(sessionId), (data) => {
       const frames = decodeJson(data);
       if (!Array.isArray(frames)) return;
-      for (const listener of listeners) listener.onFrames(frames as ServerFrame[]);
+      for (const listener of listeners) listener.onFrames(frames as PublishedFrame[]);
     });
     const followed = { listeners, unsubscribe };
     this.#followed.set(sessionId, followed);

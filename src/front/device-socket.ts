@@ -10,7 +10,7 @@ import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
 import type { LiveSource } from "../live/live-source.ts";
 import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../wire/device-frames.ts";
-import { CLOSE, type CloseCode, type ServerFrame } from "../wire/live-frames.ts";
+import { CLOSE, type CloseCode, type PublishedFrame } from "../wire/live-frames.ts";
 import type { NoticeCode } from "../wire/notice-codes.ts";
 import { parseDeviceFrame } from "./device-frame.ts";
 import type { LiveLimits } from "./live-limits.ts";
@@ -23,7 +23,7 @@ const CLOSE_MS = 30_000;
 const AUDIO_FRAME_BYTES = 1024 * 1024;
 
 /** Frames of the session that a device is told; never what was said. */
-const FOR_DEVICES: ReadonlySet<ServerFrame["type"]> = new Set([
+const FOR_DEVICES: ReadonlySet<PublishedFrame["type"]> = new Set([
   "SpeechStarted",
   "UtteranceEnd",
   "SessionStatus",
@@ -187,7 +187,7 @@ export class DeviceSocket {
     );
   }
 
-  #forward(frames: readonly ServerFrame[]): void {
+  #forward(frames: readonly PublishedFrame[]): void {
     const wanted = frames.filter(({ type }) => FOR_DEVICES.has(type)) as DeviceServerFrame[];
     if (wanted.length > 0) this.#send(wanted);
     for (const frame of wanted) {

@@ -1,10 +1,6 @@
-import type { DurableTurn } from "../actor/behaviour.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { SessionCommand } from "../session/command.ts";
-import type { SessionEvent } from "../session/event.ts";
-import type { SessionState } from "../session/state.ts";
-import type { SessionWrite } from "../session/write.ts";
 import type { DeviceFrame, TransientFrame } from "../wire/live-frames.ts";
 import type { AudioSource } from "./audio-source.ts";
 import type { FinalTimes } from "./final-times.ts";
@@ -28,5 +24,4 @@ export interface CompanionParts {
   /** How far the session was read, in samples; told when it has changed. */
   readTo?(sessionId: string, samples: number): void;
   publish(frame: TransientFrame): void;
-  publishTurn(turn: DurableTurn<SessionState, SessionEvent, SessionWrite>): void;
 }

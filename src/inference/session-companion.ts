@@ -32,7 +32,7 @@ const SPREAD = 2_000;
 /**
  * The effects of one session: keeps a reading going as long as there is audio
  * to read, turns what the worker says into commands, and shows viewers what
- * happens. A reading that breaks is taken up again from the newest checkpoint,
+ * is heard and not durable yet. A reading that breaks is taken up again from the newest checkpoint,
  * for as long as it takes.
  */
 export class SessionCompanion implements Companion<SessionState, SessionEvent, SessionWrite> {
@@ -111,7 +111,6 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
   after(turn: DurableTurn<SessionState, SessionEvent, SessionWrite>): void {
     this.#seq = turn.events.at(-1)?.seq ?? this.#seq;
     this.#noteRecorded(turn.writes);
-    this.#parts.publishTurn(turn);
     if (!this.#stopped) this.#sync(turn.state);
   }
 

@@ -2,7 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import type {
   DurableFrame,
   HeartbeatFrame,
-  ServerFrame,
+  PublishedFrame,
   SessionEnd,
   SnapshotFrame,
 } from "../wire/live-frames.ts";
@@ -16,7 +16,7 @@ export interface LiveSource {
    */
   follow(
     sessionId: string,
-    onFrames: (frames: ServerFrame[]) => void,
+    onFrames: (frames: PublishedFrame[]) => void,
     onDoubt?: () => void,
   ): () => void;
   /** Durable frames after `fromSeq`, at most `limit`, in order and without gaps. */

@@ -6,6 +6,7 @@ import type {
   DurableFrame,
   HeartbeatFrame,
   InterimResultsFrame,
+  PublishedFrame,
   ServerFrame,
   SessionEnd,
   SnapshotFrame,
@@ -211,9 +212,10 @@ export class SessionFeed {
     }
   }
 
-  #take(frames: readonly ServerFrame[]): void {
+  #take(frames: readonly PublishedFrame[]): void {
     for (const frame of frames) {
-      if (isDurable(frame)) this.#takeDurable(frame);
+      if (frame.type === "Newest") this.#want(frame.seq);
+      else if (isDurable(frame)) this.#takeDurable(frame);
       else this.#takeTransient(frame);
     }
     this.#schedule();

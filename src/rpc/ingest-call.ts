@@ -15,7 +15,7 @@ import {
   type IngestAudioResponse,
   type IngestConfigure,
 } from "../wire/gen/voice/v1/sessions.ts";
-import type { ServerFrame } from "../wire/live-frames.ts";
+import type { PublishedFrame } from "../wire/live-frames.ts";
 import { failStream } from "./fail-stream.ts";
 import type { OpenStream } from "./open-streams.ts";
 import type { RpcLimits } from "./rpc-limits.ts";
@@ -170,7 +170,7 @@ export class IngestCall implements OpenStream {
     this.#send({ $case: "ack", value: { audioOffsetBytes: this.#stored } });
   }
 
-  #watchEnd(frames: readonly ServerFrame[]): void {
+  #watchEnd(frames: readonly PublishedFrame[]): void {
     for (const frame of frames) {
       if (frame.type !== "SessionStatus" || frame.status === "recording") continue;
       const code = frame.status === "deleted" ? "session_deleted" : "session_ended";

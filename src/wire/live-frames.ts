@@ -258,6 +258,16 @@ export type TransientFrame =
 
 export type ServerFrame = DurableFrame | TransientFrame | SnapshotFrame | SessionEndedFrame;
 
+/** Between processes only: there is an event of this `seq`, to be read in the journal. */
+export interface NewestFrame {
+  type: "Newest";
+  session_id: string;
+  seq: number;
+}
+
+/** What a session's actor publishes. */
+export type PublishedFrame = DurableFrame | TransientFrame | NewestFrame;
+
 /** What a viewer sends. */
 export type ViewerFrame =
   | { type: "Subscribe"; session_id: string; from_seq?: number }

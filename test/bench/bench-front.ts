@@ -10,7 +10,7 @@ import { DEFAULT_LIVE_LIMITS } from "../../src/front/live-limits.ts";
 import type { RateLimitSettings } from "../../src/front/rate-limits.ts";
 import { FrontServer } from "../../src/front/server.ts";
 import type { LiveSource } from "../../src/live/live-source.ts";
-import type { HeartbeatFrame, ServerFrame } from "../../src/wire/live-frames.ts";
+import type { HeartbeatFrame, PublishedFrame } from "../../src/wire/live-frames.ts";
 import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";
 
 const PLENTY = { perMinute: 1e9, burst: 1e9 };
@@ -28,10 +28,10 @@ export const NO_LIMITS: RateLimitSettings = {
 
 /** Sessions without a past, whose frames are published here. */
 export class BenchSource implements LiveSource {
-  readonly #followers = new Map<string, Set<(frames: ServerFrame[]) => void>>();
+  readonly #followers = new Map<string, Set<(frames: PublishedFrame[]) => void>>();
   #seq = 0;
 
-  follow(sessionId: string, onFrames: (frames: ServerFrame[]) => void): () => void {
+  follow(sessionId: string, onFrames: (frames: PublishedFrame[]) => void): () => void {
     const followers = this.#followers.get(sessionId) ?? new Set();
     this.#followers.set(sessionId, followers.add(onFrames));
     return () => followers.delete(onFrames);
@@ -68,7 +68,7 @@ export class BenchSource implements LiveSource {
     };
   }
 
-  publish(sessionId: string, frames: readonly ServerFrame[]): void {
+  publish(sessionId: string, frames: readonly PublishedFrame[]): void {
     this.#seq += frames.length;
     for (const follower of this.#followers.get(sessionId) ?? []) follower([...frames]);
   }

@@ -18,7 +18,6 @@ const QUEUES = [
   "database_connections",
   "device_sockets",
   "downloads",
-  "frames_in_order",
   "graph_builds",
   "heartbeats",
   "jobs",

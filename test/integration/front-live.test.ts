@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { ServerFrame } from "../../src/wire/live-frames.ts";
+import type { PublishedFrame } from "../../src/wire/live-frames.ts";
 import { knownSessionId, LiveHouse, upTo } from "../support/live-house.ts";
 import { until } from "../support/until.ts";
 import type { Viewer } from "../support/viewer.ts";
@@ -7,7 +7,7 @@ import type { Viewer } from "../support/viewer.ts";
 const house = new LiveHouse();
 afterEach(() => house.close());
 
-function interim(session_id: string, segment_id: string, revision: number): ServerFrame {
+function interim(session_id: string, segment_id: string, revision: number): PublishedFrame {
   return {
     type: "Results",
     session_id,

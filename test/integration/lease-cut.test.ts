@@ -78,7 +78,6 @@ async function startHost(name: string, ways: Ways): Promise<Actors> {
     line,
     table: new PostgresLeaseTable(leases, name),
     fanout: new LiveFanout(line, systemRuntime),
-    lookUp: async () => [],
     leaseMs: LEASE,
     passivateMs: 600_000,
     runtime: systemRuntime,

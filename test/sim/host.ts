@@ -93,7 +93,7 @@ export class SimHost {
     });
     this.#erasure = this.#createErasure(fanout, log);
     this.#chores = this.#createChores(log);
-    const { journal, backlog, audio, live } = this.record;
+    const { journal, backlog, audio } = this.record;
     this.actors = createActors(
       world.bend(() => this.actors, {
         host: name,
@@ -104,7 +104,6 @@ export class SimHost {
         line: this.line,
         table: this.record.leases,
         fanout,
-        lookUp: (sessionId, events) => live.render(sessionId, events),
         signs: this.record.signs,
         leaseMs: LEASE_MS,
         passivateMs: PASSIVATE_MS,

@@ -116,7 +116,6 @@ export class ReadingHouse {
         tell,
         readTo: (session, samples) => positions.note(session, samples),
         publish: (frame) => this.frames.push(frame),
-        publishTurn: () => {},
       });
     const host: Host = new ActorHost({
       activation: {

@@ -30,14 +30,14 @@ import { ServiceKeyStore } from "../../src/store/service-keys.ts";
 import { PostgresSessions } from "../../src/store/sessions.ts";
 import { PostgresUnsealedChunks } from "../../src/store/unsealed-chunks.ts";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
-import type { ServerFrame } from "../../src/wire/live-frames.ts";
+import type { PublishedFrame } from "../../src/wire/live-frames.ts";
 import { QueryHouse } from "./query-house.ts";
 
 const cursorKey = new Uint8Array(32).fill(7);
 const CHANNEL = { "grpc.use_local_subchannel_pool": 1, "grpc.enable_retries": 0 };
 const PATIENT_MS = 60_000;
 
-type Listener = (frames: ServerFrame[]) => void;
+type Listener = (frames: PublishedFrame[]) => void;
 
 export interface RpcHouseOptions {
   limits?: Partial<RpcLimits>;
@@ -173,7 +173,7 @@ export class RpcHouse {
     this.send(sessionId, await this.liveLog.replay(sessionId, fromSeq, 1_000));
   }
 
-  send(sessionId: string, frames: ServerFrame[]): void {
+  send(sessionId: string, frames: PublishedFrame[]): void {
     for (const listener of this.#listeners.get(sessionId) ?? []) listener(frames);
   }
 

@@ -154,7 +154,6 @@ export class WishHouse {
       line,
       table: new PostgresLeaseTable(pool, "host"),
       fanout: new LiveFanout(line, runtime),
-      lookUp: async () => [],
       leaseMs: 1_500,
       passivateMs: 600_000,
       runtime,

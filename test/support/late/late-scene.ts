@@ -131,7 +131,6 @@ export class LateScene {
             tell,
             device: () => ({ presence: this.presence, last_seen_at: "" }),
             publish: () => {},
-            publishTurn: () => {},
           }),
         runtime: this.runtime,
         log: silentLog,

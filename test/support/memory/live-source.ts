@@ -2,14 +2,14 @@ import type { LiveSource } from "../../../src/live/live-source.ts";
 import type {
   DurableFrame,
   HeartbeatFrame,
-  ServerFrame,
+  PublishedFrame,
   SessionEnd,
   SessionStatus,
   SnapshotFrame,
 } from "../../../src/wire/live-frames.ts";
 
 interface Listener {
-  onFrames(frames: ServerFrame[]): void;
+  onFrames(frames: PublishedFrame[]): void;
   onDoubt?: (() => void) | undefined;
 }
 
@@ -30,7 +30,7 @@ export class MemoryLiveSource implements LiveSource {
 
   follow(
     sessionId: string,
-    onFrames: (frames: ServerFrame[]) => void,
+    onFrames: (frames: PublishedFrame[]) => void,
     onDoubt?: () => void,
   ): () => void {
     const { listeners } = this.#session(sessionId);
@@ -151,7 +151,7 @@ export class MemoryLiveSource implements LiveSource {
     return frame;
   }
 
-  fanOut(sessionId: string, frames: ServerFrame[]): void {
+  fanOut(sessionId: string, frames: PublishedFrame[]): void {
     for (const { onFrames } of this.#session(sessionId).listeners) onFrames(frames);
   }
 

@@ -7,7 +7,11 @@ import type { EncodedFrame } from "../../../src/live/encoded-frame.ts";
 import { InterimGate } from "../../../src/live/interim-gate.ts";
 import { SessionFeed } from "../../../src/live/session-feed.ts";
 import { type FrameSink, Subscriber } from "../../../src/live/subscriber.ts";
-import type { DurableFrame, InterimResultsFrame } from "../../../src/wire/live-frames.ts";
+import type {
+  DurableFrame,
+  InterimResultsFrame,
+  NewestFrame,
+} from "../../../src/wire/live-frames.ts";
 import { MemoryLiveSource } from "../../support/memory/live-source.ts";
 import { until } from "../../support/until.ts";
 
@@ -27,9 +31,19 @@ class RecordingSink implements FrameSink {
   }
 }
 
-type Step = "publish" | "lose" | "repeat" | "late" | "join" | "wait";
+type Step = "publish" | "tell" | "lose" | "repeat" | "late" | "join" | "wait";
 
-const STEPS: Step[] = ["publish", "publish", "publish", "lose", "repeat", "late", "join", "wait"];
+const STEPS: Step[] = [
+  "publish",
+  "publish",
+  "publish",
+  "tell",
+  "lose",
+  "repeat",
+  "late",
+  "join",
+  "wait",
+];
 
 /** Runs one history and returns what each viewer got and from where. */
 async function run(steps: readonly Step[], recent: number): Promise<[number, number[]][]> {
@@ -42,6 +56,7 @@ async function run(steps: readonly Step[], recent: number): Promise<[number, num
   for (const step of steps) {
     if (step === "publish") source.publish(SESSION);
     if (step === "lose") source.append(SESSION);
+    if (step === "tell") source.fanOut(SESSION, [newest(source.append(SESSION).seq)]);
     if (step === "repeat" && source.newest(SESSION) > 0) {
       source.fanOut(SESSION, await source.replay(SESSION, source.newest(SESSION) - 1, 1));
     }
@@ -97,6 +112,24 @@ describe("session feed: order", () => {
   });
 });
 
+describe("session feed: events that it is only told of", () => {
+  it("reads them at once, and passes the word on to nobody", async () => {
+    const source = new MemoryLiveSource();
+    const options = { sessionId: SESSION, source, runtime: systemRuntime, log: silentLog };
+    const feed = new SessionFeed({ ...options, tickMs: 0, recent: 8, ...READS });
+    feed.start();
+    feed.establish(0);
+    const delivered: string[] = [];
+    feed.add({ deliver: (frames) => void delivered.push(...frames.map(typeOf)) });
+    source.append(SESSION);
+    source.fanOut(SESSION, [newest(source.append(SESSION).seq)]);
+    await until(() => delivered.length === 2, "both events");
+    feed.close();
+    expect(delivered).toEqual(["durable", "durable"]);
+    expect(source.replays).toBe(1);
+  });
+});
+
 describe("session feed: rests", () => {
   it("lets no durable frame wait for the rest after one that is not", async () => {
     const source = new MemoryLiveSource();
@@ -121,6 +154,10 @@ describe("session feed: rests", () => {
     expect(delivered).toEqual(["UtteranceEnd", "UtteranceEnd durable"]);
   });
 });
+
+function newest(seq: number): NewestFrame {
+  return { type: "Newest", session_id: SESSION, seq };
+}
 
 function typeOf({ seq, bytes }: EncodedFrame): string {
   if (seq !== undefined) return "durable";
