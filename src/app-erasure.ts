@@ -9,6 +9,7 @@ import { Housekeeping } from "./jobs/housekeeping.ts";
 import { applyRetention } from "./jobs/retention.ts";
 import { SessionErasure } from "./jobs/session-erasure.ts";
 import { PostgresAccountErasure } from "./store/account-erasure.ts";
+import { PostgresEndedRights } from "./store/ended-rights.ts";
 import { renderFrames } from "./store/live-frames.ts";
 import { PostgresRedactions } from "./store/redactions.ts";
 import { PostgresRetention } from "./store/retention.ts";
@@ -49,6 +50,7 @@ export function startHousekeeping(context: AppContext, revocations: RevocationFe
   const { sessions, accounts } = createErasure(context, revocations);
   const retention = new PostgresRetention(shared.pool);
   const deliveries = new PostgresDeliveryQueue(shared.pool);
+  const endedRights = new PostgresEndedRights(shared.pool);
   const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
   const sealer = createSealer(context);
   const housekeeping = new Housekeeping(
@@ -59,6 +61,7 @@ export function startHousekeeping(context: AppContext, revocations: RevocationFe
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
       { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },
       { name: "webhook deliveries", every: HOUR / 6, run: () => deliveries.clean(clock.now()) },
+      { name: "ended rights", every: HOUR / 6, run: () => endedRights.prune() },
       ...autoStopChores(context),
       { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
     ],

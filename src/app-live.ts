@@ -2,6 +2,7 @@ import { recheckSession, requireSession } from "./api/sessions-access.ts";
 import type { SessionDirectory } from "./api/sessions-directory.ts";
 import type { Shared } from "./app-shared.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
+import { readsByElevation } from "./auth/policy.ts";
 import type { LiveSource, ViewerPolicy } from "./live/live-source.ts";
 
 /** What happens in sessions, for those who follow over whatever transport. */
@@ -25,7 +26,9 @@ export function createViewerPolicy(
       // To go on watching is one read, however often the right to it is checked.
       const require = again ? recheckSession : requireSession;
       const { facts } = await require(directory, standing, sessionId, "session.content");
-      return { ended: facts.ended };
+      const { ended, elevatedUntil = Number.POSITIVE_INFINITY } = facts;
+      const isElevated = readsByElevation(standing, "session.content", facts);
+      return { ended, until: Math.min(standing.expiresAt, isElevated ? elevatedUntil : Infinity) };
     },
   };
 }

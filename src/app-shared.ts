@@ -7,6 +7,7 @@ import {
   loadKeyFolder,
   parseKeyMaterial,
 } from "./auth/key-material.ts";
+import { RevocationReader } from "./auth/revocation-reader.ts";
 import { SigningKeyWatch } from "./auth/signing-key-watch.ts";
 import type { Clock } from "./base/clock.ts";
 import { AppError, errorMessage } from "./base/errors.ts";
@@ -31,6 +32,7 @@ import { FolderBlobs } from "./store/blobs.ts";
 import { PostgresCommandRecord } from "./store/command-record.ts";
 import { DatabaseClock } from "./store/database-clock.ts";
 import { durabilityFaults } from "./store/durability.ts";
+import { PostgresEndedRights } from "./store/ended-rights.ts";
 import { claimKeys, noteSigningKey } from "./store/installation-keys.ts";
 import { readOwners } from "./store/lease-table.ts";
 import { LiveBeat } from "./store/live-beat.ts";
@@ -124,9 +126,7 @@ async function openBus(
   const bus = await named("NATS (NATS_URL)", connectBus({ url, token, name, log }));
   stack.push("bus connection", () => bus.close());
   const line = new NatsLine(bus);
-  const revocations = new BusRevocations(line);
-  revocations.start();
-  stack.push("revocations", () => revocations.stop());
+  const revocations = await openRevocations(line, { pool, runtime }, log, stack);
   const commands = new CommandSender({
     line,
     owners: new OwnerBook(() => readOwners(pool), runtime),
@@ -151,6 +151,24 @@ async function openBus(
   );
   const fanout = new LiveFanout(line, runtime);
   return { bus, line, commands, notifier, fanout, placement, revocations };
+}
+
+/** Quickly over the bus, and surely from the record. */
+async function openRevocations(
+  line: Line,
+  { pool, runtime }: Pick<Shared, "pool" | "runtime">,
+  log: Log,
+  stack: Stack,
+): Promise<BusRevocations> {
+  const revocations = new BusRevocations(line);
+  revocations.start();
+  stack.push("revocations", () => revocations.stop());
+  const record = new PostgresEndedRights(pool);
+  const tell = revocations.tell.bind(revocations);
+  const reader = new RevocationReader({ record, tell, runtime, log });
+  await reader.start();
+  stack.push("ended rights", () => reader.stop());
+  return revocations;
 }
 
 async function openDatabase(

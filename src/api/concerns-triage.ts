@@ -166,7 +166,9 @@ function triageConcern(ports: TriagePorts): Route {
 
 /** Without counting an elevation: the answer to a change is no recorded reading. */
 function readsNatively({ principal, facts }: SessionGrant): boolean {
-  return maySession(principal, "session.content", { ...facts, elevated: false }) === "allow";
+  return (
+    maySession(principal, "session.content", { ...facts, elevatedUntil: undefined }) === "allow"
+  );
 }
 
 function wantsRedaction(

@@ -92,7 +92,7 @@ export function sessionEditRoutes(ports: SessionEditPorts): Route[] {
       const done = await sessionEdits.change(sessionId, changed, expected);
       if (!done && expected !== undefined) throw staleEdit();
       if (guestAccess === "closed" || visibility === "private") {
-        revocations.publish({ kind: "session_guests", sessionId });
+        revocations.publish({ kind: "session", sessionId });
       }
       const session = await directory.get(sessionId);
       if (session === undefined)

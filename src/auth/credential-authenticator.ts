@@ -43,8 +43,6 @@ export class CredentialAuthenticator implements Authenticator {
   readonly #logins: ShortCache<LoginStanding | undefined>;
   readonly #guests: ShortCache<GuestStanding | undefined>;
   readonly #keys: ShortCache<DeviceKeyStanding | undefined>;
-  /** By id, of sockets that are looked at again and again. */
-  readonly #openKeys: ShortCache<DeviceKeyStanding | undefined>;
   readonly #services: ShortCache<ServiceKeyStanding | undefined>;
   readonly #unsubscribe: () => void;
 
@@ -53,14 +51,12 @@ export class CredentialAuthenticator implements Authenticator {
     this.#logins = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
     this.#guests = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
     this.#keys = new ShortCache(parts.clock, DEVICE_CACHE_MILLISECONDS, DEVICE_CACHE_CAPACITY);
-    this.#openKeys = new ShortCache(parts.clock, CACHE_MILLISECONDS, DEVICE_CACHE_CAPACITY);
     this.#services = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
     // Revocations are rare and look-ups cheap: forgetting all is the simplest that is right.
     this.#unsubscribe = parts.revocations.subscribe(() => {
       this.#logins.clear();
       this.#guests.clear();
       this.#keys.clear();
-      this.#openKeys.clear();
       this.#services.clear();
     });
   }
@@ -90,10 +86,7 @@ export class CredentialAuthenticator implements Authenticator {
       const load = () => this.#parts.serviceKeys.standingBySecret(secretId);
       return this.#service(await this.#services.get(secretId, load));
     }
-    const { keyId } = principal;
-    return this.#device(
-      await this.#openKeys.get(keyId, () => this.#parts.deviceKeys.standingByKey(keyId)),
-    );
+    return this.#device(await this.#parts.deviceKeys.standingByKey(principal.keyId));
   }
 
   async #byToken(token: string): Promise<Principal> {
@@ -106,7 +99,8 @@ export class CredentialAuthenticator implements Authenticator {
     const standing = await this.#logins.get(loginId, () => this.#parts.logins.standing(loginId));
     this.#refuseEnded(standing, expiresAt);
     const { userId: id, role } = standing;
-    return { kind: "user", id, role, tokenId: loginId, expiresAt };
+    const until = Math.min(expiresAt, standing.expiresAt);
+    return { kind: "user", id, role, tokenId: loginId, expiresAt: until };
   }
 
   async #guest(guestId: string, expiresAt: number): Promise<GuestPrincipal> {
@@ -120,7 +114,7 @@ export class CredentialAuthenticator implements Authenticator {
       sessionId,
       displayName,
       tokenId: guestId,
-      expiresAt,
+      expiresAt: Math.min(expiresAt, standing.expiresAt),
     };
   }
 

@@ -28,8 +28,8 @@ export interface SessionFacts {
   ended: "completed" | "failed" | undefined;
   guestAccess: "open" | "closed";
   deviceId: string | undefined;
-  /** An elevation of this administrator covers the session now. */
-  elevated: boolean;
+  /** Until when an elevation of this administrator that is in force covers it, Unix milliseconds. */
+  elevatedUntil: number | undefined;
 }
 
 export type SessionAction =
@@ -191,7 +191,8 @@ function userOnSession(
     return facts.relation === "owner" || moderates || role === "admin" ? "allow" : "forbidden";
   }
   if (CONTENT_ACTIONS.has(action)) {
-    if (!native && !moderates) return facts.elevated ? "allow" : "elevation_required";
+    if (!native && !moderates)
+      return facts.elevatedUntil !== undefined ? "allow" : "elevation_required";
     return action === "session.audio" ? onAudio(role, facts, moderates) : "allow";
   }
   if (action === "session.claim") return native || moderates ? "allow" : "forbidden";

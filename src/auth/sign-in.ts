@@ -104,8 +104,7 @@ export class SignIn {
     const { guests, logins, revocations } = this.#parts;
     if (principal.kind === "guest") {
       await guests.revoke(principal.id);
-      const { id: guestId, sessionId } = principal;
-      revocations.publish({ kind: "guest", guestId, sessionId });
+      revocations.publish({ kind: "guest", guestId: principal.id });
       return;
     }
     await logins.revoke(principal.tokenId);

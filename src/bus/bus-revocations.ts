@@ -18,7 +18,7 @@ export class BusRevocations implements RevocationFeed {
   start(): void {
     this.#stopListening ??= this.#line.subscribe(REVOCATIONS, (data) => {
       const event = decodeJson(data) as RevocationEvent | undefined;
-      if (typeof event?.kind === "string") this.#tell(event);
+      if (typeof event?.kind === "string") this.tell(event);
     });
   }
 
@@ -29,7 +29,7 @@ export class BusRevocations implements RevocationFeed {
 
   /** This process may hear its own event twice; forgetting twice is harmless. */
   publish(event: RevocationEvent): void {
-    this.#tell(event);
+    this.tell(event);
     this.#line.publish(REVOCATIONS, encodeJson(event));
   }
 
@@ -38,7 +38,8 @@ export class BusRevocations implements RevocationFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  #tell(event: RevocationEvent): void {
+  /** To this process only: the others learn of it by themselves. */
+  tell(event: RevocationEvent): void {
     for (const listener of [...this.#listeners]) listener(event);
   }
 }

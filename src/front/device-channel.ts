@@ -57,6 +57,8 @@ const SOCKETS_PER_DEVICE = 4;
 interface SocketData {
   start: SocketStart;
   device: DevicePrincipal;
+  /** What the watch had heard of ended rights before this one was looked at. */
+  news: number;
   open: OpenSocket<DeviceSocket> | undefined;
   configureTimer: Timer | undefined;
 }
@@ -68,12 +70,12 @@ export class DeviceChannel implements QueueOwner {
   readonly #messages: Pace;
   readonly #gate: SocketGate;
   readonly #log: SocketLog;
-  #stopRevocations: (() => void) | undefined;
 
   constructor(options: DeviceChannelOptions) {
     this.#options = options;
     this.#log = new SocketLog(options.log, "device stream", "device");
-    this.#watch = new SocketWatch<DeviceSocket>(options.limits, options.runtime);
+    const { limits, runtime, revocations } = options;
+    this.#watch = new SocketWatch<DeviceSocket>(limits, runtime, revocations);
     this.#messages = new Pace(MESSAGES, options.runtime);
     this.#gate = new SocketGate({
       ...options,
@@ -98,9 +100,6 @@ export class DeviceChannel implements QueueOwner {
 
   start(): void {
     this.#watch.start();
-    this.#stopRevocations = this.#options.revocations.subscribe((event) =>
-      this.#watch.revoked(event),
-    );
   }
 
   /**
@@ -114,7 +113,6 @@ export class DeviceChannel implements QueueOwner {
 
   stop(): void {
     void this.drain(0);
-    this.#stopRevocations?.();
     this.#watch.stop();
   }
 
@@ -133,10 +131,12 @@ export class DeviceChannel implements QueueOwner {
     const { trustProxy, origins, cork } = this.#options;
     const deviceId = req.getParameter(0) ?? "";
     const incoming = copyRequest(res, req, trustProxy);
+    const { news } = this.#watch;
     const admitted = this.#admit(incoming, deviceId).then(
       (device): SocketData => ({
         start: socketStart(incoming),
         device,
+        news,
         open: undefined,
         configureTimer: undefined,
       }),
@@ -157,7 +157,7 @@ export class DeviceChannel implements QueueOwner {
     const data = ws.getUserData();
     const connection = new UwsConnection(ws);
     const socket = new DeviceSocket(this.#options, connection, data.device);
-    data.open = this.#watch.add(socket, connection);
+    data.open = this.#watch.add(socket, connection, data.news);
     data.configureTimer = this.#options.runtime.after(CONFIGURE_MS, () => {
       if (socket.isSilent) socket.close(CLOSE.idle, "Nothing came.");
     });

@@ -4,6 +4,7 @@ import type { DeviceStreams, StreamOrder } from "../api/device-streams.ts";
 import type { HeartbeatCommand } from "../api/heartbeats.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { DevicePrincipal } from "../auth/principal.ts";
+import type { RightHolder } from "../auth/rights-watch.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -49,7 +50,7 @@ export interface DeviceSocketParts {
  *
  * What came before the end is stored and becomes a chunk, whatever ends it.
  */
-export class DeviceSocket {
+export class DeviceSocket implements RightHolder {
   readonly #parts: DeviceSocketParts;
   readonly #connection: Connection;
   #device: DevicePrincipal;
@@ -264,8 +265,12 @@ export class DeviceSocket {
     this.close(deviceCloseCode(error), error.message);
   }
 
+  get rightUntil(): number {
+    return this.#device.expiresAt;
+  }
+
   /** Asks again who calls. */
-  async recheck(): Promise<void> {
+  async recheck(): Promise<boolean> {
     const { authenticator, limits, runtime } = this.#parts;
     try {
       const valid = authenticator.revalidate(this.#device);
@@ -276,9 +281,11 @@ export class DeviceSocket {
         runtime,
       );
       if (standing.kind === "device") this.#device = standing;
+      return true;
     } catch (error) {
       const { status, message } = toAppError(error);
       if (status === 401) this.close(CLOSE.auth, message);
+      return this.#phase === "closed";
     }
   }
 

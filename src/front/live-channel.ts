@@ -58,6 +58,8 @@ interface SocketData {
   start: SocketStart;
   /** Until the socket is open. */
   admitted: Principal | undefined;
+  /** What the watch had heard of ended rights before this one was looked at. */
+  news: number;
   open: OpenSocket<LiveSocket> | undefined;
 }
 
@@ -69,7 +71,6 @@ export class LiveChannel implements QueueOwner {
   readonly #watch: SocketWatch<LiveSocket>;
   readonly #messages: Pace;
   readonly #gate: SocketGate;
-  #stopRevocations: (() => void) | undefined;
   #tooSlow = 0;
   readonly #observer: FrontObserver;
   readonly #log: SocketLog;
@@ -103,9 +104,10 @@ export class LiveChannel implements QueueOwner {
       feeds: this.#feeds,
       limits,
       observer: this.#observer,
+      clock: runtime,
       log,
     };
-    this.#watch = new SocketWatch<LiveSocket>(limits, runtime);
+    this.#watch = new SocketWatch<LiveSocket>(limits, runtime, options.revocations);
     this.#messages = new Pace(limits.messages, runtime);
     this.#gate = new SocketGate({
       ...options,
@@ -120,7 +122,7 @@ export class LiveChannel implements QueueOwner {
       { queue: "live_sockets", length: this.#watch.size, limit, refused: this.#gate.refused },
       {
         queue: "live_socket_bytes",
-        length: longest(this.#watch.sockets.map(({ buffered }) => buffered)),
+        length: longest([...this.#watch.sockets()].map(({ buffered }) => buffered)),
         limit: bufferedBytes,
         refused: this.#tooSlow,
       },
@@ -146,9 +148,6 @@ export class LiveChannel implements QueueOwner {
 
   start(): void {
     this.#watch.start();
-    this.#stopRevocations = this.#options.revocations.subscribe((event) =>
-      this.#watch.revoked(event),
-    );
   }
 
   /**
@@ -162,7 +161,6 @@ export class LiveChannel implements QueueOwner {
 
   stop(): void {
     void this.drain(0);
-    this.#stopRevocations?.();
     this.#watch.stop();
   }
 
@@ -173,10 +171,12 @@ export class LiveChannel implements QueueOwner {
   #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
     const { trustProxy, origins, cork } = this.#options;
     const incoming = copyRequest(res, req, trustProxy);
+    const { news } = this.#watch;
     const admitted = this.#admit(incoming).then(
       (principal): SocketData => ({
         start: socketStart(incoming),
         admitted: principal,
+        news,
         open: undefined,
       }),
     );
@@ -194,11 +194,11 @@ export class LiveChannel implements QueueOwner {
   #opened(ws: WebSocket<SocketData>): void {
     const data = ws.getUserData();
     const connection = new UwsConnection(ws);
-    const { admitted, start } = data;
+    const { admitted, news, start } = data;
     if (admitted === undefined) return;
     const socket = new LiveSocket(this.#parts, connection, admitted);
     data.admitted = undefined;
-    data.open = this.#watch.add(socket, connection);
+    data.open = this.#watch.add(socket, connection, news);
     if (this.#gate.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
     this.#log.connected(start, admitted, this.#watch.size);
   }

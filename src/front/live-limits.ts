@@ -23,8 +23,6 @@ export interface LiveLimits {
   pingMs: number;
   /** Silence, pongs included, after which a socket is idle. */
   idleMs: number;
-  /** How often rights are checked again. */
-  recheckMs: number;
 }
 
 export const DEFAULT_LIVE_LIMITS: LiveLimits = {
@@ -42,5 +40,4 @@ export const DEFAULT_LIVE_LIMITS: LiveLimits = {
   drainTimeoutMs: 10_000,
   pingMs: 20_000,
   idleMs: 60_000,
-  recheckMs: 3_500,
 };

@@ -1,5 +1,7 @@
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { RightHolder } from "../auth/rights-watch.ts";
+import type { Clock } from "../base/clock.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError, toAppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
@@ -35,6 +37,7 @@ export interface LiveSocketParts {
   feeds: Feeds;
   limits: LiveLimits;
   observer?: FrontObserver | undefined;
+  clock: Pick<Clock, "now">;
   log: Log;
 }
 
@@ -42,6 +45,8 @@ interface Subscription {
   sessionId: string;
   /** Absent until the caller's right was checked. */
   subscriber: Subscriber | undefined;
+  /** When that right ends by itself, Unix milliseconds. */
+  rightUntil: number;
 }
 
 const NONE: readonly Subscription[] = [];
@@ -51,7 +56,7 @@ const NONE: readonly Subscription[] = [];
  * Frames of the viewer come in through `message`; everything that ends the
  * socket goes through `close`.
  */
-export class LiveSocket implements FrameSink {
+export class LiveSocket implements FrameSink, RightHolder {
   readonly #parts: LiveSocketParts;
   readonly #connection: Connection;
   #principal: Principal;
@@ -60,8 +65,6 @@ export class LiveSocket implements FrameSink {
   #roomWaiters: (() => void)[] | undefined;
   #open = true;
   #badFrames = 0;
-  #rechecking = false;
-  #recheckWanted = false;
 
   constructor(parts: LiveSocketParts, connection: Connection, principal: Principal) {
     this.#parts = parts;
@@ -118,7 +121,8 @@ export class LiveSocket implements FrameSink {
     if (this.#subscriptions.length >= this.#parts.limits.subscriptionsPerSocket) {
       throw new AppError("bad_request", "This socket follows as many sessions as it may.");
     }
-    const subscription: Subscription = { sessionId, subscriber: undefined };
+    const rightUntil = Number.POSITIVE_INFINITY;
+    const subscription: Subscription = { sessionId, subscriber: undefined, rightUntil };
     // Not by spreading, which leaves room for more.
     this.#subscriptions = this.#subscriptions.concat(subscription);
     this.#begin(sessionId, subscription, fromSeq).catch((error: unknown) => {
@@ -132,8 +136,9 @@ export class LiveSocket implements FrameSink {
     subscription: Subscription,
     fromSeq: number | undefined,
   ): Promise<void> {
-    const { ended } = await this.#check(sessionId, false);
+    const { ended, until } = await this.#check(sessionId, false);
     if (this.#find(sessionId) !== subscription) return;
+    subscription.rightUntil = until;
     const feed = this.#parts.feeds.acquire(sessionId);
     // The text of the viewer's own frame need not stay.
     subscription.sessionId = feed.sessionId;
@@ -170,48 +175,48 @@ export class LiveSocket implements FrameSink {
     if (all || this.#subscriptions.length === 0) this.close(closeCodeOf(error), error.message);
   }
 
+  get rightUntil(): number {
+    const { expiresAt } = this.#principal;
+    return Math.min(expiresAt, ...this.#subscriptions.map(({ rightUntil }) => rightUntil));
+  }
+
   /** Asks again who calls and whether every followed session may still be followed. */
-  async recheck(): Promise<void> {
-    this.#recheckWanted = true;
-    if (this.#rechecking) return;
-    this.#rechecking = true;
-    try {
-      while (this.#recheckWanted && this.#open) {
-        this.#recheckWanted = false;
-        await this.#recheckAll();
-      }
-    } finally {
-      this.#rechecking = false;
+  async recheck(): Promise<boolean> {
+    let isAnswered = await this.#revalidate();
+    for (const subscription of this.#subscriptions) {
+      isAnswered = (await this.#recheckSession(subscription)) && isAnswered;
     }
+    return isAnswered || !this.#open;
   }
 
-  async #recheckAll(): Promise<void> {
-    await this.#revalidate();
-    for (const subscription of this.#subscriptions) await this.#recheckSession(subscription);
-  }
-
-  async #revalidate(): Promise<void> {
+  async #revalidate(): Promise<boolean> {
     const { authenticator, limits } = this.#parts;
     try {
       const valid = authenticator.revalidate(this.#principal);
       this.#principal = await withTimeout(valid, limits.readTimeoutMs, "Checking who you are");
+      return true;
     } catch (error) {
       const { status, message } = toAppError(error);
       if (status === 401) this.close(CLOSE.auth, message);
+      return status === 401;
     }
   }
 
-  async #recheckSession(subscription: Subscription): Promise<void> {
+  async #recheckSession(subscription: Subscription): Promise<boolean> {
     const { sessionId } = subscription;
-    if (this.#find(sessionId) !== subscription) return;
+    const isOver = () => !this.#open || this.#find(sessionId) !== subscription;
+    if (isOver()) return true;
     try {
-      if (this.#open) await this.#check(sessionId, true);
+      subscription.rightUntil = (await this.#check(sessionId, true)).until;
     } catch (thrown) {
       const error = toAppError(thrown);
-      // A check that could not be made takes nobody's right away.
-      if (error.status >= 500 || this.#find(sessionId) !== subscription) return;
+      if (isOver()) return true;
+      // A check that could not be made takes away only what ended with time.
+      const isTaken = error.status < 500 || subscription.rightUntil <= this.#parts.clock.now();
+      if (!isTaken) return false;
       this.#endSubscription(sessionId, error);
     }
+    return true;
   }
 
   #sendError(error: AppError, sessionId: string | undefined): void {

@@ -1,5 +1,5 @@
-import type { Principal } from "../auth/principal.ts";
-import type { RevocationEvent } from "../auth/revocation-feed.ts";
+import type { RevocationFeed } from "../auth/revocation-feed.ts";
+import { type RightHolder, RightsWatch } from "../auth/rights-watch.ts";
 import type { Clock } from "../base/clock.ts";
 import { delay } from "../base/deferred.ts";
 import type { Pacing } from "../base/gcra.ts";
@@ -14,11 +14,7 @@ const RETURN_MS = 1_000;
 export type Pingable = Pick<UwsConnection<unknown>, "ping" | "gone">;
 
 /** What the watch needs of a socket. */
-export interface WatchedSocket {
-  readonly principal: Principal;
-  follows(sessionId: string): boolean;
-  /** Asks again who calls and what that caller may. */
-  recheck(): Promise<void>;
+export interface WatchedSocket extends RightHolder {
   close(code: CloseCode, reason: string): void;
   /** The transport is gone. */
   closed(): void;
@@ -30,8 +26,10 @@ export interface OpenSocket<S extends WatchedSocket> extends Pacing {
   /** Whole monotonic milliseconds: of a number with a fraction each socket would hold a box. */
   heardAt: number;
   pingedAt: number;
-  checkedAt: number;
 }
+
+/** The longest time between two looks at all sockets, in milliseconds. */
+const SWEEP_MS = 1_000;
 
 /** Every open live socket, and the ends that time and lost rights put to them. */
 export class SocketWatch<S extends WatchedSocket> {
@@ -39,24 +37,28 @@ export class SocketWatch<S extends WatchedSocket> {
   readonly #clock: Clock;
   readonly #sockets = new Set<OpenSocket<S>>();
   readonly #callers = new Map<string, number>();
+  readonly #rights: RightsWatch<S>;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(limits: LiveLimits, clock: Clock) {
+  constructor(limits: LiveLimits, clock: Clock, revocations: Pick<RevocationFeed, "subscribe">) {
     this.#limits = limits;
     this.#clock = clock;
+    this.#rights = new RightsWatch({ holders: () => this.sockets(), revocations, clock });
   }
 
   start(): void {
-    const every = Math.max(10, Math.min(1000, this.#limits.recheckMs / 4));
+    const every = Math.max(10, Math.min(SWEEP_MS, this.#limits.pingMs / 4));
     this.#timer = setInterval(() => this.sweep(), every);
+    this.#rights.start();
   }
 
   stop(): void {
     clearInterval(this.#timer);
+    this.#rights.stop();
   }
 
-  get sockets(): readonly S[] {
-    return [...this.#sockets].map(({ socket }) => socket);
+  *sockets(): Iterable<S> {
+    for (const { socket } of this.#sockets) yield socket;
   }
 
   get size(): number {
@@ -67,12 +69,18 @@ export class SocketWatch<S extends WatchedSocket> {
     return this.#callers.get(principalId) ?? 0;
   }
 
-  add(socket: S, connection: Pingable): OpenSocket<S> {
+  /** How much was heard of ended rights so far. */
+  get news(): number {
+    return this.#rights.news;
+  }
+
+  /** `news`: as it was before the right of its caller was looked at. */
+  add(socket: S, connection: Pingable, news: number): OpenSocket<S> {
     const now = Math.floor(this.#clock.monotonic());
-    // Spread, so that sockets of one moment are not all checked at one moment.
-    const checkedAt = now - Math.floor(Math.random() * (this.#limits.recheckMs / 2));
-    const open = { socket, connection, heardAt: now, pingedAt: now, checkedAt, arrival: 0 };
+    const open = { socket, connection, heardAt: now, pingedAt: now, arrival: 0 };
     this.#sockets.add(open);
+    // Of what was heard meanwhile it was not there to be told.
+    if (news !== this.news) this.#rights.check(socket);
     const { id } = socket.principal;
     this.#callers.set(id, this.countOf(id) + 1);
     return open;
@@ -107,15 +115,11 @@ export class SocketWatch<S extends WatchedSocket> {
     await Promise.all(away);
   }
 
-  /** Whoever the event may concern is checked at once rather than at the next turn. */
-  revoked(event: RevocationEvent): void {
-    for (const { socket } of [...this.#sockets]) if (concerns(event, socket)) void socket.recheck();
-  }
-
   /** Called every second or so. */
   sweep(): void {
     const now = Math.floor(this.#clock.monotonic());
     for (const open of [...this.#sockets]) this.#sweepOne(open, now);
+    this.#rights.sweep();
   }
 
   #sweepOne(open: OpenSocket<S>, now: number): void {
@@ -131,24 +135,5 @@ export class SocketWatch<S extends WatchedSocket> {
       open.pingedAt = now;
       open.connection.ping();
     }
-    if (now - open.checkedAt < this.#limits.recheckMs) return;
-    open.checkedAt = now;
-    void socket.recheck();
-  }
-}
-
-function concerns(event: RevocationEvent, socket: WatchedSocket): boolean {
-  const { id } = socket.principal;
-  switch (event.kind) {
-    case "guest":
-      return id === event.guestId;
-    case "device":
-      return id === event.deviceId;
-    case "service_key":
-      return id === event.keyId;
-    case "session_guests":
-      return socket.follows(event.sessionId);
-    default:
-      return id === event.userId;
   }
 }

@@ -55,7 +55,7 @@ export class SessionErasure implements SessionEraser {
     const { receipt, event } = deleted;
     if (event !== undefined) {
       publish(sessionId, event);
-      revocations.publish({ kind: "session_guests", sessionId });
+      revocations.publish({ kind: "session", sessionId });
       this.#wake(sessionId);
       log.info({ session_id: sessionId, kind }, "session deleted");
     }

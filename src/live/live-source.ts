@@ -32,13 +32,15 @@ export interface LiveSource {
 /** Decides who may follow a session. */
 export interface ViewerPolicy {
   /**
-   * Returns when this caller may follow the session now, with how it ended if it has; throws an
-   * AppError otherwise: 403 or 404. Asked at Subscribe, and with `again` every few seconds for as
-   * long as the session is followed.
+   * Returns when this caller may follow the session now; throws an AppError otherwise: 401, 403 or
+   * 404. Asked at Subscribe, and with `again` whenever something ended that may concern it.
    */
-  check(
-    principal: Principal,
-    sessionId: string,
-    again: boolean,
-  ): Promise<{ ended: SessionEnd | undefined }>;
+  check(principal: Principal, sessionId: string, again: boolean): Promise<ViewerRight>;
+}
+
+export interface ViewerRight {
+  /** How the session ended, if it has. */
+  ended: SessionEnd | undefined;
+  /** When the right ends by itself, Unix milliseconds. */
+  until: number;
 }

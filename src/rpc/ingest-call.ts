@@ -6,6 +6,7 @@ import { recheckSession } from "../api/sessions-access.ts";
 import type { SessionDirectory } from "../api/sessions-directory.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { AppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -19,7 +20,6 @@ import type { PublishedFrame } from "../wire/live-frames.ts";
 import { failStream } from "./fail-stream.ts";
 import type { OpenStream } from "./open-streams.ts";
 import type { RpcLimits } from "./rpc-limits.ts";
-import { StandingCheck } from "./standing-check.ts";
 import { decodeRequest, logFailure } from "./unary-call.ts";
 
 export type IngestStream = ServerDuplexStream<Buffer, IngestAudioResponse>;
@@ -32,6 +32,7 @@ export interface IngestCallOptions {
   authenticator: Pick<Authenticator, "revalidate">;
   source: Pick<LiveSource, "follow">;
   limits: RpcLimits;
+  clock: Pick<Clock, "now">;
   log: Log;
 }
 
@@ -49,7 +50,7 @@ const STORE_MS = 30_000;
  */
 export class IngestCall implements OpenStream {
   readonly #options: IngestCallOptions;
-  readonly #standing: StandingCheck;
+  #rightUntil: number;
   #phase: "waiting" | "opening" | "streaming" | "closing" | "closed" = "waiting";
   #sessionId = "";
   #stream: AudioStream | undefined;
@@ -61,13 +62,7 @@ export class IngestCall implements OpenStream {
 
   constructor(options: IngestCallOptions) {
     this.#options = options;
-    const { limits } = options;
-    this.#standing = new StandingCheck({
-      check: () => this.#check(),
-      everyMs: limits.recheckMs,
-      timeoutMs: limits.readTimeoutMs,
-      onLost: (error) => this.end(error),
-    });
+    this.#rightUntil = options.principal.expiresAt;
   }
 
   get principal(): Principal {
@@ -82,14 +77,37 @@ export class IngestCall implements OpenStream {
     call.on("end", () => this.#finish());
   }
 
-  recheck(): Promise<void> {
-    return this.#standing.now();
+  get rightUntil(): number {
+    return this.#rightUntil;
+  }
+
+  follows(sessionId: string): boolean {
+    return this.#sessionId === sessionId;
+  }
+
+  async recheck(): Promise<boolean> {
+    // Before that there is nothing that it could be allowed; after it nothing goes on.
+    if (this.#phase === "waiting" || this.#phase === "closed") return true;
+    try {
+      await this.#check();
+      return true;
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      // A check that could not be made takes away only what ended with time.
+      if (error.status >= 500 && this.#rightUntil > this.#options.clock.now()) return false;
+      this.end(error);
+      return true;
+    }
   }
 
   async #check(): Promise<void> {
-    const { authenticator, directory, principal } = this.#options;
-    const standing = await authenticator.revalidate(principal);
-    await recheckSession(directory, standing, this.#sessionId, "session.upload");
+    const { authenticator, directory, principal, limits } = this.#options;
+    const check = async () => {
+      const standing = await authenticator.revalidate(principal);
+      await recheckSession(directory, standing, this.#sessionId, "session.upload");
+      this.#rightUntil = standing.expiresAt;
+    };
+    await withTimeout(check(), limits.readTimeoutMs, "Checking your rights");
   }
 
   #take(bytes: Buffer): void {
@@ -118,7 +136,7 @@ export class IngestCall implements OpenStream {
   async #open(configure: IngestConfigure): Promise<void> {
     const { call, streams, source, limits } = this.#options;
     this.#sessionId = configure.sessionId;
-    await withTimeout(this.#check(), limits.readTimeoutMs, "Checking your rights");
+    await this.#check();
     const opening = streams.open({
       sessionId: configure.sessionId,
       settings: settingsOf(configure),
@@ -139,7 +157,6 @@ export class IngestCall implements OpenStream {
     this.#stream = stream;
     this.#acked = offset;
     this.#stopFollowing = source.follow(stream.sessionId, (frames) => this.#watchEnd(frames));
-    this.#standing.start();
     this.#send({ $case: "begin", value: { audioOffsetBytes: offset, seq } });
     call.resume();
   }
@@ -217,7 +234,6 @@ export class IngestCall implements OpenStream {
     this.#phase = "closed";
     clearTimeout(this.#ackTimer);
     clearTimeout(this.#idle);
-    this.#standing.stop();
     this.#stopFollowing?.();
     void this.#stream?.close();
   }

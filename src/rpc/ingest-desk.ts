@@ -1,15 +1,17 @@
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import { toAppError } from "../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { CallGate } from "./call-gate.ts";
 import { failStream } from "./fail-stream.ts";
 import { IngestCall, type IngestCallOptions, type IngestStream } from "./ingest-call.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { logFailure } from "./unary-call.ts";
 
-export interface IngestDeskOptions extends Omit<IngestCallOptions, "call" | "principal"> {
+export interface IngestDeskOptions extends Omit<IngestCallOptions, "call" | "principal" | "clock"> {
   gate: CallGate;
   revocations: Pick<RevocationFeed, "subscribe">;
+  runtime: Runtime;
 }
 
 /** Every stream of audio that services send. */
@@ -19,13 +21,14 @@ export class IngestDesk implements QueueOwner {
 
   constructor(options: IngestDeskOptions) {
     this.#options = options;
-    const { limits, revocations } = options;
+    const { limits, revocations, runtime } = options;
     this.#ingests = new OpenStreams({
       what: "streams of audio",
       queue: "rpc_ingests",
       total: limits.ingests,
       perKey: limits.ingestsPerKey,
       revocations,
+      runtime,
     });
   }
 
@@ -48,11 +51,11 @@ export class IngestDesk implements QueueOwner {
   }
 
   async #admit(call: IngestStream): Promise<void> {
-    const { gate, ...rest } = this.#options;
+    const { gate, runtime: clock, ...rest } = this.#options;
     const principal = await gate.admit(call.metadata, "read");
     this.#ingests.checkRoom(principal);
     if (call.cancelled) return;
-    const ingest = new IngestCall({ ...rest, call, principal });
+    const ingest = new IngestCall({ ...rest, clock, call, principal });
     this.#ingests.add(ingest);
     call.once("cancelled", () => {
       this.#ingests.remove(ingest);

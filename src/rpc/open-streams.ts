@@ -1,14 +1,13 @@
 import type { Principal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
+import { type RightHolder, RightsWatch } from "../auth/rights-watch.ts";
 import { AppError } from "../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
 import { stopping } from "./call-gate.ts";
 
 /** A stream whose caller is known. */
-export interface OpenStream {
-  readonly principal: Principal;
-  /** Asks again whether the caller may go on; never rejects. */
-  recheck(): Promise<void>;
+export interface OpenStream extends RightHolder {
   /** Ends it with this error, once. */
   end(error: AppError): void;
 }
@@ -21,20 +20,25 @@ export interface OpenStreamsOptions {
   total: number;
   perKey: number;
   revocations: Pick<RevocationFeed, "subscribe">;
+  runtime: Runtime;
 }
+
+const SWEEP_MS = 1_000;
 
 /** The open streams of one method, bounded, with the ends that others put to them. */
 export class OpenStreams implements QueueOwner {
   readonly #options: OpenStreamsOptions;
   readonly #streams = new Set<OpenStream>();
-  readonly #unsubscribe: () => void;
+  readonly #rights: RightsWatch<OpenStream>;
+  readonly #timer: Timer;
   #refused = 0;
 
   constructor(options: OpenStreamsOptions) {
     this.#options = options;
-    this.#unsubscribe = options.revocations.subscribe((event) => {
-      if (event.kind === "service_key") this.#recheck(event.keyId);
-    });
+    const { revocations, runtime } = options;
+    this.#rights = new RightsWatch({ holders: () => this.#streams, revocations, clock: runtime });
+    this.#rights.start();
+    this.#timer = runtime.every(SWEEP_MS, () => this.#rights.sweep());
   }
 
   /** Streams added and not removed: also ended ones whose client has not read that yet. */
@@ -68,15 +72,10 @@ export class OpenStreams implements QueueOwner {
     this.#streams.delete(stream);
   }
 
-  #recheck(keyId: string): void {
-    for (const stream of [...this.#streams]) {
-      if (stream.principal.id === keyId) void stream.recheck();
-    }
-  }
-
   /** Sends every client elsewhere. */
   stop(): void {
-    this.#unsubscribe();
+    this.#timer.cancel();
+    this.#rights.stop();
     for (const stream of [...this.#streams]) stream.end(stopping());
   }
 }

@@ -22,8 +22,6 @@ export interface RpcLimits {
   inFlightBytes: number;
   /** Longest wait for a slow client during a replay. */
   drainTimeoutMs: number;
-  /** How often the right to an open stream is checked again. */
-  recheckMs: number;
   /** Longest read of the record on behalf of a watch. */
   readTimeoutMs: number;
   /** Silence of a session after which its watches get a heartbeat from the record. */
@@ -43,7 +41,6 @@ export const DEFAULT_RPC_LIMITS: RpcLimits = {
   waitingBytes: 1024 * 1024,
   inFlightBytes: 64 * 1024,
   drainTimeoutMs: 10_000,
-  recheckMs: 3_500,
   readTimeoutMs: 10_000,
   quietMs: 15_000,
 };

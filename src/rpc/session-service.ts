@@ -97,6 +97,7 @@ export class SessionService implements RpcService, QueueOwner {
       source,
       revocations,
       limits,
+      runtime,
       log,
     });
   }

@@ -1,5 +1,6 @@
 import type { ServerWritableStream } from "@grpc/grpc-js";
 import type { Principal } from "../auth/principal.ts";
+import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { AppError, toAppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
@@ -9,11 +10,11 @@ import type { Feeds } from "../live/feed-registry.ts";
 import type { ViewerPolicy } from "../live/live-source.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import type { WatchTranscriptRequest } from "../wire/gen/voice/v1/sessions.ts";
+import type { SessionEnd } from "../wire/live-frames.ts";
 import { EventWriter } from "./event-writer.ts";
 import { failStream } from "./fail-stream.ts";
 import type { OpenStream } from "./open-streams.ts";
 import type { RpcLimits } from "./rpc-limits.ts";
-import { StandingCheck } from "./standing-check.ts";
 import { logFailure } from "./unary-call.ts";
 
 export type WatchStream = ServerWritableStream<Buffer, Uint8Array>;
@@ -25,6 +26,7 @@ export interface WatchCallOptions {
   policy: ViewerPolicy;
   feeds: Feeds;
   limits: RpcLimits;
+  clock: Pick<Clock, "now">;
   log: Log;
   /** The client read too slowly; the stream has ended. */
   onTooSlow(): void;
@@ -35,19 +37,14 @@ export class WatchCall implements FrameSink, OpenStream {
   readonly #options: WatchCallOptions;
   readonly #writer: EventWriter;
   #subscriber: Subscriber | undefined;
-  readonly #standing: StandingCheck;
+  #rightUntil: number;
   #open = true;
 
   constructor(options: WatchCallOptions) {
     this.#options = options;
     const { call, limits } = options;
     this.#writer = new EventWriter({ call, inFlightBytes: limits.inFlightBytes });
-    this.#standing = new StandingCheck({
-      check: () => this.#check(true),
-      everyMs: limits.recheckMs,
-      timeoutMs: limits.readTimeoutMs,
-      onLost: (error) => this.end(error),
-    });
+    this.#rightUntil = options.principal.expiresAt;
   }
 
   get principal(): Principal {
@@ -61,29 +58,48 @@ export class WatchCall implements FrameSink, OpenStream {
 
   /** Resolves when it is live or has ended; never rejects. */
   async start(): Promise<void> {
-    const { request, feeds, limits } = this.#options;
+    const { request, feeds } = this.#options;
     const { sessionId, fromSeq } = request;
     try {
-      const checked = this.#check(false);
-      const { ended } = await withTimeout(checked, limits.readTimeoutMs, "Checking your rights");
+      const ended = await this.#check(false);
       if (!this.#open) return;
       const feed = feeds.acquire(sessionId);
       this.#subscriber = new Subscriber(feed, this);
-      this.#standing.start();
       await this.#subscriber.start(fromSeq, ended);
     } catch (error) {
       this.end(toAppError(error));
     }
   }
 
-  recheck(): Promise<void> {
-    return this.#standing.now();
+  get rightUntil(): number {
+    return this.#rightUntil;
   }
 
-  async #check(again: boolean): ReturnType<ViewerPolicy["check"]> {
-    const { policy, principal, request } = this.#options;
+  follows(sessionId: string): boolean {
+    return this.#options.request.sessionId === sessionId;
+  }
+
+  async recheck(): Promise<boolean> {
+    try {
+      if (this.#open) await this.#check(true);
+      return true;
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      // A check that could not be made takes away only what ended with time.
+      if (error.status >= 500 && this.#rightUntil > this.#options.clock.now()) return false;
+      this.end(error);
+      return true;
+    }
+  }
+
+  /** Returns how the session ended, if it has. */
+  async #check(again: boolean): Promise<SessionEnd | undefined> {
+    const { policy, principal, request, limits } = this.#options;
     if (!isId(request.sessionId)) throw unknownThing("session", request.sessionId);
-    return policy.check(principal, request.sessionId, again);
+    const checked = policy.check(principal, request.sessionId, again);
+    const right = await withTimeout(checked, limits.readTimeoutMs, "Checking your rights");
+    this.#rightUntil = right.until;
+    return right.ended;
   }
 
   send(frames: readonly EncodedFrame[]): boolean {
@@ -130,7 +146,6 @@ export class WatchCall implements FrameSink, OpenStream {
   closed(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#standing.stop();
     this.#writer.close();
     if (this.#subscriber === undefined) return;
     this.#subscriber.stop();

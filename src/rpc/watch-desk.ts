@@ -54,6 +54,7 @@ export class WatchDesk implements QueueOwner {
       total: limits.watches,
       perKey: limits.watchesPerKey,
       revocations,
+      runtime,
     });
   }
 
@@ -85,7 +86,7 @@ export class WatchDesk implements QueueOwner {
   }
 
   async #admit(call: WatchStream): Promise<void> {
-    const { gate, policy, limits, log } = this.#options;
+    const { gate, policy, limits, runtime: clock, log } = this.#options;
     const principal = await gate.admit(call.metadata, "read");
     const request = decodeRequest(WatchTranscriptRequest.decode, call.request);
     this.#watches.checkRoom(principal);
@@ -101,6 +102,7 @@ export class WatchDesk implements QueueOwner {
       policy,
       feeds,
       limits,
+      clock,
       log,
       onTooSlow,
     });

@@ -2,6 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { Admission, GuestBook, GuestStanding } from "../auth/guest-book.ts";
 import { toInstant } from "./instant.ts";
+import { ReadBatch } from "./read-batch.ts";
 import { guarded } from "./store-error.ts";
 
 const sessionRow = z.object({ status: z.string(), guest_access: z.string() });
@@ -15,9 +16,11 @@ const standingRow = z.object({
 
 export class GuestStore implements GuestBook {
   readonly #pool: DatabasePool;
+  readonly #standings: ReadBatch<string, GuestStanding>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
+    this.#standings = new ReadBatch((ids) => this.#read(ids));
   }
 
   admit(guest: GuestStanding): Promise<Admission> {
@@ -37,19 +40,18 @@ export class GuestStore implements GuestBook {
   }
 
   standing(guestId: string): Promise<GuestStanding | undefined> {
+    return this.#standings.get(guestId);
+  }
+
+  #read(ids: readonly string[]): Promise<(GuestStanding | undefined)[]> {
     return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(standingRow)`
+      const rows = await this.#pool.any(sql.type(standingRow)`
         select guests.id, session_id, display_name, expires_at
         from guests join sessions on sessions.id = guests.session_id
-        where guests.id = ${guestId} and revoked_at is null
+        where guests.id = any(${sql.array([...ids], "uuid")}) and revoked_at is null
           and guest_access = 'open' and status <> 'deleted'`);
-      if (row === null) return undefined;
-      return {
-        guestId: row.id,
-        sessionId: row.session_id,
-        displayName: row.display_name,
-        expiresAt: row.expires_at,
-      };
+      const found = new Map(rows.map((row) => [row.id, toStanding(row)]));
+      return ids.map((id) => found.get(id));
     });
   }
 
@@ -59,4 +61,9 @@ export class GuestStore implements GuestBook {
         update guests set revoked_at = now() where id = ${guestId} and revoked_at is null`);
     });
   }
+}
+
+function toStanding(row: z.infer<typeof standingRow>): GuestStanding {
+  const { id: guestId, session_id: sessionId, display_name: displayName } = row;
+  return { guestId, sessionId, displayName, expiresAt: row.expires_at };
 }

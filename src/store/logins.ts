@@ -2,6 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { LoginBook, LoginStanding, NewLogin } from "../auth/login-book.ts";
 import { toInstant } from "./instant.ts";
+import { ReadBatch } from "./read-batch.ts";
 import { guarded } from "./store-error.ts";
 
 const FORGET_BATCH = 20;
@@ -20,9 +21,11 @@ const standingRow = z.object({
 
 export class LoginStore implements LoginBook {
   readonly #pool: DatabasePool;
+  readonly #standings: ReadBatch<string, LoginStanding>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
+    this.#standings = new ReadBatch((ids) => this.#read(ids));
   }
 
   open(login: NewLogin): Promise<boolean> {
@@ -43,23 +46,19 @@ export class LoginStore implements LoginBook {
   }
 
   standing(loginId: string): Promise<LoginStanding | undefined> {
+    return this.#standings.get(loginId);
+  }
+
+  #read(ids: readonly string[]): Promise<(LoginStanding | undefined)[]> {
     return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(standingRow)`
+      const rows = await this.#pool.any(sql.type(standingRow)`
         select logins.id, user_id, email, name, role, expires_at, refreshable
         from logins join users on users.id = logins.user_id
-        where logins.id = ${loginId} and revoked_at is null and disabled_at is null
+        where logins.id = any(${sql.array([...ids], "uuid")})
+          and revoked_at is null and disabled_at is null
           and logins.created_at >= tokens_valid_from`);
-      if (row === null) return undefined;
-      const { email, name, role } = row;
-      return {
-        loginId: row.id,
-        userId: row.user_id,
-        email,
-        name,
-        role,
-        expiresAt: row.expires_at,
-        refreshable: row.refreshable,
-      };
+      const found = new Map(rows.map((row) => [row.id, toStanding(row)]));
+      return ids.map((id) => found.get(id));
     });
   }
 
@@ -77,4 +76,10 @@ export class LoginStore implements LoginBook {
         update logins set revoked_at = now() where id = ${loginId} and revoked_at is null`);
     });
   }
+}
+
+function toStanding(row: z.infer<typeof standingRow>): LoginStanding {
+  const { email, name, role, refreshable } = row;
+  const { id: loginId, user_id: userId, expires_at: expiresAt } = row;
+  return { loginId, userId, email, name, role, expiresAt, refreshable };
 }

@@ -14,7 +14,7 @@ const factsRow = z.object({
   ended: optionalColumn(z.enum(["completed", "failed"])),
   guestAccess: z.enum(["open", "closed"]),
   deviceId: optionalColumn(z.string()),
-  elevated: z.boolean(),
+  elevatedUntil: optionalColumn(z.number()),
 });
 
 const numberedFactsRow = factsRow.extend({ place: z.number() });
@@ -37,11 +37,11 @@ function factsColumns(principal: Fragment): Fragment {
     case when s.status in ('completed', 'failed') then s.status end as ended,
     s.guest_access as "guestAccess",
     s.device_id as "deviceId",
-    exists (
-      select from content_elevations e
+    (
+      select max(e.expires_at) from content_elevations e
       where e.admin_id = ${principal} and (e.session_id is null or e.session_id = s.id)
         and e.ended_at is null and e.expires_at > now()
-    ) as elevated
+    ) as "elevatedUntil"
   `;
 }
 
@@ -114,7 +114,7 @@ function toFacts(principal: Principal, { id, tie, ...row }: FactsRow): SessionFa
     ended: row.ended,
     guestAccess: row.guestAccess,
     deviceId: row.deviceId,
-    elevated: row.elevated,
+    elevatedUntil: row.elevatedUntil,
   };
 }
 

@@ -96,7 +96,7 @@ export async function startBenchFront(): Promise<BenchFront> {
     authenticator: { authenticate: async () => principal, revalidate: async () => principal },
     live: {
       source,
-      policy: { check: async () => ({ ended: undefined }) },
+      policy: { check: async () => ({ ended: undefined, until: Number.POSITIVE_INFINITY }) },
       tickets: { redeem: async () => principal },
       revocations: { subscribe: () => () => {} },
       limits: { ...DEFAULT_LIVE_LIMITS, socketsPerCaller: DEFAULT_LIVE_LIMITS.sockets },

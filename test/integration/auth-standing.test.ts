@@ -99,7 +99,7 @@ describe("standing of credentials", () => {
         ? sql.unsafe`update sessions set status = 'deleted' where id = ${id}`
         : sql.unsafe`update sessions set guest_access = 'closed' where id = ${id}`;
       await house.pool.query(set);
-      house.revocations.publish({ kind: "session_guests", sessionId: id });
+      house.revocations.publish({ kind: "session", sessionId: id });
       expect(await codeOf(house.asUser(token))).toBe("invalid_token");
       const again = await codeOf(house.guestEntry.enter(id, "Visitor"));
       expect(again).toBe(change.startsWith("status") ? "not_found" : "guest_access_closed");

@@ -70,7 +70,7 @@ describe("deletion", () => {
     expect(existsSync(folder)).toBe(false);
     expect(trust.published).toContain(sessionId);
     expect(trust.woken).toContain(sessionId);
-    expect(trust.revoked).toContainEqual({ kind: "session_guests", sessionId });
+    expect(trust.revoked).toContainEqual({ kind: "session", sessionId });
   });
 
   it("2.7 rules 4 and 5: the job still answers, with placeholder and kind", async () => {

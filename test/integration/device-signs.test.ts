@@ -197,7 +197,7 @@ describe("signs of life", () => {
       }),
       heartbeats: { hear: async () => [], seen: (id) => void seen.push(id) },
     });
-    return startFront({ routes: [], streams, liveLimits: { pingMs, recheckMs: 40 } });
+    return startFront({ routes: [], streams, liveLimits: { pingMs } });
   }
 
   it("signs of life: one look reads one chunk, however many the session has", async () => {

@@ -1,7 +1,9 @@
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
+import type { TestFront } from "../support/front.ts";
 import { knownSessionId, LiveHouse, upTo } from "../support/live-house.ts";
+import { ManualClock, runtimeBy } from "../support/manual-clock.ts";
 import { until } from "../support/until.ts";
 import type { Viewer } from "../support/viewer.ts";
 
@@ -59,7 +61,7 @@ describe("front live: the end of a session", () => {
   });
 
   it("is followed by the refusal when the session is deleted after it", async () => {
-    const front = await house.start({ liveLimits: { recheckMs: 60 } });
+    const front = await house.start();
     const id = knownSessionId();
     front.source.appendStatus(id, "completed");
     const viewer = await house.view(front).opened();
@@ -67,6 +69,7 @@ describe("front live: the end of a session", () => {
     await viewer.received("SessionEnded");
     front.source.fanOut(id, [front.source.appendStatus(id, "deleted")]);
     front.forbidden.add(id);
+    front.revoke({ kind: "session", sessionId: id });
     expect(await viewer.closed()).toBe(4403);
     expect(types(viewer, id).filter((type) => type === "SessionEnded")).toHaveLength(1);
     expect(types(viewer, id).at(-1)).toBe("Error");
@@ -118,13 +121,22 @@ describe("front live: ends", () => {
     expect(await flood.closed()).toBe(4429);
   });
 
-  it("closes when rights end: at once when told, else at the next check", async () => {
-    const front = await house.start({ liveLimits: { recheckMs: 60 } });
-    const id = knownSessionId();
-    const viewer = await house.view(front).opened();
+  async function following(front: TestFront, id: string, user = "bob"): Promise<Viewer> {
+    const viewer = await house.view(front, { authorization: `Bearer user-${user}` }).opened();
     viewer.send({ type: "Subscribe", session_id: id });
     await viewer.received("Snapshot");
+    return viewer;
+  }
+
+  const asked = (front: TestFront, id: string) =>
+    front.checks.filter((check) => check.sessionId === id).map(({ again }) => again);
+
+  it("closes when rights end: of a session, and of a caller", async () => {
+    const front = await house.start();
+    const id = knownSessionId();
+    const viewer = await following(front, id);
     front.forbidden.add(id);
+    front.revoke({ kind: "session", sessionId: id });
     expect(await viewer.closed()).toBe(4403);
     const told = await house.view(front, { authorization: "Bearer user-eve" }).opened();
     front.callers.revoked.add("eve");
@@ -132,29 +144,71 @@ describe("front live: ends", () => {
     expect(await told.closed()).toBe(4401);
   });
 
-  it("tells the first check of a subscription from those that follow", async () => {
-    const front = await house.start({ liveLimits: { recheckMs: 40 } });
+  it("checks anew whom it concerns and nobody else; everybody when it is not known", async () => {
+    const front = await house.start();
+    const [id, other] = [knownSessionId(), knownSessionId()];
+    await following(front, id);
+    await following(front, other, "eve");
+    front.revoke({ kind: "user", userId: "somebody" });
+    front.revoke({ kind: "session", sessionId: knownSessionId() });
+    front.revoke({ kind: "user", userId: "bob" });
+    await until(() => asked(front, id).length > 1, "the right to be checked again");
+    expect([asked(front, id), asked(front, other)]).toEqual([[false, true], [false]]);
+    front.revoke({ kind: "unknown" });
+    await until(() => asked(front, other).length > 1, "the other's right to be checked again");
+  });
+
+  it("a check without an answer takes no right away, and is made again until there is one", async () => {
+    const front = await house.start({ liveLimits: { pingMs: 40 } });
     const id = knownSessionId();
-    const viewer = await house.view(front).opened();
-    viewer.send({ type: "Subscribe", session_id: id });
-    const asked = () => front.checks.filter((check) => check.sessionId === id);
-    await until(() => asked().length >= 3, "the right to be checked again");
-    expect(
-      asked()
-        .map(({ again }) => again)
-        .slice(0, 3),
-    ).toEqual([false, true, true]);
+    const viewer = await following(front, id);
+    front.away.add(id);
+    front.revoke({ kind: "session", sessionId: id });
+    await until(() => asked(front, id).length > 3, "the right to be asked for again");
+    expect(viewer.closeCode).toBeUndefined();
+    front.forbidden.add(id);
+    front.away.delete(id);
+    expect(await viewer.closed()).toBe(4403);
+  });
+
+  it("a right that ends with time is checked then, and ends even when there is no answer", async () => {
+    const clock = new ManualClock(Date.now());
+    const front = await house.start({ liveLimits: { pingMs: 40 }, runtime: runtimeBy(clock) });
+    const [id, other] = [knownSessionId(), knownSessionId()];
+    for (const each of [id, other]) front.rightsEnd.set(each, clock.now() + 1_000);
+    const viewer = await following(front, id);
+    const cut = await following(front, other);
+    front.rightsEnd.set(id, clock.now() + 600_000);
+    front.away.add(other);
+    clock.advance(1_000);
+    await until(() => asked(front, id).length > 1, "the right to be checked again");
+    expect((await cut.received("Error")).code).toBe("unavailable");
+    await cut.closed();
+    expect(asked(front, id)).toEqual([false, true]);
+    expect(viewer.closeCode).toBeUndefined();
+  });
+
+  it("what ends while a viewer comes in is not missed", async () => {
+    const front = await house.start();
+    const { authenticate } = front.callers;
+    front.callers.authenticate = async (...given) => {
+      const principal = await authenticate.apply(front.callers, given);
+      front.callers.revoked.add(principal.id);
+      front.revoke({ kind: "user", userId: principal.id });
+      return principal;
+    };
+    expect(await house.view(front).closed()).toBe(4401);
   });
 
   it("closes when the token expires", async () => {
-    const front = await house.start({ liveLimits: { recheckMs: 60 } });
+    const front = await house.start();
     front.callers.expiresAt = Date.now() + 300;
     const viewer = await house.view(front).opened();
     expect(await viewer.closed()).toBe(4401);
   });
 
   it("closes a socket that nothing is heard from", async () => {
-    const front = await house.start({ liveLimits: { recheckMs: 40, pingMs: 50, idleMs: 400 } });
+    const front = await house.start({ liveLimits: { pingMs: 50, idleMs: 400 } });
     const alive = await house.view(front).opened();
     const silent = connect(front.port, "127.0.0.1");
     let got = Buffer.alloc(0);

@@ -26,7 +26,7 @@ describe("gRPC: audio of other services", () => {
   let key: string;
 
   beforeAll(async () => {
-    house = await RpcHouse.open({ limits: { recheckMs: 200 } });
+    house = await RpcHouse.open();
     client = house.client();
     owner = await house.query.house.user();
     workspaceId = await house.query.house.workspace(owner.id);

@@ -9,8 +9,6 @@ import { RpcHouse } from "../support/rpc-house.ts";
 import { TranscriptWatch } from "../support/transcript-watch.ts";
 import { until } from "../support/until.ts";
 
-const RECHECK_MS = 200;
-
 function upTo(last: number, from = 1): number[] {
   return Array.from({ length: last - from + 1 }, (_, index) => from + index);
 }
@@ -25,7 +23,7 @@ describe("gRPC: watching a transcript", () => {
   const watches: TranscriptWatch[] = [];
 
   beforeAll(async () => {
-    house = await RpcHouse.open({ limits: { recheckMs: RECHECK_MS, watchesPerKey: 4 } });
+    house = await RpcHouse.open({ limits: { watchesPerKey: 4 } });
     owner = await house.query.house.user("participant", "Olga Owner");
     workspaceId = await house.query.house.workspace(owner.id);
     key = (await house.key(owner, workspaceId)).secret;

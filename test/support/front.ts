@@ -55,8 +55,12 @@ export interface TestFront {
   callers: NamedCallers;
   tickets: Map<string, Principal>;
   forbidden: Set<string>;
+  /** Sessions about which there is no answer. */
+  away: Set<string>;
   /** Sessions that the policy was asked about, and whether again. */
   checks: { sessionId: string; again: boolean }[];
+  /** When the right to these sessions ends by itself, Unix milliseconds. */
+  rightsEnd: Map<string, number>;
   revoke(event: RevocationEvent): void;
   /** Names of temporary files that are there now. */
   leftovers(): Promise<string[]>;
@@ -78,7 +82,9 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
   const callers = new NamedCallers();
   const tickets = new Map<string, Principal>();
   const forbidden = new Set<string>();
+  const away = new Set<string>();
   const checks: TestFront["checks"] = [];
+  const rightsEnd: TestFront["rightsEnd"] = new Map();
   const listeners = new Set<(event: RevocationEvent) => void>();
   const server = new FrontServer({
     authenticator: callers,
@@ -97,9 +103,10 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
       policy: {
         async check(_principal, sessionId, again) {
           checks.push({ sessionId, again });
+          if (away.has(sessionId)) throw new AppError("unavailable", "Away.");
           if (forbidden.has(sessionId)) throw new AppError("forbidden", "Not yours.");
           if (sessionId.endsWith("0")) throw new AppError("not_found", "No such session.");
-          return { ended: source.endOf(sessionId) };
+          return { ended: source.endOf(sessionId), until: rightsEnd.get(sessionId) ?? Infinity };
         },
       },
       tickets: {
@@ -128,7 +135,9 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
     callers,
     tickets,
     forbidden,
+    away,
     checks,
+    rightsEnd,
     revoke: (event) => {
       for (const listener of listeners) listener(event);
     },

@@ -10,6 +10,7 @@ import { CredentialAuthenticator } from "../../src/auth/credential-authenticator
 import { type KeyMaterial, loadKeyFolder } from "../../src/auth/key-material.ts";
 import { LocalRevocations } from "../../src/auth/local-revocations.ts";
 import { SCOPES, type Scope, type UserPrincipal } from "../../src/auth/principal.ts";
+import { RevocationReader } from "../../src/auth/revocation-reader.ts";
 import { ServiceKeys } from "../../src/auth/service-keys.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -20,6 +21,7 @@ import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../../src/rpc/rpc-limits.ts"
 import { RpcServer } from "../../src/rpc/server.ts";
 import { SessionService } from "../../src/rpc/session-service.ts";
 import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
+import { PostgresEndedRights } from "../../src/store/ended-rights.ts";
 import { GuestStore } from "../../src/store/guests.ts";
 import { LiveBeat } from "../../src/store/live-beat.ts";
 import { LiveLog } from "../../src/store/live-log.ts";
@@ -36,6 +38,7 @@ import { QueryHouse } from "./query-house.ts";
 const cursorKey = new Uint8Array(32).fill(7);
 const CHANNEL = { "grpc.use_local_subchannel_pool": 1, "grpc.enable_retries": 0 };
 const PATIENT_MS = 60_000;
+const READER_MS = 100;
 
 type Listener = (frames: PublishedFrame[]) => void;
 
@@ -70,6 +73,7 @@ export class RpcHouse {
   /** Streamed audio that the session's actor was told of. */
   readonly heard: LiveAudio[] = [];
   readonly #authenticator: CredentialAuthenticator;
+  readonly #reader: RevocationReader;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #clients = new Set<SessionServiceClient>();
   address = "";
@@ -95,6 +99,13 @@ export class RpcHouse {
       serviceKeys,
       revocations,
       clock: systemClock,
+    });
+    this.#reader = new RevocationReader({
+      record: new PostgresEndedRights(pool),
+      tell: (event) => revocations.publish(event),
+      runtime: systemRuntime,
+      log: silentLog,
+      everyMs: READER_MS,
     });
     const directory = new PostgresSessions(pool);
     this.streams = this.#createStreams();
@@ -143,6 +154,7 @@ export class RpcHouse {
     const query = await QueryHouse.open();
     const keys = await loadKeyFolder(join(query.house.folder, "keys"), systemClock);
     const house = new RpcHouse(query, keys, options);
+    await house.#reader.start();
     const credentials = await serverCredentials(options.tls);
     house.address = `127.0.0.1:${await house.server.start("127.0.0.1", 0, credentials)}`;
     return house;
@@ -152,6 +164,7 @@ export class RpcHouse {
     for (const client of this.#clients) client.close();
     await this.server.stop();
     await this.streams.stop();
+    await this.#reader.stop();
     this.#authenticator.stop();
     await this.query.close();
   }

@@ -33,7 +33,7 @@ function routesFor(
     ended: undefined,
     guestAccess: "open",
     deviceId: undefined,
-    elevated: false,
+    elevatedUntil: undefined,
   };
   const unused = (): never => {
     throw new Error("not asked for here");

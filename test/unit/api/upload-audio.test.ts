@@ -32,7 +32,7 @@ const facts: SessionFacts = {
   ended: undefined,
   guestAccess: "open",
   deviceId: device.id,
-  elevated: false,
+  elevatedUntil: undefined,
 };
 
 const unused = (): never => {

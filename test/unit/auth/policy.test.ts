@@ -45,7 +45,7 @@ function session(facts: Partial<SessionFacts> = {}): SessionFacts {
     ended: undefined,
     guestAccess: "open",
     deviceId: "d",
-    elevated: false,
+    elevatedUntil: undefined,
     ...facts,
   };
 }
@@ -104,7 +104,7 @@ describe("session policy", () => {
   it("admin: content only natively or with an elevation in force", () => {
     for (const action of [...CONTENT, "session.audio"] as const) {
       expect(maySession(user("admin"), action, session())).toBe("elevation_required");
-      expect(maySession(user("admin"), action, session({ elevated: true }))).toBe("allow");
+      expect(maySession(user("admin"), action, session({ elevatedUntil: 1 }))).toBe("allow");
     }
     for (const relation of ["participant", "shared"] satisfies SessionRelation[]) {
       expect(maySession(user("admin"), "session.audio", session({ relation }))).toBe("allow");
@@ -113,7 +113,7 @@ describe("session policy", () => {
       expect(maySession(user("admin"), action, session())).toBe("allow");
     }
     for (const action of OWNER_ONLY) {
-      expect(maySession(user("admin"), action, session({ elevated: true }))).toBe("forbidden");
+      expect(maySession(user("admin"), action, session({ elevatedUntil: 1 }))).toBe("forbidden");
     }
   });
 
