@@ -63,8 +63,8 @@ export class PostgresEndedRights implements RevocationRecord {
     return guarded(async () => {
       const { rowCount } = await this.#pool.query(sql.unsafe`
         delete from ended_rights where ctid = any(array(
-          select ctid from ended_rights
-          where xid < pg_snapshot_xmin(cast(${before} as pg_snapshot))
+          select ctid from ended_rights, cast(${before} as pg_snapshot) as seen
+          where xid < pg_snapshot_xmax(seen) and pg_visible_in_snapshot(xid, seen)
             or xid >= pg_snapshot_xmax(pg_current_snapshot())
           limit ${DROPPED}))`);
       return rowCount;
