@@ -45,8 +45,8 @@ interface Subscription {
   sessionId: string;
   /** Absent until the caller's right was checked. */
   subscriber: Subscriber | undefined;
-  /** When that right ends by itself, Unix milliseconds. */
-  rightUntil: number;
+  /** When that right ends by itself if it does so before the caller's own, Unix milliseconds. */
+  rightUntil: number | undefined;
 }
 
 const NONE: readonly Subscription[] = [];
@@ -121,8 +121,11 @@ export class LiveSocket implements FrameSink, RightHolder {
     if (this.#subscriptions.length >= this.#parts.limits.subscriptionsPerSocket) {
       throw new AppError("bad_request", "This socket follows as many sessions as it may.");
     }
-    const rightUntil = Number.POSITIVE_INFINITY;
-    const subscription: Subscription = { sessionId, subscriber: undefined, rightUntil };
+    const subscription: Subscription = {
+      sessionId,
+      subscriber: undefined,
+      rightUntil: undefined,
+    };
     // Not by spreading, which leaves room for more.
     this.#subscriptions = this.#subscriptions.concat(subscription);
     this.#begin(sessionId, subscription, fromSeq).catch((error: unknown) => {
@@ -138,7 +141,7 @@ export class LiveSocket implements FrameSink, RightHolder {
   ): Promise<void> {
     const { ended, until } = await this.#check(sessionId, false);
     if (this.#find(sessionId) !== subscription) return;
-    subscription.rightUntil = until;
+    subscription.rightUntil = this.#sooner(until);
     const feed = this.#parts.feeds.acquire(sessionId);
     // The text of the viewer's own frame need not stay.
     subscription.sessionId = feed.sessionId;
@@ -176,8 +179,13 @@ export class LiveSocket implements FrameSink, RightHolder {
   }
 
   get rightUntil(): number {
-    const { expiresAt } = this.#principal;
-    return Math.min(expiresAt, ...this.#subscriptions.map(({ rightUntil }) => rightUntil));
+    let until = this.#principal.expiresAt;
+    for (const { rightUntil = until } of this.#subscriptions) until = Math.min(until, rightUntil);
+    return until;
+  }
+
+  #sooner(until: number): number | undefined {
+    return until < this.#principal.expiresAt ? until : undefined;
   }
 
   /** Asks again who calls and whether every followed session may still be followed. */
@@ -207,13 +215,13 @@ export class LiveSocket implements FrameSink, RightHolder {
     const isOver = () => !this.#open || this.#find(sessionId) !== subscription;
     if (isOver()) return true;
     try {
-      subscription.rightUntil = (await this.#check(sessionId, true)).until;
+      subscription.rightUntil = this.#sooner((await this.#check(sessionId, true)).until);
     } catch (thrown) {
       const error = toAppError(thrown);
       if (isOver()) return true;
       // A check that could not be made takes away only what ended with time.
-      const isTaken = error.status < 500 || subscription.rightUntil <= this.#parts.clock.now();
-      if (!isTaken) return false;
+      const { rightUntil = this.#principal.expiresAt } = subscription;
+      if (error.status >= 500 && rightUntil > this.#parts.clock.now()) return false;
       this.#endSubscription(sessionId, error);
     }
     return true;

@@ -16,6 +16,7 @@ const RUNNING = [
   "chunks",
   "chunks-listing",
   "command-outcomes",
+  "ended-rights",
   "graph-builds",
   "heartbeats",
   "job-queue",

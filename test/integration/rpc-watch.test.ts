@@ -261,6 +261,15 @@ describe("gRPC: watching a transcript", () => {
     await house.keys.revoke(owner, record);
     expect(await doomed.end()).toMatchObject({ status: status.UNAUTHENTICATED });
     expect(other.failure).toBeUndefined();
+    const keyless = await house.key(owner, workspaceId, ["sessions:read"]);
+    const unheard = watch({ fromSeq: 0 }, keyless.secret);
+    await reached(unheard, 1);
+    // Nobody tells of it but the record.
+    await house.query.house.sql("update service_keys set revoked_at = now() where id = $1", [
+      keyless.record.id,
+    ]);
+    expect(await unheard.end()).toMatchObject({ status: status.UNAUTHENTICATED });
+    expect(other.failure).toBeUndefined();
     await house.query.house.sql("update sessions set status = 'deleted' where id = $1", [
       told.sessionId,
     ]);
