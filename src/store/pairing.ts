@@ -216,7 +216,7 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
     return new Map(rows.map((row) => [row.key_hash, toStanding(row)]));
   }
 
-  /** Of sockets that are open; each is looked at every few seconds. */
+  /** Of sockets that are open; many of them at a time when nobody knows what ended. */
   async #byId(ids: readonly string[]): Promise<ReadonlyMap<string, DeviceKeyStanding>> {
     const rows = await this.#readKeys(
       sql.fragment`unnest(${sql.array([...ids], "uuid")}) as wanted (id)`,

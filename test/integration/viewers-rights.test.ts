@@ -129,14 +129,19 @@ describe("rights of viewers, the front being cut from NATS", () => {
     return { "x-api-key": secret };
   }
 
-  async function follow(headers: Headers): Promise<Viewer> {
+  async function connect(headers: Headers): Promise<Viewer> {
     const viewer = new Viewer(String(parts.app.addresses.live_url), headers);
     viewers.push(viewer);
-    await viewer.opened();
+    return viewer.opened();
+  }
+
+  async function subscribe(viewer: Viewer): Promise<Viewer> {
     viewer.send({ type: "Subscribe", session_id: sessionId });
     await viewer.received("Snapshot");
     return viewer;
   }
+
+  const follow = async (headers: Headers) => subscribe(await connect(headers));
 
   async function stream(deviceId: string): Promise<Viewer> {
     const key = newDeviceKey();
@@ -209,13 +214,14 @@ describe("rights of viewers, the front being cut from NATS", () => {
 
   it("an elevation that runs out is over then, with nobody to tell of it", async () => {
     const admin = await addUser("admin");
+    const viewer = await connect(await signIn(admin));
     await run(
       `insert into content_elevations (id, admin_id, session_id, reason, expires_at)
-       values ($1, $2, $3, 'r', now() + interval '3 seconds')`,
+       values ($1, $2, $3, 'r', now() + interval '4 seconds')`,
       ...[newId(), admin, sessionId],
     );
-    const viewer = await follow(await signIn(admin));
-    await until(() => viewer.closeCode !== undefined, "the end of the elevation", 3_000 + SOON_MS);
+    await subscribe(viewer);
+    await until(() => viewer.closeCode !== undefined, "the end of the elevation", 4_000 + SOON_MS);
     expect(viewer.closeCode).toBe(4403);
   });
 

@@ -70,6 +70,15 @@ describe("authenticator", () => {
     expect(await codeOf(ask())).toBe("invalid_token");
   });
 
+  it("end by time: with the token or with its login, whichever ends first", async () => {
+    const expiresAt = clock.now() + HOUR / 2;
+    const answer = lookUp();
+    lookUp = () => answer && { ...answer, expiresAt };
+    const caller = await ask();
+    expect(caller.expiresAt).toBe(expiresAt);
+    expect((await authenticator.revalidate(caller)).expiresAt).toBe(expiresAt);
+  });
+
   it("outage: passed on as it is, and not remembered", async () => {
     const answer = lookUp;
     lookUp = () => {
