@@ -285,6 +285,11 @@ describe("ended rights: every cause is told in the transaction that ends the rig
         sql.unsafe`update sessions set seq = 7, has_work = true where id = ${session}`,
       );
       await pool.query(sql.unsafe`update sessions set status = 'failed' where id = ${session}`);
+      await pool.query(sql.unsafe`
+        insert into guests (id, session_id, display_name, expires_at)
+        values (${newId()}, ${session}, 'Long gone', now() - interval '2 days')`);
+      await pool.query(sql.unsafe`
+        update guests set revoked_at = now() where session_id = ${session} and expires_at < now()`);
       await pool.query(sql.unsafe`update devices set last_seen_at = now() where id = ${device}`);
       await pool.query(sql.unsafe`update service_keys set last_used_at = now() where id = ${key}`);
       await pool.query(sql.unsafe`update workspaces set name = 'Other' where id = ${workspace}`);

