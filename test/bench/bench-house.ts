@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import pg from "pg";
-import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
+import { SERVICE_ROLE, withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import { loadKeyFolder } from "../../src/auth/key-material.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -46,9 +46,11 @@ export class BenchHouse {
     this.owner = owner;
   }
 
-  static async open(): Promise<BenchHouse> {
+  /** `settings`: of PostgreSQL, beside those of production. */
+  static async open(settings: Readonly<Record<string, string>> = {}): Promise<BenchHouse> {
     const folder = makeScratchFolder("bench");
     const [postgres, nats] = await Promise.all([startPostgres({ durable: true }), startNats()]);
+    if (Object.keys(settings).length > 0) await change(postgres, settings);
     const database = await postgres.createEmptyDatabase();
     await migrate(database.ownerUrl, { serviceRole: SERVICE_ROLE });
     const owner = new pg.Client({ connectionString: database.ownerUrl });
@@ -70,10 +72,22 @@ export class BenchHouse {
     return join(this.folder, "blobs");
   }
 
+  /** Of a superuser, in the same database. */
+  get adminUrl(): string {
+    const url = new URL(this.#postgres.adminUrl);
+    url.pathname = new URL(this.database.serviceUrl).pathname;
+    return url.href;
+  }
+
   /** Our process as it runs in production, without limits on rates; its log goes to a file. */
-  async startMain(roles: string, nodeFlags: readonly string[] = []): Promise<MainProcess> {
+  async startMain(
+    roles: string,
+    nodeFlags: readonly string[] = [],
+    settings: NodeJS.ProcessEnv = {},
+  ): Promise<MainProcess> {
     const env = {
       ...process.env,
+      ...settings,
       ROLES: roles,
       PORT: "0",
       OPS_PORT: "0",
@@ -133,13 +147,31 @@ export class BenchHouse {
   }
 }
 
+/** With a new start, which some of them need. */
+async function change(
+  postgres: TestPostgres,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
+  await withClient(postgres.adminUrl, async (client) => {
+    for (const [name, value] of Object.entries(settings)) {
+      await client.query(
+        `alter system set ${client.escapeIdentifier(name)} = ${client.escapeLiteral(value)}`,
+      );
+    }
+  });
+  await postgres.halt();
+  await postgres.resume();
+}
+
 export class MainProcess {
   readonly port: number;
+  readonly opsUrl: string;
   readonly #child: ChildProcess;
 
-  private constructor(child: ChildProcess, port: number) {
+  private constructor(child: ChildProcess, port: number, opsUrl: string) {
     this.#child = child;
     this.port = port;
+    this.opsUrl = opsUrl;
   }
 
   static async start(
@@ -154,13 +186,16 @@ export class MainProcess {
     closeSync(log);
     const text = () => readFileSync(file, "utf8");
     const ready = () => text().includes('"event":"ready"') || child.exitCode !== null;
-    await until(ready, "our process", START_MS);
+    await until(ready, "our process", START_MS).catch((error: unknown) => {
+      child.kill("SIGKILL");
+      throw error;
+    });
     const line = text()
       .split("\n")
       .find((each) => each.includes('"event":"ready"'));
     if (line === undefined) throw new Error(`The service did not start:\n${text()}`);
-    const { base_url = "http://127.0.0.1:0" } = JSON.parse(line) as { base_url?: string };
-    return new MainProcess(child, Number(new URL(base_url).port));
+    const { base_url = "http://127.0.0.1:0", ops_url } = JSON.parse(line) as ReadyLine;
+    return new MainProcess(child, Number(new URL(base_url).port), ops_url);
   }
 
   get pid(): number {
@@ -168,9 +203,23 @@ export class MainProcess {
   }
 
   async stop(): Promise<void> {
+    await this.#end("SIGTERM");
+  }
+
+  /** SIGKILL, and gone when this returns. */
+  async kill9(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const gone = once(this.#child, "exit");
-    this.#child.kill("SIGTERM");
+    this.#child.kill(signal);
     await gone;
   }
+}
+
+interface ReadyLine {
+  base_url?: string;
+  ops_url: string;
 }

@@ -27,7 +27,8 @@ export function describePeers(project: string): { peers: string } {
 }
 
 export function printBench(report: BenchReport): string {
-  const { machine, made_at, rounds, rows, left_out } = report;
+  const { machine, made_at, rounds, left_out } = report;
+  const rows = report.rows.filter(({ growth }) => growth === undefined);
   const head = ["figure", "unit", "ours", "peer", "", "ratio", "mark", ""];
   const lines = rows.map((row) => [
     row.figure,
@@ -39,7 +40,7 @@ export function printBench(report: BenchReport): string {
     row.mark,
     row.met === undefined ? "" : row.met ? "met" : "missed",
   ]);
-  const details = rows.flatMap(({ figure, peer, detail }) =>
+  const details = report.rows.flatMap(({ figure, peer, detail }) =>
     detail === undefined ? [] : [`${figure}${peer ? `, ${peer.name}` : ""}: ${detail}`],
   );
   return [
@@ -48,11 +49,28 @@ export function printBench(report: BenchReport): string {
     `${machine.cores} cores of ${machine.cpu}, Linux ${machine.kernel}, Node ${machine.node}`,
     `peers: ${machine.peers}; medians of ${rounds} interleaved rounds, load and service on the same cores`,
     "",
-    textTable([head, ...lines]),
-    "",
+    ...(rows.length === 0 ? [] : [textTable([head, ...lines]), ""]),
+    ...growthTables(report.rows),
     ...details,
     ...left_out.map((what) => `left out: ${what}`),
   ].join("\n");
+}
+
+/** A table for each axis, with the cost at each of its sizes. */
+function growthTables(rows: readonly BenchRow[]): string[] {
+  const axes = new Set(rows.flatMap(({ growth }) => growth?.axis ?? []));
+  return [...axes].flatMap((axis) => {
+    const found = rows.filter(({ growth }) => growth?.axis === axis);
+    const sizes = found[0]?.growth?.costs.map(({ size }) => size) ?? [];
+    const lines = found.map(({ figure, unit, growth, ratio, met }) => [
+      figure,
+      unit,
+      ...(growth?.costs.map(({ cost }) => round(cost)) ?? []),
+      ratio === undefined ? "" : `${ratio.toFixed(2)}x`,
+      met === undefined ? "" : met ? "flat" : "grows",
+    ]);
+    return [textTable([[axis, "unit", ...sizes, "ratio", ""], ...lines]), ""];
+  });
 }
 
 function round(value: number): string {

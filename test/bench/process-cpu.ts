@@ -1,5 +1,31 @@
 import { readdirSync, readFileSync } from "node:fs";
 
+/** Nanoseconds that the kernel counted, for each thread by itself; ticks would be too coarse for little work. */
+export function exactCpuSeconds(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    return threads.reduce((sum, thread) => {
+      const text = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8");
+      return sum + Number(text.split(" ")[0]) / 1e9;
+    }, 0);
+  } catch {
+    return cpuSeconds(pid);
+  }
+}
+
+/** The same of a process and its children, those that have ended among them, without `but`. */
+export function familyCpuSeconds(parent: number, but: ReadonlySet<number>): number {
+  const children = childrenOf(parent).filter((pid) => !but.has(pid));
+  const fields = statOf(parent);
+  const ended = (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / TICKS;
+  return [parent, ...children].reduce((sum, pid) => sum + exactCpuSeconds(pid), ended);
+}
+
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  return text === "" ? [] : text.split(" ").map(Number);
+}
+
 /** Ticks of a second in /proc. */
 const TICKS = 100;
 

@@ -10,6 +10,7 @@ import { describeMachine } from "../eval/machine.ts";
 import { measureActors } from "./actors.ts";
 import { describePeers, printBench } from "./bench-report.ts";
 import { measureFanout } from "./fanout.ts";
+import { measureGrowth } from "./growth.ts";
 import { measureHeartbeatRow } from "./heartbeat-row.ts";
 import { measureHop } from "./hop.ts";
 import { measureIdleViewers } from "./idle-viewers.ts";
@@ -37,13 +38,14 @@ const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<Bench
   takeover: measureTakeoverRow,
 };
 
-/** Only when named: it fills a database for minutes. */
-const ON_DEMAND: typeof MEASUREMENTS = { plans: measurePlans };
+/** Only when named: they fill databases for minutes. */
+const ON_DEMAND: typeof MEASUREMENTS = { plans: measurePlans, growth: measureGrowth };
 const ALL: typeof MEASUREMENTS = { ...MEASUREMENTS, ...ON_DEMAND };
 
 const HELP = `npm run bench -- [names] [options]
   names         of: ${Object.keys(MEASUREMENTS).join(" ")} (all unless given);
-                only when named: ${Object.keys(ON_DEMAND).join(" ")} (10^7 chunks, 10 GB, minutes)
+                only when named: ${Object.keys(ON_DEMAND).join(" ")} (10^7 chunks, 10 GB, minutes);
+                growth takes half an hour, BENCH_GROWTH=length,open,chunks some of it
   --quick       fewer and shorter rounds
   --profile     CPU profiles of our processes in DIR/profiles; latency tells what they say
   --out DIR     where bench.json goes (default: out)`;

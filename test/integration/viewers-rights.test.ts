@@ -51,8 +51,8 @@ describe("rights of viewers, the front being cut from NATS", () => {
     sessionId = newId();
     await run("insert into workspaces (id, name) values ($1, 'W')", workspaceId);
     await run(
-      `insert into sessions (id, workspace_id, owner_id, job_id, status, visibility, partition)
-       values ($1, $2, $3, $4, 'completed', 'workspace', 0)`,
+      `insert into sessions (id, workspace_id, owner_id, job_id, status, visibility)
+       values ($1, $2, $3, $4, 'completed', 'workspace')`,
       ...[sessionId, workspaceId, ownerId, newId()],
     );
     void proxy.inflict({ kind: "refuse", ms: HOUR });
