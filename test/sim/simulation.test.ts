@@ -13,6 +13,7 @@ const KEPT: Readonly<Record<string, number[]>> = {
   "words that were taken out, shown by a host that had been cut off": [776, 8970],
   "a host that was told at passivation that others had taken over, and took it back": [3654],
   "what is left of a word that a redaction cuts, which is no other word": [3253],
+  "an utterance that ends where a redaction begins, told in milliseconds": [1565],
   "a place at a worker that was given back before all was said": [545, 1567],
 };
 

@@ -3,8 +3,8 @@ import type { ServerFrame } from "../../src/wire/live-frames.ts";
 import type { RedactionRow } from "../support/record/rows.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 
-/** Times of frames are rounded to it, seconds. */
-const ROUNDING = 0.001;
+/** Of times that are rounded to a millisecond: a start, a length and the end of a span add up. */
+const ROUNDING = 0.002;
 
 /** Seconds of the timeline. */
 interface Span {
