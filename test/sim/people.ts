@@ -31,6 +31,9 @@ const LATEST_REPEAT_MS = 40_000;
 /** Of those who do something, so many take the whole session away. */
 const DELETES = 0.02;
 
+/** Who hears these does not know whether it was done, and asks again. */
+const IN_THE_DARK: ReadonlySet<string> = new Set(["timeout", "internal", "outcome_unknown"]);
+
 /** People at a session, who do whatever comes to their minds. */
 export class People {
   readonly wishes: Wish[] = [];
@@ -89,7 +92,7 @@ export class People {
         const { code, retryable } = toAppError(error);
         asked.heardAt = kernel.now;
         asked.code = code;
-        if (!retryable && code !== "timeout" && code !== "internal") wish.outcome = "refused";
+        if (!retryable && !IN_THE_DARK.has(code)) wish.outcome = "refused";
         if (wish.outcome === "refused") story.tell(sessionId, `refused: ${code}`);
       }
       await new Promise<void>((resolve) => {
