@@ -182,6 +182,8 @@ export class Reading {
     while (!this.#closed && !this.#full && suspicion.mayFeed) {
       if (this.#fedTo - this.#processedTo >= MAX_AHEAD) return;
       const timeline = this.#parts.timeline();
+      // What was taken back will be placed again; or the record is ahead, as others took over.
+      if (this.#sequence > timeline.next) return;
       if (this.#parts.tail?.takeFinalize(this.#sequence, this.#fedPieces())) {
         stream.send({ $case: "finalize", value: {} });
       }

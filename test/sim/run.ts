@@ -85,19 +85,58 @@ async function runTogether(
 ): Promise<void> {
   const { from, seeds, workers, mutant, record } = args;
   const server = kind === "twin" ? {} : { [SERVER]: JSON.stringify(kind.sql.place) };
+  const planted = mutant === undefined ? [] : ["--mutant", mutant.name];
   const children = Array.from({ length: workers }, async (_, n) => {
-    const own = ["--seeds", `${seeds - n}`, "--from", `${from + n}`, "--step", `${workers}`];
-    const planted = mutant === undefined ? [] : ["--mutant", mutant.name];
-    const child = fork(import.meta.filename, [...own, ...planted, "--record", record], {
-      env: { ...process.env, ...server },
-    });
-    running.add(child);
-    child.on("message", (told) => tell(told as Told));
-    const [code] = await once(child, "exit");
-    running.delete(child);
-    if (code !== 0) throw new Error(`A process of the simulation ended with ${code}.`);
+    for (let next = from + n; next < from + seeds; next += workers) {
+      const own = [
+        "--seeds",
+        `${from + seeds - next}`,
+        "--from",
+        `${next}`,
+        "--step",
+        `${workers}`,
+      ];
+      const child = fork(import.meta.filename, [...own, ...planted, "--record", record], {
+        env: { ...process.env, ...server },
+      });
+      const { stuck } = await watched(child, { next, step: workers, tell });
+      if (stuck === undefined) return;
+      tell({ seed: stuck, ...ENDLESS });
+      next = stuck;
+    }
   });
   await Promise.all(children);
+}
+
+/** Longest wait for one seed, milliseconds: some take seconds, on a machine with much else to do. */
+const SEED_MS = 300_000;
+const ENDLESS: Omit<Told, "seed"> = {
+  ...{ fingerprint: "", lasted: 0, steps: 0, story: [], counts: [] },
+  message: `it did not come to an end in ${SEED_MS / 1_000} s`,
+};
+
+/** Until it has ended; with the seed at which it had to be ended, as that went on for ever. */
+async function watched(
+  child: ChildProcess,
+  { next, step, tell }: { next: number; step: number; tell: (told: Told) => void },
+): Promise<{ stuck?: number }> {
+  running.add(child);
+  let [seed, since, isStuck] = [next, performance.now(), false];
+  child.on("message", (told) => {
+    [seed, since] = [(told as Told).seed + step, performance.now()];
+    tell(told as Told);
+  });
+  const look = setInterval(() => {
+    if (performance.now() - since < SEED_MS) return;
+    isStuck = true;
+    child.kill("SIGKILL");
+  }, 1_000);
+  const [code] = await once(child, "exit");
+  clearInterval(look);
+  running.delete(child);
+  if (isStuck) return { stuck: seed };
+  if (code !== 0) throw new Error(`A process of the simulation ended with ${code}.`);
+  return {};
 }
 
 class Summary {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { AppError } from "../../../src/base/errors.ts";
 import type { AudioSource, PlacedChunk } from "../../../src/inference/audio-source.ts";
 import { LiveTails } from "../../../src/inference/live-tails.ts";
 import { Reading } from "../../../src/inference/reading.ts";
@@ -10,6 +11,8 @@ import type {
 import { initialState } from "../../../src/session/state.ts";
 
 const LENGTH = 8_000;
+const MOST_LOOKS = 1_000;
+const NO_STATE = { recogniser: Buffer.alloc(0), speakers: Buffer.alloc(0), voices: {} };
 
 function placed(sequence: number): PlacedChunk {
   const mediaType = "audio/pcm;rate=16000;channels=1;encoding=s16le";
@@ -21,19 +24,22 @@ function placed(sequence: number): PlacedChunk {
 class Scene {
   readonly sent: TranscribeMessage[] = [];
   readonly reading: Reading;
+  readonly ends: (AppError | undefined)[] = [];
   readonly #timeline = initialState("session").timeline;
   #isComplete = false;
+  #looks = 0;
 
-  constructor(isStreamed: boolean) {
+  /** @param from position and sequence of the record's newest checkpoint */
+  constructor(isStreamed: boolean, from?: { position: number; sequence: number }) {
     const source: AudioSource = {
       vocabulary: async () => [],
       wantsInterim: async () => true,
       placed: async (_id, from) =>
         Array.from({ length: this.#timeline.next - from }, (_, n) => placed(from + n)),
-      sequenceAt: async () => 0,
+      sequenceAt: async () => from?.sequence ?? 0,
       bytes: async () => Buffer.alloc(2 * LENGTH),
       pieces: async () => [],
-      checkpoint: async () => undefined,
+      checkpoint: async () => from && { ...from, ...NO_STATE },
       suspects: async () => [],
     };
     const stream: TranscriptionStream = {
@@ -59,12 +65,23 @@ class Scene {
       transcribers: { open: () => stream },
       ...(isStreamed ? { tail: tails.open("session") } : {}),
       suspicion: new Suspicion(),
-      timeline: () => this.#timeline,
+      timeline: () => {
+        this.#looks += 1;
+        // One who looks for ever lets nobody else have a turn, the test included.
+        if (this.#looks > MOST_LOOKS) throw new Error("looked at the timeline for ever");
+        return this.#timeline;
+      },
       complete: () => this.#isComplete,
       onMessage: () => {},
       onSuspects: () => {},
-      onEnd: () => {},
+      onEnd: (error) => void this.ends.push(error),
     });
+  }
+
+  /** Chunks that were placed by what could not be appended have no place. */
+  takeBack(count: number): void {
+    this.#timeline.next -= count;
+    this.#timeline.position -= count * LENGTH;
   }
 
   /** One more chunk has its place. */
@@ -88,6 +105,32 @@ class Scene {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("reading", () => {
+  it("waits where the record is ahead of its activation, which another one has taken over", async () => {
+    const scene = new Scene(true, { position: 8 * LENGTH, sequence: 8 });
+    scene.place();
+    await scene.reading.start(Number.MAX_SAFE_INTEGER);
+    await settled();
+    scene.reading.feed();
+    await settled();
+    expect(scene.ends).toEqual([]);
+    expect(scene.told).toEqual(["open"]);
+  });
+
+  it("waits for chunks whose places were taken back, and goes on when they have them again", async () => {
+    const scene = new Scene(true);
+    for (let n = 0; n < 3; n += 1) scene.place();
+    await scene.reading.start(Number.MAX_SAFE_INTEGER);
+    await settled();
+    scene.takeBack(2);
+    scene.reading.feed();
+    await settled();
+    for (let n = 0; n < 3; n += 1) scene.place();
+    scene.reading.feed();
+    await settled();
+    expect(scene.ends).toEqual([]);
+    expect(scene.told).toEqual(["open", "chunk 0", "chunk 1", "chunk 2", "chunk 3"]);
+  });
+
   it.each([
     ["uploads and streams", true],
     ["what is read again", false],
