@@ -109,7 +109,6 @@ export class Reading {
           tellWhenRead: suspicion.isCareful,
         },
       });
-      this.feed();
     } catch (error) {
       this.#end(toAppError(error));
     }
@@ -121,7 +120,8 @@ export class Reading {
       this.#again = true;
       return;
     }
-    if (this.#stream === undefined || this.#closed || this.#finished) return;
+    // What ends a reading before it was opened has heard no audio, and no audio is to blame.
+    if (this.#stream === undefined || !this.#opened || this.#closed || this.#finished) return;
     this.#feeding = true;
     this.#feedAll(this.#stream)
       .catch((error: unknown) => this.#end(toAppError(error)))
@@ -148,8 +148,8 @@ export class Reading {
   #listen(stream: TranscriptionStream): void {
     stream.onMessage((message) => {
       if (this.#closed) return;
-      if (message.$case === "opened") this.#opened = true;
-      if (message.$case === "progress") this.#readTo(message.value.processedTo);
+      if (message.$case === "opened") this.#begin();
+      else if (message.$case === "progress") this.#readTo(message.value.processedTo);
       else if (message.$case === "utterance") this.#readTo(message.value.end);
       this.#parts.onMessage(message);
     });
@@ -158,6 +158,11 @@ export class Reading {
       this.feed();
     });
     stream.onEnd((error) => this.#end(error));
+  }
+
+  #begin(): void {
+    this.#opened = true;
+    this.feed();
   }
 
   #readTo(position: number): void {
@@ -170,7 +175,7 @@ export class Reading {
     if (this.#closed) return;
     this.close();
     const { suspicion, onSuspects, onEnd } = this.#parts;
-    if (this.#opened && mayBeTheAudio(error)) {
+    if (mayBeTheAudio(error)) {
       const suspects = suspicion.broke(this.#processedTo);
       if (suspects !== undefined) onSuspects(suspects);
     }

@@ -96,8 +96,8 @@ function wrongWord(
   const expected = new Map<string, Span[]>();
   /** What was read before its chunk was given up stands all the same. */
   const given = new Map<string, Span[]>();
-  /** In how many chunks they have no room. */
-  const clamped = new Map<string, number>();
+  /** The ends of the chunks in which they have no room. */
+  const clamped = new Map<string, Span[]>();
   for (const { row, data } of chunks) {
     const [start, length] = [row.start_sample ?? 0, row.length_samples ?? 0];
     for (const run of trackRuns(data)) {
@@ -105,7 +105,8 @@ function wrongWord(
       if (text === undefined || isPoison(run)) continue;
       const said = row.status === "failed" ? given : expected;
       // What came late and is longer than its place stands at its end.
-      if (run.end > length) clamped.set(text, (clamped.get(text) ?? 0) + 1);
+      const end = { start: start + length - 1, end: start + length };
+      if (run.end > length) clamped.set(text, [...(clamped.get(text) ?? []), end]);
       said.set(text, [...(said.get(text) ?? []), placed(run, start)]);
     }
   }
@@ -114,9 +115,11 @@ function wrongWord(
     const twice = overlap(words.filter((word) => !hasNoRoom(word)));
     if (twice !== undefined) return `${text} stands twice from ${twice.start} to ${twice.end}`;
     if (words.some(({ timesClamped }) => timesClamped) || clamped.has(text)) {
-      const [squeezed, most] = [words.filter(hasNoRoom).length, clamped.get(text) ?? 0];
+      const [squeezed, ends] = [words.filter(hasNoRoom).length, clamped.get(text) ?? []];
+      const most = ends.length;
       if (squeezed > most) return `${text} stands ${squeezed} times without room, not ${most}`;
-      if (words.length > 0 || spans.some((span) => isExcused(tables, span.start, span.end)))
+      const places = [...spans, ...ends];
+      if (words.length > 0 || places.some(({ start, end }) => isExcused(tables, start, end)))
         continue;
       return `${text} is not in the transcript`;
     }

@@ -108,6 +108,7 @@ class SimStream implements TranscriptionStream {
   /** What comes later by the network comes in order. */
   #arrives = 0;
   #returns = 0;
+  #said = 0;
   #held: (() => void)[] = [];
   // At the worker.
   #inputs: TranscribeMessage[] = [];
@@ -164,11 +165,14 @@ class SimStream implements TranscriptionStream {
     this.#close();
   }
 
-  /** The worker's process ended. */
+  /** The worker's process ended; what it said last may never have left it. */
   lost(): void {
-    const code = this.#isOpened ? "worker_broken" : "unavailable";
     this.#inputs = [];
-    this.#answer(() => this.#end(new AppError(code, "The worker was lost.")));
+    if (this.#pool.kernel.random.chance(0.5)) this.#said += 1;
+    this.#answer(() => {
+      const code = this.#isOpened ? "worker_broken" : "unavailable";
+      this.#end(new AppError(code, "The worker was lost."));
+    });
     this.#worker.streams.delete(this);
   }
 
@@ -222,10 +226,11 @@ class SimStream implements TranscriptionStream {
   /** To the host, in order. */
   #answer(work: () => void): void {
     const { kernel } = this.#pool;
+    const said = this.#said;
     this.#returns = Math.max(this.#returns + 0.001, kernel.now + 0.2 + kernel.random.next());
     this.#through(this.#returns - kernel.now, () =>
       this.#machine.enter(() => {
-        if (!this.#isClosed) work();
+        if (!this.#isClosed && said === this.#said) work();
       }),
     );
   }

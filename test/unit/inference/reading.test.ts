@@ -6,12 +6,20 @@ import { Reading } from "../../../src/inference/reading.ts";
 import { Suspicion } from "../../../src/inference/suspicion.ts";
 import type {
   TranscribeMessage,
+  TranscribeResult,
   TranscriptionStream,
 } from "../../../src/inference/transcription-stream.ts";
 import { initialState } from "../../../src/session/state.ts";
 
 const LENGTH = 8_000;
 const MOST_LOOKS = 1_000;
+const OPENED = {
+  engine: "test",
+  engineVersion: "1",
+  diarisationModelVersion: "1",
+  detectedLanguage: "en",
+  batches: true,
+};
 const NO_STATE = { recogniser: Buffer.alloc(0), speakers: Buffer.alloc(0), voices: {} };
 
 function placed(sequence: number): PlacedChunk {
@@ -28,6 +36,7 @@ class Scene {
   readonly #timeline = initialState("session").timeline;
   #isComplete = false;
   #looks = 0;
+  #tell: (message: TranscribeResult) => void = () => {};
 
   /** @param from position and sequence of the record's newest checkpoint */
   constructor(isStreamed: boolean, from?: { position: number; sequence: number }) {
@@ -47,7 +56,9 @@ class Scene {
         this.sent.push(message);
         return true;
       },
-      onMessage: () => {},
+      onMessage: (listener) => {
+        this.#tell = listener;
+      },
       onDrain: () => {},
       onEnd: () => {},
       finish: () => {},
@@ -78,6 +89,17 @@ class Scene {
     });
   }
 
+  async start(): Promise<void> {
+    await this.reading.start(Number.MAX_SAFE_INTEGER);
+    this.open();
+    await settled();
+  }
+
+  /** The worker has opened the session. */
+  open(): void {
+    this.#tell({ $case: "opened", value: OPENED });
+  }
+
   /** Chunks that were placed by what could not be appended have no place. */
   takeBack(count: number): void {
     this.#timeline.next -= count;
@@ -105,11 +127,22 @@ class Scene {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("reading", () => {
+  it("feeds no audio before it was opened: what kills a worker at once shall not go unblamed", async () => {
+    const scene = new Scene(true);
+    scene.place();
+    await scene.reading.start(Number.MAX_SAFE_INTEGER);
+    scene.reading.feed();
+    await settled();
+    expect(scene.told).toEqual(["open"]);
+    scene.open();
+    await settled();
+    expect(scene.told).toEqual(["open", "chunk 0"]);
+  });
+
   it("waits where the record is ahead of its activation, which another one has taken over", async () => {
     const scene = new Scene(true, { position: 8 * LENGTH, sequence: 8 });
     scene.place();
-    await scene.reading.start(Number.MAX_SAFE_INTEGER);
-    await settled();
+    await scene.start();
     scene.reading.feed();
     await settled();
     expect(scene.ends).toEqual([]);
@@ -119,8 +152,7 @@ describe("reading", () => {
   it("waits for chunks whose places were taken back, and goes on when they have them again", async () => {
     const scene = new Scene(true);
     for (let n = 0; n < 3; n += 1) scene.place();
-    await scene.reading.start(Number.MAX_SAFE_INTEGER);
-    await settled();
+    await scene.start();
     scene.takeBack(2);
     scene.reading.feed();
     await settled();
@@ -140,8 +172,7 @@ describe("reading", () => {
       for (let ticks = 0; ticks < 30; ticks += 1) {
         const scene = new Scene(isStreamed);
         scene.place();
-        await scene.reading.start(Number.MAX_SAFE_INTEGER);
-        await settled();
+        await scene.start();
         expect(scene.told).toEqual(["open", "chunk 0"]);
         // The last chunk and the stop come in one turn, while a look for more is under way.
         scene.reading.feed();
