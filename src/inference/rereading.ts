@@ -1,5 +1,5 @@
 import type { AppError } from "../base/errors.ts";
-import type { RecognisedSegment, RereadCommand } from "../session/command.ts";
+import type { ReadingCheckpoint, RecognisedSegment, RereadCommand } from "../session/command.ts";
 import { neededPoints, resumePoint } from "../session/resume-points.ts";
 import type { Span } from "../session/span.ts";
 import type { SessionState } from "../session/state.ts";
@@ -47,7 +47,7 @@ export class Rereading {
   readonly #failed: { sequence: number; code: string; message: string }[] = [];
   readonly #unread: Span[] = [];
   readonly #ends: End[] = [];
-  #checkpoints: StoredCheckpoint[] = [];
+  #checkpoints: ReadingCheckpoint[] = [];
   #from: StoredCheckpoint | undefined;
   #told: RereadCommand | undefined;
 
@@ -180,12 +180,12 @@ export class Rereading {
     // One of a time of its own says nothing to another reading.
     if (this.#reading.time.placeOf(position).position !== position) return;
     if (this.#reading.isCutAt(position)) return;
-    this.#checkpoints.push({ ...checkpoint, voices: undefined });
+    this.#checkpoints.push(checkpoint);
     this.#checkpoints = this.#needed(state);
   }
 
   /** Only those from which what is still missing would be read, and the newest. */
-  #needed({ timeline, phase }: Readonly<SessionState>): StoredCheckpoint[] {
+  #needed({ timeline, phase }: Readonly<SessionState>): ReadingCheckpoint[] {
     const gaps = timeline.gaps.filter((gap) => !isLate(gap) || !this.#isWithin(gap));
     const points = neededPoints({ timeline: { ...timeline, gaps }, phase });
     const needed = points.map((point) =>
@@ -248,11 +248,7 @@ export class Rereading {
       segments,
       unread: this.#unread,
       voices: this.#from === undefined ? {} : this.#from.voices,
-      checkpoints: this.#checkpoints.map(({ position, recogniser, speakers }) => ({
-        position,
-        recogniser,
-        speakers,
-      })),
+      checkpoints: this.#checkpoints,
     };
     this.#parts.onDone(
       this.#told,

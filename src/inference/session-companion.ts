@@ -224,24 +224,23 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
     this.#interim = undefined;
     this.#processedTo = Math.max(this.#processedTo, utterance.end);
     this.#noteTime(utterance);
-    const { checkpoint } = utterance;
-    if (checkpoint === undefined) return;
-    this.#finalisedTo = Math.max(this.#finalisedTo, checkpoint.position);
+    const { checkpoint, start, end } = utterance;
+    this.#finalisedTo = Math.max(this.#finalisedTo, end);
     const { attempt } = state;
     const isTold = this.#tell({
       type: "Utterance",
       attempt,
       segments: utterance.segments.map(toSegment),
+      end,
       checkpoint,
       revised: toProposal(utterance.speakers),
       finalisedTo: this.#finalisedTo,
     });
-    if (isTold) this.#told = { attempt, position: checkpoint.position };
-    this.#publish({
-      type: "UtteranceEnd",
-      session_id: state.sessionId,
-      end: toSeconds(utterance.end),
-    });
+    if (isTold && checkpoint !== undefined) {
+      this.#told = { attempt, position: checkpoint.position };
+    }
+    if (start === end) return;
+    this.#publish({ type: "UtteranceEnd", session_id: state.sessionId, end: toSeconds(end) });
   }
 
   #noteTime({ end, segments, time }: Utterance): void {

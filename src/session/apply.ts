@@ -157,6 +157,7 @@ function applySegment(state: SessionState, event: SegmentFinalised): void {
   });
   applyLabel(state.speakers, cluster, label);
   state.checkpoint = event.checkpoint;
+  state.resume = event.resume;
 }
 
 function applyRevision(state: SessionState, event: SpeakersRevised): void {

@@ -100,15 +100,25 @@ export interface RecognitionOpenedCommand {
   detectedLanguage: string;
 }
 
-/** A finished utterance of the running attempt, with the state to resume after it. */
+/** A finished utterance of the running attempt, now and then with the state to resume after it. */
 export interface UtteranceCommand {
   type: "Utterance";
   attempt: number;
   segments: RecognisedSegment[];
-  checkpoint: { position: number; recogniser: Uint8Array; speakers: Uint8Array };
+  end: number;
+  checkpoint?: ReadingCheckpoint | undefined;
   revised: SpeakerProposal;
   /** Everything before it is final. */
   finalisedTo: number;
+}
+
+/** State from which a reading goes on at `position`. */
+export interface ReadingCheckpoint {
+  position: number;
+  recogniser: Uint8Array;
+  speakers: Uint8Array;
+  /** Those that `speakers` knows; absent where the worker does not tell. */
+  clusters?: { ids: number[] } | undefined;
 }
 
 export interface RecognisedSegment {
@@ -167,7 +177,7 @@ export interface RereadCommand {
   /** Whose voices the clusters of the checkpoint were from which it was read, if that is known. */
   voices?: Voices | undefined;
   /** Where later readings of what is still missing may begin. */
-  checkpoints?: { position: number; recogniser: Uint8Array; speakers: Uint8Array }[];
+  checkpoints?: ReadingCheckpoint[];
 }
 
 /** Answered with `{attempt, edits}`: how many edited segments it will replace. Refused with `job_active` while the job runs, with `conflict` without any audio. */

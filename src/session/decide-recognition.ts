@@ -1,6 +1,7 @@
 import type {
   ChunkFailedCommand,
   ProgressCommand,
+  ReadingCheckpoint,
   RecognisedSegment,
   RecognitionDoneCommand,
   RecognitionOpenedCommand,
@@ -10,10 +11,10 @@ import type {
 import { complete } from "./complete.ts";
 import { fitSegments } from "./fit-segments.ts";
 import { besideRedactions, isRedacted } from "./redaction.ts";
-import { neededPoints } from "./resume-points.ts";
+import { neededPoints, resumesAt } from "./resume-points.ts";
 import { revise } from "./revise.ts";
 import { segmentId } from "./segment-id.ts";
-import { labelForCluster } from "./speakers.ts";
+import { knownTo, labelForCluster } from "./speakers.ts";
 import { isOver } from "./status.ts";
 import { AUDIO_UNREADABLE, MAX_TRIES } from "./suspect.ts";
 import { finalisedTo } from "./timeline.ts";
@@ -41,17 +42,12 @@ export function decideUtterance(turn: Turn, command: UtteranceCommand): void {
   const from = finalisedTo(state.timeline, state.checkpoint);
   const room = { from, to: Number.POSITIVE_INFINITY, kept: [] };
   for (const segment of besideRedactions(state, fitSegments(command.segments, room))) {
-    finalise(turn, segment, command.checkpoint.position);
+    finalise(turn, segment, command);
   }
-  revise(turn, command.revised, false);
+  // A reading that began again before what is final thinks what the first one thought then.
+  if (command.end > from) revise(turn, command.revised, false);
   transcribedTo(turn, command.finalisedTo);
-  turn.write({
-    type: "Checkpoint",
-    attempt: state.attempt,
-    ...command.checkpoint,
-    voices: { ...state.speakers.clusters },
-    keep: neededPoints(state),
-  });
+  if (command.checkpoint !== undefined) storeCheckpoint(turn, command.checkpoint);
   turn.write({
     type: "Progress",
     jobId: state.jobId,
@@ -59,7 +55,21 @@ export function decideUtterance(turn: Turn, command: UtteranceCommand): void {
   });
 }
 
-function finalise(turn: Turn, segment: RecognisedSegment, checkpoint: number): void {
+function storeCheckpoint(turn: Turn, checkpoint: ReadingCheckpoint): void {
+  const { state } = turn;
+  const { position, recogniser, speakers } = checkpoint;
+  turn.write({
+    type: "Checkpoint",
+    attempt: state.attempt,
+    position,
+    recogniser,
+    speakers,
+    voices: knownTo(checkpoint, state.speakers.clusters),
+    keep: neededPoints(state),
+  });
+}
+
+function finalise(turn: Turn, segment: RecognisedSegment, utterance: UtteranceCommand): void {
   const { state } = turn;
   const newest = state.segments.at(-1);
   // A reading that began before the newest final says again what is known.
@@ -78,7 +88,10 @@ function finalise(turn: Turn, segment: RecognisedSegment, checkpoint: number): v
     confidence,
     redacted: isRedacted(state, { start, end, label }),
   });
-  turn.emit({ type: "SegmentFinalised", segmentId: id, start, end, label, cluster, checkpoint });
+  const { end: checkpoint, checkpoint: stored } = utterance;
+  const resume = stored?.position ?? resumesAt(state);
+  const mark = { segmentId: id, start, end, label, cluster };
+  turn.emit({ type: "SegmentFinalised", ...mark, checkpoint, resume });
 }
 
 /** Below 1 until the job is complete. */

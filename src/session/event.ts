@@ -116,8 +116,10 @@ export interface SegmentFinalised {
   end: number;
   label: string;
   cluster: number;
-  /** Position of the checkpoint that was stored with it. */
+  /** End of its utterance. */
   checkpoint: number;
+  /** The newest checkpoint when it was stored; absent of releases that stored one with each. */
+  resume?: number;
 }
 
 export interface SpeakersRevised {

@@ -4,9 +4,10 @@ import { keptTogether } from "./excess.ts";
 import { fitSegments, withOwnStarts } from "./fit-segments.ts";
 import { besideRedactions, isRedacted } from "./redaction.ts";
 import { RereadVoices } from "./reread-voices.ts";
-import { neededPoints } from "./resume-points.ts";
+import { neededPoints, resumesAt } from "./resume-points.ts";
 import { segmentId } from "./segment-id.ts";
 import { firstFrom, type SegmentMark } from "./segments.ts";
+import { knownTo } from "./speakers.ts";
 import { isOver } from "./status.ts";
 import type { LateGap } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
@@ -103,13 +104,13 @@ function addSegment(
 function handOn(turn: Turn, reading: Replacement, voices: RereadVoices, known: Voices): void {
   const { state } = turn;
   // The newest checkpoint is the one that the first reading resumes from.
-  const to = isOver(state.phase) ? reading.to : Math.min(reading.to, state.checkpoint);
+  const to = isOver(state.phase) ? reading.to : Math.min(reading.to, resumesAt(state));
   const checkpoints = (reading.checkpoints ?? [])
     .filter(({ position }) => position < to)
-    .map((checkpoint) => {
+    .map(({ clusters: ids, ...checkpoint }) => {
       const heard = reading.segments.filter(({ start }) => start < checkpoint.position);
       const clusters = [...Object.keys(known).map(Number), ...heard.map(({ cluster }) => cluster)];
-      return { ...checkpoint, voices: voices.of(clusters) };
+      return { ...checkpoint, voices: knownTo({ clusters: ids }, voices.of(clusters)) };
     });
   turn.write({
     type: "HandedOn",

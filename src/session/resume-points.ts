@@ -13,6 +13,14 @@ export function resumePoint(start: number): number {
   return Math.max(0, start - SEAM);
 }
 
+/**
+ * A checkpoint that the first reading resumes at, or one before that. Earlier releases stored one
+ * with each final.
+ */
+export function resumesAt({ resume, checkpoint }: Pick<SessionState, "resume" | "checkpoint">) {
+  return resume ?? checkpoint;
+}
+
 /** Positions at or before which the newest checkpoint is needed still. */
 export function neededPoints({
   timeline,

@@ -1,4 +1,6 @@
+import type { ReadingCheckpoint } from "./command.ts";
 import type { ClaimSource } from "./status.ts";
+import type { Voices } from "./write.ts";
 
 /**
  * Labels S1, S2, … in order of first recognised speech, never reused and never
@@ -62,6 +64,13 @@ export function labelForCluster(speakers: Speakers, cluster: number): string {
 export function knownLabel(speakers: Speakers, cluster: number): string {
   const index = speakers.clusters[cluster];
   return index === undefined ? UNKNOWN_SPEAKER : labelName(standing(speakers, index));
+}
+
+/** The voices of those clusters that a checkpoint knows; of all where nobody told which. */
+export function knownTo({ clusters }: Pick<ReadingCheckpoint, "clusters">, all: Voices): Voices {
+  if (clusters === undefined) return { ...all };
+  const known = clusters.ids.flatMap((id) => (all[id] === undefined ? [] : [[id, all[id]]]));
+  return Object.fromEntries(known);
 }
 
 /** Records that `cluster` was given `label`; makes the label when it is new. */

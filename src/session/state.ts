@@ -20,8 +20,10 @@ export interface SessionState {
   timeline: Timeline;
   speakers: Speakers;
   segments: SegmentMark[];
-  /** Position of the checkpoint stored with the newest segment; 0 when there is none. */
+  /** End of the utterance of the newest segment; 0 when there is none. */
   checkpoint: number;
+  /** The newest checkpoint by then; see `resumesAt`. */
+  resume?: number | undefined;
   stop: { lastSequence: number; at: number } | undefined;
   /** A chunk of it was read. */
   heard: boolean;

@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { describeMachine } from "../eval/machine.ts";
 import { measureActors } from "./actors.ts";
 import { describePeers, printBench } from "./bench-report.ts";
+import { measureCheckpoints } from "./checkpoints.ts";
 import { measureFanout } from "./fanout.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureHeartbeatRow } from "./heartbeat-row.ts";
@@ -31,6 +32,7 @@ const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<Bench
   memory: measureIdleViewers,
   uploads: measureUploads,
   segments: measureSegments,
+  checkpoint: measureCheckpoints,
   actors: measureActors,
   hop: measureHop,
   latency: measureLatency,

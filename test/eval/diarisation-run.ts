@@ -40,7 +40,7 @@ export async function runDiarisation(pcm: Int16Array): Promise<DiarisationRun> {
     if (utterance && (at + BLOCK >= utterance.end + PAUSE || at + BLOCK >= pcm.length)) {
       next++;
       const turns = tracker.turns(utterance.start, utterance.end);
-      tracker.commit(turns);
+      tracker.commit(turns, utterance.end);
       first.push(...turns);
       for (const turn of turns) shown.set(turn.start, turn.cluster);
       for (const start of apply(tracker.revisions(), shown)) changed.add(start);

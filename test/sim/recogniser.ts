@@ -6,6 +6,7 @@ import type {
   Utterance,
   Word,
 } from "../../src/wire/gen/voice/v1/worker.ts";
+import { CheckpointPace } from "../../workers/speech/checkpoint-pace.ts";
 import type { Run } from "./speech.ts";
 
 /** Silence after which an utterance ends, in samples. */
@@ -20,7 +21,8 @@ interface Spoken extends Word {
 /**
  * What a recogniser makes of the sound: utterances that end at pauses, at gaps
  * and when they get long; how long depends on where they began. Read again
- * from a checkpoint it gives the same utterances, from elsewhere others.
+ * from a checkpoint it gives the same utterances, from elsewhere others. It gives
+ * checkpoints as rarely as a real one.
  */
 export class Recogniser {
   readonly #flavour: string;
@@ -29,6 +31,7 @@ export class Recogniser {
   #quiet = 0;
   /** Where the utterance before ended: nothing before it belongs to the next one. */
   #floor: number;
+  readonly #pace: CheckpointPace;
   readonly #speakers: number[];
   readonly #out: Utterance[] = [];
 
@@ -36,6 +39,7 @@ export class Recogniser {
     this.#flavour = flavour;
     this.#position = checkpoint?.position ?? 0;
     this.#floor = this.#position;
+    this.#pace = new CheckpointPace(this.#position);
     this.#speakers = [...(checkpoint?.speakers ?? [])];
   }
 
@@ -77,12 +81,25 @@ export class Recogniser {
 
   /** Nothing is known of what lies up to `end`. */
   gap(end: number): void {
+    if (end <= this.#position) return;
+    this.missing(end);
+    this.#tellCheckpoint();
+  }
+
+  /** What lies up to `end` cannot be read. */
+  missing(end: number): void {
     this.end();
     this.#position = Math.max(this.#position, end);
     this.#floor = this.#position;
   }
 
-  end(): void {
+  /** If it is silent. */
+  onlyCheckpoint(): void {
+    const isSilent = this.#words.length === 0 && this.#quiet >= PAUSE;
+    if (isSilent && this.#position > this.#pace.newest) this.#tellCheckpoint();
+  }
+
+  end(isCut = false): void {
     const first = this.#words[0];
     const last = this.#words.at(-1);
     if (first === undefined || last === undefined) return;
@@ -93,17 +110,29 @@ export class Recogniser {
       start: this.finalisedTo,
       end: this.#position,
       segments,
-      checkpoint: {
-        position: this.#position,
-        recogniser: Buffer.from([1]),
-        speakers: Buffer.from(this.#speakers),
-      },
+      checkpoint: isCut || this.#pace.isDue(this.#position) ? this.#checkpoint() : undefined,
       speakers: this.#secondThoughts(segments),
       time: undefined,
     });
     this.#words = [];
     this.#quiet = 0;
     this.#floor = this.#position;
+  }
+
+  #tellCheckpoint(): void {
+    this.#floor = this.#position;
+    const [start, end, checkpoint] = [this.#position, this.#position, this.#checkpoint()];
+    this.#out.push({ start, end, segments: [], checkpoint, speakers: undefined, time: undefined });
+  }
+
+  #checkpoint(): Checkpoint {
+    this.#pace.given(this.#position);
+    return {
+      position: this.#position,
+      recogniser: Buffer.from([1]),
+      speakers: Buffer.from(this.#speakers),
+      clusters: { ids: [...this.#speakers.keys()] },
+    };
   }
 
   #hearSilence(from: number, to: number): void {

@@ -312,6 +312,7 @@ class SimStream implements TranscriptionStream {
           diarisationModelVersion: "1",
           detectedLanguage: "en",
           batches: undefined,
+          finalizesSilence: true,
         },
       });
       return;
@@ -333,11 +334,13 @@ class SimStream implements TranscriptionStream {
         const { sequence } = value;
         const failed = { sequence, code: "not_audio", message: "Nobody can read this." };
         this.#tell({ $case: "chunkFailed", value: failed });
-        recogniser.gap(value.start + value.length);
+        recogniser.missing(value.start + value.length);
       }
     }
     if (message.$case === "gap") recogniser.gap(message.value.start + message.value.length);
-    if (message.$case === "finalize" || message.$case === "finish") recogniser.end();
+    if (message.$case === "finalize" && message.value.ifSilent) recogniser.onlyCheckpoint();
+    else if (message.$case === "finalize") recogniser.end(true);
+    if (message.$case === "finish") recogniser.end();
     this.#say(recogniser);
     if (message.$case === "finish") this.#finish(recogniser);
   }

@@ -46,6 +46,7 @@ export class SessionBench {
       type: "Utterance",
       attempt: 1,
       segments,
+      end: finalisedTo,
       checkpoint: { position: finalisedTo, recogniser: none, speakers: none },
       revised: { segments: [], merges: [] },
       finalisedTo,

@@ -9,9 +9,9 @@ import { ResamplingRun, type RunPhase } from "./resampling-run.ts";
 /** What comes next on the session's timeline. Positions are samples at 16 kHz. */
 export type AudioEvent =
   | { kind: "samples"; start: number; pcm: Int16Array }
-  | { kind: "missing"; end: number }
+  | { kind: "missing"; end: number; isGap?: true }
   | { kind: "failed"; sequence: number; code: string; message: string }
-  | { kind: "finalize" }
+  | { kind: "finalize"; ifSilent: boolean }
   | { kind: "finish" };
 
 /** Audio of one event at most: 100 ms. */
@@ -57,12 +57,16 @@ export class SessionAudio {
   }
 
   pushGap(gap: Gap): void {
-    this.#queue.push({ kind: "missing", end: gap.start + gap.length });
+    this.#queue.push({ kind: "missing", end: gap.start + gap.length, isGap: true });
     this.#queuedEnd = Math.max(this.#queuedEnd, gap.start + gap.length);
   }
 
-  pushMark(kind: "finalize" | "finish"): void {
-    this.#queue.push({ kind });
+  pushFinalize(ifSilent: boolean): void {
+    this.#queue.push({ kind: "finalize", ifSilent });
+  }
+
+  pushFinish(): void {
+    this.#queue.push({ kind: "finish" });
   }
 
   /** Samples taken but not yet given out. */
@@ -123,14 +127,14 @@ export class SessionAudio {
     const held = this.#run?.heldSamples() ?? 0;
     // Fewer samples than declared, beyond rounding and what the resampler still holds.
     if ((this.#run?.end() ?? end) + held + ROUNDING_SAMPLES >= end) return "opened";
-    return this.#jump(end) ?? "opened";
+    return this.#jump({ kind: "missing", end }) ?? "opened";
   }
 
   #nextItem(): AudioEvent | "opened" | undefined {
     const item = this.#queue.shift();
     if (item === undefined) return undefined;
     if (item.kind === "chunk") return this.#openNext(item.chunk);
-    if (item.kind === "missing") return this.#afterRun(item) ?? this.#jump(item.end) ?? "opened";
+    if (item.kind === "missing") return this.#afterRun(item) ?? this.#jump(item) ?? "opened";
     return item.kind === "finish" ? (this.#afterRun(item) ?? item) : item;
   }
 
@@ -194,11 +198,11 @@ export class SessionAudio {
     if (phase.rate !== SESSION_RATE && latest < phase.start) this.#phases.push(phase);
   }
 
-  #jump(end: number): AudioEvent | undefined {
+  #jump(missing: Extract<AudioEvent, { kind: "missing" }>): AudioEvent | undefined {
     this.#run?.close();
     this.#run = undefined;
-    if (end <= this.#position) return undefined;
-    this.#position = end;
-    return { kind: "missing", end };
+    if (missing.end <= this.#position) return undefined;
+    this.#position = missing.end;
+    return missing;
   }
 }

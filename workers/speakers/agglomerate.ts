@@ -1,10 +1,10 @@
-import type { VoiceSegment } from "./voice-book.ts";
+import type { VoicePiece } from "./voice-book.ts";
 import { evidence, separationOf } from "./voice-evidence.ts";
 import type { VoiceStatistics } from "./voice-statistics.ts";
 
-/** Segments taken to be of one voice. */
+/** Pieces of speech taken to be of one voice. */
 export interface VoiceGroup {
-  members: VoiceSegment[];
+  members: VoicePiece[];
   voice: VoiceStatistics;
 }
 

@@ -1,28 +1,24 @@
 import { agglomerate, type VoiceGroup } from "./agglomerate.ts";
-import type { VoiceBook, VoiceSegment } from "./voice-book.ts";
+import { type VoiceBook, type VoicePiece, WINDOW } from "./voice-book.ts";
 import { VoiceStatistics } from "./voice-statistics.ts";
 
 /** Segments with less speech (0.8 s) found no new voice, they only join one. */
 export const NEW_VOICE_FRAMES = 20;
 /** In the final pass a voice is founded by more (1.6 s), since there is enough to choose from. */
 const FINAL_VOICE_FRAMES = 40;
-/** Segments that are grouped anew after each utterance; older ones stay together as they are. */
-const WINDOW = 30;
-/** Groups that the final pass starts from at most, so that its cost is bounded. */
-const MOST_GROUPS = 600;
 const PASSES = 4;
 /** What was shown moves only to a voice that is this much likelier (log Bayes factor). */
 const CLEARLY_NEARER = 3;
 
 /** Groups the newest segments anew, together with what the older ones were found to be. */
 export function reclusterNewest(book: VoiceBook): void {
-  const from = Math.max(0, book.segments.length - WINDOW);
-  const older = new Map<number, VoiceSegment[]>();
-  for (const segment of book.segments.slice(0, from)) {
+  const from = Math.max(0, book.pieces.length - WINDOW);
+  const older = new Map<number, VoicePiece[]>();
+  for (const segment of book.pieces.slice(0, from)) {
     const known = older.get(segment.cluster) ?? [];
     if (segment.cluster >= 0) older.set(segment.cluster, [...known, segment]);
   }
-  const recent = book.segments.slice(from);
+  const recent = book.pieces.slice(from);
   const groups = [...older.values(), ...recent.map((segment) => [segment])].map(asGroup);
   regroup(book, groups, NEW_VOICE_FRAMES);
   settle(book, recent, CLEARLY_NEARER);
@@ -30,11 +26,15 @@ export function reclusterNewest(book: VoiceBook): void {
 
 /** Groups all segments of the session anew. */
 export function reclusterAll(book: VoiceBook): void {
-  regroup(book, bundled(book.segments, MOST_GROUPS).map(asGroup), FINAL_VOICE_FRAMES);
-  const founders = book.segments.filter((segment) => segment.voice.count >= FINAL_VOICE_FRAMES);
+  regroup(
+    book,
+    book.pieces.map((piece) => asGroup([piece])),
+    FINAL_VOICE_FRAMES,
+  );
+  const founders = book.pieces.filter((segment) => segment.voice.count >= FINAL_VOICE_FRAMES);
   const founded = new Set(founders.map((segment) => segment.cluster));
   for (let pass = 0; pass < PASSES; pass++) {
-    if (settle(book, book.segments, 0, founded) === 0) break;
+    if (settle(book, book.pieces, 0, founded) === 0) break;
   }
 }
 
@@ -49,7 +49,7 @@ function regroup(book: VoiceBook, groups: readonly VoiceGroup[], leastFrames: nu
  */
 function settle(
   book: VoiceBook,
-  segments: readonly VoiceSegment[],
+  segments: readonly VoicePiece[],
   margin: number,
   kept: ReadonlySet<number> = new Set(),
 ): number {
@@ -70,26 +70,9 @@ function settle(
   return moved;
 }
 
-function asGroup(members: VoiceSegment[]): VoiceGroup {
+function asGroup(members: VoicePiece[]): VoiceGroup {
   const voice = members.reduce((sum, member) => sum.plus(member.voice), VoiceStatistics.none);
   return { members, voice };
-}
-
-/** Runs of segments of one cluster, as long as need be to have no more than `most` of them. */
-function bundled(segments: readonly VoiceSegment[], most: number): VoiceSegment[][] {
-  const longest = Math.ceil(segments.length / most);
-  const open = new Map<number, VoiceSegment[]>();
-  const bundles: VoiceSegment[][] = [];
-  for (const segment of segments) {
-    const bundle = open.get(segment.cluster);
-    if (bundle && bundle.length < longest) bundle.push(segment);
-    else {
-      const fresh = [segment];
-      open.set(segment.cluster, fresh);
-      bundles.push(fresh);
-    }
-  }
-  return bundles;
 }
 
 /**

@@ -6,7 +6,8 @@ import { StateReader, StateWriter } from "./state-codec.ts";
 import { VoiceBook } from "./voice-book.ts";
 import { VoiceStatistics } from "./voice-statistics.ts";
 
-const STATE_VERSION = 1;
+/** Version 1 kept each segment of the session by itself; what it wrote is read still. */
+const STATE_VERSION = 2;
 /** Less speech than this says nothing about who speaks. */
 const LEAST_FRAMES = Math.round(0.4 * FRAMES_PER_SECOND);
 const CURRENT_FRAMES = 2 * FRAMES_PER_SECOND;
@@ -59,12 +60,13 @@ export class SessionTracker implements SpeakerTracker {
     return turns;
   }
 
-  commit(segments: readonly SpeakerTurn[]): void {
-    for (const { start, end, cluster } of segments) {
-      const { rows } = this.#features.between(start, end);
-      this.#book.add({ start, end, cluster, voice: VoiceStatistics.of(rows).rounded() });
-      this.#committedTo = Math.max(this.#committedTo, end);
+  commit(segments: readonly SpeakerTurn[], end: number): void {
+    for (const segment of segments) {
+      const { rows } = this.#features.between(segment.start, segment.end);
+      const voice = VoiceStatistics.of(rows).rounded();
+      this.#book.add({ starts: [segment.start], cluster: segment.cluster, voice });
     }
+    this.#committedTo = Math.max(this.#committedTo, end);
     this.#features.forget(this.#committedTo);
   }
 
@@ -74,6 +76,10 @@ export class SessionTracker implements SpeakerTracker {
 
   finalPass(): SpeakerProposal {
     return this.#proposing(() => reclusterAll(this.#book));
+  }
+
+  clusters(): number[] {
+    return this.#book.known();
   }
 
   checkpoint(): Uint8Array {
@@ -88,14 +94,17 @@ export class SessionTracker implements SpeakerTracker {
   #restore(bytes: Uint8Array): void {
     const from = new StateReader(bytes);
     const version = from.uint32();
-    if (version !== STATE_VERSION) throw new RangeError(`unknown speaker state version ${version}`);
+    if (version !== 1 && version !== STATE_VERSION) {
+      throw new RangeError(`unknown speaker state version ${version}`);
+    }
     this.#committedTo = from.float64();
     this.#features.read(from);
-    this.#book.read(from);
+    if (version === 1) this.#book.readSegments(from);
+    else this.#book.read(from);
   }
 
   #identify(voice: VoiceStatistics, next: number): number {
-    if (voice.count < LEAST_FRAMES) return this.#book.segments.at(-1)?.cluster ?? -1;
+    if (voice.count < LEAST_FRAMES) return this.#book.pieces.at(-1)?.cluster ?? -1;
     const [nearest] = this.#book.compare(voice);
     if (!nearest) return next;
     return nearest.distance > 0 && voice.count >= NEW_VOICE_FRAMES ? next : nearest.cluster;
@@ -103,20 +112,21 @@ export class SessionTracker implements SpeakerTracker {
 
   /** What `change` did to the labels: clusters that are gone, and other segments that moved. */
   #proposing(change: () => void): SpeakerProposal {
-    const { segments } = this.#book;
-    const before = segments.map((segment) => segment.cluster);
+    const { pieces } = this.#book;
+    const before = pieces.map((piece) => piece.cluster);
     change();
     const into = new Map<number, number>();
-    const left = new Set(segments.map((segment) => segment.cluster));
-    segments.forEach(({ cluster }, i) => {
+    const left = new Set(pieces.map((piece) => piece.cluster));
+    pieces.forEach(({ cluster }, i) => {
       const from = before[i] ?? -1;
       if (from >= 0 && !left.has(from) && !into.has(from)) into.set(from, cluster);
     });
     return {
       merges: [...into].map(([from, to]) => ({ from, into: to })),
-      segments: segments
+      segments: pieces
         .filter(({ cluster }, i) => cluster !== (into.get(before[i] ?? -1) ?? before[i]))
-        .map(({ start, cluster }) => ({ start, cluster })),
+        .flatMap(({ starts, cluster }) => starts.map((start) => ({ start, cluster })))
+        .sort((a, b) => a.start - b.start),
     };
   }
 }

@@ -18,13 +18,18 @@ export interface SpeakerTracker {
   currentCluster(): number;
   /** Turns that cover the finished utterance [start, end), in order, without holes. */
   turns(start: number, end: number): SpeakerTurn[];
-  /** Tells which segments were made of an utterance's turns, so that later proposals can name them. */
-  commit(segments: readonly SpeakerTurn[]): void;
+  /**
+   * Tells which segments were made of an utterance's turns, so that later proposals can name them;
+   * nothing before the utterance's `end` will be asked for again.
+   */
+  commit(segments: readonly SpeakerTurn[], end: number): void;
   /** Committed segments whose cluster is now another one, and clusters found to be the same voice. */
   revisions(): SpeakerProposal;
-  /** Looks at the whole session again; every committed segment gets its final cluster. */
+  /** Looks at the whole session again: all that was committed gets its final cluster. */
   finalPass(): SpeakerProposal;
-  /** State after the newest commit, opaque. Size must grow slowly (bounded by the number of segments). */
+  /** Clusters that it may still name of those heard so far. A bounded number. */
+  clusters(): number[];
+  /** State after the newest commit, opaque. Of bounded size, however long the session is. */
   checkpoint(): Uint8Array;
 }
 

@@ -96,6 +96,7 @@ export class SessionReader implements Reader {
       interimResults,
       pauses: state?.pauses,
       isPressed: () => this.queuedSamples() > PRESSED_SAMPLES,
+      sparseCheckpoints: open.sparseCheckpoints === true,
       checkpointAt,
     });
     this.opened = {
@@ -116,8 +117,9 @@ export class SessionReader implements Reader {
         requireSpan(message.value);
         return this.#audio.pushGap(message.value);
       case "finalize":
+        return this.#audio.pushFinalize(message.value.ifSilent === true);
       case "finish":
-        return this.#audio.pushMark(message.$case);
+        return this.#audio.pushFinish();
       case "open":
         throw new AppError("bad_request", "The session is open already.");
     }
@@ -164,10 +166,11 @@ export class SessionReader implements Reader {
         this.#utterances.samples(event.pcm);
         return this.#utterances.takeMessages();
       case "missing":
-        this.#utterances.missing(event.end);
+        this.#utterances.missing(event.end, event.isGap);
         return this.#utterances.takeMessages();
       case "finalize":
-        this.#utterances.finalize();
+        if (event.ifSilent) this.#utterances.onlyCheckpoint();
+        else this.#utterances.finalize();
         return this.#utterances.takeMessages();
       case "failed": {
         const { sequence, code, message } = event;
@@ -194,7 +197,8 @@ export class SessionReader implements Reader {
       pauses: this.#utterances.pauses(),
       phases: this.#audio.phasesAt(position),
     });
-    return { position, recogniser, speakers: Buffer.from(this.#tracker.checkpoint()) };
+    const speakers = Buffer.from(this.#tracker.checkpoint());
+    return { position, recogniser, speakers, clusters: { ids: this.#tracker.clusters() } };
   }
 }
 

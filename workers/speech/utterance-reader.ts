@@ -3,6 +3,7 @@ import type { SpeakerUpdate, Utterance, Word } from "../../src/wire/gen/voice/v1
 import { ACTIVITY_FRAME, type VoiceActivity } from "../audio/voice-activity.ts";
 import type { ResponseMessage } from "../reader.ts";
 import type { SpeakerProposal, SpeakerTracker } from "../speakers/speaker-tracker.ts";
+import { CheckpointPace } from "./checkpoint-pace.ts";
 import { Endpointer, LEAD_FRAMES } from "./endpointer.ts";
 import type { PauseState } from "./pause-wait.ts";
 import type { RecognisedWord, Recogniser } from "./recogniser.ts";
@@ -39,6 +40,8 @@ export interface UtteranceReaderOptions {
   pauses: PauseState | undefined;
   /** True while so much audio waits that there is no time for hypotheses. */
   isPressed: () => boolean;
+  /** False to give a checkpoint with every final. */
+  sparseCheckpoints: boolean;
   /** State at `position`, the end of an utterance, for its checkpoint. */
   checkpointAt: (position: number) => NonNullable<Utterance["checkpoint"]>;
 }
@@ -57,6 +60,8 @@ interface OpenUtterance {
   heard: number;
   estimatedAt: number;
   ending: boolean;
+  /** Ended from outside, where a second reading would not. */
+  cut: boolean;
 }
 
 /**
@@ -69,7 +74,9 @@ interface OpenUtterance {
  *
  * Audio is looked at in frames of 10 ms and read in blocks cut at multiples of 100 ms of the
  * timeline, both counted from where the reading began or an utterance ended. What follows a
- * position that has a checkpoint depends only on that checkpoint and the audio after it.
+ * position that has a checkpoint depends only on that checkpoint and the audio after it: so one is
+ * given wherever something else decided, that is where the client ended an utterance, and behind a
+ * gap, which late audio may have filled when that is read again.
  */
 export class UtteranceReader {
   readonly #recogniser: Recogniser;
@@ -78,6 +85,7 @@ export class UtteranceReader {
   readonly #endpointer: Endpointer;
   readonly #options: UtteranceReaderOptions;
   readonly #stable = new StablePrefix();
+  readonly #pace: CheckpointPace;
   #out: ResponseMessage[] = [];
   /** End of the audio taken as frames; `#rest` follows it. */
   #position: number;
@@ -97,6 +105,7 @@ export class UtteranceReader {
     this.#recogniser = options.recogniser;
     this.#activity = options.activity;
     this.#tracker = options.tracker;
+    this.#pace = new CheckpointPace(options.position);
     this.#position = options.position;
     this.#floor = options.position;
   }
@@ -146,19 +155,31 @@ export class UtteranceReader {
   }
 
   /** The utterance in hand ends; reading goes on at `end`. */
-  missing(end: number): void {
+  missing(end: number, isGap = false): void {
     this.#takeRest();
-    this.finalize();
+    this.#endNow();
     this.#track();
     this.#tracker.skip(end);
     this.#endpointer.skip();
     this.#position = end;
+    if (isGap && this.#options.sparseCheckpoints) return this.#final(end, [], true);
     this.#restart();
     this.#progress();
   }
 
   /** Ends the utterance in hand, if any, with the newest sample. */
   finalize(): void {
+    if (this.#utterance !== undefined) this.#utterance.cut = true;
+    this.#endNow();
+  }
+
+  /** Gives a checkpoint if it is silent and something is new since the last. */
+  onlyCheckpoint(): void {
+    const isSilent = this.#utterance === undefined && this.#endpointer.silent;
+    if (isSilent && this.#position > this.#pace.newest) this.#silenceCheckpoint();
+  }
+
+  #endNow(): void {
     if (this.#utterance === undefined) return;
     this.#takeRest();
     this.#endUtterance();
@@ -168,7 +189,7 @@ export class UtteranceReader {
   /** Ends the utterance in hand and tells where reading stands. */
   finish(): void {
     this.#takeRest();
-    this.finalize();
+    this.#endNow();
     this.#track();
     this.#restart();
     this.#progress();
@@ -206,7 +227,7 @@ export class UtteranceReader {
     const held = this.#held.reduce((total, frame) => total + frame.length, 0);
     const start = this.#position - held;
     const isFirst = !this.#recogniser.isAdapted();
-    const open = { revision: 0, shown: "0 ", heard: 0, estimatedAt: 0, ending: false };
+    const open = { revision: 0, shown: "0 ", heard: 0, estimatedAt: 0, ending: false, cut: false };
     const blocks = isFirst ? [] : undefined;
     this.#utterance = { start, before: this.#recogniser.state(), isFirst, blocks, ...open };
     this.#recogniser.start(start);
@@ -271,18 +292,21 @@ export class UtteranceReader {
     if (words.length === 0) this.#recogniser.restore(utterance.before);
     this.#stable.learn(words);
     this.#utterance = undefined;
-    this.#final(utterance.start, words);
+    this.#final(utterance.start, words, utterance.cut);
   }
 
-  /** Gives what lies between `start` and the position as final, with a checkpoint. */
-  #final(start: number, words: Word[]): void {
+  /** Gives what lies between `start` and the position as final; with a checkpoint if one is due. */
+  #final(start: number, words: Word[], isCut: boolean): void {
     const end = this.#position;
     const turns = words.length === 0 ? [] : this.#tracker.turns(start, end);
     const segments = splitAtTurns(start, words, turns);
-    this.#tracker.commit(segments.map(({ start, end, cluster }) => ({ start, end, cluster })));
+    const committed = segments.map(({ start, end, cluster }) => ({ start, end, cluster }));
+    this.#tracker.commit(committed, end);
     const speakers = words.length === 0 ? undefined : toUpdate(this.#tracker.revisions(), false);
     this.#restart();
-    const checkpoint = this.#options.checkpointAt(end);
+    const isDue = isCut || !this.#options.sparseCheckpoints || this.#pace.isDue(end);
+    if (isDue) this.#pace.given(end);
+    const checkpoint = isDue ? this.#options.checkpointAt(end) : undefined;
     this.#out.push({ $case: "utterance", value: { start, end, segments, checkpoint, speakers } });
     this.#progress();
   }
@@ -324,7 +348,7 @@ export class UtteranceReader {
 
   #silenceCheckpoint(): void {
     this.#track();
-    this.#final(this.#floor, []);
+    this.#final(this.#floor, [], true);
   }
 }
 

@@ -56,7 +56,7 @@ function read(
     }
     answers.current.push(tracker.currentCluster());
     const turns = tracker.turns(start, end);
-    tracker.commit(turns);
+    tracker.commit(turns, end);
     answers.turns.push(...turns);
     answers.proposals.push(tracker.revisions());
     tracker = relay(tracker, end);
@@ -122,7 +122,7 @@ describe("speaker tracker: labels", () => {
       tracker.skip(3600 * RATE + start);
       tracker.push(3600 * RATE + start, pcm.subarray(start, end));
       const turns = tracker.turns(3600 * RATE + start, 3600 * RATE + end);
-      tracker.commit(turns);
+      tracker.commit(turns, 3600 * RATE + end);
       return turns.map((turn) => turn.cluster);
     });
     expect(labels).toEqual([[0], [1], [0]]);
