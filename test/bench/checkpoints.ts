@@ -94,19 +94,22 @@ class Talk {
   written = 0;
   readonly #tracker: SpeakerTracker = createSpeakerTracker();
   readonly #pace = new CheckpointPace(0);
-  readonly #clips = VOICES.flatMap((voice, i) =>
-    [1, 2, 3].map((take) => synthesise(voice, 1 + take / 2, 10 * i + take)),
-  );
+  readonly #clips = VOICES.map((voice, i) => synthesise(voice, 30, i + 1));
   readonly #clusters = new Set<number>();
   #end = 0;
 
   /** The next utterance; its checkpoint when one is due. */
   next(): CheckpointWrite | undefined {
-    const pcm = this.#clips[(7 * this.segments) % this.#clips.length] ?? new Int16Array(0);
+    // No two are alike: what repeats would be stored in less space than speech is.
+    const clip = this.#clips[(this.segments >> 1) % this.#clips.length] ?? new Int16Array(0);
+    const from = (this.segments * 7_919) % (27 * RATE);
+    const pcm = clip.subarray(from, from + RATE + ((this.segments * 4_001) % (2 * RATE)));
     const start = this.segments * SPACING;
     this.#end = start + pcm.length;
     this.#tracker.skip(start);
     this.#tracker.push(start, pcm);
+    // Pauses are what the noise between words is judged by.
+    this.#tracker.push(this.#end, new Int16Array(RATE / 2));
     const turns = this.#tracker.turns(start, this.#end);
     this.#tracker.commit(turns, this.#end);
     this.#tracker.revisions();

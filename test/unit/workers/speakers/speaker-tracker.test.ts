@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createSpeakerTracker } from "../../../../workers/speakers/create-speaker-tracker.ts";
+import { FeatureStream } from "../../../../workers/speakers/feature-stream.ts";
 import type { SpeakerTracker, SpeakerTurn } from "../../../../workers/speakers/speaker-tracker.ts";
+import { StateReader, StateWriter } from "../../../../workers/speakers/state-codec.ts";
+import { MOST_PIECES, VoiceBook } from "../../../../workers/speakers/voice-book.ts";
+import { seededRandom } from "../../../eval/made-conversation.ts";
 import {
   HIGH_VOICE,
   LOW_VOICE,
@@ -63,6 +67,30 @@ function read(
   }
   answers.proposals.push(tracker.finalPass());
   return { ...answers, tracker };
+}
+
+/** What the first release would have written, with all segments so many times one after the other. */
+function asVersion1(checkpoint: Uint8Array, times = 1): Uint8Array {
+  const [from, to] = [new StateReader(checkpoint), new StateWriter()];
+  expect(from.uint32()).toBe(2);
+  to.uint32(1);
+  to.float64(from.float64());
+  const features = new FeatureStream();
+  features.read(from);
+  features.write(to);
+  const book = new VoiceBook();
+  book.read(from);
+  to.uint32(book.nextCluster);
+  to.uint32(times * book.pieces.length);
+  for (let round = 0; round < times; round++) {
+    for (const { starts, cluster, voice } of book.pieces) {
+      to.float64(60 * RATE * round + (starts[0] ?? 0));
+      to.float64(60 * RATE * round + (starts[0] ?? 0) + RATE);
+      to.int32(cluster);
+      voice.write(to);
+    }
+  }
+  return to.finish();
 }
 
 const AB = [LOW_VOICE, HIGH_VOICE, LOW_VOICE, HIGH_VOICE, HIGH_VOICE, LOW_VOICE];
@@ -165,8 +193,35 @@ describe("speaker tracker: repeatability", () => {
     expect(() => createSpeakerTracker(new Uint8Array(64))).toThrow(RangeError);
   });
 
-  it("keeps the checkpoint below a kilobyte a segment", () => {
-    const spoken = converse(new Array<SyntheticVoice>(30).fill(LOW_VOICE), 2);
-    expect(read(spoken).tracker.checkpoint().length).toBeLessThan(30 * 1024);
+  it("answers the same from checkpoints of a session that is longer than what it keeps", () => {
+    const turns = Array.from({ length: MOST_PIECES + 20 }, (_, n) => AB[(n >> 1) % 6] ?? LOW_VOICE);
+    const spoken = converse(turns, 1);
+    const { tracker: unbroken, ...expected } = read(spoken);
+    const random = seededRandom(5);
+    const { tracker: relayed, ...answers } = read(spoken, 1600, (tracker) =>
+      random() < 0.8 ? tracker : createSpeakerTracker(Buffer.from(tracker.checkpoint())),
+    );
+    expect(answers).toEqual(expected);
+    expect(relayed.checkpoint()).toEqual(unbroken.checkpoint());
+    expect(relayed.checkpoint().length).toBeLessThan(MOST_PIECES * 880);
+  }, 60_000);
+
+  it("goes on from a checkpoint of version 1, which held every segment", () => {
+    const spoken = converse(AB);
+    const { tracker: newest, ...expected } = read(spoken);
+    const { tracker: upgraded, ...answers } = read(spoken, 1600, (tracker) =>
+      createSpeakerTracker(asVersion1(tracker.checkpoint())),
+    );
+    expect(answers).toEqual(expected);
+    expect(upgraded.checkpoint()).toEqual(newest.checkpoint());
   });
+
+  it("takes up a checkpoint of version 1 of any length", () => {
+    const { tracker } = read(converse([LOW_VOICE, HIGH_VOICE]));
+    const long = createSpeakerTracker(asVersion1(tracker.checkpoint(), 500));
+    expect(long.clusters()).toEqual([0, 1]);
+    expect(long.checkpoint().length).toBeLessThan(MOST_PIECES * 880 + 4 * 1000);
+    const again = createSpeakerTracker(long.checkpoint());
+    expect(again.finalPass()).toEqual(long.finalPass());
+  }, 60_000);
 });

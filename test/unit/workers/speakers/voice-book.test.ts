@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { CEPSTRA } from "../../../../workers/speakers/mel-cepstrum.ts";
+import { reclusterAll, reclusterNewest } from "../../../../workers/speakers/recluster.ts";
+import { StateReader, StateWriter } from "../../../../workers/speakers/state-codec.ts";
+import {
+  MOST_NAMED,
+  MOST_PIECES,
+  VoiceBook,
+  WINDOW,
+} from "../../../../workers/speakers/voice-book.ts";
+import { VoiceStatistics } from "../../../../workers/speakers/voice-statistics.ts";
+import { seededRandom } from "../../../eval/made-conversation.ts";
+
+const SECOND = 16_000;
+/** Statistics of a piece with one name, and 4 bytes for each of the others. */
+const PIECE_BYTES = 860;
+
+function speech(voice: number, frames: number, random: () => number): VoiceStatistics {
+  const rows = Float32Array.from(
+    { length: frames * CEPSTRA },
+    (_, n) => 8 * Math.sin(1 + voice * ((n % CEPSTRA) + 1)) + 6 * (random() + random() - 1),
+  );
+  return VoiceStatistics.of(rows).rounded();
+}
+
+function written(book: VoiceBook): Buffer {
+  const to = new StateWriter();
+  book.write(to);
+  return Buffer.from(to.finish());
+}
+
+function restored(bytes: Uint8Array): VoiceBook {
+  const book = new VoiceBook();
+  book.read(new StateReader(bytes));
+  return book;
+}
+
+/** Adds segments `from` to before `to` of a conversation of four, and groups now and then. */
+function talk(book: VoiceBook, from: number, to: number): void {
+  for (let n = from; n < to; n++) {
+    const random = seededRandom(n + 1);
+    const voice = speech(Math.floor(4 * random()), 10 + Math.floor(40 * random()), random);
+    const [nearest] = book.compare(voice);
+    const cluster = nearest && nearest.distance <= 0 ? nearest.cluster : book.nextCluster;
+    book.add({ starts: [5 * n * SECOND], cluster, voice });
+    if (n % 100 === 0) reclusterNewest(book);
+  }
+}
+
+describe("voice book", () => {
+  it("voice book: keeps its size over thousands of segments", () => {
+    const book = new VoiceBook();
+    talk(book, 0, MOST_PIECES);
+    const full = written(book).length;
+    talk(book, MOST_PIECES, 3_000);
+    expect(book.pieces).toHaveLength(MOST_PIECES);
+    expect(written(book).length).toBeLessThan(full + 4 * MOST_NAMED + 100);
+    expect(written(book).length).toBeLessThan(MOST_PIECES * PIECE_BYTES + 4 * MOST_NAMED);
+    const names = book.pieces.flatMap(({ starts }) => starts).sort((a, b) => a - b);
+    expect(names).toEqual(
+      Array.from({ length: MOST_NAMED }, (_, n) => 5 * (3_000 - MOST_NAMED + n) * SECOND),
+    );
+    const newest = book.pieces.slice(-WINDOW);
+    expect(newest.map(({ starts }) => starts)).toEqual(names.slice(-WINDOW).map((n) => [n]));
+  }, 60_000);
+
+  it("voice book: goes on the same from any checkpoint of a long session", () => {
+    const unbroken = new VoiceBook();
+    let resumed = new VoiceBook();
+    const random = seededRandom(7);
+    for (let at = 0; at < 2_100; ) {
+      const to = Math.min(2_100, at + 1 + Math.floor(300 * random()));
+      talk(unbroken, at, to);
+      talk(resumed, at, to);
+      expect(written(resumed).equals(written(unbroken))).toBe(true);
+      resumed = restored(written(resumed));
+      at = to;
+    }
+    reclusterAll(unbroken);
+    reclusterAll(resumed);
+    expect(resumed.pieces).toEqual(unbroken.pieces);
+    expect(resumed.clusters()).toEqual(unbroken.clusters());
+  }, 60_000);
+
+  it("voice book: knows the voices of the first segments at the end", () => {
+    const book = new VoiceBook();
+    talk(book, 0, 600);
+    const random = seededRandom(99);
+    const nearest = [0, 1, 2, 3].map((n) => book.compare(speech(n, 50, random))[0]?.cluster);
+    expect(new Set(nearest).size).toBe(4);
+  }, 60_000);
+
+  it("voice book: gives up the voice with the least speech where each old piece is another's", () => {
+    const book = new VoiceBook();
+    const random = seededRandom(3);
+    for (let n = 0; n <= MOST_PIECES; n++) {
+      const voice = speech(n, n === 7 ? 11 : 12 + n, random);
+      book.add({ starts: [n * SECOND], cluster: n, voice });
+    }
+    expect(book.pieces).toHaveLength(MOST_PIECES);
+    expect(book.known()).not.toContain(7);
+    expect(book.clusters()).not.toContain(7);
+    expect(restored(written(book)).known()).toEqual(book.known());
+    expect(book.nextCluster).toBe(MOST_PIECES + 1);
+  });
+});
