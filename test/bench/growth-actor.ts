@@ -145,12 +145,12 @@ export function commandsOf(
   const messages = messagesBetween(from, from + CHUNK_SAMPLES, state);
   const utterance = messages.find(({ $case }) => $case === "utterance");
   if (utterance?.$case !== "utterance") throw new Error("unreachable");
-  const { segments, checkpoint } = utterance.value;
-  if (checkpoint === undefined) throw new Error("unreachable");
+  const { segments, end, checkpoint } = utterance.value;
   const heard: UtteranceCommand = {
     type: "Utterance",
     attempt: 1,
     segments,
+    end,
     checkpoint,
     revised: { segments: [], merges: [] },
     finalisedTo: from + CHUNK_SAMPLES,

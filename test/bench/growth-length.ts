@@ -20,7 +20,7 @@ const FINALS = 50;
 const SHORT_SECONDS = 600;
 /** Chunks that are sent at the beginning and the end of a session. */
 const SENT = 3;
-const FLAT_STATE = { base: 4 * 1024, perSegment: 0 };
+const FLAT_STATE = [4 * 1024];
 
 interface Length {
   size: string;

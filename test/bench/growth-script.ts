@@ -6,6 +6,8 @@ import type {
   Word,
 } from "../../src/wire/gen/voice/v1/worker.ts";
 import { createSpeakerTracker } from "../../workers/speakers/create-speaker-tracker.ts";
+import { MOST_NAMED } from "../../workers/speakers/voice-book.ts";
+import { CHECKPOINT_INTERVAL } from "../../workers/speech/checkpoint-pace.ts";
 import { encodeReaderState } from "../../workers/speech/reader-state.ts";
 
 /**
@@ -28,28 +30,27 @@ const VOICES = 4;
 const WORDS = "and then we agreed to look at the budget again on thursday".split(" ");
 /** The recogniser's own running means and the speech gate's, as `encodeReaderState` packs them. */
 const RECOGNISER_BYTES = { recogniser: 400, activity: 300 };
-const LARGEST_BOOK = 16 * 1024 * 1024;
+const LARGEST_BOOK = 256 * 1024;
 
 export type Message = NonNullable<TranscribeResponse["message"]>;
 
-/** Bytes of the worker's state about speakers, as a function of the segments it has heard. */
-export interface StateSize {
-  base: number;
-  perSegment: number;
-}
+/** Bytes of the worker's state about speakers after so many segments; the last entry is for all more. */
+export type StateSize = readonly number[];
+
+/** As many as the tracker can name, and some more. */
+const MEASURED = MOST_NAMED + 100;
 
 /** What the speaker tracker of this release really writes; it need not hear to know its own size. */
 export function measureStateSize(): StateSize {
   const tracker = createSpeakerTracker();
-  const sizes = new Map<number, number>();
-  const [few, many] = [64, 128];
-  for (let n = 1; n <= many; n += 1) {
+  const sizes = [tracker.checkpoint().length];
+  for (let n = 1; n <= MEASURED; n += 1) {
     const start = n * CHUNK_SAMPLES;
-    tracker.commit([{ start, end: start + SPEECH.to, cluster: n % VOICES }]);
-    sizes.set(n, tracker.checkpoint().length);
+    const end = start + SPEECH.to;
+    tracker.commit([{ start, end, cluster: n % VOICES }], end);
+    sizes.push(tracker.checkpoint().length);
   }
-  const perSegment = ((sizes.get(many) ?? 0) - (sizes.get(few) ?? 0)) / (many - few);
-  return { base: (sizes.get(many) ?? 0) - perSegment * many, perSegment };
+  return sizes;
 }
 
 /** The state a worker tells with a final; none of it compresses, as real statistics do not. */
@@ -60,10 +61,10 @@ export class ScriptedState {
     activity: randomBytes(RECOGNISER_BYTES.activity),
     phases: [],
   });
-  size: StateSize = { base: 4 * 1024, perSegment: 0 };
+  size: StateSize = [4 * 1024];
 
   after(segments: number, position: number) {
-    const bytes = Math.round(this.size.base + this.size.perSegment * segments);
+    const bytes = this.size[Math.min(segments, this.size.length - 1)] ?? 0;
     const speakers = this.#noise.subarray(0, Math.min(bytes, LARGEST_BOOK));
     return { position, recogniser: this.#recogniser, speakers };
   }
@@ -96,7 +97,7 @@ function utteranceMessages(n: number, state: ScriptedState): Message[] {
     start,
     end,
     segments: [{ start, end, words, confidence: 0.9, cluster: n % VOICES }],
-    checkpoint: state.after(n + 1, end),
+    checkpoint: isDue(n) ? state.after(n + 1, end) : undefined,
     speakers: { segments: [], merges: [], finalPass: false },
     time: { total: 20_000, engine: 15_000 },
   };
@@ -104,6 +105,12 @@ function utteranceMessages(n: number, state: ScriptedState): Message[] {
   const heard = at + CHUNK_SAMPLES;
   messages.push({ $case: "progress", value: { processedTo: heard, finalisedTo: heard } });
   return messages;
+}
+
+/** As a worker gives them, though by position alone. */
+function isDue(utterance: number): boolean {
+  const interval = (n: number) => Math.floor((n * CHUNK_SAMPLES) / CHECKPOINT_INTERVAL);
+  return interval(utterance + 1) > interval(utterance);
 }
 
 function wordAt(text: string, i: number, start: number, end: number): Word {
