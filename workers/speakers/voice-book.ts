@@ -145,7 +145,8 @@ export class VoiceBook {
       changed.push(into.cluster, from.cluster);
       this.pieces.splice(gone, 1);
       if (kept === gone) continue;
-      into.starts.push(...from.starts);
+      // Pieces that were given to another voice since may lie in each other.
+      into.starts = [...into.starts, ...from.starts].sort((a, b) => a - b);
       // As it will be after a checkpoint, so that both readings go on from the same numbers.
       into.voice = into.voice.plus(from.voice).rounded();
     }
