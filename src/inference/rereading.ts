@@ -9,7 +9,7 @@ import { finalisedTo, type Gap, isLate, SAMPLE_RATE } from "../session/timeline.
 import type { Opened, SpeakerUpdate, Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { AudioSource, StoredCheckpoint } from "./audio-source.ts";
 import { Reading } from "./reading.ts";
-import { agreedEnd, nextStretch, type Stretch, sameStart } from "./stretch.ts";
+import { agreedEnd, agreement, nextStretch, type Stretch, sameStart } from "./stretch.ts";
 import type { Suspicion } from "./suspicion.ts";
 import type { Transcribers } from "./transcribers.ts";
 import type { TranscribeResult } from "./transcription-stream.ts";
@@ -41,6 +41,8 @@ export class Rereading {
   readonly #reading: Reading;
   /** Late chunks that it was fed. */
   readonly #late = new Set<number>();
+  /** Where the first of them begins. */
+  #lateFrom = Number.MAX_SAFE_INTEGER;
   readonly #segments: RecognisedSegment[] = [];
   /** Starts of `segments` in the reading's own time. */
   readonly #starts: number[] = [];
@@ -132,6 +134,7 @@ export class Rereading {
   #includes({ sequence, start, length }: Gap): void {
     if (start + length <= (this.#from?.position ?? 0)) return;
     this.#late.add(sequence);
+    this.#lateFrom = Math.min(this.#lateFrom, start);
     this.#stretch.until = Math.max(this.#stretch.until, start + length);
   }
 
@@ -216,7 +219,7 @@ export class Rereading {
     for (const end of this.#ends) {
       if (!isThrough && Math.min(end.position, state.timeline.position) > final) continue;
       const to = this.#endAt(state, end);
-      if (to !== undefined) return this.#finish(to, this.#segments.slice(0, end.segments));
+      if (to !== undefined) return this.#finish(state, to, this.#segments.slice(0, end.segments));
     }
   }
 
@@ -235,17 +238,23 @@ export class Rereading {
     }
   }
 
-  #finish(to: number, segments: RecognisedSegment[]): void {
+  /** What it says again before the late audio stays, with all that was found out about it since. */
+  #finish(state: Readonly<SessionState>, to: number, segments: RecognisedSegment[]): void {
     this.#reading.close();
+    const begin = this.#from?.position ?? 0;
+    const { count, to: from } = this.#isWhole
+      ? { count: 0, to: begin }
+      : agreement(state, begin, segments, this.#lateFrom);
     const sequences = [...this.#late];
     this.#told = {
       type: "Reread",
       whole: this.#isWhole,
       ...(this.#redo === undefined ? {} : { attempt: this.#redo }),
-      from: this.#from?.position ?? 0,
+      from,
       to,
       sequences,
-      segments,
+      segments: segments.slice(count),
+      agreed: segments.slice(0, count),
       unread: this.#unread,
       voices: this.#from === undefined ? {} : this.#from.voices,
       checkpoints: this.#checkpoints,

@@ -1,4 +1,5 @@
 import { firstFrom } from "../session/segments.ts";
+import type { Span } from "../session/span.ts";
 import type { SessionState } from "../session/state.ts";
 import { isOver } from "../session/status.ts";
 import { finalisedTo, isLate, SAMPLE_RATE } from "../session/timeline.ts";
@@ -41,6 +42,33 @@ export function sameStart(
   const mark = segments[firstFrom(segments, start - SAME)];
   if (mark === undefined || mark.start > start + SAME) return undefined;
   return Math.abs(mark.end - end) <= SAME ? mark.start : undefined;
+}
+
+/**
+ * How many of the first segments of a second reading, of those that end before `until`, stand there
+ * with the same spans, and where what it says anew begins: a reading from a checkpoint says again
+ * what the first one said after it.
+ */
+export function agreement(
+  { segments }: Readonly<SessionState>,
+  from: number,
+  read: readonly Span[],
+  until: number,
+): { count: number; to: number } {
+  const first = firstFrom(segments, from - SAME);
+  const differs = read.findIndex(({ start, end }, n) => {
+    const mark = segments[first + n];
+    const isSame = mark && Math.max(Math.abs(mark.start - start), Math.abs(mark.end - end)) <= SAME;
+    return !isSame || Math.max(end, mark.end) > until;
+  });
+  for (let count = differs < 0 ? read.length : differs; count > 0; count -= 1) {
+    const [last, mark] = [read[count - 1], segments[first + count - 1]];
+    const to = Math.max(last?.end ?? 0, mark?.end ?? 0);
+    // Words without room stand at one place: no line can be drawn between them.
+    const next = Math.min(read[count]?.start ?? to, segments[first + count]?.start ?? to);
+    if (to <= next) return { count, to };
+  }
+  return { count: 0, to: from };
 }
 
 /**

@@ -172,6 +172,8 @@ export interface RereadCommand {
   to: number;
   sequences: number[];
   segments: RecognisedSegment[];
+  /** What it said before that as it stands: it tells whose its voices are. */
+  agreed?: RecognisedSegment[];
   /** What it could not read though it lies there: what stands there stays. */
   unread?: Span[];
   /** Whose voices the clusters of the checkpoint were from which it was read, if that is known. */

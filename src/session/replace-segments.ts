@@ -29,7 +29,9 @@ export function replaceSegments(turn: Turn, reading: Replacement, late: readonly
   const removed = standing.filter((mark) => !isKept(mark));
   const segments = around(turn, reading, standing.filter(isKept));
   const known = reading.whole ? {} : knownVoices(turn, reading, late);
-  const voices = new RereadVoices(speakers, known, segments, standing);
+  const { agreed = [] } = reading;
+  const there = marks.slice(0, firstFrom(marks, reading.to));
+  const voices = new RereadVoices(speakers, known, [...agreed, ...segments], there);
   const added = segments.map((segment) => addSegment(turn, reading, segment, voices));
   const edits = removed.filter(({ revision }) => revision !== undefined).length;
   turn.emit({
@@ -106,9 +108,10 @@ function handOn(turn: Turn, reading: Replacement, voices: RereadVoices, known: V
   // The newest checkpoint is the one that the first reading resumes from.
   const to = isOver(state.phase) ? reading.to : Math.min(reading.to, resumesAt(state));
   const checkpoints = (reading.checkpoints ?? [])
-    .filter(({ position }) => position < to)
+    .filter(({ position }) => position > reading.from && position < to)
     .map(({ clusters: ids, ...checkpoint }) => {
-      const heard = reading.segments.filter(({ start }) => start < checkpoint.position);
+      const said = [...(reading.agreed ?? []), ...reading.segments];
+      const heard = said.filter(({ start }) => start < checkpoint.position);
       const clusters = [...Object.keys(known).map(Number), ...heard.map(({ cluster }) => cluster)];
       return { ...checkpoint, voices: knownTo({ clusters: ids }, voices.of(clusters)) };
     });
