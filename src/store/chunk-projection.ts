@@ -1,6 +1,7 @@
-import { type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
 import type { Recorded } from "../actor/journal.ts";
 import type { SessionEvent } from "../session/event.ts";
+import type { Change } from "./append-work.ts";
 
 type ChunkRow = [
   sequence: number,
@@ -11,22 +12,22 @@ type ChunkRow = [
 ];
 
 /** What a batch leaves each chunk with: one statement however many there are. */
-export async function projectChunks(
-  tx: DatabaseTransactionConnection,
+export function chunkChanges(
   sessionId: string,
   events: readonly Recorded<SessionEvent>[],
-): Promise<void> {
+): Change[] {
   const rows = new Map<number, ChunkRow>();
   for (const { event } of events) collect(rows, event);
-  if (rows.size === 0) return;
-  await tx.query(sql.unsafe`
+  if (rows.size === 0) return [];
+  const update: Change["sql"] = (when) => sql.fragment`
     update chunks as c
     set status = u.status, error = u.error,
         start_sample = coalesce(u.start_sample, c.start_sample),
         length_samples = coalesce(u.length_samples, c.length_samples)
     from ${sql.unnest([...rows.values()], ["int4", "text", "text", "int8", "int8"])}
       as u (sequence, status, error, start_sample, length_samples)
-    where c.session_id = ${sessionId} and c.sequence = u.sequence`);
+    where c.session_id = ${sessionId} and c.sequence = u.sequence and ${when}`;
+  return [{ writes: ["chunks"], sql: update }];
 }
 
 function collect(rows: Map<number, ChunkRow>, event: SessionEvent): void {

@@ -1,5 +1,6 @@
-import { type DatabaseTransactionConnection, type FragmentSqlToken, sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import type { CommandOutcome } from "../actor/outcomes.ts";
+import type { Change } from "./append-work.ts";
 
 /** A caller may repeat a command with its key for a day; the transport forgets it within an hour. */
 const KEPT = "25 hours";
@@ -19,18 +20,24 @@ export function knownOutcomes(sessionId: string): FragmentSqlToken {
 }
 
 /** Those known already stay as they are; those of the session that are old enough go. */
-export async function saveOutcomes(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  outcomes: readonly CommandOutcome[],
-): Promise<void> {
+export function outcomeChanges(sessionId: string, outcomes: readonly CommandOutcome[]): Change[] {
+  if (outcomes.length === 0) return [];
   const rows = outcomes.map(({ commandId, outcome }) => [commandId, JSON.stringify(outcome)]);
-  await tx.query(sql.unsafe`
-    with old as (
-      delete from command_outcomes
-      where session_id = ${sessionId} and at <= now() - ${KEPT}::interval)
-    insert into command_outcomes (session_id, command_id, outcome)
-    select ${sessionId}, o.id, o.outcome
-    from ${sql.unnest(rows, ["uuid", "jsonb"])} as o (id, outcome)
-    on conflict do nothing`);
+  return [
+    {
+      writes: ["command_outcomes, old"],
+      sql: (when) => sql.fragment`
+        delete from command_outcomes
+        where session_id = ${sessionId} and at <= now() - ${KEPT}::interval and ${when}`,
+    },
+    {
+      writes: ["command_outcomes"],
+      sql: (when) => sql.fragment`
+        insert into command_outcomes (session_id, command_id, outcome)
+        select ${sessionId}::uuid, o.id, o.outcome
+        from ${sql.unnest(rows, ["uuid", "jsonb"])} as o (id, outcome)
+        where ${when}
+        on conflict do nothing`,
+    },
+  ];
 }

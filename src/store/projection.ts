@@ -1,124 +1,141 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
-import type { Recorded } from "../actor/journal.ts";
 import type {
   JobCompleted,
+  JobFailed,
   JobStarted,
+  RedoCancelled,
   RedoRequested,
   SegmentRevised,
+  SessionCompleted,
   SessionEvent,
+  SessionFailed,
+  SessionStopped,
   SpeakersRevised,
   TranscriptReplaced,
 } from "../session/event.ts";
+import type { Change, Work } from "./append-work.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
-import { projectChunks } from "./chunk-projection.ts";
 import { mergeClaims, projectClaim, projectUnclaim } from "./claim-projection.ts";
 import { projectRedaction } from "./redaction-projection.ts";
 
-/**
- * Brings the read tables up to date with a batch of events. Words were stored
- * before, by the writes of the same batch.
- */
-export async function projectEvents(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  events: readonly Recorded<SessionEvent>[],
-): Promise<void> {
-  await projectChunks(tx, sessionId, events);
-  for (const { event, at } of events) await projectEvent(tx, sessionId, event, at);
-}
-
-async function projectEvent(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  event: SessionEvent,
-  at: number,
-): Promise<void> {
+/** Brings the read tables up to date with an event. Words are stored before, by the same batch. */
+export function eventWork(sessionId: string, event: SessionEvent, at: number): Work[] {
   switch (event.type) {
     case "SpeakersRevised":
-      return projectRevision(tx, sessionId, event);
+      return revisionWork(sessionId, event);
     case "SpeakerClaimed":
-      return projectClaim(tx, sessionId, event);
+      return [(tx) => projectClaim(tx, sessionId, event)];
     case "SpeakerUnclaimed":
-      return projectUnclaim(tx, sessionId, event);
+      return [(tx) => projectUnclaim(tx, sessionId, event)];
     case "SessionStopped":
-      await tx.query(sql.unsafe`
-        update sessions
-        set status = 'processing', stopped_at = coalesce(stopped_at, ${timestamp(at)}),
-            last_chunk_sequence = coalesce(last_chunk_sequence, ${event.lastSequence})
-        where id = ${sessionId} and status in ('recording', 'processing')`);
-      return;
     case "SessionCompleted":
-      await tx.query(sql.unsafe`
-        update sessions set status = 'completed', completed_at = ${timestamp(at)}
-        where id = ${sessionId} and status <> 'deleted'`);
-      return;
     case "SessionFailed":
-      await tx.query(sql.unsafe`
-        update sessions set status = 'failed', completed_at = ${timestamp(at)}
-        where id = ${sessionId} and status <> 'deleted'`);
-      return;
+      return [(tx) => projectPhase(tx, sessionId, event, at)];
     case "JobFailed":
-      await tx.query(sql.unsafe`
-        update jobs
-        set status = 'failed', progress = 1, error = ${event.message}, completed_at = ${timestamp(at)}
-        where id = ${event.jobId} and status <> 'cancelled'`);
-      return;
+      return [jobFailed(event, at)];
     case "JobStarted":
-      return projectJobStarted(tx, event, at);
+      return [jobStarted(event, at)];
     case "JobCompleted":
-      return projectJobCompleted(tx, sessionId, event, at);
+      return [(tx) => projectJobCompleted(tx, sessionId, event, at)];
     case "TranscriptReplaced":
-      return projectReplacement(tx, sessionId, event);
+      return [(tx) => projectReplacement(tx, sessionId, event)];
     case "RedoRequested":
-      return projectRedo(tx, sessionId, event);
+      return [(tx) => projectRedo(tx, sessionId, event)];
     case "RedoCancelled":
-      await tx.query(sql.unsafe`
-        update jobs set status = 'cancelled', progress = 0, completed_at = ${timestamp(at)}
-        where id = ${event.jobId} and status in ('queued', 'running')`);
-      return;
+      return [redoCancelled(event, at)];
     case "SegmentRevised":
-      return projectEdit(tx, sessionId, event);
+      return [(tx) => projectEdit(tx, sessionId, event)];
     case "SpanRedacted":
-      return projectRedaction(tx, sessionId, event);
+      return [(tx) => projectRedaction(tx, sessionId, event)];
     default:
-      return;
+      return [];
   }
+}
+
+/** The session's own row, which every append holds already. */
+async function projectPhase(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  event: SessionStopped | SessionCompleted | SessionFailed,
+  at: number,
+): Promise<void> {
+  if (event.type === "SessionStopped") {
+    await tx.query(sql.unsafe`
+      update sessions
+      set status = 'processing', stopped_at = coalesce(stopped_at, ${timestamp(at)}),
+          last_chunk_sequence = coalesce(last_chunk_sequence, ${event.lastSequence})
+      where id = ${sessionId} and status in ('recording', 'processing')`);
+    return;
+  }
+  const status = event.type === "SessionCompleted" ? "completed" : "failed";
+  await tx.query(sql.unsafe`
+    update sessions set status = ${status}, completed_at = ${timestamp(at)}
+    where id = ${sessionId} and status <> 'deleted'`);
+}
+
+function jobFailed(event: JobFailed, at: number): Change {
+  return {
+    writes: ["jobs"],
+    sql: (when) => sql.fragment`
+      update jobs
+      set status = 'failed', progress = 1, error = ${event.message}, completed_at = ${timestamp(at)}
+      where id = ${event.jobId} and status <> 'cancelled' and ${when}`,
+  };
+}
+
+function redoCancelled(event: RedoCancelled, at: number): Change {
+  return {
+    writes: ["jobs"],
+    sql: (when) => sql.fragment`
+      update jobs set status = 'cancelled', progress = 0, completed_at = ${timestamp(at)}
+      where id = ${event.jobId} and status in ('queued', 'running') and ${when}`,
+  };
 }
 
 function timestamp(at: number): ReturnType<typeof sql.timestamp> {
   return sql.timestamp(new Date(at));
 }
 
-async function projectRevision(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  event: SpeakersRevised,
-): Promise<void> {
-  for (const { from, into } of event.merges) {
-    await tx.query(sql.unsafe`
-      update segments set label = ${into} where session_id = ${sessionId} and label = ${from}`);
-    await mergeClaims(tx, sessionId, from, into);
-  }
-  if (event.revisions.length === 0) return;
-  const rows = event.revisions.map((revision) => [revision.segmentId, revision.label]);
-  await tx.query(sql.unsafe`
-    update segments as s set label = r.label
-    from ${sql.unnest(rows, ["uuid", "text"])} as r (id, label)
-    where s.session_id = ${sessionId} and s.id = r.id`);
+function revisionWork(sessionId: string, { merges, revisions }: SpeakersRevised): Work[] {
+  const rows = revisions.map((revision) => [revision.segmentId, revision.label]);
+  const relabel: Change = {
+    writes: ["segments"],
+    sql: (when) => sql.fragment`
+      update segments as s set label = r.label
+      from ${sql.unnest(rows, ["uuid", "text"])} as r (id, label)
+      where s.session_id = ${sessionId} and s.id = r.id and ${when}`,
+  };
+  return [
+    ...merges.map(
+      (merge): Work =>
+        (tx) =>
+          projectMerge(tx, sessionId, merge),
+    ),
+    ...(rows.length > 0 ? [relabel] : []),
+  ];
 }
 
-async function projectJobStarted(
+async function projectMerge(
   tx: DatabaseTransactionConnection,
-  event: JobStarted,
-  at: number,
+  sessionId: string,
+  { from, into }: SpeakersRevised["merges"][number],
 ): Promise<void> {
   await tx.query(sql.unsafe`
-    update jobs
-    set status = 'running', attempt = ${event.attempt}, engine = ${event.engine},
-        detected_language = ${event.detectedLanguage},
-        diarisation_model_version = ${event.diarisationModelVersion},
-        started_at = coalesce(started_at, ${timestamp(at)})
-    where id = ${event.jobId} and status in ('queued', 'running')`);
+    update segments set label = ${into} where session_id = ${sessionId} and label = ${from}`);
+  await mergeClaims(tx, sessionId, from, into);
+}
+
+function jobStarted(event: JobStarted, at: number): Change {
+  return {
+    writes: ["jobs"],
+    sql: (when) => sql.fragment`
+      update jobs
+      set status = 'running', attempt = ${event.attempt}, engine = ${event.engine},
+          detected_language = ${event.detectedLanguage},
+          diarisation_model_version = ${event.diarisationModelVersion},
+          started_at = coalesce(started_at, ${timestamp(at)})
+      where id = ${event.jobId} and status in ('queued', 'running') and ${when}`,
+  };
 }
 
 async function projectRedo(

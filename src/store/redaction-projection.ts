@@ -1,6 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import type { SpanRedacted } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/placeholders.ts";
+import type { Change } from "./append-work.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { eraseDerived } from "./derived-texts.ts";
 
@@ -19,7 +20,9 @@ export async function projectRedaction(
   await eraseDerived(tx, sessionId);
   if (event.label === undefined) await coverSpan(tx, sessionId, event);
   // The words of a segment that the span only touches are said outside of it too.
-  await coverStored(tx, sessionId, event.segmentIds);
+  for (const change of coverChange(sessionId, event.segmentIds)) {
+    await tx.query(sql.unsafe`${change.sql(sql.fragment`true`)}`);
+  }
   await insertAuditEntry(tx, {
     kind: event.label === undefined ? "span_redacted" : "speaker_redacted",
     actor: { kind: await kindOf(tx, event.byUserId), id: event.byUserId },
@@ -49,29 +52,19 @@ async function coverSpan(
     on conflict (id) do nothing`);
 }
 
-/** The spans of segments that are in the table. */
-async function coverStored(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  segmentIds: readonly string[],
-): Promise<void> {
-  if (segmentIds.length === 0) return;
-  await tx.query(sql.unsafe`
-    insert into redactions (id, session_id, start_sample, end_sample, label)
-    select id, session_id, start_sample, end_sample, label from segments
-    where session_id = ${sessionId} and id = any(${sql.array([...segmentIds], "uuid")})
-    on conflict (id) do nothing`);
-}
-
-/** Segments of a new reading that fall under an earlier redaction. */
-export async function coverSegments(
-  tx: DatabaseTransactionConnection,
-  sessionId: string,
-  segments: readonly { segmentId: string }[],
-): Promise<void> {
-  await coverStored(
-    tx,
-    sessionId,
-    segments.map((segment) => segment.segmentId),
-  );
+/** The spans of segments that are in the table, as of a new reading under an earlier redaction. */
+export function coverChange(sessionId: string, segmentIds: readonly string[]): Change[] {
+  if (segmentIds.length === 0) return [];
+  const ids = sql.array([...segmentIds], "uuid");
+  return [
+    {
+      writes: ["redactions"],
+      reads: ["segments"],
+      sql: (when) => sql.fragment`
+        insert into redactions (id, session_id, start_sample, end_sample, label)
+        select id, session_id, start_sample, end_sample, label from segments
+        where session_id = ${sessionId} and id = any(${ids}) and ${when}
+        on conflict (id) do nothing`,
+    },
+  ];
 }

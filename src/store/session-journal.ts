@@ -1,4 +1,5 @@
 import {
+  type CommonQueryMethods,
   type DatabasePool,
   type DatabaseTransactionConnection,
   type FragmentSqlToken,
@@ -10,12 +11,14 @@ import { AppError, isAppError } from "../base/errors.ts";
 import type { SessionEvent } from "../session/event.ts";
 import type { SessionState } from "../session/state.ts";
 import type { SessionWrite } from "../session/write.ts";
-import { knownOutcomes, saveOutcomes } from "./command-outcomes.ts";
-import { projectEvents } from "./projection.ts";
-import { newestSnapshot, noSnapshot, saveSnapshot } from "./session-snapshots.ts";
-import { storeWrites } from "./session-writes.ts";
+import { type Change, type Wave, type Work, wavesOf } from "./append-work.ts";
+import { chunkChanges } from "./chunk-projection.ts";
+import { knownOutcomes, outcomeChanges } from "./command-outcomes.ts";
+import { eventWork } from "./projection.ts";
+import { newestSnapshot, noSnapshot, snapshotChanges } from "./session-snapshots.ts";
+import { writeChanges } from "./session-writes.ts";
 import { guarded } from "./store-error.ts";
-import { enqueueJournalEvents } from "./webhook-events.ts";
+import { webhookChanges } from "./webhook-events.ts";
 
 type SessionBatch = Batch<SessionState, SessionEvent, SessionWrite>;
 type Past = Loaded<SessionState, SessionEvent>;
@@ -80,11 +83,24 @@ export class SessionJournal implements Journal<SessionState, SessionEvent, Sessi
 
   async append(batch: SessionBatch): Promise<Appended> {
     try {
-      return await guarded(() => this.#pool.transaction((tx) => appendBatch(tx, batch), 0));
+      return await guarded(() => this.#append(batch));
     } catch (error) {
       if (isAppError(error, "stale_epoch")) this.#onFenced();
       throw error;
     }
+  }
+
+  /**
+   * In one round trip, unless something must see what the batch wrote before it, or there is a
+   * deadline, which is known to be over only when all else is done.
+   */
+  async #append(batch: SessionBatch): Promise<Appended> {
+    const waves = wavesOf(workOf(batch));
+    if (waves.length > 1 || batch.deadline !== undefined) {
+      return this.#pool.transaction((tx) => appendInSteps(tx, batch, waves), 0);
+    }
+    const passed = await pass(this.#pool, batch, waves[0]);
+    return passed === null ? landedBefore(this.#pool, batch) : { now: passed.now };
   }
 }
 
@@ -119,35 +135,65 @@ function parseEvents(text: string): Past["events"] {
   return events;
 }
 
-async function appendBatch(
+async function appendInSteps(
   tx: DatabaseTransactionConnection,
   batch: SessionBatch,
+  [first, ...later]: ReturnType<typeof wavesOf>,
 ): Promise<Appended> {
+  const passed = await pass(tx, batch, first);
+  if (passed === null) return landedBefore(tx, batch);
+  if (passed.tooLate) throw new AppError("too_late", "The time for this is over.");
+  for (const wave of later) await carryOut(tx, wave);
+  return { now: passed.now };
+}
+
+/** What an append changes besides events and outbox, in the order in which it must seem to happen. */
+function workOf({ id, events, writes, outcomes, snapshot, ...batch }: SessionBatch): Work[] {
+  const seq = seqAfter({ events, ...batch });
+  return [
+    ...writeChanges(id, writes),
+    ...chunkChanges(id, events),
+    ...events.flatMap(({ event, at }) => eventWork(id, event, at)),
+    ...webhookChanges(id, events),
+    ...outcomeChanges(id, outcomes),
+    ...(snapshot === undefined ? [] : snapshotChanges({ id, seq, ...snapshot })),
+  ];
+}
+
+async function carryOut(tx: DatabaseTransactionConnection, wave: Wave): Promise<void> {
+  if (typeof wave === "function") return wave(tx);
+  const always = sql.fragment`true`;
+  await tx.query(sql.unsafe`with ${parts(wave, always)} select`);
+}
+
+/** As parts of one statement. */
+function parts(changes: readonly Change[], when: FragmentSqlToken): FragmentSqlToken {
+  const each = changes.map((change, n) => {
+    return sql.fragment`${sql.identifier([`change_${n}`])} as (${change.sql(when)})`;
+  });
+  return sql.fragment`${sql.join(each, sql.fragment`, `)}`;
+}
+
+/** Null, and nothing is changed, when the session is not as the activation knows it. */
+function pass(
+  connection: CommonQueryMethods,
+  batch: SessionBatch,
+  changes: readonly Change[],
+): Promise<z.output<typeof passedRow> | null> {
   const { deadline = null } = batch;
+  const isPassed = sql.fragment`exists (select from fence)`;
   // The time is that after the wait for the row.
-  const passed = await tx.maybeOne(sql.type(passedRow)`
+  return connection.maybeOne(sql.type(passedRow)`
     with fence as (${changesRow(batch) ? moveFence(batch) : lockFence(batch)}
     ), told as (${insertEvents(batch)}
     ), finished as (
       delete from outbox
-      where id = any(${sql.array(batch.commandIds, "uuid")}) and exists (select from fence)
-    )
+      where id = any(${sql.array(batch.commandIds, "uuid")}) and ${isPassed}
+    )${changes.length === 0 ? sql.fragment`` : sql.fragment`, ${parts(changes, isPassed)}`}
     select clock_timestamp() as now,
       coalesce(clock_timestamp() > to_timestamp(${deadline}::double precision / 1000), false)
         as "tooLate"
     from fence`);
-  if (passed === null) return landedBefore(tx, batch);
-  if (passed.tooLate) throw new AppError("too_late", "The time for this is over.");
-  await storeWrites(tx, batch.id, batch.writes);
-  if (batch.events.length > 0) {
-    await projectEvents(tx, batch.id, batch.events);
-    await enqueueJournalEvents(tx, batch.id, batch.events);
-  }
-  if (batch.outcomes.length > 0) await saveOutcomes(tx, batch.id, batch.outcomes);
-  if (batch.snapshot !== undefined) {
-    await saveSnapshot(tx, { id: batch.id, seq: seqAfter(batch), ...batch.snapshot });
-  }
-  return { now: passed.now };
 }
 
 /** The session's row while it is as the activation knows it: its owner, its seq, not deleted. */
@@ -189,7 +235,7 @@ function insertEvents({ epoch, events }: SessionBatch): FragmentSqlToken {
 
 /** It may stand there already, as the answer to an append can get lost. Throws what else refused it. */
 async function landedBefore(
-  tx: DatabaseTransactionConnection,
+  tx: CommonQueryMethods,
   { id, epoch, events }: SessionBatch,
 ): Promise<Appended> {
   const session = await tx.maybeOne(sql.type(standingRow)`
@@ -210,6 +256,6 @@ async function landedBefore(
   throw new AppError("stale_epoch", "Another activation of this session has taken over.");
 }
 
-function seqAfter({ expectedSeq, events }: SessionBatch): number {
+function seqAfter({ expectedSeq, events }: Pick<SessionBatch, "expectedSeq" | "events">): number {
   return expectedSeq + events.length;
 }

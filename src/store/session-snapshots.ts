@@ -1,6 +1,7 @@
 import { type DatabaseTransactionConnection, type FragmentSqlToken, sql } from "slonik";
 import { SNAPSHOT_VERSION } from "../session/snapshot.ts";
 import type { SessionState } from "../session/state.ts";
+import type { Change } from "./append-work.ts";
 
 /**
  * A session's snapshots, one for each version. Releases that know one version only, as those before
@@ -34,21 +35,30 @@ export function noSnapshot(): FragmentSqlToken {
 }
 
 /** Keeps that of the version before for hosts which know no other; older ones go. */
-export async function saveSnapshot(
-  tx: DatabaseTransactionConnection,
-  { id, seq, version, state }: Snapshot,
-): Promise<void> {
+export function snapshotChanges({ id, seq, version, state }: Snapshot): Change[] {
   const text = JSON.stringify(state);
-  await tx.query(sql.unsafe`
-    with old as (
-      delete from versioned_snapshots where session_id = ${id} and version < ${version - 1}
-    ), oldest as (
-      delete from snapshots where session_id = ${id} and version < ${version - 1}
-    )
-    insert into versioned_snapshots (session_id, version, seq, state)
-    values (${id}, ${version}, ${seq}, ${text}::jsonb)
-    on conflict (session_id, version) do update
-    set seq = excluded.seq, state = excluded.state, at = now()`);
+  const before = version - 1;
+  return [
+    {
+      writes: ["versioned_snapshots, old"],
+      sql: (when) => sql.fragment`
+        delete from versioned_snapshots
+        where session_id = ${id} and version < ${before} and ${when}`,
+    },
+    {
+      writes: ["snapshots"],
+      sql: (when) => sql.fragment`
+        delete from snapshots where session_id = ${id} and version < ${before} and ${when}`,
+    },
+    {
+      writes: ["versioned_snapshots"],
+      sql: (when) => sql.fragment`
+        insert into versioned_snapshots (session_id, version, seq, state)
+        select ${id}::uuid, ${version}::int, ${seq}::bigint, ${text}::jsonb where ${when}
+        on conflict (session_id, version) do update
+        set seq = excluded.seq, state = excluded.state, at = now()`,
+    },
+  ];
 }
 
 /** Every one of them, as the session is deleted. */

@@ -1,4 +1,4 @@
-import { type CommonQueryMethods, sql } from "slonik";
+import { type CommonQueryMethods, type FragmentSqlToken, sql } from "slonik";
 import type { Recorded } from "../actor/journal.ts";
 import { newId } from "../base/ids.ts";
 import type { SessionEvent } from "../session/event.ts";
@@ -7,6 +7,7 @@ import {
   type WebhookData,
   type WebhookEventType,
 } from "../session/webhook-event.ts";
+import type { Change } from "./append-work.ts";
 
 export interface WebhookEvent {
   type: WebhookEventType;
@@ -20,25 +21,27 @@ export interface WebhookEvent {
  * that wants it, inside the caller's transaction: it is delivered if, and only
  * if, the transaction commits. Ids are added to `data` here.
  */
-export function enqueueWebhookEvent(
+export async function enqueueWebhookEvent(
   connection: Pick<CommonQueryMethods, "query">,
   { sessionId, ...event }: WebhookEvent & { sessionId: string },
 ): Promise<void> {
-  return enqueue(connection, sessionId, [event]);
+  await connection.query(sql.unsafe`${insertDeliveries(sessionId, [event], sql.fragment`true`)}`);
 }
 
-/** The same for a batch of the journal. Most batches hold nothing for webhooks and cost no query. */
-export async function enqueueJournalEvents(
-  connection: Pick<CommonQueryMethods, "query">,
+/** The same for a batch of the journal. Most batches hold nothing for webhooks. */
+export function webhookChanges(
   sessionId: string,
   events: readonly Recorded<SessionEvent>[],
-): Promise<void> {
+): Change[] {
   const found: WebhookEvent[] = [];
   for (const { seq, at, event } of events) {
     const told = toWebhookEvent(event);
     if (told !== undefined) found.push({ type: told.type, at, data: { ...told.data, seq } });
   }
-  if (found.length > 0) await enqueue(connection, sessionId, found);
+  if (found.length === 0) return [];
+  return [
+    { writes: ["webhook_deliveries"], sql: (when) => insertDeliveries(sessionId, found, when) },
+  ];
 }
 
 /**
@@ -46,11 +49,11 @@ export async function enqueueJournalEvents(
  * against deletion, so that one deleted meanwhile is passed over rather than
  * failing the caller's transaction at its foreign key.
  */
-async function enqueue(
-  connection: Pick<CommonQueryMethods, "query">,
+function insertDeliveries(
   sessionId: string,
   events: readonly WebhookEvent[],
-): Promise<void> {
+  when: FragmentSqlToken,
+): FragmentSqlToken {
   // Ids of one millisecond are in random order; sorted they follow the events.
   const ids = events.map(() => newId()).sort();
   const rows = events.map(({ type, at, data }, index) => [
@@ -59,7 +62,7 @@ async function enqueue(
     new Date(at).toISOString(),
     JSON.stringify(data),
   ]);
-  await connection.query(sql.unsafe`
+  return sql.fragment`
     insert into webhook_deliveries (webhook_id, id, event_type, occurred_at, data)
     select w.id, e.id, e.type, e.at,
       e.data || jsonb_build_object('session_id', s.id, 'workspace_id', s.workspace_id)
@@ -67,6 +70,6 @@ async function enqueue(
     join webhooks as w on w.workspace_id = s.workspace_id
     cross join ${sql.unnest(rows, ["uuid", "text", "timestamptz", "jsonb"])} as e (id, type, at, data)
     where s.id = ${sessionId} and w.enabled
-      and (w.event_types = '{}' or e.type = any(w.event_types))
-    for key share of w`);
+      and (w.event_types = '{}' or e.type = any(w.event_types)) and ${when}
+    for key share of w`;
 }
