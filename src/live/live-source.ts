@@ -1,8 +1,8 @@
 import type { Principal } from "../auth/principal.ts";
 import type {
   DurableFrame,
-  HeartbeatFrame,
   PublishedFrame,
+  SessionBeat,
   SessionEnd,
   SnapshotFrame,
 } from "../wire/live-frames.ts";
@@ -26,7 +26,7 @@ export interface LiveSource {
    * What the record says in place of the actor's heartbeat, for a session of which nothing is
    * heard. Throws `not_found` when there is no such session or it was deleted.
    */
-  beat(sessionId: string): Promise<HeartbeatFrame>;
+  beat(sessionId: string): Promise<SessionBeat>;
 }
 
 /** Decides who may follow a session. */

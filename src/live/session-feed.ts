@@ -4,10 +4,10 @@ import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type {
   DurableFrame,
-  HeartbeatFrame,
   InterimResultsFrame,
   PublishedFrame,
   ServerFrame,
+  SessionBeat,
   SessionEnd,
   SnapshotFrame,
 } from "../wire/live-frames.ts";
@@ -200,12 +200,12 @@ export class SessionFeed {
     return frame;
   }
 
-  async #beat(): Promise<HeartbeatFrame> {
+  async #beat(): Promise<SessionBeat> {
     const { source, sessionId } = this.#options;
     try {
-      const frame = await source.beat(sessionId);
-      this.#gate.note(frame);
-      return frame;
+      const beat = await source.beat(sessionId);
+      this.#gate.note(beat.frame);
+      return beat;
     } catch (error) {
       if (isAppError(error, "not_found")) this.#gate.close();
       throw error;

@@ -2,11 +2,11 @@ import { withTimeout } from "../base/deferred.ts";
 import { toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
-import type { HeartbeatFrame } from "../wire/live-frames.ts";
+import type { HeartbeatFrame, SessionBeat } from "../wire/live-frames.ts";
 
 export interface TailWatchParts {
   /** Reads what the record says; rejects with `not_found` when there is no such session any more. */
-  readonly beat: () => Promise<HeartbeatFrame>;
+  readonly beat: () => Promise<SessionBeat>;
   /** There is an event of this `seq`. */
   readonly onNewest: (seq: number) => void;
   /** In place of the silent actor's own. */
@@ -19,6 +19,8 @@ export interface TailWatchParts {
 }
 
 const FIRST_RETRY_MS = 500;
+/** In a session that is over next to nothing happens: the record is asked once in so many silences. */
+const SILENCES_AFTER_END = 20;
 
 /**
  * A lost event shows by the next one or by the actor's heartbeat; the last ones before an actor
@@ -33,6 +35,8 @@ export class TailWatch {
   #asking = false;
   #inDoubt = false;
   #stopped = false;
+  /** What the record said of the session's end, and for how many silences more it need not be asked. */
+  #ended: { frame: HeartbeatFrame; silences: number } | undefined;
 
   constructor(parts: TailWatchParts) {
     this.#parts = parts;
@@ -50,6 +54,7 @@ export class TailWatch {
 
   heard(): void {
     this.#heardAt = this.#parts.runtime.monotonic();
+    this.#ended = undefined;
   }
 
   /** Something may have been missed up to now. */
@@ -67,7 +72,16 @@ export class TailWatch {
   #look(): void {
     const left = this.#quietIn();
     if (left > 0 && !this.#inDoubt) return this.#wake(left);
-    void this.#ask();
+    const ended = this.#ended;
+    if (this.#inDoubt || ended === undefined || ended.silences <= 0) return void this.#ask();
+    ended.silences -= 1;
+    this.#beatFor(ended.frame);
+    this.#wake(this.#quietIn());
+  }
+
+  #beatFor(frame: HeartbeatFrame): void {
+    this.#parts.onBeat(frame);
+    this.#heardAt = this.#parts.runtime.monotonic();
   }
 
   /** Milliseconds until nothing will have been heard for long enough. */
@@ -94,17 +108,15 @@ export class TailWatch {
   }
 
   async #askOnce(): Promise<"told" | "failed" | "gone"> {
-    const { beat, onNewest, onBeat, log, readTimeoutMs, runtime } = this.#parts;
+    const { beat, onNewest, log, readTimeoutMs, runtime } = this.#parts;
     try {
       const what = "Reading how the session stands";
-      const frame = await withTimeout(beat(), readTimeoutMs, what, runtime);
+      const { frame, isOver } = await withTimeout(beat(), readTimeoutMs, what, runtime);
       if (this.#stopped) return "gone";
       onNewest(frame.seq);
+      this.#ended = isOver ? { frame, silences: SILENCES_AFTER_END } : undefined;
       // While the actor beats, it knows better.
-      if (this.#quietIn() <= 0) {
-        onBeat(frame);
-        this.heard();
-      }
+      if (this.#quietIn() <= 0) this.#beatFor(frame);
       return "told";
     } catch (thrown) {
       const error = toAppError(thrown);

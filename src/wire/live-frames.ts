@@ -268,6 +268,13 @@ export interface NewestFrame {
 /** What a session's actor publishes. */
 export type PublishedFrame = DurableFrame | TransientFrame | NewestFrame;
 
+/** How a session stands by the record. */
+export interface SessionBeat {
+  frame: HeartbeatFrame;
+  /** It has ended, well or not: little more will happen in it. */
+  isOver: boolean;
+}
+
 /** What a viewer sends. */
 export type ViewerFrame =
   | { type: "Subscribe"; session_id: string; from_seq?: number }

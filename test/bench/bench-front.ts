@@ -10,7 +10,7 @@ import { DEFAULT_LIVE_LIMITS } from "../../src/front/live-limits.ts";
 import type { RateLimitSettings } from "../../src/front/rate-limits.ts";
 import { FrontServer } from "../../src/front/server.ts";
 import type { LiveSource } from "../../src/live/live-source.ts";
-import type { HeartbeatFrame, PublishedFrame } from "../../src/wire/live-frames.ts";
+import type { PublishedFrame, SessionBeat } from "../../src/wire/live-frames.ts";
 import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";
 
 const PLENTY = { perMinute: 1e9, burst: 1e9 };
@@ -59,13 +59,10 @@ export class BenchSource implements LiveSource {
     };
   }
 
-  async beat(sessionId: string): Promise<HeartbeatFrame> {
-    return {
-      type: "Heartbeat",
-      session_id: sessionId,
-      seq: this.#seq,
-      ...{ audio_received: 0, audio_finalised: 0, lag_ms: 0, gaps: 0 },
-    };
+  async beat(sessionId: string): Promise<SessionBeat> {
+    const figures = { audio_received: 0, audio_finalised: 0, lag_ms: 0, gaps: 0 };
+    const frame = { type: "Heartbeat" as const, session_id: sessionId, seq: this.#seq, ...figures };
+    return { frame, isOver: false };
   }
 
   publish(sessionId: string, frames: readonly PublishedFrame[]): void {

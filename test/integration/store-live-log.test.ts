@@ -151,7 +151,7 @@ describe("live log", () => {
   it("live log: in the actor's place the record tells how the session stands", async () => {
     await begin();
     const beats = new LiveBeat(house.pool, systemClock);
-    expect(await beats.read(sessionId)).toEqual({
+    expect((await beats.read(sessionId)).frame).toEqual({
       ...{ type: "Heartbeat", session_id: sessionId, seq: 1 },
       ...{ audio_received: 0, audio_finalised: 0, lag_ms: 0, gaps: 0 },
     });
@@ -160,12 +160,14 @@ describe("live log", () => {
       "update devices set last_seen_at = now(), telemetry = $2 where id = (select device_id from sessions where id = $1)",
       [sessionId, { battery_percent: 71 }],
     );
-    expect(await beats.read(sessionId)).toMatchObject({
+    expect((await beats.read(sessionId)).frame).toMatchObject({
       seq: 2,
       device: { presence: "online", battery_percent: 71, last_seen_at: expect.any(String) },
     });
     await house.sql("update sessions set status = 'completed' where id = $1", [sessionId]);
-    expect(await beats.read(sessionId)).not.toHaveProperty("device");
+    const over = await beats.read(sessionId);
+    expect(over.isOver).toBe(true);
+    expect(over.frame).not.toHaveProperty("device");
     await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
     expect(await codeOf(beats.read(sessionId))).toBe("not_found");
     expect(await codeOf(beats.read(newId()))).toBe("not_found");

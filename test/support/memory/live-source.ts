@@ -1,8 +1,8 @@
 import type { LiveSource } from "../../../src/live/live-source.ts";
 import type {
   DurableFrame,
-  HeartbeatFrame,
   PublishedFrame,
+  SessionBeat,
   SessionEnd,
   SessionStatus,
   SnapshotFrame,
@@ -25,6 +25,8 @@ export class MemoryLiveSource implements LiveSource {
   replays = 0;
   snapshots = 0;
   beats = 0;
+  /** Whether the record says that sessions have ended. */
+  isOver = false;
   /** Awaited before each read, so that tests can hold one up. */
   beforeRead: () => Promise<void> = async () => {};
 
@@ -44,18 +46,13 @@ export class MemoryLiveSource implements LiveSource {
     for (const { onDoubt } of this.#session(sessionId).listeners) onDoubt?.();
   }
 
-  async beat(sessionId: string): Promise<HeartbeatFrame> {
+  async beat(sessionId: string): Promise<SessionBeat> {
     this.beats += 1;
     await this.beforeRead();
-    return {
-      type: "Heartbeat",
-      session_id: sessionId,
-      seq: this.newest(sessionId),
-      audio_received: 0,
-      audio_finalised: 0,
-      lag_ms: 0,
-      gaps: 0,
-    };
+    const figures = { audio_received: 0, audio_finalised: 0, lag_ms: 0, gaps: 0 };
+    const seq = this.newest(sessionId);
+    const frame = { type: "Heartbeat" as const, session_id: sessionId, seq, ...figures };
+    return { frame, isOver: this.isOver };
   }
 
   async replay(sessionId: string, fromSeq: number, limit: number): Promise<DurableFrame[]> {

@@ -10,6 +10,7 @@ import {
 import type {
   DurableFrame,
   HeartbeatFrame,
+  SessionBeat,
   SnapshotFrame,
   SnapshotSegment,
 } from "../../../src/wire/live-frames.ts";
@@ -84,7 +85,7 @@ export class TwinLive implements LiveRecord {
     );
   }
 
-  beat(sessionId: string): Promise<HeartbeatFrame> {
+  beat(sessionId: string): Promise<SessionBeat> {
     const { client, t } = this.#parts;
     return client.query((s) => {
       const session = s.get(t.sessions, sessionId);
@@ -103,7 +104,7 @@ export class TwinLive implements LiveRecord {
       const { status } = session;
       const lastSeenAt = device?.last_seen_at;
       const telemetry = JSON.parse(device?.telemetry ?? "{}") as Record<string, unknown>;
-      return {
+      const frame: HeartbeatFrame = {
         type: "Heartbeat",
         session_id: sessionId,
         seq: session.seq,
@@ -116,6 +117,7 @@ export class TwinLive implements LiveRecord {
             device: deviceStanding(lastSeenAt, telemetry, s.now),
           }),
       };
+      return { frame, isOver: status === "completed" || status === "failed" };
     });
   }
 }

@@ -213,6 +213,24 @@ describe("session feed: silence", () => {
     expect(sink.seqs).toEqual([1]);
   });
 
+  it("asks seldom after a session that is over, whose viewers get their signs of life all the same", async () => {
+    const { source, feed } = quietFeed(5);
+    source.isOver = true;
+    let beats = 0;
+    feed.add({
+      deliver: (frames) => {
+        beats += frames.filter((frame) => typeOf(frame) === "Heartbeat").length;
+      },
+    });
+    await until(() => beats >= 15, "signs of life");
+    expect(source.beats).toBe(1);
+    source.doubt(SESSION);
+    await until(() => source.beats === 2, "the question after a doubt");
+    await until(() => source.beats === 3, "the next one after many silences");
+    feed.close();
+    expect(beats).toBeGreaterThan(30);
+  });
+
   it("finds what was in doubt before anybody had read the journal", async () => {
     const { source, feed } = quietFeed(3_600_000);
     source.append(SESSION);
