@@ -5,10 +5,12 @@ const FOLDER = new URL("../../src/store/", import.meta.url);
 /** Less says too little of which statement it is. */
 const SHORTEST = 20;
 
-/** How the statements of a file of src/store begin: up to the first value or fragment in them. */
+/** How the statements of a file of src/store, and parts of them, begin: up to the first value or fragment in them. */
 export function beginningsOf(name: string): string[] {
   const source = readFileSync(new URL(`${name}.ts`, FOLDER), "utf8");
-  const statements = source.matchAll(/sql\.(?:unsafe|type\((?:[^()]|\([^()]*\))*\))`([^`]*)/g);
+  const statements = source.matchAll(
+    /sql\.(?:unsafe|fragment|type\((?:[^()]|\([^()]*\))*\))`([^`]*)/g,
+  );
   const beginnings = [...statements]
     .map(([, text = ""]) => oneLine(text.split("${")[0] ?? ""))
     .filter((text) => text.length >= SHORTEST);
