@@ -4,14 +4,16 @@ import { join } from "node:path";
 import { newId } from "../../src/base/ids.ts";
 import { createPool } from "../../src/store/pool.ts";
 import { SessionJournal } from "../../src/store/session-journal.ts";
+import { CHECKPOINT_INTERVAL } from "../../workers/speech/checkpoint-pace.ts";
 import { commandsOf, wake } from "./growth-actor.ts";
 import type { GrowthDevice } from "./growth-device.ts";
 import type { GrowthHouse } from "./growth-house.ts";
-import { CHUNK_FRAMES, type ScriptedState, SOUND } from "./growth-script.ts";
+import { CHUNK_FRAMES, CHUNK_SAMPLES, type ScriptedState, SOUND } from "./growth-script.ts";
 
 /** Chunks of one turn. */
 const TOGETHER = 32;
-const HEARD_AGAIN = 3;
+/** Behind a checkpoint, and the chunk before it. */
+const HEARD_AGAIN = CHECKPOINT_INTERVAL / CHUNK_SAMPLES + 2;
 
 /**
  * Brings sessions to their lengths without the hours that sending all of it would take: the chunks'
