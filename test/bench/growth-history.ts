@@ -42,6 +42,8 @@ export async function writeHistories(
       });
       device.chunks = chunks;
     }
+    // As the autovacuum would have in those hours.
+    await house.house.owner.query("analyze");
   } finally {
     await pool.end();
   }
