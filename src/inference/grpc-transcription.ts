@@ -20,6 +20,9 @@ const TOLD_SAMPLES = 2 * 16_000;
 /** Audio on its way or waiting at the worker before `send` says full: 90 s. */
 export const MAX_AHEAD_SAMPLES = 90 * 16_000;
 
+/** For the worker to end a stream that its client has left, milliseconds. */
+const LEAVE_MS = 5_000;
+
 type Call = ClientDuplexStream<TranscribeRequest, TranscribeResponse>;
 
 export interface GrpcTranscriptionOptions {
@@ -121,9 +124,18 @@ export class GrpcTranscription implements TranscriptionStream {
     this.#call.end();
   }
 
+  /**
+   * One that has nothing to read takes its leave: Node ends a connection, with all others on it,
+   * over which more than a thousand streams were broken off.
+   */
   cancel(): void {
     if (!this.#close()) return;
-    this.#call.cancel();
+    const isIdle = this.#isOpened && !this.#isHalfClosed && !this.#hasUnread();
+    if (!isIdle || this.#status !== undefined) return this.#call.cancel();
+    this.#call.end();
+    // What it says until then is read, as its end comes only after that.
+    const leaving = this.#runtime.after(LEAVE_MS, () => this.#call.cancel());
+    this.#call.on("end", () => leaving.cancel());
   }
 
   #take(response: TranscribeResponse): void {
@@ -197,13 +209,12 @@ export class GrpcTranscription implements TranscriptionStream {
 
   /**
    * A worker that leaves says so. One that had taken the session and does not is
-   * broken if its process ended; else only the connection was.
+   * broken if its process ended; else only the connection was, whatever it is called.
    */
   #endBroken(told: StatusObject): void {
     const failure = fromGrpcFailure(told);
-    if (!this.#isOpened || isToldByPeer(told) || failure.code !== "unavailable") {
-      return this.#onEnd(failure);
-    }
+    const isBroken = failure.code === "unavailable" || failure.code === "internal";
+    if (!this.#isOpened || isToldByPeer(told) || !isBroken) return this.#onEnd(failure);
     const lost = `The worker was lost: ${failure.message}`;
     this.#isGone().then(
       (gone) => this.#onEnd(new AppError(gone ? "worker_broken" : "unavailable", lost)),

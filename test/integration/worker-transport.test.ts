@@ -129,6 +129,23 @@ describe("worker: a stream", () => {
     expect(ended).toBe(false);
   });
 
+  it("costs no other stream its connection, however many that rest are given up", async () => {
+    const { client, address, pool } = await startServer({ sessions: 64 });
+    const probe = openProbe(client, address);
+    probe.open();
+    // Node ends a connection over which more than a thousand streams were broken off.
+    for (let round = 0; round < 30; round += 1) {
+      const resting = Array.from({ length: 50 }, () => openProbe(client, address));
+      for (const each of resting) each.open();
+      await Promise.all(resting.map((each) => each.until("opened")));
+      for (const each of resting) each.stream.cancel();
+      await expect.poll(() => pool.sessions, PATIENT).toBe(1);
+    }
+    probe.chunk(0, 0, SECOND, "test/audio");
+    probe.finish();
+    expect(await probe.end()).toBeUndefined();
+  }, 60_000);
+
   it("is not read further while a minute of audio waits", async () => {
     const { client, address } = await startServer();
     const probe = openProbe(client, address);
