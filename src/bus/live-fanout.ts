@@ -2,6 +2,7 @@ import type { Runtime } from "../base/runtime.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import type { PublishedFrame } from "../wire/live-frames.ts";
 import { liveSubject } from "../wire/subjects.ts";
+import { Followers } from "./followers.ts";
 import type { Line } from "./line.ts";
 
 interface Listener {
@@ -22,11 +23,18 @@ export class LiveFanout {
   readonly #line: Line;
   readonly #runtime: Runtime;
   readonly #followed = new Map<string, Followed>();
+  readonly #followers: Followers;
 
   constructor(line: Line, runtime: Runtime) {
     this.#line = line;
     this.#runtime = runtime;
+    this.#followers = new Followers(line, runtime, () => this.#followed.keys());
     line.onBack(() => this.#doubtAfterBreak());
+  }
+
+  /** Whether anybody follows the session, as far as is known here. */
+  isFollowed(sessionId: string): boolean {
+    return this.#followed.has(sessionId) || this.#followers.has(sessionId);
   }
 
   /** Drops the frames when the bus is closed. */
@@ -52,6 +60,7 @@ export class LiveFanout {
       followed.listeners.delete(listener);
       if (followed.listeners.size > 0 || this.#followed.get(sessionId) !== followed) return;
       this.#followed.delete(sessionId);
+      if (this.#followed.size === 0) this.#followers.rest();
       followed.unsubscribe();
     };
   }
@@ -65,6 +74,7 @@ export class LiveFanout {
     });
     const followed = { listeners, unsubscribe };
     this.#followed.set(sessionId, followed);
+    this.#followers.add(sessionId);
     return followed;
   }
 

@@ -18,7 +18,7 @@ export interface TurnWords {
 }
 
 export interface TurnPublisherParts {
-  fanout: Pick<LiveFanout, "publish">;
+  fanout: Pick<LiveFanout, "publish" | "isFollowed">;
   log: Log;
   /** The same rendering as for a replay. */
   render(
@@ -35,6 +35,13 @@ const NEEDS_LOOK_UP: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["t
   "SegmentRevised",
 ]);
 
+/** Who streams to the session reads no journal, and has to know at once that it is over. */
+const TELLS_STATUS: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["type"]>([
+  "SessionStopped",
+  "SessionCompleted",
+  "SessionFailed",
+]);
+
 /** Shows followers what became durable, in order. Neither throws nor waits. */
 export class TurnPublisher {
   readonly #parts: TurnPublisherParts;
@@ -43,14 +50,21 @@ export class TurnPublisher {
     this.#parts = parts;
   }
 
+  /** Shown to those who follow now, and kept for nobody. */
   transient(sessionId: string, frame: TransientFrame): void {
-    this.#publish(sessionId, () => [frame]);
+    if (this.#parts.fanout.isFollowed(sessionId)) this.#publish(sessionId, () => [frame]);
   }
 
-  /** Of what a turn does not hold itself followers are told that it is there, and read the journal. */
+  /**
+   * Of what a turn does not hold itself followers are told that it is there, and read the journal;
+   * so is one who has just begun to follow, of whom it is not known here yet.
+   */
   turn(sessionId: string, { events, writes }: Pick<Turn, "events" | "writes">): void {
-    const { render } = this.#parts;
-    const whole = events.filter(({ event }) => !NEEDS_LOOK_UP.has(event.type));
+    const { render, fanout } = this.#parts;
+    const isFollowed = fanout.isFollowed(sessionId);
+    const whole = events.filter(({ event: { type } }) =>
+      isFollowed ? !NEEDS_LOOK_UP.has(type) : TELLS_STATUS.has(type),
+    );
     const seq = events.at(-1)?.seq;
     this.#publish(sessionId, () => {
       const frames = render(sessionId, whole, wordsOf(writes), new Map());

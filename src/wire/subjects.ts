@@ -13,6 +13,9 @@ export function liveSubject(sessionId: string): string {
   return `voice.live.${sessionId}`;
 }
 
+/** Sessions that a process follows. */
+export const FOLLOWED = "voice.followed";
+
 /** Things that end rights: a user disabled, a key revoked, guests closed. */
 export const REVOCATIONS = "voice.revocations";
 
