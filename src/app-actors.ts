@@ -37,7 +37,7 @@ export interface ActorPorts {
   host: string;
   /** That of sessions, with this patience, unless told. */
   behaviour?: Behaviour<SessionState, SessionEvent, SessionWrite, SessionCommand>;
-  journal: Journal<SessionState, SessionEvent, SessionWrite>;
+  journal: Journal<SessionEvent, SessionWrite>;
   backlog: Backlog;
   source: AudioSource;
   transcribers: Transcribers;

@@ -277,7 +277,7 @@ export class Activation<S, E, W, C> {
       ...(deadline === undefined ? {} : { deadline }),
       ...(hasWork === undefined ? {} : { hasWork }),
       ...(keep && this.#state !== undefined
-        ? { snapshot: { version: behaviour.snapshotVersion, state: this.#state } }
+        ? { snapshot: { version: behaviour.snapshotVersion, state: behaviour.pack(this.#state) } }
         : {}),
     };
     await this.#retrying(() => this.#hear(() => journal.append(batch)));
@@ -375,7 +375,7 @@ function isPassing(error: unknown): boolean {
 
 export interface ActivationParts<S, E, W, C> {
   behaviour: Behaviour<S, E, W, C>;
-  journal: Journal<S, E, W>;
+  journal: Journal<E, W>;
   createCompanion(context: CompanionContext<C>): Companion<S, E, W>;
   /** Told of each durable turn, in order, whatever the companion does. Must not throw or wait. */
   followers?: { turn(id: string, turn: DurableTurn<S, E, W>): void };

@@ -20,9 +20,11 @@ export interface Behaviour<S, E, W, C> {
   hasWork(state: S): boolean;
   /** When to send itself a command, if nothing else happens before. */
   deadline(state: S): Deadline<C> | undefined;
-  /** Version of `S` in snapshots, and how older ones are lifted to it. */
+  /** Version of what `pack` gives; snapshots of others are not read. */
   readonly snapshotVersion: number;
-  upgrade(version: number, state: unknown): S;
+  /** The state as it is kept, as JSON, and back. `unpack` throws what it cannot read. */
+  pack(state: S): unknown;
+  unpack(packed: unknown): S;
 }
 
 export interface Deadline<C> {

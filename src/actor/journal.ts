@@ -3,18 +3,18 @@ import type { CommandOutcome } from "./outcomes.ts";
 /**
  * Port: the durable record of actors.
  *
- * `S` state, `E` event, `W` a write that goes with events but is not one
+ * `E` event, `W` a write that goes with events but is not one
  * (words, checkpoints): it lands in the same transaction, in erasable tables.
  */
-export interface Journal<S, E, W> {
+export interface Journal<E, W> {
   /**
    * Takes the actor over: raises its epoch durably and loads what is known.
    * Every append under an earlier epoch is refused from then on. Undefined when
    * there is no such actor, or it was deleted.
    */
-  activate(id: string): Promise<Loaded<S, E> | undefined>;
+  activate(id: string): Promise<Loaded<E> | undefined>;
   /** As `activate`, without taking the actor over: its epoch is that of whoever has it. */
-  load(id: string, from: LoadFrom): Promise<Loaded<S, E> | undefined>;
+  load(id: string, from: LoadFrom): Promise<Loaded<E> | undefined>;
   /**
    * All of the batch or nothing, after which it survives a power failure. A
    * batch that landed before, and whose answer was lost, is not written again.
@@ -23,10 +23,10 @@ export interface Journal<S, E, W> {
    * deleted, `too_late` when the batch's deadline is over, `unavailable` when
    * the outcome is unknown or storage is away.
    */
-  append(batch: Batch<S, E, W>): Promise<Appended>;
+  append(batch: Batch<E, W>): Promise<Appended>;
 }
 
-/** From the newest snapshot that this release reads, or from the first event on. */
+/** From the newest snapshot, or from the first event on. */
 export type LoadFrom = "snapshot" | "beginning";
 
 export interface Appended {
@@ -34,7 +34,7 @@ export interface Appended {
   now: number;
 }
 
-export interface Loaded<S, E> {
+export interface Loaded<E> {
   /** The record's time while it was asked, Unix milliseconds. */
   now: number;
   epoch: number;
@@ -42,7 +42,8 @@ export interface Loaded<S, E> {
   seq: number;
   /** As the record has it: an activation that knows better says so. */
   hasWork: boolean;
-  snapshot: { seq: number; version: number; state: S } | undefined;
+  /** Of the version that this release writes. */
+  snapshot: { seq: number; state: unknown } | undefined;
   /** Events after the snapshot, in order. */
   events: Recorded<E>[];
   /** Of commands that may still come again, oldest first; the newest when there are very many. */
@@ -56,7 +57,7 @@ export interface Recorded<E> {
   event: E;
 }
 
-export interface Batch<S, E, W> {
+export interface Batch<E, W> {
   id: string;
   epoch: number;
   /** Seq of the newest event before this batch. */
@@ -72,5 +73,5 @@ export interface Batch<S, E, W> {
   /** The record's time, Unix milliseconds, after which none of it may be written. */
   deadline?: number;
   /** Kept instead of the earlier one of the same version. */
-  snapshot?: { version: number; state: S };
+  snapshot?: { version: number; state: unknown };
 }

@@ -3,12 +3,12 @@ import type { Log } from "../base/log.ts";
 import type { Behaviour } from "./behaviour.ts";
 import type { Journal, Loaded } from "./journal.ts";
 
-type Replay<S, E, W, C> = Pick<Behaviour<S, E, W, C>, "initial" | "upgrade" | "apply">;
+type Replay<S, E, W, C> = Pick<Behaviour<S, E, W, C>, "initial" | "unpack" | "apply">;
 
 interface Source<S, E, W, C> {
   id: string;
   behaviour: Replay<S, E, W, C>;
-  journal: Pick<Journal<S, E, W>, "load">;
+  journal: Pick<Journal<E, W>, "load">;
   log: Log;
 }
 
@@ -16,12 +16,9 @@ interface Source<S, E, W, C> {
 function replay<S, E, W, C>(
   id: string,
   behaviour: Replay<S, E, W, C>,
-  { snapshot, events }: Loaded<S, E>,
+  { snapshot, events }: Loaded<E>,
 ): S {
-  const state =
-    snapshot === undefined
-      ? behaviour.initial(id)
-      : behaviour.upgrade(snapshot.version, snapshot.state);
+  const state = snapshot === undefined ? behaviour.initial(id) : behaviour.unpack(snapshot.state);
   for (const { event, at } of events) behaviour.apply(state, event, at);
   return state;
 }
@@ -32,14 +29,14 @@ function replay<S, E, W, C>(
  */
 export async function stateOf<S, E, W, C>(
   { id, behaviour, journal, log }: Source<S, E, W, C>,
-  loaded: Loaded<S, E>,
+  loaded: Loaded<E>,
 ): Promise<S> {
   try {
     return replay(id, behaviour, loaded);
   } catch (error) {
     const { snapshot } = loaded;
     if (snapshot === undefined) throw error;
-    log.warn({ version: snapshot.version, error: errorMessage(error) }, "snapshot not readable");
+    log.warn({ seq: snapshot.seq, error: errorMessage(error) }, "snapshot not readable");
     const whole = await journal.load(id, "beginning");
     if (whole === undefined) throw error;
     // What somebody else has appended since is none of this activation's.

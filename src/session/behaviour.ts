@@ -7,7 +7,7 @@ import type { SessionEvent } from "./event.ts";
 import { hasWork } from "./has-work.ts";
 import { isRepeatable } from "./outside-command.ts";
 import { PATIENCE, type Patience } from "./patience.ts";
-import { SNAPSHOT_VERSION, upgradeSnapshot } from "./snapshot.ts";
+import { packState, SNAPSHOT_VERSION, unpackState } from "./snapshot.ts";
 import { initialState, type SessionState } from "./state.ts";
 import { Turn } from "./turn.ts";
 import type { SessionWrite } from "./write.ts";
@@ -39,7 +39,8 @@ export function createSessionBehaviour(patience: Patience) {
     hasWork,
     deadline: (state: SessionState): Deadline | undefined => deadline(state, patience),
     snapshotVersion: SNAPSHOT_VERSION,
-    upgrade: upgradeSnapshot,
+    pack: packState,
+    unpack: unpackState,
   };
 }
 

@@ -9,19 +9,18 @@ import { z } from "zod";
 import type { Appended, Batch, Journal, Loaded, LoadFrom } from "../actor/journal.ts";
 import { AppError, isAppError } from "../base/errors.ts";
 import type { SessionEvent } from "../session/event.ts";
-import type { SessionState } from "../session/state.ts";
 import type { SessionWrite } from "../session/write.ts";
 import { type Change, type Wave, type Work, wavesOf } from "./append-work.ts";
 import { chunkChanges } from "./chunk-projection.ts";
 import { knownOutcomes, outcomeChanges } from "./command-outcomes.ts";
 import { eventWork } from "./projection.ts";
-import { newestSnapshot, noSnapshot, snapshotChanges } from "./session-snapshots.ts";
+import { noSnapshot, ownSnapshot, snapshotChanges } from "./session-snapshots.ts";
 import { writeChanges } from "./session-writes.ts";
 import { guarded } from "./store-error.ts";
 import { webhookChanges } from "./webhook-events.ts";
 
-type SessionBatch = Batch<SessionState, SessionEvent, SessionWrite>;
-type Past = Loaded<SessionState, SessionEvent>;
+type SessionBatch = Batch<SessionEvent, SessionWrite>;
+type Past = Loaded<SessionEvent>;
 
 /** Null or an object; what is in it was written by `append`. */
 const isJson = (value: unknown): boolean => typeof value === "object";
@@ -46,7 +45,7 @@ const standingRow = z.object({
  * transaction. The session's row is the fence: every append takes it, or is
  * refused, by status, epoch and seq, in the statement that writes its events.
  */
-export class SessionJournal implements Journal<SessionState, SessionEvent, SessionWrite> {
+export class SessionJournal implements Journal<SessionEvent, SessionWrite> {
   readonly #pool: DatabasePool;
   readonly #onFenced: () => void;
 
@@ -112,10 +111,10 @@ async function readPast(
   from: LoadFrom,
 ): Promise<Past> {
   const { snapshot, events, ...past } = await tx.one(sql.type(pastRow)`
-    with newest as (${from === "snapshot" ? newestSnapshot(id) : noSnapshot()})
+    with newest as (${from === "snapshot" ? ownSnapshot(id) : noSnapshot()})
     select
       clock_timestamp() as now,
-      (select json_build_object('seq', seq, 'version', version, 'state', state) from newest)
+      (select json_build_object('seq', seq, 'state', state) from newest)
         as snapshot,
       (
         select '[' || coalesce(string_agg(

@@ -1,37 +1,27 @@
 import { type DatabaseTransactionConnection, type FragmentSqlToken, sql } from "slonik";
 import { SNAPSHOT_VERSION } from "../session/snapshot.ts";
-import type { SessionState } from "../session/state.ts";
 import type { Change } from "./append-work.ts";
 
-/**
- * A session's snapshots, one for each version. Releases that know one version only, as those before
- * this table, read and write theirs in the table `snapshots`.
- */
+/** A session's snapshots, one for each version. */
 interface Snapshot {
   id: string;
   /** Of the newest event that it stands for. */
   seq: number;
   version: number;
-  state: SessionState;
+  state: unknown;
 }
 
-/** `seq, version, state` of the newest one that this release can read. */
-export function newestSnapshot(sessionId: string): FragmentSqlToken {
+/** `seq, state` of that which this release can read. */
+export function ownSnapshot(sessionId: string): FragmentSqlToken {
   return sql.fragment`
-    select seq, version, state
-    from (
-      select seq, version, state from versioned_snapshots where session_id = ${sessionId}
-      union all
-      select seq, version, state from snapshots where session_id = ${sessionId}
-    ) as kept
-    where version <= ${SNAPSHOT_VERSION}
-    order by seq desc, version desc limit 1`;
+    select seq, state from versioned_snapshots
+    where session_id = ${sessionId} and version = ${SNAPSHOT_VERSION}`;
 }
 
 /** The same columns of nothing. */
 export function noSnapshot(): FragmentSqlToken {
   return sql.fragment`
-    select 0::bigint as seq, 0 as version, null::jsonb as state where false`;
+    select 0::bigint as seq, null::jsonb as state where false`;
 }
 
 /** Keeps that of the version before for hosts which know no other; older ones go. */
@@ -44,11 +34,6 @@ export function snapshotChanges({ id, seq, version, state }: Snapshot): Change[]
       sql: (when) => sql.fragment`
         delete from versioned_snapshots
         where session_id = ${id} and version < ${before} and ${when}`,
-    },
-    {
-      writes: ["snapshots"],
-      sql: (when) => sql.fragment`
-        delete from snapshots where session_id = ${id} and version < ${before} and ${when}`,
     },
     {
       writes: ["versioned_snapshots"],
@@ -67,6 +52,5 @@ export async function deleteSnapshots(
   sessionId: string,
 ): Promise<void> {
   await tx.query(sql.unsafe`
-    with versioned as (delete from versioned_snapshots where session_id = ${sessionId})
-    delete from snapshots where session_id = ${sessionId}`);
+    delete from versioned_snapshots where session_id = ${sessionId}`);
 }

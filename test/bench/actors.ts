@@ -17,7 +17,7 @@ import type { BenchRow, BenchScale } from "./row.ts";
 import { growthExponent, median, quantile } from "./statistics.ts";
 
 type SessionActor = Activation<SessionState, SessionEvent, SessionWrite, SessionCommand>;
-type Record = Journal<SessionState, SessionEvent, SessionWrite>;
+type Record = Journal<SessionEvent, SessionWrite>;
 
 const TURNS_MARK = 200_000;
 const COLD_MARK_MS = 20;

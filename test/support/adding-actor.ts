@@ -23,7 +23,8 @@ export const adding: Behaviour<Sum, number, never, number> = {
   isRepeatable: (command) => command !== 7,
   deadline: () => undefined,
   snapshotVersion: 1,
-  upgrade: (_version, state) => state as Sum,
+  pack: (state) => state,
+  unpack: (packed) => packed as Sum,
 };
 
 export const idle: Companion<Sum, number, never> = {

@@ -5,7 +5,6 @@ import type {
   StoredCheckpoint,
 } from "../../../src/inference/audio-source.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
-import type { SessionState } from "../../../src/session/state.ts";
 import type { SegmentText, SessionWrite } from "../../../src/session/write.ts";
 import { MemoryJournal } from "../memory/memory-journal.ts";
 
@@ -19,7 +18,7 @@ interface Stored {
 }
 
 /** The record of one session: its journal, its chunks, its words, its checkpoints. */
-export class LateRecord extends MemoryJournal<SessionState, SessionEvent, SessionWrite> {
+export class LateRecord extends MemoryJournal<SessionEvent, SessionWrite> {
   readonly chunks = new Map<number, Stored>();
   readonly segments = new Map<string, SegmentText>();
   checkpoints: StoredCheckpoint[] = [];
@@ -29,7 +28,7 @@ export class LateRecord extends MemoryJournal<SessionState, SessionEvent, Sessio
     this.chunks.set(sequence, { sequence, samples, data, ...place });
   }
 
-  override async append(batch: Batch<SessionState, SessionEvent, SessionWrite>): Promise<Appended> {
+  override async append(batch: Batch<SessionEvent, SessionWrite>): Promise<Appended> {
     const appended = await super.append(batch);
     for (const write of batch.writes) this.#write(write);
     for (const { event } of batch.events) this.#project(event);

@@ -10,7 +10,7 @@ import type {
 import type { CommandOutcome } from "../../../src/actor/outcomes.ts";
 import { AppError } from "../../../src/base/errors.ts";
 
-interface Log<S, E, W> {
+interface Log<E, W> {
   epoch: number;
   deleted: boolean;
   events: Recorded<E>[];
@@ -21,23 +21,23 @@ interface Log<S, E, W> {
   hasWork: boolean;
   outcomes: CommandOutcome[];
   /** By version. */
-  snapshots: Map<number, { seq: number; version: number; state: S }>;
+  snapshots: Map<number, { seq: number; state: unknown }>;
 }
 
 interface Knowing {
-  /** The highest version of snapshots that the release reads. */
+  /** The version of snapshots that the release reads. */
   version?: number;
   /** The record's time, Unix milliseconds. */
   now?: () => number;
 }
 
 /** The journal in memory: same promises as the one in PostgreSQL, as long as the process lives. */
-export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
-  readonly #logs = new Map<string, Log<S, E, W>>();
-  readonly #version: number;
+export class MemoryJournal<E, W> implements Journal<E, W> {
+  readonly #logs = new Map<string, Log<E, W>>();
+  readonly #version: number | undefined;
   readonly #now: () => number;
 
-  constructor({ version = Number.POSITIVE_INFINITY, now = () => Date.now() }: Knowing = {}) {
+  constructor({ version, now = () => Date.now() }: Knowing = {}) {
     this.#version = version;
     this.#now = now;
   }
@@ -73,19 +73,19 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
     return log;
   }
 
-  async activate(id: string): Promise<Loaded<S, E> | undefined> {
+  async activate(id: string): Promise<Loaded<E> | undefined> {
     const log = this.#logs.get(id);
     if (log === undefined || log.deleted) return undefined;
     log.epoch += 1;
     return this.load(id, "snapshot");
   }
 
-  async load(id: string, from: LoadFrom): Promise<Loaded<S, E> | undefined> {
+  async load(id: string, from: LoadFrom): Promise<Loaded<E> | undefined> {
     const log = this.#logs.get(id);
     if (log === undefined || log.deleted) return undefined;
-    const readable = [...log.snapshots.values()].filter((each) => each.version <= this.#version);
-    const newest = readable.sort((a, b) => b.seq - a.seq || b.version - a.version)[0];
-    const snapshot = from === "snapshot" ? newest : undefined;
+    // Without a version: that of the only one there is.
+    const own = log.snapshots.get(this.#version ?? [...log.snapshots.keys()].at(-1) ?? 0);
+    const snapshot = from === "snapshot" ? own : undefined;
     return structuredClone({
       now: this.#now(),
       epoch: log.epoch,
@@ -97,7 +97,7 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
     });
   }
 
-  async append(batch: Batch<S, E, W>): Promise<Appended> {
+  async append(batch: Batch<E, W>): Promise<Appended> {
     const log = this.#logs.get(batch.id);
     if (log === undefined || log.deleted) throw new AppError("session_deleted", "Deleted.");
     const now = this.#now();
@@ -121,12 +121,12 @@ export class MemoryJournal<S, E, W> implements Journal<S, E, W> {
   }
 
   /** That of the version before stays; older ones go. */
-  #keep(log: Log<S, E, W>, { version, state }: { version: number; state: S }): void {
-    log.snapshots.set(version, { seq: log.events.length, version, state });
+  #keep(log: Log<E, W>, { version, state }: { version: number; state: unknown }): void {
+    log.snapshots.set(version, { seq: log.events.length, state });
     for (const each of log.snapshots.keys()) if (each < version - 1) log.snapshots.delete(each);
   }
 
-  #landed(log: Log<S, E, W>, { epoch, expectedSeq, events }: Batch<S, E, W>): boolean {
+  #landed(log: Log<E, W>, { epoch, expectedSeq, events }: Batch<E, W>): boolean {
     const end = expectedSeq + events.length;
     const isOwn = log.epochs.slice(expectedSeq, end).every((each) => each === epoch);
     return (

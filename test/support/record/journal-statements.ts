@@ -4,7 +4,6 @@ import type { CommandOutcome } from "../../../src/actor/outcomes.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import { REDACTED_SPAN } from "../../../src/session/placeholders.ts";
 import { SNAPSHOT_VERSION } from "../../../src/session/snapshot.ts";
-import type { SessionState } from "../../../src/session/state.ts";
 import type {
   CheckpointsKeptWrite,
   CheckpointWrite,
@@ -19,8 +18,8 @@ import type { RecordTables } from "./record-tables.ts";
 import type { ChunkRow, RedactionRow, SegmentRow, SessionRow, SnapshotRow } from "./rows.ts";
 import type { Statement } from "./statement.ts";
 
-export type SessionBatch = Batch<SessionState, SessionEvent, SessionWrite>;
-export type SessionPast = Loaded<SessionState, SessionEvent>;
+export type SessionBatch = Batch<SessionEvent, SessionWrite>;
+export type SessionPast = Loaded<SessionEvent>;
 
 const OUTCOMES_KEPT = 25 * 3_600_000;
 const MOST_OUTCOMES = 4_096;
@@ -46,7 +45,7 @@ export function readPast(
   id: string,
   from: LoadFrom,
 ): Pick<SessionPast, "now" | "snapshot" | "events" | "outcomes"> {
-  const newest = from === "snapshot" ? newestSnapshot(s, t, id) : undefined;
+  const newest = from === "snapshot" ? ownSnapshot(s, t, id) : undefined;
   const known = newest?.seq ?? 0;
   const events = s
     .all(t.events, id)
@@ -57,8 +56,7 @@ export function readPast(
     now: s.clock,
     snapshot: newest && {
       seq: newest.seq,
-      version: newest.version,
-      state: JSON.parse(newest.state) as SessionState,
+      state: JSON.parse(newest.state) as unknown,
     },
     events,
     outcomes: knownOutcomes(s, t, id),
@@ -66,11 +64,8 @@ export function readPast(
 }
 
 /** That this release can read. */
-function newestSnapshot(s: Statement, t: RecordTables, id: string): SnapshotRow | undefined {
-  return s
-    .all(t.snapshots, id)
-    .filter(({ version }) => version <= SNAPSHOT_VERSION)
-    .sort((a, b) => b.seq - a.seq || b.version - a.version)[0];
+function ownSnapshot(s: Statement, t: RecordTables, id: string): SnapshotRow | undefined {
+  return s.all(t.snapshots, id).find(({ version }) => version === SNAPSHOT_VERSION);
 }
 
 function knownOutcomes(s: Statement, t: RecordTables, id: string): CommandOutcome[] {
@@ -354,7 +349,7 @@ export async function saveSnapshot(
   s: Statement,
   t: RecordTables,
   { id, expectedSeq, events }: SessionBatch,
-  { version, state }: { version: number; state: SessionState },
+  { version, state }: { version: number; state: unknown },
 ): Promise<void> {
   const seq = expectedSeq + events.length;
   const row = { session_id: id, seq, version, state: JSON.stringify(state), at: s.now };

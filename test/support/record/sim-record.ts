@@ -18,7 +18,6 @@ import type { DeletionRecords } from "../../../src/jobs/session-erasure.ts";
 import type { LiveSource } from "../../../src/live/live-source.ts";
 import type { DeviceSigns } from "../../../src/session/device-signs.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
-import type { SessionState } from "../../../src/session/state.ts";
 import type { SessionWrite } from "../../../src/session/write.ts";
 import type { JournalRecord } from "../../../src/store/live-frames.ts";
 import type { DurableFrame } from "../../../src/wire/live-frames.ts";
@@ -37,7 +36,7 @@ export interface LiveRecord extends Pick<LiveSource, "replay" | "snapshot" | "be
 export interface HostRecord {
   readonly leases: LeaseTable;
   readonly owners: ReadOwners;
-  readonly journal: Journal<SessionState, SessionEvent, SessionWrite>;
+  readonly journal: Journal<SessionEvent, SessionWrite>;
   readonly backlog: Backlog;
   readonly commands: CommandRecord;
   readonly sessions: DeviceSessionStore;

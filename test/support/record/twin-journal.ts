@@ -23,7 +23,6 @@ import { AppError, isAppError } from "../../../src/base/errors.ts";
 import { partitionOf } from "../../../src/base/partition.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
-import type { SessionState } from "../../../src/session/state.ts";
 import {
   toWebhookEvent,
   type WebhookData,
@@ -55,7 +54,7 @@ export interface TwinParts {
 }
 
 /** The sessions' journal over tables in memory, with the same projections in the same transaction. */
-export class TwinJournal implements Journal<SessionState, SessionEvent, SessionWrite> {
+export class TwinJournal implements Journal<SessionEvent, SessionWrite> {
   readonly #parts: TwinParts;
   readonly #onFenced: () => void;
 

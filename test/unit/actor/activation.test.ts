@@ -24,7 +24,8 @@ const adding: Behaviour<State, number, Write, number> = {
   isRepeatable: (command) => command !== 7,
   deadline: () => undefined,
   snapshotVersion: 1,
-  upgrade: (_version, state) => state as State,
+  pack: (state) => state,
+  unpack: (packed) => packed as State,
 };
 
 const still: Companion<State, number, Write> = {
@@ -48,7 +49,7 @@ const surroundings = {
 
 describe("activation", () => {
   it("activation: one that is put away while its append fails keeps no snapshot of it", async () => {
-    const record = new MemoryJournal<State, number, Write>();
+    const record = new MemoryJournal<number, Write>();
     record.create("a");
     const held = createDeferred<void>();
     let holding = false;
@@ -57,7 +58,7 @@ describe("activation", () => {
       journal: {
         activate: (id) => record.activate(id),
         load: (id, from) => record.load(id, from),
-        async append(batch: Batch<State, number, Write>) {
+        async append(batch: Batch<number, Write>) {
           if (holding && batch.events.length > 0) await held.promise;
           return record.append(batch);
         },
@@ -79,7 +80,7 @@ describe("activation", () => {
   });
 
   it("activation: a command that came too early stays on record as not carried out", async () => {
-    const record = new MemoryJournal<State, number, Write>();
+    const record = new MemoryJournal<number, Write>();
     record.create("a");
     const finished: string[] = [];
     const activation = new Activation("a", {
@@ -94,7 +95,7 @@ describe("activation", () => {
       journal: {
         activate: (id) => record.activate(id),
         load: (id, from) => record.load(id, from),
-        async append(batch: Batch<State, number, Write>) {
+        async append(batch: Batch<number, Write>) {
           finished.push(...batch.commandIds);
           return record.append(batch);
         },
@@ -112,7 +113,7 @@ describe("activation", () => {
   });
 
   it("activation: what counts once is answered, not carried out, when it comes again", async () => {
-    const record = new MemoryJournal<State, number, Write>();
+    const record = new MemoryJournal<number, Write>();
     record.create("a");
     let refusals = 0;
     const behaviour: typeof adding = {

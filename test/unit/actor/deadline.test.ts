@@ -23,7 +23,7 @@ function chunk(sequence: number): SessionCommand {
 
 describe("deadline of an actor", () => {
   let now = 1_700_000_000_000;
-  const journal = new MemoryJournal<SessionState, SessionEvent, SessionWrite>({ now: () => now });
+  const journal = new MemoryJournal<SessionEvent, SessionWrite>({ now: () => now });
   const open: { stop(): Promise<void> }[] = [];
   afterEach(() => Promise.all(open.splice(0).map((each) => each.stop())));
 

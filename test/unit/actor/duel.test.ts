@@ -34,7 +34,8 @@ const walking: Behaviour<State, "step", never, "step"> = {
   isRepeatable: () => true,
   deadline: () => undefined,
   snapshotVersion: 1,
-  upgrade: (_version, state) => state as State,
+  pack: (state) => state,
+  unpack: (packed) => packed as State,
 };
 
 /** Tells itself something again and again, as a reading does. */
@@ -56,7 +57,7 @@ class Host {
   readonly sweeper: Sweeper;
   isCut = false;
 
-  constructor(name: string, record: MemoryJournal<State, "step", never>, table: MemoryLeases) {
+  constructor(name: string, record: MemoryJournal<"step", never>, table: MemoryLeases) {
     this.name = name;
     this.actors = new ActorHost<State, "step", never, "step">({
       activation: {
@@ -157,7 +158,7 @@ describe("duel", () => {
   });
 
   async function open(names: readonly string[]) {
-    const record = new MemoryJournal<State, "step", never>();
+    const record = new MemoryJournal<"step", never>();
     for (const id of SESSIONS) record.create(id);
     const table = new MemoryLeases();
     for (const name of names) {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { addUp, type Sum } from "../../support/adding-actor.ts";
+import { addUp } from "../../support/adding-actor.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 
 describe("late wish", () => {
   function open() {
     const time = { now: 1_000 };
-    const record = new MemoryJournal<Sum, number, never>({ now: () => time.now });
+    const record = new MemoryJournal<number, never>({ now: () => time.now });
     record.create("a");
     const events = () => record.read("a").events.map(({ event }) => event);
     return { time, record, events };

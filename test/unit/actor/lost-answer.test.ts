@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import type { Journal } from "../../../src/actor/journal.ts";
 import { AppError } from "../../../src/base/errors.ts";
-import { addUp, type Sum } from "../../support/adding-actor.ts";
+import { addUp } from "../../support/adding-actor.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 
-function losing(record: MemoryJournal<Sum, number, never>, times: number) {
+function losing(record: MemoryJournal<number, never>, times: number) {
   let left = times;
-  const journal: Journal<Sum, number, never> = {
+  const journal: Journal<number, never> = {
     activate: (id) => record.activate(id),
     load: (id, from) => record.load(id, from),
     async append(batch) {
@@ -20,7 +20,7 @@ function losing(record: MemoryJournal<Sum, number, never>, times: number) {
 }
 
 it("lost answer: a commit whose answer was lost is no other owner's", async () => {
-  const record = new MemoryJournal<Sum, number, never>();
+  const record = new MemoryJournal<number, never>();
   record.create("a");
   const actor = await addUp("a", { journal: losing(record, 2), appendAttempts: 4 });
   expect(await actor.ask(1, "one")).toBe(1);
@@ -32,7 +32,7 @@ it("lost answer: a commit whose answer was lost is no other owner's", async () =
 });
 
 it("lost answer: another owner who came meanwhile is one", async () => {
-  const record = new MemoryJournal<Sum, number, never>();
+  const record = new MemoryJournal<number, never>();
   record.create("a");
   const journal = losing(record, 1);
   const failed: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { CompanionContext } from "../../../src/actor/behaviour.ts";
-import { adding, addUp, idle, type Sum } from "../../support/adding-actor.ts";
+import { adding, addUp, idle } from "../../support/adding-actor.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 
 /** Changes the state before it fails. */
@@ -17,7 +17,7 @@ const behaviour: typeof adding = {
 
 describe("poisoned command", () => {
   function open() {
-    const journal = new MemoryJournal<Sum, number, never>();
+    const journal = new MemoryJournal<number, never>();
     journal.create("a");
     const stop = vi.fn(async () => {});
     const told: CompanionContext<number>[] = [];

@@ -26,7 +26,7 @@ describe("clocks of activations", () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
-  const journal = new MemoryJournal<SessionState, SessionEvent, SessionWrite>();
+  const journal = new MemoryJournal<SessionEvent, SessionWrite>();
   const events = () => journal.read(ID).events;
   const hasGap = () => events().some(({ event }) => event.type === "GapDeclared");
 

@@ -6,8 +6,8 @@ import { systemRuntime } from "../../../src/base/runtime.ts";
 import { adding, addUp, idle, type Sum } from "../../support/adding-actor.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 
-async function withSnapshot(): Promise<MemoryJournal<Sum, number, never>> {
-  const journal = new MemoryJournal<Sum, number, never>();
+async function withSnapshot(): Promise<MemoryJournal<number, never>> {
+  const journal = new MemoryJournal<number, never>();
   journal.create("a");
   const first = await addUp("a", { journal });
   await first.ask(1, "one");
@@ -21,8 +21,8 @@ describe("snapshots", () => {
     const journal = await withSnapshot();
     const behaviour: typeof adding = {
       ...adding,
-      upgrade: () => {
-        throw new Error("written by a newer release");
+      unpack: () => {
+        throw new Error("written by nobody knows whom");
       },
     };
     const second = await addUp("a", { journal, behaviour });
@@ -37,7 +37,7 @@ describe("snapshots", () => {
     await third.stop();
     const behaviour: typeof adding = {
       ...adding,
-      upgrade: () => JSON.parse('{"steps":"none"}') as Sum,
+      unpack: () => JSON.parse('{"steps":"none"}') as Sum,
       apply(state, event, at) {
         if (state.steps !== undefined && !Array.isArray(state.steps)) throw new TypeError("steps");
         adding.apply(state, event, at);
@@ -49,7 +49,7 @@ describe("snapshots", () => {
   });
 
   it("snapshots: a record that cannot be replayed is said once, with its session", async () => {
-    const journal = new MemoryJournal<Sum, number, never>();
+    const journal = new MemoryJournal<number, never>();
     const [broken, whole] = ["a", "b"];
     for (const id of [broken, whole]) {
       journal.create(id);

@@ -28,11 +28,12 @@ const walking: Behaviour<State, "step", never, "step"> = {
   isRepeatable: () => true,
   deadline: () => undefined,
   snapshotVersion: 1,
-  upgrade: (_version, state) => state as State,
+  pack: (state) => state,
+  unpack: (packed) => packed as State,
 };
 
 describe("sweeper: an activation that a fault ended", () => {
-  const record = new MemoryJournal<State, "step", never>();
+  const record = new MemoryJournal<"step", never>();
   let sweeper: Sweeper | undefined;
   afterEach(() => sweeper?.stop());
 
@@ -49,7 +50,7 @@ describe("sweeper: an activation that a fault ended", () => {
             return record.activate(id);
           },
           load: (id, from) => record.load(id, from),
-          async append(batch: Batch<State, "step", never>) {
+          async append(batch: Batch<"step", never>) {
             if (batch.events.length > 0 && outages > 0 && batch.expectedSeq === 2) {
               outages -= 1;
               throw new AppError("unavailable", "The database is not reachable.");

@@ -1,18 +1,19 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { newId } from "../../../src/base/ids.ts";
 import { sessionBehaviour } from "../../../src/session/behaviour.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
-import {
-  SNAPSHOT_VERSION,
-  upgradeSnapshot,
-  upgradeThrough,
-} from "../../../src/session/snapshot.ts";
+import { packSegments, unpackSegments } from "../../../src/session/packed-segments.ts";
+import type { SegmentMark } from "../../../src/session/segments.ts";
+import { packState, unpackState } from "../../../src/session/snapshot.ts";
 import { initialState, type SessionState } from "../../../src/session/state.ts";
 import { type GoldenEvent, playGoldenSession } from "../../support/golden-session.ts";
 
 const FOLDER = resolve(import.meta.dirname, "golden");
-const versions = Array.from({ length: SNAPSHOT_VERSION }, (_, n) => n + 1);
+/** The newest form of events on file. */
+const NEWEST = 5;
+const versions = Array.from({ length: NEWEST }, (_, n) => n + 1);
 
 function read<T>(name: string): T {
   return JSON.parse(readFileSync(resolve(FOLDER, `${name}.json`), "utf8")) as T;
@@ -59,22 +60,13 @@ const EVENT_TYPES: Record<SessionEvent["type"], true> = {
 };
 
 describe("snapshots", () => {
-  // The files are what releases wrote: a new version adds files, and none is written again.
-  it.each(versions)("snapshots: version %i upgrades to what its events give today", (version) => {
-    const events = read<GoldenEvent[]>(`events-v${version}`);
-    const upgraded = upgradeSnapshot(version, read(`snapshot-v${version}`));
-    expect(stored(upgraded)).toEqual(stored(replay(initialState("s"), events)));
-  });
-
+  // The files are what releases wrote: a change of what is written adds a pair, and none is written again.
   it.each(versions)(
-    "snapshots: from version %i a session goes on as from its events",
+    "snapshots: the events of version %i give the state that they always gave",
     (version) => {
-      const before = read<GoldenEvent[]>(`events-v${version}`);
-      const newest = read<GoldenEvent[]>(`events-v${SNAPSHOT_VERSION}`);
-      const after = newest.slice(before.length);
-      const upgraded = upgradeSnapshot(version, read(`snapshot-v${version}`));
-      const whole = replay(initialState("s"), newest);
-      expect(stored(replay(upgraded, after))).toEqual(stored(whole));
+      const events = read<GoldenEvent[]>(`events-v${version}`);
+      const state = stored(replay(initialState("s"), events));
+      expect(state).toEqual(read(`state-v${version}`));
     },
   );
 
@@ -82,33 +74,38 @@ describe("snapshots", () => {
     const { events } = playGoldenSession();
     const whole = stored(replay(initialState("s"), events));
     for (const at of events.keys()) {
-      const snapshot = stored(replay(initialState("s"), events.slice(0, at)));
-      const loaded = upgradeSnapshot(SNAPSHOT_VERSION, snapshot);
+      const snapshot = stored(packState(replay(initialState("s"), events.slice(0, at))));
+      const loaded = unpackState(snapshot);
       expect(stored(replay(loaded, events.slice(at)))).toEqual(whole);
     }
   });
 
   it("snapshots: the golden events hold one of every kind", () => {
-    const kinds = read<GoldenEvent[]>(`events-v${SNAPSHOT_VERSION}`).map(({ event }) => event.type);
+    const kinds = read<GoldenEvent[]>(`events-v${NEWEST}`).map(({ event }) => event.type);
     // A deletion ends the actor: no snapshot follows it.
     expect([...new Set([...kinds, "SessionDeleted"])].sort()).toEqual(
       Object.keys(EVENT_TYPES).sort(),
     );
   });
 
-  it("snapshots: a chain of upgrades is gone through in order, from wherever one begins", () => {
-    const chain = [1, 2, 3].map((n) => (state: unknown) => ({
-      ...(state as object),
-      [`since${n + 1}`]: Object.keys(state as object).length,
+  it("snapshots: segments take a third of their room, and come back as they were", () => {
+    const marks: SegmentMark[] = Array.from({ length: 1_000 }, (_, n) => ({
+      id: newId(),
+      start: n * 80_000,
+      end: n * 80_000 + 64_000,
+      label: n % 7 === 0 ? "UU" : `S${1 + (n % 4)}`,
+      cluster: n % 7 === 0 ? -1 : n % 4,
+      ...(n % 5 === 0 && { revision: 2 }),
+      ...(n % 11 === 0 && { redacted: true as const }),
     }));
-    expect(upgradeThrough(chain, 1, { a: 1 })).toEqual({ a: 1, since2: 1, since3: 2, since4: 3 });
-    expect(upgradeThrough(chain, 3, { a: 1 })).toEqual({ a: 1, since4: 1 });
-    expect(upgradeThrough(chain, 4, { a: 1 })).toEqual({ a: 1 });
+    const odd = { id: "none of ours", start: 7.5, end: 9.25, label: "S1", cluster: 0 };
+    for (const all of [[], [odd], [odd, ...marks]]) {
+      expect(unpackSegments(packSegments(all))).toEqual(all);
+    }
+    expect(packSegments(marks).length).toBeLessThan(JSON.stringify(marks).length / 2.5);
   });
 
-  it("snapshots: of a newer release, or of none, are refused", () => {
-    const load = (version: number) => () => upgradeSnapshot(version, initialState("s"));
-    expect(load(SNAPSHOT_VERSION + 1)).toThrow(/newer release/);
-    for (const version of [0, -1, 1.5, Number.NaN]) expect(load(version)).toThrow(/no snapshot/);
+  it("snapshots: of another form are refused", () => {
+    expect(() => unpackState(stored(initialState("s")))).toThrow();
   });
 });

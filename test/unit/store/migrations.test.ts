@@ -42,6 +42,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0034_owners.sql": "1508fc72d98123ed2baa4e31110f35c90c34c66ac9939fc0ce3cde375f5948d1",
   "0035_partitions.sql": "dcca35a468256462fde9c36df4627336938948d477f83587074782e77f4f472b",
   "0036_ended_rights.sql": "6baf1d749349c611d0f6466b052d44a1af53ecf737b10787130acbc8107614cf",
+  "0037_snapshots.sql": "1981018eaf8086368a5747554c0fe7dcc22edecbb850f0331441c5e100c53d50",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
