@@ -9,7 +9,7 @@ import { OutboxBacklog } from "./store/outbox-backlog.ts";
 import { PostgresUnsealedChunks } from "./store/unsealed-chunks.ts";
 
 /** Commands that actors have yet to carry out, beyond which devices are told to wait. */
-const MAX_OUTBOX = 50_000;
+const MAX_OUTBOX = { session: 2_000, partition: 5_000 };
 
 /** What makes chunks of streamed audio. */
 export function createSealer({ log, runtime, shared }: AppContext): StreamSealer {

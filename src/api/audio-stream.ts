@@ -273,7 +273,7 @@ export class AudioStream {
     const { store, backlog, notifier, runtime, log } = this.#ports;
     const begun = await this.#retrying(async () => {
       // While sessions cannot keep up, audio waits in the device.
-      backlog.check();
+      backlog.check(this.#hold.sessionId);
       return store.begin(this.#hold, this.#after, piece);
     });
     notifyCommitted(notifier, log, begun.outbox);

@@ -106,7 +106,7 @@ export class AudioStreams implements QueueOwner {
   async open({ sessionId, settings, oldest, events }: StreamRequest): Promise<OpenedAudioStream> {
     if (settings !== undefined) createCutter(settings);
     const { notices, signs: _signs, ...ports } = this.#parts;
-    ports.backlog.check();
+    ports.backlog.check(sessionId);
     const taken = await ports.store.take(sessionId, settings, (held) => {
       assertSameEncoding(held);
       createCutter(held.settings).checkLoss(Math.max(0, (oldest ?? 0) - held.offset));

@@ -161,7 +161,7 @@ export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
     ],
     async resolve({ principal, params }) {
       await requireSession(ports.directory, principal, params.session_id, "session.upload");
-      ports.backlog.check();
+      ports.backlog.check(params.session_id);
     },
     receiving({ principal }) {
       if (principal?.kind === "device") ports.heartbeats?.seen(principal.id);

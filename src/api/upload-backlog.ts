@@ -3,6 +3,6 @@
  * what it knows; never rejects for lack of knowledge.
  */
 export interface UploadBacklog {
-  /** Throws `overloaded` with `Retry-After` while too much waits to be worked off. */
-  check(): void;
+  /** Throws `overloaded` with `Retry-After` while too much for the session waits to be worked off. */
+  check(sessionId: string): void;
 }

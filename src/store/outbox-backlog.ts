@@ -5,37 +5,59 @@ import { systemClock } from "../base/clock.ts";
 import { delay } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { partitionOf } from "../base/partition.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { TroubleLog } from "../base/trouble-log.ts";
+import { nextPartition } from "./session-backlog.ts";
 import { guarded } from "./store-error.ts";
 
 const EVERY_MS = 2_000;
+/** A look that took long is followed by a rest of so many times its length: 2 % of a connection. */
+const REST = 50;
 const RETRY_AFTER = 5;
+/** Sessions with too many commands that are kept in mind. */
+const MOST_FULL = 10_000;
 
-const lengthsRow = z.object({
+/** Commands that may wait before more is refused. */
+export interface OutboxLimits {
+  /** To one session: some hours of audio that came at once. */
+  session: number;
+  /** To the sessions of one partition. */
+  partition: number;
+}
+
+const figuresRow = z.object({
   waiting: z.number(),
+  longest: z.number(),
+  partitions: z.array(z.number()),
+  sessions: z.array(z.string()),
   parked: z.number(),
   oldestParkedSeconds: z.number(),
 });
 
 /**
  * How many committed commands no actor has carried out yet, looked at every 2 s.
- * Devices keep what is refused, so beyond the limit their memory is the queue.
- * Those that were parked keep nobody from sending more.
+ * Devices keep what is refused, so beyond the limits their memory is the queue.
+ * The limits are those of a session and of a partition: what stands still holds up
+ * nobody else. Those that were parked keep nobody from sending more.
  */
 export class OutboxBacklog implements UploadBacklog, QueueOwner {
   readonly #pool: DatabasePool;
   readonly #log: Log;
-  readonly #limit: number;
+  readonly #limits: OutboxLimits;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
-  #lengths = { waiting: 0, parked: 0, oldestParkedSeconds: 0 };
+  #figures: z.output<typeof figuresRow> = {
+    ...{ waiting: 0, longest: 0, partitions: [], sessions: [] },
+    ...{ parked: 0, oldestParkedSeconds: 0 },
+  };
+  #full = { partitions: new Set<number>(), sessions: new Set<string>() };
   #refused = 0;
 
-  constructor(pool: DatabasePool, log: Log, limit: number) {
+  constructor(pool: DatabasePool, log: Log, limits: OutboxLimits) {
     this.#pool = pool;
     this.#log = log;
-    this.#limit = limit;
+    this.#limits = limits;
   }
 
   start(): void {
@@ -51,21 +73,27 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
     return [
       {
         queue: "outbox",
-        length: this.#lengths.waiting,
-        limit: this.#limit,
+        length: this.#figures.longest,
+        limit: this.#limits.partition,
         refused: this.#refused,
       },
     ];
   }
 
-  /** Commands that are tried no more; counted up to the limit. */
+  /** In all; of each partition as far as its limit. */
+  get waiting(): number {
+    return this.#figures.waiting;
+  }
+
+  /** Commands that are tried no more; counted up to the limit of a partition. */
   get parked(): { count: number; oldestSeconds: number } {
-    const { parked: count, oldestParkedSeconds: oldestSeconds } = this.#lengths;
+    const { parked: count, oldestParkedSeconds: oldestSeconds } = this.#figures;
     return { count, oldestSeconds };
   }
 
-  check(): void {
-    if (this.#lengths.waiting <= this.#limit) return;
+  check(sessionId: string): void {
+    const { partitions, sessions } = this.#full;
+    if (!sessions.has(sessionId) && !partitions.has(partitionOf(sessionId))) return;
     this.#refused += 1;
     throw new AppError("overloaded", "More audio came than can be worked off. Please wait.", {
       retryAfter: RETRY_AFTER,
@@ -75,23 +103,52 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
   async #run(): Promise<void> {
     const trouble = new TroubleLog(this.#log, "outbox not readable", systemClock);
     while (!this.#stop.signal.aborted) {
+      const begun = systemClock.monotonic();
       try {
-        this.#lengths = await this.#count();
+        this.#figures = await this.#count();
+        const { partitions, sessions } = this.#figures;
+        this.#full = { partitions: new Set(partitions), sessions: new Set(sessions) };
         trouble.worked();
       } catch (error) {
         trouble.failed(error);
       }
-      await delay(EVERY_MS, this.#stop.signal);
+      const took = systemClock.monotonic() - begun;
+      await delay(Math.max(EVERY_MS, REST * took), this.#stop.signal);
     }
   }
 
-  /** Counts no further than matters. */
-  #count(): Promise<z.output<typeof lengthsRow>> {
+  /** From partition to partition by the index, and in none further than matters. */
+  #count(): Promise<z.output<typeof figuresRow>> {
+    const { session, partition } = this.#limits;
     return guarded(() =>
-      this.#pool.one(sql.type(lengthsRow)`
-        select waiting, parked,
-          coalesce(extract(epoch from now() - parked_since), 0)::float8 as "oldestParkedSeconds"
-        from outbox_figures(${this.#limit + 1})`),
+      this.#pool.one(sql.type(figuresRow)`
+        with recursive filled as (
+          ${nextPartition(sql.fragment`-1`)}
+          union all
+          select next.partition from filled f cross join lateral
+            ${nextPartition(sql.fragment`f.partition`)} as next
+        ), counted as (
+          select f.partition, (
+            select count(*) from (
+              select from outbox o
+              where partition_of(o.session_id) = f.partition and o.parked_at is null
+              limit ${partition + 1}) as first)::int as waiting
+          from filled f
+        ), full_sessions as (
+          select own.session_id from counted c cross join lateral (
+            select o.session_id from outbox o
+            where partition_of(o.session_id) = c.partition and o.parked_at is null
+            group by o.session_id having count(*) > ${session}) as own
+          where c.waiting > ${session} limit ${MOST_FULL}
+        )
+        select aside.parked, coalesce(sum(c.waiting), 0)::int as waiting,
+          coalesce(max(c.waiting), 0) as longest,
+          coalesce(array_agg(c.partition) filter (where c.waiting > ${partition}), '{}') as partitions,
+          array(select session_id from full_sessions) as sessions,
+          coalesce(extract(epoch from now() - aside.parked_since), 0)::float8
+            as "oldestParkedSeconds"
+        from outbox_figures(${partition + 1}) as aside left join counted c on true
+        group by aside.parked, aside.parked_since`),
     );
   }
 }

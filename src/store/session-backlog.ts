@@ -159,7 +159,8 @@ export class SessionBacklog implements Backlog {
 }
 
 /** The partition that comes next of those to whose sessions commands wait. */
-function nextPartition(after: FragmentSqlToken): FragmentSqlToken {
+/** The partition to whose sessions commands wait that comes next. */
+export function nextPartition(after: FragmentSqlToken): FragmentSqlToken {
   return sql.fragment`(
     select partition_of(o.session_id) as partition from outbox o
     where partition_of(o.session_id) > ${after} and o.parked_at is null

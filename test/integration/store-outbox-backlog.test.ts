@@ -1,39 +1,73 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { partitionOf } from "../../src/base/partition.ts";
 import { OutboxBacklog } from "../../src/store/outbox-backlog.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import { until } from "../support/until.ts";
 
-const LIMIT = 2;
+const LIMITS = { session: 3, partition: 5 };
 
 describe("outbox backlog", () => {
   let house: SessionHouse;
+  let backlog: OutboxBacklog;
   beforeAll(async () => {
     house = await SessionHouse.open();
-  });
-  afterAll(() => house?.close());
-
-  it("outbox backlog: uploads are refused with Retry-After beyond the limit, and taken again", async () => {
-    const backlog = new OutboxBacklog(house.pool, silentLog, LIMIT);
+    backlog = new OutboxBacklog(house.pool, silentLog, LIMITS);
     backlog.start();
-    house.checkBacklog = () => backlog.check();
+    house.checkBacklog = (id) => backlog.check(id);
+  });
+  afterAll(async () => {
+    await backlog?.stop();
+    await house?.close();
+  });
+
+  async function begin() {
     const { device } = await house.ownDevice();
-    const sessionId = await house.start(device);
+    return { device, sessionId: await house.start(device) };
+  }
+
+  function looked(waiting: number): Promise<void> {
+    return until(() => backlog.waiting === waiting, "the outbox to be looked at");
+  }
+
+  it("outbox backlog: a session's uploads are refused beyond its limit, no other's, and taken again", async () => {
+    const [one, other] = [await begin(), await begin()];
     // Nobody carries commands out here: the session's start and each chunk stay in the outbox.
-    const send = (sequence: number) =>
+    const send = ({ device, sessionId }: typeof one, sequence: number) =>
       house.upload(device, sessionId, sequence, makeWav({ frames: 1_600, seed: sequence + 1 }));
-    await send(0);
-    await send(1);
-    const length = () => backlog.queues[0]?.length ?? 0;
-    await until(() => length() === LIMIT + 1, "the outbox to be looked at");
-    await expect(send(2)).rejects.toMatchObject({ code: "overloaded", retryAfter: 5 });
-    expect(backlog.queues).toEqual([
-      { queue: "outbox", length: LIMIT + 1, limit: LIMIT, refused: 1 },
-    ]);
+    for (const sequence of [0, 1, 2]) await send(one, sequence);
+    await looked(5);
+    await expect(send(one, 3)).rejects.toMatchObject({ code: "overloaded", retryAfter: 5 });
+    expect((await send(other, 0)).status).toBe(201);
+    expect(backlog.queues[0]).toMatchObject({ queue: "outbox", limit: 5, refused: 1 });
     await house.sql("delete from outbox");
-    await until(() => length() === 0, "the outbox to be looked at again");
-    expect((await send(2)).status).toBe(201);
-    await backlog.stop();
+    await looked(0);
+    expect((await send(one, 3)).status).toBe(201);
+  });
+
+  it("outbox backlog: a partition's sessions are refused beyond its limit, though none is beyond its own", async () => {
+    await house.sql("delete from outbox");
+    const { sessionId } = await begin();
+    const inPartition = (n: number) => `${newId().slice(0, -4)}${n}${sessionId.slice(-3)}`;
+    // The last ten bits of an id are its partition.
+    const ids = [1, 2, 3, 5, 6].map(inPartition).filter((id) => id !== sessionId);
+    for (const id of ids) {
+      expect(partitionOf(id)).toBe(partitionOf(sessionId));
+      const other = { id, job_id: newId(), device_id: null };
+      await house.sql(
+        `insert into sessions select (jsonb_populate_record(s, $2)).* from sessions s where id = $1`,
+        [sessionId, other],
+      );
+      await house.sql(
+        "insert into outbox (id, session_id, command) values (gen_random_uuid(), $1, '{}')",
+        [id],
+      );
+    }
+    await looked(ids.length + 1);
+    expect(() => backlog.check(sessionId)).toThrow(/More audio came/);
+    const elsewhere = `${sessionId.slice(0, -1)}${sessionId.endsWith("0") ? "1" : "0"}`;
+    expect(() => backlog.check(elsewhere)).not.toThrow();
   });
 });

@@ -73,7 +73,7 @@ export class SessionHouse {
   /** Replaced by a test in which a caller's right ends. */
   revalidate: (principal: Principal) => Principal = (principal) => principal;
   /** Replaced by a test in which too much waits. */
-  checkBacklog: () => void = () => {};
+  checkBacklog: (sessionId: string) => void = () => {};
   /** Replaced by a test that wants the bus to fail. */
   notify: (rows: readonly OutboxRow[]) => Promise<void> = async (rows) => {
     this.notified.push(...rows);
@@ -195,7 +195,7 @@ export class SessionHouse {
         chunks: new PostgresChunkStore(this.pool),
         blobs: this.blobs,
         notifier,
-        backlog: { check: () => this.checkBacklog() },
+        backlog: { check: (id) => this.checkBacklog(id) },
         log: silentLog,
       }),
     ];
