@@ -2,6 +2,9 @@ import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metri
 import { MAX_TRANSIENT } from "./frame-batch.ts";
 import { type FeedOptions, MAX_HELD, SessionFeed } from "./session-feed.ts";
 
+/** Bytes of frames that all feeds keep for those who come back; who finds none reads the journal. */
+const RECENT_BYTES = 64 * 1024 * 1024;
+
 /** The feeds of this process. */
 export interface Feeds {
   acquire(sessionId: string): SessionFeed;
@@ -25,9 +28,11 @@ export class FeedRegistry implements Feeds, QueueOwner {
   get queues(): readonly QueueFigures[] {
     const feeds = [...this.#feeds.values()].map(({ feed }) => feed);
     const held = longest(feeds.map((feed) => feed.held));
+    const kept = feeds.reduce((bytes, feed) => bytes + feed.recentBytes, 0);
     const passing = longest(feeds.map((feed) => feed.transient));
     return [
       { queue: "live_frames_held", length: held, limit: MAX_HELD, refused: 0 },
+      { queue: "live_frames_kept_bytes", length: kept, limit: RECENT_BYTES, refused: 0 },
       { queue: "live_tick_frames", length: passing, limit: MAX_TRANSIENT, refused: 0 },
     ];
   }
@@ -38,7 +43,8 @@ export class FeedRegistry implements Feeds, QueueOwner {
       known.users += 1;
       return known.feed;
     }
-    const feed = new SessionFeed({ ...this.#options, sessionId });
+    const room = (): number => RECENT_BYTES / this.#feeds.size;
+    const feed = new SessionFeed({ ...this.#options, sessionId, room });
     this.#feeds.set(sessionId, { feed, users: 1 });
     feed.start();
     return feed;

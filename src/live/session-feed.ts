@@ -30,6 +30,8 @@ export interface FeedOptions {
   tickMs: number;
   /** Durable frames kept for those who come back. */
   recent: number;
+  /** Bytes that these may take at this moment. */
+  room?: () => number;
   /** Longest wait for one read of the journal, milliseconds. */
   readTimeoutMs: number;
   /** Silence of the session after which the record is asked for its newest event, milliseconds. */
@@ -78,7 +80,7 @@ export class SessionFeed {
     this.#options = options;
     this.encode = options.encode ?? encodeFrame;
     this.#batch = new FrameBatch(this.encode);
-    this.#recent = new RecentFrames(options.recent);
+    this.#recent = new RecentFrames(options.recent, options.room ?? (() => Infinity));
     const { sessionId } = options;
     this.#tail = new TailWatch({
       ...options,
@@ -113,6 +115,11 @@ export class SessionFeed {
 
   get sessionId(): string {
     return this.#options.sessionId;
+  }
+
+  /** Of the frames kept for those who come back, in memory. */
+  get recentBytes(): number {
+    return this.#recent.bytes;
   }
 
   /** Frames after a gap that wait for those in it. */
