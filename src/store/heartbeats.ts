@@ -1,7 +1,7 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { Beat, HeartbeatBook } from "../api/heartbeats.ts";
-import { BatchedLookup } from "../base/batched-lookup.ts";
+import { MANY_KEYS, ReadBatch } from "./read-batch.ts";
 import { guarded } from "./store-error.ts";
 
 const ROWS = 2_000;
@@ -10,11 +10,11 @@ const recordingRow = z.object({ device_id: z.string(), id: z.string() });
 /** What devices say of themselves, in their rows; read and written for many devices at a time. */
 export class PostgresHeartbeats implements HeartbeatBook {
   readonly #pool: DatabasePool;
-  readonly #recording: BatchedLookup<string>;
+  readonly #recording: ReadBatch<string, string>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
-    this.#recording = new BatchedLookup((ids) => this.#readRecording(ids));
+    this.#recording = new ReadBatch((ids) => this.#readRecording(ids), MANY_KEYS);
   }
 
   recording(deviceId: string): Promise<string | undefined> {
@@ -33,12 +33,13 @@ export class PostgresHeartbeats implements HeartbeatBook {
     );
   }
 
-  #readRecording(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  #readRecording(ids: readonly string[]): Promise<(string | undefined)[]> {
     return guarded(async () => {
       const rows = await this.#pool.any(sql.type(recordingRow)`
         select device_id, id from sessions
         where status = 'recording' and device_id = any(${sql.array([...ids], "uuid")})`);
-      return new Map(rows.map((row) => [row.device_id, row.id]));
+      const found = new Map(rows.map((row) => [row.device_id, row.id]));
+      return ids.map((id) => found.get(id));
     });
   }
 }

@@ -11,9 +11,9 @@ import type {
   PairingBook,
   PairingStanding,
 } from "../auth/pairing-book.ts";
-import { BatchedLookup } from "../base/batched-lookup.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { toInstant } from "./instant.ts";
+import { MANY_KEYS, ReadBatch } from "./read-batch.ts";
 import { guarded } from "./store-error.ts";
 
 /** Keys of one device that may be valid at once; more renewals end the oldest early. */
@@ -56,13 +56,13 @@ function bytes(value: Uint8Array): ReturnType<typeof sql.binary> {
 
 export class PairingStore implements PairingBook, DeviceKeyBook {
   readonly #pool: DatabasePool;
-  readonly #keys: BatchedLookup<DeviceKeyStanding>;
-  readonly #openKeys: BatchedLookup<DeviceKeyStanding>;
+  readonly #keys: ReadBatch<string, DeviceKeyStanding>;
+  readonly #openKeys: ReadBatch<string, DeviceKeyStanding>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
-    this.#keys = new BatchedLookup((hashes) => this.#byHash(hashes));
-    this.#openKeys = new BatchedLookup((ids) => this.#byId(ids));
+    this.#keys = new ReadBatch((hashes) => this.#byHash(hashes), MANY_KEYS);
+    this.#openKeys = new ReadBatch((ids) => this.#byId(ids), MANY_KEYS);
   }
 
   publish(device: NewDevice, code: NewPairingCode, now: number): Promise<boolean> {
@@ -206,23 +206,25 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
   }
 
   /** Many devices at a time: each of them shows its key with all that it sends. */
-  async #byHash(hashes: readonly string[]): Promise<ReadonlyMap<string, DeviceKeyStanding>> {
+  async #byHash(hashes: readonly string[]): Promise<(DeviceKeyStanding | undefined)[]> {
     const rows = await this.#readKeys(
       sql.fragment`(
       select decode(hash, 'hex') as hash from unnest(${sql.array([...hashes], "text")}) as hash
     ) as wanted`,
       sql.fragment`key_hash = wanted.hash`,
     );
-    return new Map(rows.map((row) => [row.key_hash, toStanding(row)]));
+    const found = new Map(rows.map((row) => [row.key_hash, row]));
+    return hashes.map((hash) => toStanding(found.get(hash)));
   }
 
   /** Of sockets that are open; many of them at a time when nobody knows what ended. */
-  async #byId(ids: readonly string[]): Promise<ReadonlyMap<string, DeviceKeyStanding>> {
+  async #byId(ids: readonly string[]): Promise<(DeviceKeyStanding | undefined)[]> {
     const rows = await this.#readKeys(
       sql.fragment`unnest(${sql.array([...ids], "uuid")}) as wanted (id)`,
       sql.fragment`device_keys.id = wanted.id`,
     );
-    return new Map(rows.map((row) => [row.id, toStanding(row)]));
+    const found = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => toStanding(found.get(id)));
   }
 
   #standing(which: Fragment): Promise<PairingStanding | undefined> {
@@ -260,14 +262,16 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
   }
 }
 
-function toStanding(row: z.infer<typeof keyRow>): DeviceKeyStanding {
-  return {
-    keyId: row.id,
-    deviceId: row.device_id,
-    workspaceId: row.workspace_id,
-    ownerId: row.owner_id,
-    expiresAt: row.expires_at,
-  };
+function toStanding(row: z.infer<typeof keyRow> | undefined): DeviceKeyStanding | undefined {
+  return (
+    row && {
+      keyId: row.id,
+      deviceId: row.device_id,
+      workspaceId: row.workspace_id,
+      ownerId: row.owner_id,
+      expiresAt: row.expires_at,
+    }
+  );
 }
 
 async function insertDevice(

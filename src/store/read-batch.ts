@@ -10,6 +10,8 @@ interface Waiting<K, V> {
 /** Queries of one batch under way at a time; who comes meanwhile goes with the next. */
 const UNDER_WAY = 2;
 const MOST_KEYS = 100;
+/** Of look-ups whose query costs little for each of its keys. */
+export const MANY_KEYS = 2_000;
 
 /**
  * Look-ups of one kind that are asked for at the same time go to the database as one query: a
@@ -18,12 +20,15 @@ const MOST_KEYS = 100;
  */
 export class ReadBatch<K, V> {
   readonly #read: ReadMany<K, V>;
+  readonly #most: number;
   #waiting: Waiting<K, V>[] = [];
   #underWay = 0;
   #scheduled = false;
 
-  constructor(read: ReadMany<K, V>) {
+  /** @param most keys of one query */
+  constructor(read: ReadMany<K, V>, most = MOST_KEYS) {
     this.#read = read;
+    this.#most = most;
   }
 
   /** Rejects with what its query rejects with. How many wait is bounded by the requests in flight. */
@@ -40,7 +45,7 @@ export class ReadBatch<K, V> {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      void this.#send(this.#waiting.splice(0, MOST_KEYS));
+      void this.#send(this.#waiting.splice(0, this.#most));
       this.#schedule();
     });
   }
