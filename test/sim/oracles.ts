@@ -249,9 +249,12 @@ function mayFollow(each: Wish, at: number, span: { start: number; end: number })
   return each.asked.some((asked) => endOf(asked) > at - CLOCK_MS);
 }
 
-/** Until when a wish may happen: he who heard that it did not is right. */
-function endOf({ at, heardAt, code }: Wish["asked"][number]): number {
-  return code === "unavailable" ? heardAt : at + WISH_MS;
+/**
+ * Until when a wish may happen: he who heard that it did not is right. A host that stood still takes
+ * it in hand when it goes on, whether anybody still waits for the answer or not.
+ */
+function endOf({ begunAt, heardAt, code }: Wish["asked"][number]): number {
+  return code === "unavailable" ? heardAt : begunAt + WISH_MS;
 }
 
 /** Nothing that somebody asked for happens when he has long been told that it did not. */

@@ -82,10 +82,14 @@ export class People {
     const { command, sessionId } = wish;
     story.tell(sessionId, `somebody asks for ${JSON.stringify(command)}`);
     for (let tries = 0; tries < 4 && wish.outcome === "unknown"; tries += 1) {
-      const asked: Wish["asked"][number] = { at: kernel.now, heardAt: Infinity, code: undefined };
+      const at = kernel.now;
+      const asked: Wish["asked"][number] = { at, begunAt: at, heardAt: Infinity, code: undefined };
       wish.asked.push(asked);
       try {
-        wish.reply = await request(this.#world, ASK_MS, (host) => host.ask(wish, id));
+        wish.reply = await request(this.#world, ASK_MS, (host) => {
+          asked.begunAt = kernel.now;
+          return host.ask(wish, id);
+        });
         wish.outcome = "done";
         wish.doneAt = kernel.now;
       } catch (error) {

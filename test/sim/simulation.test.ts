@@ -15,6 +15,7 @@ const KEPT: Readonly<Record<string, number[]>> = {
   "what is left of a word that a redaction cuts, which is no other word": [3253],
   "an utterance that ends where a redaction begins, told in milliseconds": [1565],
   "somebody who was told that nobody knows yet, and takes that for a refusal": [10134],
+  "a wish that a host takes in hand after it stood still": [21607],
   "words without room, whose segment a person wrote anew": [1237],
   "a place at a worker that was given back before all was said": [545, 1567],
 };

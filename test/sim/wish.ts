@@ -8,8 +8,8 @@ export interface Wish {
   /** `unknown` until he hears, and for good when he never does. */
   outcome: "done" | "refused" | "unknown";
   doneAt?: number;
-  /** Each time that it was asked for, and what was heard when. */
-  asked: { at: number; heardAt: number; code: string | undefined }[];
+  /** Each time that it was asked for, when a host took it in hand, and what was heard when. */
+  asked: { at: number; begunAt: number; heardAt: number; code: string | undefined }[];
   reply?: unknown;
   /** Of an edit: where the segment lay. */
   span?: { start: number; end: number };
