@@ -43,11 +43,16 @@ export class WholeService {
     child.stderr?.on("data", take);
   }
 
-  static async start(env: NodeJS.ProcessEnv = {}): Promise<WholeService> {
+  /** `layDown` fills the data folder, which is not there yet, before the start. */
+  static async start(
+    env: NodeJS.ProcessEnv = {},
+    layDown?: (data: string) => Promise<void>,
+  ): Promise<WholeService> {
     const folder = await mkdtemp(join(tmpdir(), "voice-e2e-"));
     // PostgreSQL, as another user below root, has to pass through.
     await chmod(folder, 0o711);
     const data = join(folder, "data");
+    await layDown?.(data);
     const args = ["--no-demo", "--port", "0", "--data", data, "--ready-file", readyPath(folder)];
     const child = spawn(process.execPath, ["deploy/up.mjs", ...args], {
       cwd: PROJECT,

@@ -1,0 +1,265 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  DATABASE,
+  OWNER_ROLE,
+  postgresUrl,
+  withClient,
+} from "../../deploy/supervisor/postgres/roles.ts";
+import { call } from "../support/paired-device.ts";
+import { until } from "../support/until.ts";
+import { layDownOldFolder, UNANSWERED } from "../support/upgrade/old-data-folder.ts";
+import { OldDevice } from "../support/upgrade/old-device.ts";
+import { OLD_INSTALLATION, oldRows, seconds } from "../support/upgrade/old-installation.ts";
+import { Viewer } from "../support/viewer.ts";
+import { verify, WebhookReceiver } from "../support/webhook-receiver.ts";
+import { WholeService } from "../support/whole-service.ts";
+
+/** What the conversation's first ten seconds say, and its first twenty. */
+const TEN_SECONDS = [
+  "S1: hello everyone",
+  "S1: today we will talk about the launch of the new system",
+  "S2: the team finished their work on friday",
+  "S2: we did not find any big problems",
+];
+const TWENTY_SECONDS = [
+  ...TEN_SECONDS,
+  "S3: that is very good news will we be ready to open our new shop in the first week of march",
+  "S1: yes we will we decided to start on monday the",
+];
+const SAMPLE_BYTES = 2;
+const WAV_HEADER = 44;
+
+describe("upgrade", () => {
+  let service: WholeService;
+  let receiver: WebhookReceiver;
+  let token: string;
+  /** What each session is told after the start, and that it ended. */
+  const endings = new Map<string, Promise<void>>();
+
+  beforeAll(async () => {
+    receiver = await WebhookReceiver.open();
+    const { email, password } = OLD_INSTALLATION.admin;
+    service = await WholeService.start(
+      { WEBHOOK_ALLOW_PRIVATE: "true", ADMIN_PASSWORD: password },
+      (data) => layDownOldFolder(data, receiver.url),
+    );
+    const login = await call<{ token: string }>(service.api, "POST", "/auth/login", {
+      body: { email, password },
+    });
+    token = login.body.token;
+    goOn("waiting", async () => {});
+    goOn("stop-told", async () => {});
+    goOn("missing", (device) => device.upload(1));
+    goOn("recording", async (device) => {
+      await device.upload(3);
+      await device.stop(3);
+    });
+    goOn("gap", async (device) => {
+      await device.upload(1);
+      await device.upload(3);
+      await device.stop(3);
+    });
+    goOn("silent", (device) => recordFrom(device, 0));
+    goOn("chunk-told", (device) => recordFrom(device, 1));
+    goOn("sealed", (device) => device.stop(-1));
+    goOn("streaming", async (device) => {
+      expect(await device.streamTo(10)).toBe(seconds(0, 5).length);
+      await device.stop(-1);
+    });
+  });
+  afterAll(async () => {
+    await Promise.allSettled(endings.values());
+    await service?.stop();
+    await receiver?.close();
+  });
+
+  const session = (name: string) => new OldDevice(service, token, name);
+
+  function goOn(name: string, how: (device: OldDevice) => Promise<void>): void {
+    const device = session(name);
+    const ending = how(device).then(() => device.completed()).then(() => console.log(name, performance.now()));
+    // Looked at by the test of that session.
+    ending.catch(() => {});
+    endings.set(name, ending);
+  }
+
+  async function recordFrom(device: OldDevice, first: number): Promise<void> {
+    for (let sequence = first; sequence < 2; sequence++) await device.upload(sequence);
+    await device.stop(1);
+  }
+
+  async function saidAtTheEnd(name: string): Promise<string[]> {
+    await endings.get(name);
+    return session(name).said();
+  }
+
+  async function query<T extends object>(sql: string, ...values: unknown[]): Promise<T[]> {
+    const read = (name: string) =>
+      JSON.parse(readFileSync(join(service.folder, "data", name), "utf8"));
+    const { ownerPassword } = read("secrets.json");
+    const url = postgresUrl(OWNER_ROLE, ownerPassword, read("ports.json").postgres, DATABASE);
+    return withClient(url, async (client) => (await client.query<T>(sql, values)).rows);
+  }
+
+  it("upgrade: a session goes on recording, and a chunk that only the outbox told of is read", async () => {
+    expect(await saidAtTheEnd("recording")).toEqual(TWENTY_SECONDS);
+    expect(await saidAtTheEnd("chunk-told")).toEqual(TEN_SECONDS);
+    expect(await saidAtTheEnd("silent")).toEqual(TEN_SECONDS);
+  });
+
+  it("upgrade: a stream goes on where it was, and one that was sealed is read", async () => {
+    expect(await saidAtTheEnd("streaming")).toEqual(TEN_SECONDS);
+    const { id } = session("streaming");
+    const headers = { authorization: `Bearer ${token}` };
+    const audio = await fetch(`${service.api}/sessions/${id}/audio`, { headers });
+    const sound = Buffer.from(await audio.arrayBuffer()).subarray(WAV_HEADER);
+    expect(sound.equals(seconds(0, 10))).toBe(true);
+    expect((await saidAtTheEnd("sealed")).slice(0, 2)).toEqual(TEN_SECONDS.slice(0, 2));
+  });
+
+  it("upgrade: sessions that were processed complete, one by a stop that only the outbox told of", async () => {
+    expect(await saidAtTheEnd("waiting")).toEqual(TEN_SECONDS);
+    expect(await saidAtTheEnd("stop-told")).toEqual(TEN_SECONDS.slice(0, 2));
+  });
+
+  it("upgrade: a chunk that comes late fills its gap, declared or not", async () => {
+    expect(words(await saidAtTheEnd("gap"))).toEqual(words(TWENTY_SECONDS));
+    expect((await saidAtTheEnd("missing")).slice(0, 4)).toEqual(TEN_SECONDS);
+  });
+
+  it("upgrade: edits, claims and redactions stand", async () => {
+    const edited = session("edited");
+    expect(await edited.said()).toEqual([
+      "S1: This is what a person wrote.",
+      ...TWENTY_SECONDS.slice(1, 5),
+      "S1: [redacted-span]",
+    ]);
+    const ids = (await edited.segments()).map(({ id }) => id).sort();
+    const before = oldRows().flatMap(([table, row]) =>
+      table === "segments" && row.session_id === edited.id ? [String(row.id)] : [],
+    );
+    expect(ids).toEqual(before.sort());
+    const { body } = await edited.get<string>("/transcript?format=txt");
+    expect(String(body)).toMatch(/Admin: This is what.*Ben: the team.*S3: that is/s);
+  });
+
+  it("upgrade: redacted sound that lies in its file still is silenced", async () => {
+    const { id } = session("edited");
+    const [span] = oldRows().flatMap(([table, row]) => (table === "redactions" ? [row] : []));
+    const range = [Number(span?.start_sample), Number(span?.end_sample)] as const;
+    const silenced = async () => {
+      const audio = await fetch(`${service.api}/sessions/${id}/audio`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      const sound = Buffer.from(await audio.arrayBuffer()).subarray(WAV_HEADER);
+      expect(sound.length).toBe(seconds(0, 20).length);
+      const [from, to] = range.map((sample) => sample * SAMPLE_BYTES);
+      return sound.subarray(from, to).every((byte) => byte === 0);
+    };
+    await until(silenced, "the redacted span to be silent", 20_000);
+  });
+
+  it("upgrade: a redo that was asked for ends, and keeps the claim", async () => {
+    const redone = session("redone");
+    const ends = async () => {
+      const jobs = await query<{ status: string; attempt: number }>(
+        "select status, attempt from jobs where session_id = $1 and kind = 'transcription'",
+        redone.id,
+      );
+      expect(jobs).toMatchObject([{ attempt: 2 }]);
+      return jobs[0]?.status === "completed";
+    };
+    await until(ends, "the redo to end", 90_000);
+    expect(await redone.said()).toEqual(TEN_SECONDS);
+    const { body } = await redone.get<string>("/transcript?format=txt");
+    expect(String(body)).toMatch(/Admin: hello.*S2: the team/s);
+  });
+
+  it("upgrade: a summary that was asked for is made, and the one before stands", async () => {
+    const types = async () => {
+      const { body } = await session("edited").get<{ items: { summary_type: string }[] }>(
+        "/summaries",
+      );
+      return body.items.map(({ summary_type }) => summary_type).sort();
+    };
+    await until(async () => (await types()).length === 2, "the summary", 60_000);
+    expect(await types()).toEqual(["brief", "detailed"]);
+  });
+
+  it("upgrade: what was deleted stays deleted", async () => {
+    const { id } = session("deleted");
+    expect((await session("deleted").get<{ status: string }>()).body.status).toBe("deleted");
+    expect(existsSync(join(service.folder, "data/blobs", id))).toBe(false);
+    const words = "select id from segments where session_id = $1 and (text <> '' or words <> '[]')";
+    expect(await query(words, id)).toEqual([]);
+  });
+
+  it("upgrade: commands that wait are carried out once", async () => {
+    await Promise.all(endings.values());
+    const left = () => query("select id, command from outbox");
+    await until(async () => (await left()).length === 0, "the outbox to be empty", 20_000);
+    const doubled = await query(
+      `select payload ->> 'chunkId' as chunk from events
+       where type = 'ChunkReceived' group by 1 having count(*) > 1`,
+    );
+    expect(doubled).toEqual([]);
+    const stops = await query<{ count: number }>(
+      "select count(*)::int from events where type = 'SessionStopped' and session_id = $1",
+      session("stop-told").id,
+    );
+    expect(stops).toEqual([{ count: 1 }]);
+  });
+
+  it("upgrade: a wish whose caller was told 503 is not done later, and can be made again", async () => {
+    expect(UNANSWERED.map(({ command }) => command.type)).toEqual(["Claim", "EditSegment"]);
+    expect(existsSync(join(service.folder, "data/nats/jetstream"))).toBe(false);
+    const carriedOut = await query(
+      "select command_id from command_outcomes where command_id = any($1)",
+      UNANSWERED.map(({ id }) => id),
+    );
+    expect(carriedOut).toEqual([]);
+    const edited = session("edited");
+    const segment = (await edited.segments())[1];
+    expect(`${segment?.speaker_label}: ${segment?.text}`).toBe(TEN_SECONDS[1]);
+    const wish = { text: "Asked for again." };
+    const again = await edited.send("PATCH", `/segments/${segment?.id}`, wish);
+    expect(again).toMatchObject({ status: 200, body: wish });
+  });
+
+  it("upgrade: webhook messages that waited go out once, signed with the secret of before", async () => {
+    const waited = oldRows().flatMap(([table, row]) =>
+      table === "webhook_deliveries" && row.status === "pending" ? [String(row.id)] : [],
+    );
+    expect(waited.length).toBeGreaterThan(20);
+    const sent = () => receiver.received.map(({ headers }) => String(headers["webhook-id"]));
+    await until(() => waited.every((id) => sent().includes(id)), "what waited", 60_000);
+    expect(new Set(sent()).size).toBe(sent().length);
+    for (const each of receiver.received) verify(each, OLD_INSTALLATION.webhook_secret);
+  });
+
+  it("upgrade: a viewer gets every event once, in order, from the first on", async () => {
+    await endings.get("recording");
+    const viewer = new Viewer(service.ready.live_url, { authorization: `Bearer ${token}` });
+    await viewer.opened();
+    viewer.send({ type: "Subscribe", session_id: session("recording").id, from_seq: 0 });
+    await until(() => viewer.frames.some(({ type }) => type === "SessionEnded"), "its end");
+    viewer.socket.close();
+    expect(viewer.problems).toEqual([]);
+    expect(viewer.seqs()).toEqual(viewer.seqs().map((_, n) => n + 1));
+  });
+
+  it("upgrade: the audit log's chain goes on unbroken", async () => {
+    const before = oldRows().filter(([table]) => table === "audit_log").length;
+    expect((await session("silent").send("DELETE", "")).status).toBe(200);
+    const { body } = await call(service.api, "GET", "/admin/audit/verify", { token });
+    expect(body).toMatchObject({ valid: true });
+    expect(Number(body.entries)).toBeGreaterThan(before);
+  });
+});
+
+/** Without who said them: whose voice comes first depends on what came when. */
+function words(said: readonly string[]): string {
+  return said.map((line) => line.slice(line.indexOf(" ") + 1)).join(" ");
+}
