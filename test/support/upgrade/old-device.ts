@@ -1,5 +1,5 @@
 import { AudioSender } from "../../../src/cli/audio-sender.ts";
-import { type Answer, call, PCM, type Segment } from "../paired-device.ts";
+import { type Answer, type Chunk, call, PCM, type Segment } from "../paired-device.ts";
 import { until } from "../until.ts";
 import type { WholeService } from "../whole-service.ts";
 import { OLD_INSTALLATION, type OldSession, seconds } from "./old-installation.ts";
@@ -83,6 +83,10 @@ export class OldDevice {
 
   async segments(): Promise<Segment[]> {
     return (await this.get<{ items: Segment[] }>("/segments?limit=100")).body.items;
+  }
+
+  async chunks(): Promise<Chunk[]> {
+    return (await this.get<{ chunks: Chunk[] }>("/chunks")).body.chunks;
   }
 
   async said(): Promise<string[]> {
