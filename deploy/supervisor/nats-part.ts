@@ -40,7 +40,8 @@ export function natsPart(settings: NatsSettings): Part {
     logFile: settings.logFile,
     launch: () => {
       mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
-      // The store that releases before this one had there.
+      // The store that releases before this one had there. Its commands stand in the outbox as well,
+      // but for wishes that nobody was told are done: those must not be done now (test/e2e/upgrade).
       rmSync(`${settings.folder}/jetstream`, { recursive: true, force: true });
       writeAtomically(configFile, natsConfiguration(settings));
       return { program: settings.program, args: ["-c", configFile], env: settings.env };
