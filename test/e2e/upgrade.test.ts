@@ -185,7 +185,7 @@ describe("upgrade", () => {
       expect(jobs).toMatchObject([{ attempt: 2 }]);
       return jobs[0]?.status === "completed";
     };
-    await until(ends, "the redo to end", 90_000);
+    await until(ends, "the redo to end", 180_000);
     expect(await redone.said()).toEqual(TEN_SECONDS);
     const { body } = await redone.get<string>("/transcript?format=txt");
     expect(String(body)).toMatch(/Admin: hello.*S2: the team/s);

@@ -4,7 +4,7 @@ import { until } from "../until.ts";
 import type { WholeService } from "../whole-service.ts";
 import { OLD_INSTALLATION, type OldSession, seconds } from "./old-installation.ts";
 
-const DONE_MS = 90_000;
+const DONE_MS = 180_000;
 
 /** A session of the old installation, seen by its owner and by the device that records it. */
 export class OldDevice {
