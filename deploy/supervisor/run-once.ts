@@ -4,7 +4,8 @@ import type { LogFile } from "./log-file.ts";
 import { quoteLog } from "./quote-log.ts";
 import { NODE_ARGUMENTS } from "./services.ts";
 
-const TIMEOUT_MS = 120_000;
+/** Migrations of a large database take minutes, and one that is ended starts over at the next start. */
+const TIMEOUT_MS = 30 * 60_000;
 
 /** More than a set-up ever prints. */
 const MAX_OUTPUT = 64 * 1024;
