@@ -21,7 +21,7 @@ export function familyCpuSeconds(parent: number, but: ReadonlySet<number>): numb
   return [parent, ...children].reduce((sum, pid) => sum + exactCpuSeconds(pid), ended);
 }
 
-function childrenOf(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
   return text === "" ? [] : text.split(" ").map(Number);
 }

@@ -14,6 +14,7 @@ import { measureFanout } from "./fanout.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureHeartbeatRow } from "./heartbeat-row.ts";
 import { measureHop } from "./hop.ts";
+import { measureIdle } from "./idle.ts";
 import { measureIdleViewers } from "./idle-viewers.ts";
 import { measureLatency } from "./latency.ts";
 import { measurePlans } from "./plans.ts";
@@ -40,14 +41,19 @@ const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<Bench
   takeover: measureTakeoverRow,
 };
 
-/** Only when named: they fill databases for minutes. */
-const ON_DEMAND: typeof MEASUREMENTS = { plans: measurePlans, growth: measureGrowth };
+/** Only when named: they take minutes, and most of them fill databases. */
+const ON_DEMAND: typeof MEASUREMENTS = {
+  plans: measurePlans,
+  growth: measureGrowth,
+  idle: measureIdle,
+};
 const ALL: typeof MEASUREMENTS = { ...MEASUREMENTS, ...ON_DEMAND };
 
 const HELP = `npm run bench -- [names] [options]
   names         of: ${Object.keys(MEASUREMENTS).join(" ")} (all unless given);
                 only when named: ${Object.keys(ON_DEMAND).join(" ")} (10^7 chunks, 10 GB, minutes);
-                growth takes half an hour, BENCH_GROWTH=length,open,chunks some of it
+                growth takes half an hour, BENCH_GROWTH=length,open,chunks some of it;
+                idle: what a whole installation costs at rest, on a machine that is quiet
   --quick       fewer and shorter rounds
   --profile     CPU profiles of our processes in DIR/profiles; latency tells what they say
   --out DIR     where bench.json goes (default: out)`;
