@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
+import { registerProcessMetrics } from "./base/loop-delay.ts";
 import { type QueueOwner, renderQueues } from "./base/queue-metrics.ts";
 import type { FrontObserver } from "./front/front-observer.ts";
 import { RequestTimes } from "./request-times.ts";
@@ -20,7 +21,7 @@ export class OpsMetrics {
 
   constructor(figures: readonly Figure[], queues: QueueOwner) {
     this.#queues = queues;
-    collectDefaultMetrics({ register: this.#registry });
+    registerProcessMetrics(this.#registry);
     for (const figure of figures) register(this.#registry, figure);
   }
 

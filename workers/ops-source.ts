@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Registry } from "prom-client";
+import { registerProcessMetrics } from "../src/base/loop-delay.ts";
 import type { OpsSource } from "../src/base/ops-server.ts";
 import { type QueueOwner, renderQueues } from "../src/base/queue-metrics.ts";
 
@@ -20,7 +21,7 @@ interface Check {
 /** Metrics and readiness of a worker, for its operations port. */
 export function opsSource(queues: QueueOwner, standing: WorkerStanding): OpsSource {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  registerProcessMetrics(registry);
   return {
     metrics: {
       contentType: registry.contentType,
