@@ -56,6 +56,8 @@ export interface ActorPorts {
   leaseMs: number;
   passivateMs: number;
   runtime: Runtime;
+  /** For looks at what was left to do; `runtime` when absent. */
+  background?: Runtime;
   log: Log;
 }
 
@@ -100,7 +102,7 @@ export function createActors(ports: ActorPorts): Actors {
     standing: () => host.standing,
     end: (standing, isDeleted) => host.end(standing, isDeleted),
     deliver,
-    runtime,
+    runtime: ports.background ?? runtime,
     log,
     every: 1_000,
     olderThan: 2_000,

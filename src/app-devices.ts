@@ -21,26 +21,29 @@ export function createHeartbeats(context: AppContext): CoalescedHeartbeats {
 export function autoStopChores({ config, log, shared }: AppContext): Chore[] {
   if (config.autoStopSilence === 0) return [];
   const autoStop = new AutoStop({
-    sessions: new PostgresSilentSessions(shared.pool),
+    sessions: new PostgresSilentSessions(shared.pool, shared.work),
     notify: (rows) => shared.notifier.notify(rows),
     silence: config.autoStopSilence * 1_000,
     log,
   });
-  return [{ name: "sessions of silent devices", every: autoStop.every, run: () => autoStop.run() }];
+  // Each process knows only of itself since when it listens.
+  const everywhere = true;
+  const { every } = autoStop;
+  return [{ name: "sessions of silent devices", every, everywhere, run: () => autoStop.run() }];
 }
 
 const LOOK_MS = 2_000;
 
 /** Follows the devices of this host's sessions. */
 export function startPresence(
-  { runtime, log, stack, shared }: AppContext,
+  { log, stack, shared }: AppContext,
   owned: () => readonly number[],
 ): PresenceWatch {
   const watch = new PresenceWatch({
-    devices: new PostgresRecordingDevices(shared.pool),
+    devices: new PostgresRecordingDevices(shared.pool, shared.work),
     owned,
     publish: (sessionId, frame) => shared.fanout.publish(sessionId, [frame]),
-    runtime,
+    runtime: shared.background,
     log,
     every: LOOK_MS,
   });

@@ -14,6 +14,7 @@ import { renderFrames } from "./store/live-frames.ts";
 import { PostgresRedactions } from "./store/redactions.ts";
 import { PostgresRetention } from "./store/retention.ts";
 import { PostgresSessionDeletion } from "./store/session-deletion.ts";
+import { isWaiting, type WaitingWork } from "./store/waiting-work.ts";
 import { PostgresDeliveryQueue } from "./store/webhook-queue.ts";
 
 const SECOND = 1_000;
@@ -45,8 +46,15 @@ export function createErasure(context: AppContext, revocations: RevocationFeed) 
 }
 
 /** Finishes what deletions left, silences redacted audio, and deletes what was kept long enough. */
-export function startHousekeeping(context: AppContext, revocations: RevocationFeed): void {
-  const { log, clock, runtime, stack, shared } = context;
+export function startHousekeeping(
+  context: AppContext,
+  revocations: RevocationFeed,
+  isFirst: () => boolean,
+): void {
+  const { log, clock, stack, shared } = context;
+  const { work, background } = shared;
+  const when = (kind: keyof WaitingWork, run: () => Promise<number>) => async (): Promise<number> =>
+    (await isWaiting(work, kind)) ? run() : 0;
   const { sessions, accounts } = createErasure(context, revocations);
   const retention = new PostgresRetention(shared.pool);
   const deliveries = new PostgresDeliveryQueue(shared.pool);
@@ -55,9 +63,17 @@ export function startHousekeeping(context: AppContext, revocations: RevocationFe
   const sealer = createSealer(context);
   const housekeeping = new Housekeeping(
     [
-      { name: "redacted audio", every: SECOND, run: () => redaction.run() },
-      { name: "abandoned streams", every: 5 * SECOND, run: () => sealer.sealAbandoned() },
-      { name: "audio of deleted sessions", every: 10 * SECOND, run: () => sessions.finish() },
+      { name: "redacted audio", every: SECOND, run: when("silence", () => redaction.run()) },
+      {
+        name: "abandoned streams",
+        every: 5 * SECOND,
+        run: when("pieces", () => sealer.sealAbandoned()),
+      },
+      {
+        name: "audio of deleted sessions",
+        every: 10 * SECOND,
+        run: when("files", () => sessions.finish()),
+      },
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
       { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },
       { name: "webhook deliveries", every: HOUR / 6, run: () => deliveries.clean(clock.now()) },
@@ -66,7 +82,8 @@ export function startHousekeeping(context: AppContext, revocations: RevocationFe
       { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
     ],
     log,
-    runtime,
+    background,
+    isFirst,
   );
   housekeeping.start();
   stack.push("housekeeping", () => housekeeping.stop());

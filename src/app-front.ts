@@ -41,6 +41,7 @@ import { PostgresSummaries } from "./store/summaries.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
 import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
+import { JOBS_WAITING } from "./wire/subjects.ts";
 
 /** For the requests and uploads in hand when the process is told to stop. */
 const UPLOADS_IN_HAND_MS = 6_000;
@@ -278,6 +279,11 @@ function createConversationPorts(
       languages: ["en"],
       cursorKey,
     },
-    summaries: { directory, summaries: new PostgresSummaries(pool), cursorKey },
+    summaries: {
+      directory,
+      summaries: new PostgresSummaries(pool),
+      onRequested: () => shared.line.publish(JOBS_WAITING, new Uint8Array()),
+      cursorKey,
+    },
   };
 }

@@ -19,6 +19,8 @@ import { SessionJournal } from "./store/session-journal.ts";
 
 export interface SessionsRole {
   host: SessionHost;
+  /** One host at a time: does what one has to do for all. */
+  isFirst(): boolean;
   /** Writes that the journal refused, as another activation had taken over. */
   fenced(): number;
   /** Sessions whose actor a fault ended not long ago. */
@@ -43,7 +45,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     journal: new SessionJournal(shared.pool, () => {
       fenced += 1;
     }),
-    backlog: new SessionBacklog(shared.pool),
+    backlog: new SessionBacklog(shared.pool, shared.work),
     source: new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256)),
     transcribers: new PlacedTranscribers(shared.placement, client, config.workerKey),
     line: shared.line,
@@ -57,15 +59,17 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
     leaseMs: config.leaseMs,
     passivateMs: config.passivateMs,
     runtime,
+    background: shared.background,
     log,
   });
-  const { host, inbox, sweeper, tails } = actors;
+  const { host, inbox, sweeper, owner, tails } = actors;
   const presence = startPresence(context, () => host.owned);
   for (const owner of [host, client, inbox, tails]) queues.add(owner);
   await startActors(context, actors);
   startJobs(context, client);
   return {
     host,
+    isFirst: () => owner.owned.has(0),
     finals,
     fenced: () => fenced,
     relapsed: () => sweeper.relapsed,

@@ -12,6 +12,7 @@ import { SigningKeyWatch } from "./auth/signing-key-watch.ts";
 import type { Clock } from "./base/clock.ts";
 import { AppError, errorMessage } from "./base/errors.ts";
 import { derivedId } from "./base/ids.ts";
+import { inStep } from "./base/in-step.ts";
 import type { Log } from "./base/log.ts";
 import type { QueueMetrics } from "./base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "./base/runtime.ts";
@@ -38,11 +39,16 @@ import { readOwners } from "./store/lease-table.ts";
 import { LiveBeat } from "./store/live-beat.ts";
 import { LiveLog } from "./store/live-log.ts";
 import { createPool } from "./store/pool.ts";
+import { PostgresWaitingWork, type WorkLook } from "./store/waiting-work.ts";
 
 /** What every role uses. */
 export interface Shared {
   /** The machine's, but for the time of day, which is the database's. */
   runtime: Runtime;
+  /** The same for what looks again and again whether there is something to do. */
+  background: Runtime;
+  /** What such parts ask first. */
+  work: WorkLook;
   pool: Awaited<ReturnType<typeof createPool>>;
   poolSize: number;
   /** Why the database may lose what it acknowledged, as it was at the start; mostly nothing. */
@@ -101,13 +107,15 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
     await watch.start();
     stack.push("signing keys", () => watch.stop());
   }
-  const messages = await openBus(config, { pool, runtime }, log, stack);
+  const background = inStep(runtime);
+  const messages = await openBus(config, { pool, runtime, background }, log, stack);
   const liveLog = new LiveLog(pool, {
     segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
   });
   const liveBeat = new LiveBeat(pool, runtime);
   const poolSize = config.databasePoolSize;
-  return { pool, runtime, poolSize, unsafe, keys, blobs, liveLog, liveBeat, ...messages };
+  const kept = { keys, blobs, liveLog, liveBeat, work: new PostgresWaitingWork(pool) };
+  return { pool, runtime, background, poolSize, unsafe, ...kept, ...messages };
 }
 
 type Messages = Pick<
@@ -118,7 +126,7 @@ type Messages = Pick<
 /** What processes tell each other. */
 async function openBus(
   config: Config,
-  { pool, runtime }: Pick<Shared, "pool" | "runtime">,
+  { pool, runtime, background }: Pick<Shared, "pool" | "runtime" | "background">,
   log: Log,
   stack: Stack,
 ): Promise<Messages> {
@@ -126,7 +134,7 @@ async function openBus(
   const bus = await named("NATS (NATS_URL)", connectBus({ url, token, name, log }));
   stack.push("bus connection", () => bus.close());
   const line = new NatsLine(bus);
-  const revocations = await openRevocations(line, { pool, runtime }, log, stack);
+  const revocations = await openRevocations(line, { pool, runtime: background }, log, stack);
   const commands = new CommandSender({
     line,
     owners: new OwnerBook(() => readOwners(pool), runtime),

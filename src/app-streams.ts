@@ -25,7 +25,10 @@ export function createSealer({ log, runtime, shared }: AppContext): StreamSealer
 
 /** Looks at the outbox for as long as the process runs. */
 export function startBacklog({ shared, log, stack, queues }: AppContext): OutboxBacklog {
-  const backlog = new OutboxBacklog(shared.pool, log, MAX_OUTBOX);
+  const backlog = new OutboxBacklog(shared.pool, log, MAX_OUTBOX, {
+    runtime: shared.background,
+    look: shared.work,
+  });
   backlog.start();
   stack.push("outbox watch", () => backlog.stop());
   queues.add(backlog);

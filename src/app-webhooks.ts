@@ -26,12 +26,12 @@ export function createWebhookPorts(
 
 /** The part of the sessions role that sends webhooks. */
 export function startWebhooks(context: AppContext): WebhookSender {
-  const { config, runtime, log, stack, shared, queues } = context;
+  const { config, log, stack, shared, queues } = context;
   const sender = new WebhookSender({
-    queue: new PostgresDeliveryQueue(shared.pool),
+    queue: new PostgresDeliveryQueue(shared.pool, shared.work),
     secrets: new WebhookSecrets(shared.keys.webhookKey),
     guard: new AddressGuard({ allowPrivate: config.webhookAllowPrivate }),
-    runtime,
+    runtime: shared.background,
     log,
     parallel: 16,
     every: 1_000,

@@ -16,6 +16,8 @@ import {
 export interface SummaryPorts {
   directory: SessionDirectory;
   summaries: SummaryDirectory;
+  /** A job was asked for and committed: whoever makes summaries may look at once. */
+  onRequested?(): void;
 }
 
 /** POST and GET /sessions/{id}/summaries. */
@@ -23,7 +25,7 @@ export function summaryRoutes(ports: SummaryPorts): Route[] {
   return [requestSummary(ports), listSummaries(ports)];
 }
 
-function requestSummary({ directory, summaries }: SummaryPorts): Route {
+function requestSummary({ directory, summaries, onRequested }: SummaryPorts): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/summaries",
@@ -42,6 +44,7 @@ function requestSummary({ directory, summaries }: SummaryPorts): Route {
       requireSession(directory, principal, params.session_id, "session.summarise"),
     async handle({ body }, { facts }) {
       const job = await summaries.request(facts.id, body.summary_type);
+      onRequested?.();
       return { status: 202, body: presentSummaryJob(job) };
     },
   });

@@ -7,24 +7,37 @@ export interface Chore {
   name: string;
   /** Milliseconds between runs. */
   every: number;
+  /** In every process, not in one at a time. */
+  everywhere?: boolean;
   run(): Promise<number>;
 }
 
+/** Ends of waits fall on a beat: what is due within this time is done with what is due now. */
+const SOON_MS = 250;
+const LOOK_MS = 1_000;
+
 /**
- * Runs chores one after the other, each when it is due; every process may, for
- * each chore is repeatable and does no harm when others are at it too. A chore
- * that fails is reported and tried again when it is next due.
+ * Runs chores one after the other, each when it is due, in the process that is the first; several
+ * may take themselves for it, for each chore is repeatable and does no harm when others are at it
+ * too. A chore that fails is reported and tried again when it is next due.
  */
 export class Housekeeping {
   readonly #chores: readonly Chore[];
   readonly #log: Log;
   readonly #runtime: Runtime;
+  readonly #isFirst: () => boolean;
   readonly #stop = new AbortController();
   readonly #due = new Map<string, number>();
   readonly #troubles = new Map<string, TroubleLog>();
   #loop: Promise<void> | undefined;
 
-  constructor(chores: readonly Chore[], log: Log, runtime: Runtime) {
+  constructor(
+    chores: readonly Chore[],
+    log: Log,
+    runtime: Runtime,
+    isFirst: () => boolean = () => true,
+  ) {
+    this.#isFirst = isFirst;
     this.#chores = chores;
     this.#log = log;
     this.#runtime = runtime;
@@ -41,13 +54,22 @@ export class Housekeeping {
   }
 
   async #run(): Promise<void> {
+    const rest = Math.min(LOOK_MS, ...this.#chores.map(({ every }) => every));
     while (!this.#stop.signal.aborted) {
       for (const chore of this.#chores) {
         if (this.#stop.signal.aborted) return;
-        if ((this.#due.get(chore.name) ?? 0) <= this.#runtime.monotonic()) await this.#do(chore);
+        if (this.#isDue(chore)) await this.#do(chore);
       }
-      await this.#runtime.delay(500, this.#stop.signal);
+      await this.#runtime.delay(rest, this.#stop.signal);
     }
+  }
+
+  #isDue({ name, every, everywhere = false }: Chore): boolean {
+    const isOurs = everywhere || this.#isFirst();
+    return (
+      isOurs &&
+      (this.#due.get(name) ?? 0) <= this.#runtime.monotonic() + Math.min(SOON_MS, every / 4)
+    );
   }
 
   async #do({ name, every, run }: Chore): Promise<void> {

@@ -23,7 +23,7 @@ export interface JobRunnerOptions {
   leaseMs?: number;
   /** Time between renewals; a cancelled job is noticed after it at the latest. */
   beatMs?: number;
-  /** Time between looks for work when there was none. */
+  /** Time between looks for work when there was none, unless `wake` is called. */
   pollMs?: number;
 }
 
@@ -42,6 +42,8 @@ export class JobRunner implements QueueOwner {
   readonly #beatMs: number;
   readonly #pollMs: number;
   readonly #stop = new AbortController();
+  /** Ends the waits for the next looks. */
+  #wake = new AbortController();
   readonly #trouble: TroubleLog;
   #running: Promise<unknown> | undefined;
   #busy = 0;
@@ -55,7 +57,7 @@ export class JobRunner implements QueueOwner {
     this.#concurrency = options.concurrency ?? 2;
     this.#leaseMs = options.leaseMs ?? 10_000;
     this.#beatMs = options.beatMs ?? 1_000;
-    this.#pollMs = options.pollMs ?? 500;
+    this.#pollMs = options.pollMs ?? 1_000;
   }
 
   get queues(): readonly QueueFigures[] {
@@ -66,24 +68,29 @@ export class JobRunner implements QueueOwner {
     this.#running ??= Promise.all(Array.from({ length: this.#concurrency }, () => this.#work()));
   }
 
+  /** There is work: looks at once. */
+  wake(): void {
+    const wake = this.#wake;
+    this.#wake = new AbortController();
+    wake.abort();
+  }
+
   /** Gives running jobs back at once; another host may go on with them. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.wake();
     await this.#running;
   }
 
   async #work(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
+      // Of before the look: what comes during it is not slept through.
+      const woken = this.#wake.signal;
       const job = await this.#claim();
-      if (job === undefined) await this.#rest(signal);
+      if (job === undefined) await this.#runtime.delay(this.#pollMs, woken);
       else await this.#run(job);
     }
-  }
-
-  /** Hosts that look at one moment would find the same work. */
-  #rest(signal: AbortSignal): Promise<void> {
-    return this.#runtime.delay(this.#pollMs * (0.75 + this.#runtime.random() / 2), signal);
   }
 
   async #claim(): Promise<ClaimedJob | undefined> {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { newId } from "../base/ids.ts";
 import type { ClaimedJob, JobQueue, Release } from "../jobs/job-queue.ts";
 import { guarded } from "./store-error.ts";
+import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const claimedRow = z.object({
   id: z.string(),
@@ -18,12 +19,16 @@ const LEFT_BEHIND = "The work was begun several times and never came to an end."
 /** Batch jobs in the jobs table; who claims one holds it until `claimed_until`. */
 export class PostgresJobQueue implements JobQueue {
   readonly #pool: DatabasePool;
+  readonly #look: WorkLook | undefined;
 
-  constructor(pool: DatabasePool) {
+  /** @param look is asked first, where many do */
+  constructor(pool: DatabasePool, look?: WorkLook) {
     this.#pool = pool;
+    this.#look = look;
   }
 
   async claim(kinds: readonly string[], leaseMs: number): Promise<ClaimedJob | undefined> {
+    if (!(await isWaiting(this.#look, "jobs"))) return undefined;
     const claimId = newId();
     const wanted = sql.array([...kinds], "text");
     const row = await guarded(() =>

@@ -1,15 +1,15 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { UploadBacklog } from "../api/upload-backlog.ts";
-import { systemClock } from "../base/clock.ts";
-import { delay } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { partitionOf } from "../base/partition.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { TroubleLog } from "../base/trouble-log.ts";
 import { nextPartition } from "./session-backlog.ts";
 import { guarded } from "./store-error.ts";
+import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const EVERY_MS = 2_000;
 /** A look that took long is followed by a rest of so many times its length: 2 % of a connection. */
@@ -35,6 +35,13 @@ const figuresRow = z.object({
   oldestParkedSeconds: z.number(),
 });
 
+type Figures = z.output<typeof figuresRow>;
+
+const EMPTY: Figures = {
+  ...{ waiting: 0, longest: 0, partitions: [], sessions: [] },
+  ...{ parked: 0, oldestParkedSeconds: 0 },
+};
+
 /**
  * How many committed commands no actor has carried out yet, looked at every 2 s.
  * Devices keep what is refused, so beyond the limits their memory is the queue.
@@ -45,19 +52,26 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
   readonly #pool: DatabasePool;
   readonly #log: Log;
   readonly #limits: OutboxLimits;
+  readonly #runtime: Runtime;
+  readonly #look: WorkLook | undefined;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
-  #figures: z.output<typeof figuresRow> = {
-    ...{ waiting: 0, longest: 0, partitions: [], sessions: [] },
-    ...{ parked: 0, oldestParkedSeconds: 0 },
-  };
+  #figures = EMPTY;
   #full = { partitions: new Set<number>(), sessions: new Set<string>() };
   #refused = 0;
 
-  constructor(pool: DatabasePool, log: Log, limits: OutboxLimits) {
+  /** `look` is asked first, where many do. */
+  constructor(
+    pool: DatabasePool,
+    log: Log,
+    limits: OutboxLimits,
+    { runtime = systemRuntime, look }: { runtime?: Runtime; look?: WorkLook } = {},
+  ) {
     this.#pool = pool;
     this.#log = log;
     this.#limits = limits;
+    this.#runtime = runtime;
+    this.#look = look;
   }
 
   start(): void {
@@ -101,9 +115,9 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
   }
 
   async #run(): Promise<void> {
-    const trouble = new TroubleLog(this.#log, "outbox not readable", systemClock);
+    const trouble = new TroubleLog(this.#log, "outbox not readable", this.#runtime);
     while (!this.#stop.signal.aborted) {
-      const begun = systemClock.monotonic();
+      const begun = this.#runtime.monotonic();
       try {
         this.#figures = await this.#count();
         const { partitions, sessions } = this.#figures;
@@ -112,14 +126,15 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
       } catch (error) {
         trouble.failed(error);
       }
-      const took = systemClock.monotonic() - begun;
-      await delay(Math.max(EVERY_MS, REST * took), this.#stop.signal);
+      const took = this.#runtime.monotonic() - begun;
+      await this.#runtime.delay(Math.max(EVERY_MS, REST * took), this.#stop.signal);
     }
   }
 
   /** From partition to partition by the index, and in none further than matters. */
-  #count(): Promise<z.output<typeof figuresRow>> {
+  async #count(): Promise<Figures> {
     const { session, partition } = this.#limits;
+    if (!(await isWaiting(this.#look, "commands", "parked"))) return EMPTY;
     return guarded(() =>
       this.#pool.one(sql.type(figuresRow)`
         with recursive filled as (

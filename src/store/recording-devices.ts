@@ -2,6 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { RecordingDevice, RecordingDevices } from "../jobs/presence-watch.ts";
 import { guarded } from "./store-error.ts";
+import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const deviceRow = z.object({
   sessionId: z.string(),
@@ -11,12 +12,16 @@ const deviceRow = z.object({
 
 export class PostgresRecordingDevices implements RecordingDevices {
   readonly #pool: DatabasePool;
+  readonly #look: WorkLook | undefined;
 
-  constructor(pool: DatabasePool) {
+  /** @param look is asked first, where many do */
+  constructor(pool: DatabasePool, look?: WorkLook) {
     this.#pool = pool;
+    this.#look = look;
   }
 
-  read(partitions: readonly number[]): Promise<RecordingDevice[]> {
+  async read(partitions: readonly number[]): Promise<RecordingDevice[]> {
+    if (!(await isWaiting(this.#look, "recording"))) return [];
     return guarded(async () => {
       const rows = await this.#pool.any(sql.type(deviceRow)`
         select s.id as "sessionId", d.last_seen_at as "lastSeenAt", d.telemetry

@@ -15,6 +15,7 @@ import type {
 import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/backlog-limits.ts";
 import { partitionOf } from "../base/partition.ts";
 import { guarded } from "./store-error.ts";
+import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const standingRow = z.object({ id: z.string(), epoch: z.number(), isDeleted: z.boolean() });
 const command = z.object({ type: z.string() }).passthrough();
@@ -33,9 +34,12 @@ const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 /** What is left to do, by the marks on sessions and the commands in the outbox. */
 export class SessionBacklog implements Backlog {
   readonly #pool: DatabasePool;
+  readonly #look: WorkLook | undefined;
 
-  constructor(pool: DatabasePool) {
+  /** @param look is asked first, where many do */
+  constructor(pool: DatabasePool, look?: WorkLook) {
     this.#pool = pool;
+    this.#look = look;
   }
 
   openWork(places: readonly Place[]): Promise<WorkingSession[]> {
@@ -68,7 +72,8 @@ export class SessionBacklog implements Backlog {
     });
   }
 
-  waiting(): Promise<number[]> {
+  async waiting(): Promise<number[]> {
+    if (!(await isWaiting(this.#look, "commands"))) return [];
     return guarded(async () => {
       // From partition to partition by the index, however many commands lie between.
       const rows = await this.#pool.any(sql.type(partitionRow)`

@@ -5,14 +5,18 @@ import type { SilentSessions } from "../jobs/auto-stop.ts";
 import { writeOutbox } from "./outbox-writer.ts";
 import { markStopped } from "./sessions-device.ts";
 import { guarded } from "./store-error.ts";
+import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const idRow = z.object({ id: z.string() });
 
 export class PostgresSilentSessions implements SilentSessions {
   readonly #pool: DatabasePool;
+  readonly #look: WorkLook | undefined;
 
-  constructor(pool: DatabasePool) {
+  /** @param look is asked first, where many do */
+  constructor(pool: DatabasePool, look?: WorkLook) {
     this.#pool = pool;
+    this.#look = look;
   }
 
   now(): Promise<number> {
@@ -21,7 +25,8 @@ export class PostgresSilentSessions implements SilentSessions {
     );
   }
 
-  stop(silence: number, limit: number): Promise<OutboxRow[]> {
+  async stop(silence: number, limit: number): Promise<OutboxRow[]> {
+    if (!(await isWaiting(this.#look, "recording"))) return [];
     return guarded(() =>
       this.#pool.transaction(async (tx) => {
         const locked = await tx.any(sql.type(idRow)`

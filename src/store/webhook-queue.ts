@@ -15,6 +15,7 @@ import type {
 import { toInstant } from "./instant.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { guarded } from "./store-error.ts";
+import { isWaiting, type WorkLook } from "./waiting-work.ts";
 import { endPending } from "./webhook-deliveries.ts";
 
 const KEPT_ATTEMPTS = 20;
@@ -42,12 +43,16 @@ type Queries = Pick<CommonQueryMethods, "any" | "query">;
 /** The queue of deliveries in PostgreSQL: leases stand on the webhooks' rows. */
 export class PostgresDeliveryQueue implements DeliveryQueue {
   readonly #pool: DatabasePool;
+  readonly #look: WorkLook | undefined;
 
-  constructor(pool: DatabasePool) {
+  /** @param look is asked first, where many do */
+  constructor(pool: DatabasePool, look?: WorkLook) {
     this.#pool = pool;
+    this.#look = look;
   }
 
-  claim(limit: number, now: number, leaseMs: number): Promise<DeliveryClaim[]> {
+  async claim(limit: number, now: number, leaseMs: number): Promise<DeliveryClaim[]> {
+    if (!(await isWaiting(this.#look, "deliveries"))) return [];
     const leaseId = newId();
     return guarded(() =>
       this.#pool.transaction(async (tx) => {

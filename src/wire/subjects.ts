@@ -8,6 +8,9 @@ export function hostSubject(host: string): string {
 /** Sessions have another owner. */
 export const OWNERS_CHANGED = "voice.owners";
 
+/** Batch jobs were asked for: whoever does them need not wait until they look again. */
+export const JOBS_WAITING = "voice.jobs";
+
 /** Live output of one session. */
 export function liveSubject(sessionId: string): string {
   return `voice.live.${sessionId}`;

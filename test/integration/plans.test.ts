@@ -46,6 +46,7 @@ const RUNNING = [
   "summary-book",
   "transcript-search",
   "unsealed-chunks",
+  "waiting-work",
   "webhook-events",
   "webhook-queue",
 ];

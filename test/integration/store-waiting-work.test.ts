@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PostgresJobQueue } from "../../src/store/job-queue.ts";
+import { SessionBacklog } from "../../src/store/session-backlog.ts";
+import { PostgresSummaries } from "../../src/store/summaries.ts";
+import { PostgresWaitingWork } from "../../src/store/waiting-work.ts";
+import { PostgresDeliveryQueue } from "../../src/store/webhook-queue.ts";
+import { makeWav } from "../support/make-wav.ts";
+import { SessionHouse } from "../support/session-house.ts";
+
+const NOTHING = {
+  commands: false,
+  parked: false,
+  jobs: false,
+  deliveries: false,
+  silence: false,
+  recording: false,
+  pieces: false,
+  files: false,
+};
+
+/** How a pool is asked. */
+const ASKS = new Set(["any", "one", "query", "maybeOne", "transaction"]);
+
+describe("waiting work", () => {
+  let house: SessionHouse;
+  let look: PostgresWaitingWork;
+  beforeAll(async () => {
+    house = await SessionHouse.open();
+    look = new PostgresWaitingWork(house.pool);
+  });
+  afterAll(() => house?.close());
+
+  it("waiting work: there is none in an empty database", async () => {
+    expect(await look.read()).toEqual(NOTHING);
+  });
+
+  it("waiting work: each kind is seen as soon as it is committed, and no longer than it is there", async () => {
+    const { device } = await house.ownDevice();
+    const sessionId = await house.start(device);
+    await house.upload(device, sessionId, 0, makeWav({ frames: 1_600, seed: 1 }));
+    expect(await look.read()).toEqual({ ...NOTHING, commands: true, recording: true });
+    await house.sql("update outbox set parked_at = now()");
+    expect(await look.read()).toEqual({ ...NOTHING, parked: true, recording: true });
+    await house.sql("delete from outbox");
+    await house.sql("update sessions set status = 'completed'");
+    expect(await look.read()).toEqual(NOTHING);
+    await house.sql("update chunks set silence_wanted = silence_done + 1");
+    expect(await look.read()).toEqual({ ...NOTHING, silence: true });
+    await house.sql("update chunks set silence_wanted = silence_done");
+    expect(await look.read()).toEqual(NOTHING);
+  });
+
+  it("waiting work: a job counts when it is due, and when whoever had it let its claim run out", async () => {
+    const { device } = await house.ownDevice();
+    const sessionId = await house.start(device);
+    await house.sql("update sessions set status = 'completed'");
+    await house.sql("delete from outbox");
+    const { id } = await new PostgresSummaries(house.pool).request(sessionId, "brief");
+    const jobs = async () => (await look.read()).jobs;
+    expect(await jobs()).toBe(true);
+    await house.sql("update jobs set due_at = now() + interval '1 hour' where id = $1", [id]);
+    expect(await jobs()).toBe(false);
+    await house.sql("update jobs set due_at = now() where id = $1", [id]);
+    const queue = new PostgresJobQueue(house.pool, look);
+    expect(await queue.claim(["summarisation"], 3_600_000)).toMatchObject({ id });
+    expect(await jobs()).toBe(false);
+    expect(await queue.claim(["summarisation"], 3_600_000)).toBeUndefined();
+    await house.sql("update jobs set claimed_until = now() - interval '1 s' where id = $1", [id]);
+    expect(await queue.claim(["summarisation"], 3_600_000)).toMatchObject({ id, attempt: 2 });
+    await house.sql("delete from jobs where id = $1", [id]);
+  });
+
+  it("waiting work: who asks in one turn shares one look, and asks for nothing that is not there", async () => {
+    let statements = 0;
+    const counted = new Proxy(house.pool, {
+      get(pool, name) {
+        if (typeof name === "string" && ASKS.has(name)) statements += 1;
+        return Reflect.get(pool, name) as unknown;
+      },
+    });
+    const shared = new PostgresWaitingWork(counted);
+    const backlog = new SessionBacklog(counted, shared);
+    const deliveries = new PostgresDeliveryQueue(counted, shared);
+    const found = await Promise.all([backlog.waiting(), deliveries.claim(16, Date.now(), 30_000)]);
+    expect(found).toEqual([[], []]);
+    expect(statements).toBe(1);
+  });
+});
