@@ -7,6 +7,8 @@ import type { LeaseTable, LeaseView, PartitionRevision } from "./lease.ts";
 
 /** Looks per lease time; each raises the own counter as well. */
 const LOOKS_PER_LEASE = 6;
+/** The same of a host that is the only one: nobody is to be missed, and no host takes over sooner. */
+const LOOKS_ALONE = 2;
 /** Partitions that are put away together, and freed by one statement. */
 const GROUP = 16;
 /** Groups at the same time when the host leaves. */
@@ -35,6 +37,8 @@ export class PartitionOwner {
   #looking: Promise<void> | undefined;
   #leaving = false;
   #stopped = false;
+  /** The last look that succeeded saw no other host, and found nothing to do. */
+  #isAlone = false;
   /** How all stood when a look found nothing to do: as long as it does, there is nothing. */
   #settled: { partitions: LeaseView["partitions"]; staying: string } | undefined;
 
@@ -56,8 +60,9 @@ export class PartitionOwner {
 
   /** Looks for the first time at once; when the record is not there yet, the next ones will. */
   async start(): Promise<void> {
+    const beganAt = this.#parts.runtime.monotonic();
     await this.look();
-    this.#schedule();
+    this.#schedule(beganAt);
   }
 
   /** One look at the leases. Never rejects; the timer calls it. */
@@ -93,12 +98,21 @@ export class PartitionOwner {
     return false;
   }
 
-  #schedule(): void {
+  #schedule(beganAt: number): void {
     if (this.#stopped) return;
-    const { runtime, leaseTime } = this.#parts;
-    this.#timer = runtime.after(leaseTime / LOOKS_PER_LEASE, () => {
-      this.#looking = this.look().finally(() => this.#schedule());
+    this.#timer = this.#parts.runtime.after(this.#pause(beganAt), () => {
+      const began = this.#parts.runtime.monotonic();
+      this.#looking = this.look().finally(() => this.#schedule(began));
     });
+  }
+
+  /** A look that failed is made up for at once where looks are rare, so that its lease stands. */
+  #pause(beganAt: number): number {
+    const { runtime, leaseTime } = this.#parts;
+    const usual = leaseTime / LOOKS_PER_LEASE;
+    if (!this.#isAlone) return usual;
+    const pace = this.#seenAt >= beganAt ? leaseTime / LOOKS_ALONE : usual;
+    return Math.max(0, pace - (runtime.monotonic() - beganAt));
   }
 
   /**
@@ -130,9 +144,13 @@ export class PartitionOwner {
     this.#seenAt = beganAt;
     const alive = this.#watch.alive(view);
     const staying = [...alive].filter((each) => each === host || !view.hosts.get(each)?.leaving);
+    this.#isAlone = false;
     const { partitions } = view;
     const stand = { partitions, staying: [...alive, "staying:", ...staying].join(" ") };
-    if (this.#settled?.partitions === partitions && this.#settled.staying === stand.staying) return;
+    if (this.#settled?.partitions === partitions && this.#settled.staying === stand.staying) {
+      this.#isAlone = [...view.hosts.keys()].every((each) => each === host);
+      return;
+    }
     this.#settled = undefined;
     const taken = [...this.#owned].filter((each) => partitions.get(each)?.holder !== host);
     if (taken.length > 0) this.#parts.log.warn({ partitions: taken.length }, "partitions lost");

@@ -101,6 +101,61 @@ describe("partition owner", () => {
     expect(a.hasRight()).toBe(true);
   });
 
+  it("owner: the only host looks more rarely, within its lease, and as often as all once another comes", async () => {
+    const time = new ManualClock();
+    const table = new MemoryLeases();
+    const leases = table.of("a");
+    const pauses: number[] = [];
+    let wake = (): void => {};
+    let took = 0;
+    let isAway = false;
+    const a = new PartitionOwner({
+      host: "a",
+      table: {
+        ...leases,
+        look: async (lease) => {
+          time.advance(took);
+          if (isAway) throw new Error("away");
+          return leases.look(lease);
+        },
+      },
+      runtime: {
+        ...runtimeBy(time),
+        after: (ms, work) => {
+          pauses.push(ms);
+          wake = work;
+          return { cancel: () => {}, refresh: () => {} };
+        },
+      },
+      log: silentLog,
+      leaseTime: 1_500,
+      ...{ onTaken: () => {}, onReleased: async () => {}, onLost: async () => {} },
+    });
+    const next = async (): Promise<number | undefined> => {
+      const known = pauses.length;
+      time.advance(pauses.at(-1) ?? 0);
+      wake();
+      await expect.poll(() => pauses.length).toBeGreaterThan(known);
+      return pauses.at(-1);
+    };
+    await a.start();
+    expect(pauses).toEqual([250]);
+    await next();
+    expect([await next(), await next()]).toEqual([750, 750]);
+    // A record that answers late, and one that does not, cost it no lease.
+    took = 100;
+    expect(await next()).toBe(650);
+    took = 600;
+    isAway = true;
+    expect(await next()).toBe(0);
+    took = 0;
+    isAway = false;
+    expect(a.hasRight()).toBe(true);
+    expect(await next()).toBe(750);
+    table.hosts.set("b", { counter: 1, leaving: false });
+    expect(await next()).toBe(250);
+  });
+
   it("owner: one that leaves hands over each group of partitions when it is put away, at once", async () => {
     const table = new MemoryLeases();
     const putAway = createDeferred<void>();
