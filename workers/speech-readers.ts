@@ -17,6 +17,7 @@ export async function createSpeechReaders(settings: ReaderSettings): Promise<Rea
     size: sessions,
     waitMs: WAIT_MS,
     waiters: sessions,
+    onShrunk: () => library.giveBackMemory(),
   });
   // One is made before the thread says ready, so that what is wrong shows at the start.
   await recognisers.start();

@@ -8,7 +8,13 @@ export interface RecogniserPoolOptions {
   waitMs: number;
   /** Waiting callers at most. */
   waiters: number;
+  /** How long more than one may be idle, milliseconds; a minute unless told. */
+  keepMs?: number;
+  /** Some were closed that may be needed again: for giving back what they held. */
+  onShrunk?: () => void;
 }
+
+const KEEP_MS = 60_000;
 
 interface Waiter {
   give: (recogniser: Recogniser) => void;
@@ -18,7 +24,8 @@ interface Waiter {
 
 /**
  * A bounded number of recognisers of one thread, used again and again. While some are in use one
- * more is made ahead, so that the next session need not wait until it is loaded.
+ * more is made ahead, so that the next session need not wait until it is loaded. Of those that stay
+ * idle one is kept: each holds much memory.
  */
 export class RecogniserPool {
   readonly #create: () => Promise<Recogniser>;
@@ -29,6 +36,8 @@ export class RecogniserPool {
   readonly #making = new Set<Promise<Recogniser>>();
   /** Of those being made, the one that nobody asked for yet. */
   #spare: Promise<Recogniser> | undefined;
+  /** Since when more than one are idle. */
+  #shrinking: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(create: () => Promise<Recogniser>, options: RecogniserPoolOptions) {
@@ -48,6 +57,7 @@ export class RecogniserPool {
     if (idle !== undefined) {
       this.#used.add(idle);
       this.#makeAhead();
+      this.#watchIdle();
       return idle;
     }
     const made = this.#spare ?? (this.#hasRoom ? this.#make() : undefined);
@@ -74,6 +84,7 @@ export class RecogniserPool {
   async close(): Promise<void> {
     this.#closed = true;
     for (const recogniser of this.#idle.splice(0)) recogniser.close();
+    this.#watchIdle();
     for (const waiter of this.#waiting.splice(0)) {
       clearTimeout(waiter.timer);
       waiter.refuse(stopping());
@@ -82,8 +93,25 @@ export class RecogniserPool {
   }
 
   #keep(recogniser: Recogniser): void {
-    if (this.#closed) recogniser.close();
-    else this.#idle.push(recogniser);
+    if (this.#closed) return recogniser.close();
+    this.#idle.push(recogniser);
+    this.#watchIdle();
+  }
+
+  #watchIdle(): void {
+    if (this.#idle.length > 1) {
+      this.#shrinking ??= setTimeout(() => this.#shrink(), this.#options.keepMs ?? KEEP_MS);
+      this.#shrinking.unref();
+      return;
+    }
+    clearTimeout(this.#shrinking);
+    this.#shrinking = undefined;
+  }
+
+  #shrink(): void {
+    this.#shrinking = undefined;
+    for (const recogniser of this.#idle.splice(1)) recogniser.close();
+    this.#options.onShrunk?.();
   }
 
   get #hasRoom(): boolean {

@@ -59,6 +59,8 @@ export interface NativeLibrary {
   endFrontEnd(frontEnd: NativePointer, last: Float32Array, frames: Int32Array): number;
   freeCepstra(rows: NativePointer): void;
   freeFrontEnd(frontEnd: NativePointer): number;
+  /** What was freed goes back to the system, where the C library can do that; of the whole process. */
+  giveBackMemory(): void;
 }
 
 /** Why the native libraries could not be loaded, in a sentence a person can act on. */
@@ -181,6 +183,18 @@ function silence(base: Library): void {
   base.func("err_set_logfp", "void", ["void *"])(null);
 }
 
+/** glibc keeps what is freed below something that is in use, and a decoder is 90 MB. */
+function bindTrim(): () => void {
+  try {
+    const trim = koffi.load("libc.so.6").func("malloc_trim", "int", ["size_t"]);
+    return () => {
+      trim.async(0, () => {});
+    };
+  } catch {
+    return () => {};
+  }
+}
+
 function bind(base: Library, engine: Library, modelFolder: string): NativeLibrary {
   const pointer = "void *";
   silence(base);
@@ -222,5 +236,6 @@ function bind(base: Library, engine: Library, modelFolder: string): NativeLibrar
     logMath: engine.func("ps_get_logmath", pointer, [pointer]),
     exponent: base.func("logmath_exp", "double", [pointer, "int"]),
     ...bindFrontEnd(base),
+    giveBackMemory: bindTrim(),
   };
 }

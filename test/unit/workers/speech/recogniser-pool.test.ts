@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Recogniser } from "../../../../workers/speech/recogniser.ts";
 import { RecogniserPool } from "../../../../workers/speech/recogniser-pool.ts";
 
@@ -32,17 +32,56 @@ class CountedRecogniser implements Recogniser {
   }
 }
 
-function makePool(size: number, waiters = 1, waitMs = 10_000) {
+function makePool(size: number, waiters = 1, waitMs = 10_000, onShrunk = () => {}) {
   const made: CountedRecogniser[] = [];
   const create = async (): Promise<CountedRecogniser> => {
     const recogniser = new CountedRecogniser();
     made.push(recogniser);
     return recogniser;
   };
-  return { pool: new RecogniserPool(create, { size, waiters, waitMs }), made };
+  return { pool: new RecogniserPool(create, { size, waiters, waitMs, onShrunk }), made };
 }
 
 describe("recogniser pool", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("recogniser pool: of those that stay idle one is kept, and what the others held is given back", async () => {
+    vi.useFakeTimers();
+    let shrunk = 0;
+    const { pool, made } = makePool(3, 1, 10_000, () => {
+      shrunk += 1;
+    });
+    const used = [await pool.take(), await pool.take()];
+    await vi.waitFor(() => expect(made).toHaveLength(3));
+    for (const recogniser of used) pool.give(recogniser);
+    vi.advanceTimersByTime(59_000);
+    expect(made.filter(({ closed }) => closed)).toHaveLength(0);
+    vi.advanceTimersByTime(1_000);
+    expect(made.filter(({ closed }) => closed)).toHaveLength(2);
+    expect(shrunk).toBe(1);
+    const kept = await pool.take();
+    expect(made.find(({ closed }) => !closed)).toBe(kept);
+  });
+
+  it("recogniser pool: one that was idle and is needed again is not closed", async () => {
+    vi.useFakeTimers();
+    const { pool, made } = makePool(2);
+    const first = await pool.take();
+    await vi.waitFor(() => expect(made).toHaveLength(2));
+    pool.give(first);
+    vi.advanceTimersByTime(59_000);
+    const again = await pool.take();
+    vi.advanceTimersByTime(59_000);
+    pool.give(again);
+    vi.advanceTimersByTime(59_000);
+    expect(made.filter(({ closed }) => closed)).toHaveLength(0);
+    await pool.close();
+    expect(made.every(({ closed }) => closed)).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it("recogniser pool: uses again what was given back, in its initial state", async () => {
     const { pool, made } = makePool(1);
     const first = await pool.take();
