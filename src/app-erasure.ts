@@ -53,8 +53,7 @@ export function startHousekeeping(
 ): void {
   const { log, clock, stack, shared } = context;
   const { work, background } = shared;
-  const when = (kind: keyof WaitingWork, run: () => Promise<number>) => async (): Promise<number> =>
-    (await isWaiting(work, kind)) ? run() : 0;
+  const ifAny = (kind: keyof WaitingWork) => ({ isWanted: () => isWaiting(work, kind) });
   const { sessions, accounts } = createErasure(context, revocations);
   const retention = new PostgresRetention(shared.pool);
   const deliveries = new PostgresDeliveryQueue(shared.pool);
@@ -63,16 +62,18 @@ export function startHousekeeping(
   const sealer = createSealer(context);
   const housekeeping = new Housekeeping(
     [
-      { name: "redacted audio", every: SECOND, run: when("silence", () => redaction.run()) },
+      { name: "redacted audio", every: SECOND, ...ifAny("silence"), run: () => redaction.run() },
       {
         name: "abandoned streams",
         every: 5 * SECOND,
-        run: when("pieces", () => sealer.sealAbandoned()),
+        ...ifAny("pieces"),
+        run: () => sealer.sealAbandoned(),
       },
       {
         name: "audio of deleted sessions",
         every: 10 * SECOND,
-        run: when("files", () => sessions.finish()),
+        ...ifAny("files"),
+        run: () => sessions.finish(),
       },
       { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
       { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },

@@ -12,7 +12,7 @@ import {
   toFault,
 } from "./thread-protocol.ts";
 
-const BEAT_MS = 500;
+const BEAT_MS = 1_000;
 
 function attempt<T>(work: () => T): CallResult<T> {
   try {

@@ -13,7 +13,7 @@ import {
   type ThreadEvent,
 } from "./thread-protocol.ts";
 
-const CHECK_MS = 250;
+const CHECK_MS = 1_000;
 /** Time without a sign after which a thread counts as hung, in milliseconds. */
 const SILENCE_MS = 5_000;
 
@@ -136,7 +136,7 @@ export class Thread {
     this.#deadline = last + this.#silenceMs;
     this.#watch = setInterval(() => {
       const now = this.#options.clock.monotonic();
-      const late = now - last > CHECK_MS * 4;
+      const late = now - last > CHECK_MS * 2;
       last = now;
       // When this side was stopped itself, signs may wait unread: look again next time.
       if (!late && now > this.#deadline) this.#end(endOf("no sign of life"));

@@ -3,7 +3,7 @@ import { interruptCommands, wasInterrupted } from "./command.mjs";
 import { Screen } from "./screen.mjs";
 import { StepError } from "./step-error.mjs";
 
-const PARENT_CHECK_MS = 250;
+const PARENT_CHECK_MS = 1_000;
 
 /** Runs a command-line entry: its number becomes the exit code, a failed step one clear message. */
 export async function runEntry(work) {

@@ -9,6 +9,8 @@ export interface Chore {
   every: number;
   /** In every process, not in one at a time. */
   everywhere?: boolean;
+  /** Whether there is anything to do; asked of all that are due at once. */
+  isWanted?(): Promise<boolean>;
   run(): Promise<number>;
 }
 
@@ -56,9 +58,11 @@ export class Housekeeping {
   async #run(): Promise<void> {
     const rest = Math.min(LOOK_MS, ...this.#chores.map(({ every }) => every));
     while (!this.#stop.signal.aborted) {
-      for (const chore of this.#chores) {
+      const due = this.#chores.filter((chore) => this.#isDue(chore));
+      const looks = await Promise.allSettled(due.map((chore) => chore.isWanted?.() ?? true));
+      for (const [at, chore] of due.entries()) {
         if (this.#stop.signal.aborted) return;
-        if (this.#isDue(chore)) await this.#do(chore);
+        await this.#do(chore, looks[at]);
       }
       await this.#runtime.delay(rest, this.#stop.signal);
     }
@@ -72,10 +76,11 @@ export class Housekeeping {
     );
   }
 
-  async #do({ name, every, run }: Chore): Promise<void> {
+  async #do({ name, every, run }: Chore, look?: PromiseSettledResult<boolean>): Promise<void> {
     this.#due.set(name, this.#runtime.monotonic() + every);
     try {
-      const done = await run();
+      if (look?.status === "rejected") throw look.reason;
+      const done = look?.value === false ? 0 : await run();
       this.#trouble(name).worked();
       if (done > 0) this.#log.info({ chore: name, done }, "housekeeping");
     } catch (error) {

@@ -1,4 +1,4 @@
-import { type DatabasePool, type FragmentSqlToken, sql } from "slonik";
+import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../base/errors.ts";
 import { ReadBatch } from "./read-batch.ts";
@@ -37,7 +37,11 @@ export class PostgresWaitingWork implements WorkLook {
 
   constructor(pool: DatabasePool) {
     this.#looks = new ReadBatch(async (keys) => {
-      const found = await guarded(() => pool.one(sql.type(waitingRow)`select ${COLUMNS}`));
+      const found = await guarded(() =>
+        pool.one(sql.type(waitingRow)`
+          select commands, parked, jobs, deliveries, silence, recording, pieces, files
+          from waiting_work()`),
+      );
       return keys.map(() => found);
     });
   }
@@ -58,30 +62,3 @@ export async function isWaiting(
   const found = await look.read();
   return kinds.some((kind) => found[kind]);
 }
-
-/** The first row by an index that holds nothing else, so that it costs the same however much there is. */
-function any(rows: FragmentSqlToken): FragmentSqlToken {
-  return sql.fragment`coalesce((select true ${rows} limit 1), false)`;
-}
-
-const COLUMNS = sql.fragment`
-  ${any(sql.fragment`
-    from outbox where parked_at is null order by partition_of(session_id)`)} as commands,
-  ${any(sql.fragment`from outbox where parked_at is not null order by parked_at`)} as parked,
-  ${any(sql.fragment`
-    from jobs
-    where kind <> 'transcription' and status in ('queued', 'running')
-      and case status when 'queued' then due_at else claimed_until end <= now()`)} as jobs,
-  ${any(sql.fragment`
-    from webhooks as w
-    where enabled and free_at <= now() and exists (
-      select from webhook_deliveries as d
-      where d.webhook_id = w.id and d.status = 'pending' and d.next_attempt_at <= now())`)}
-    as deliveries,
-  ${any(sql.fragment`
-    from chunks where silence_wanted > silence_done order by session_id, sequence`)} as silence,
-  ${any(sql.fragment`
-    from sessions where status = 'recording' order by started_at`)} as recording,
-  ${any(sql.fragment`from audio_pieces order by created_at`)} as pieces,
-  ${any(sql.fragment`
-    from deletion_receipts where audio_erased_at is null order by deleted_at`)} as files`;
