@@ -1,5 +1,5 @@
-import { Counter, Gauge, Registry } from "prom-client";
-import { registerProcessMetrics } from "./base/loop-delay.ts";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { LOOP_DELAY_FIGURES, LoopDelay, WITHOUT_LOOP_DELAY } from "./base/loop-delay.ts";
 import { type QueueOwner, renderQueues } from "./base/queue-metrics.ts";
 import type { FrontObserver } from "./front/front-observer.ts";
 import { RequestTimes } from "./request-times.ts";
@@ -17,11 +17,13 @@ export interface Figure {
 export class OpsMetrics {
   readonly #registry = new Registry();
   readonly #queues: QueueOwner;
+  readonly #loopDelay = new LoopDelay();
   #requests: RequestTimes | undefined;
 
   constructor(figures: readonly Figure[], queues: QueueOwner) {
     this.#queues = queues;
-    registerProcessMetrics(this.#registry);
+    collectDefaultMetrics({ register: this.#registry, ...WITHOUT_LOOP_DELAY });
+    for (const name of LOOP_DELAY_FIGURES) this.#registry.removeSingleMetric(name);
     for (const figure of figures) register(this.#registry, figure);
   }
 
@@ -32,7 +34,8 @@ export class OpsMetrics {
   /** In the text format of Prometheus. */
   async text(): Promise<string> {
     const registered = await this.#registry.metrics();
-    return `${registered}${this.#requests?.text() ?? ""}${renderQueues(this.#queues.queues)}`;
+    const requests = this.#requests?.text() ?? "";
+    return `${registered}${this.#loopDelay.text()}${requests}${renderQueues(this.#queues.queues)}`;
   }
 
   /** Counts what a front does. */

@@ -1,5 +1,5 @@
-import { Registry } from "prom-client";
-import { registerProcessMetrics } from "../src/base/loop-delay.ts";
+import { collectDefaultMetrics, Registry } from "prom-client";
+import { LOOP_DELAY_FIGURES, LoopDelay, WITHOUT_LOOP_DELAY } from "../src/base/loop-delay.ts";
 import type { OpsSource } from "../src/base/ops-server.ts";
 import { type QueueOwner, renderQueues } from "../src/base/queue-metrics.ts";
 
@@ -21,11 +21,14 @@ interface Check {
 /** Metrics and readiness of a worker, for its operations port. */
 export function opsSource(queues: QueueOwner, standing: WorkerStanding): OpsSource {
   const registry = new Registry();
-  registerProcessMetrics(registry);
+  collectDefaultMetrics({ register: registry, ...WITHOUT_LOOP_DELAY });
+  for (const name of LOOP_DELAY_FIGURES) registry.removeSingleMetric(name);
+  const loopDelay = new LoopDelay();
   return {
     metrics: {
       contentType: registry.contentType,
-      text: async () => `${await registry.metrics()}${renderQueues(queues.queues)}`,
+      text: async () =>
+        `${await registry.metrics()}${loopDelay.text()}${renderQueues(queues.queues)}`,
     },
     ready: async () => readiness(standing),
   };
