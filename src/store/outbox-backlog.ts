@@ -12,8 +12,9 @@ import { guarded } from "./store-error.ts";
 import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const EVERY_MS = 2_000;
-/** A look that took long is followed by a rest of so many times its length: 2 % of a connection. */
-const REST = 50;
+/** A look that took long is followed by a rest of so many times its length, and not by much more. */
+const REST = 10;
+const LONGEST_REST_MS = 10_000;
 const RETRY_AFTER = 5;
 /** Sessions with too many commands that are kept in mind. */
 const MOST_FULL = 10_000;
@@ -126,8 +127,8 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
       } catch (error) {
         trouble.failed(error);
       }
-      const took = this.#runtime.monotonic() - begun;
-      await this.#runtime.delay(Math.max(EVERY_MS, REST * took), this.#stop.signal);
+      const rest = Math.min(LONGEST_REST_MS, REST * (this.#runtime.monotonic() - begun));
+      await this.#runtime.delay(Math.max(EVERY_MS, rest), this.#stop.signal);
     }
   }
 
