@@ -4,6 +4,8 @@ import { SAMPLE_RATE } from "../session/timeline.ts";
 
 /** Chunks blamed for one break at most; what lies behind them is found out by a later one. */
 const MAX_BLAMED = 64;
+/** Breaks that are not held against a chunk that was read to its end before: see `Suspicion`. */
+const PARDONS = 5;
 /** A reading that came this much further than the one before did not break at the same place. */
 const FURTHER = 3 * SAMPLE_RATE;
 
@@ -35,9 +37,15 @@ export interface Fed {
  * one at a time, each only after all before it was read, so that the next break
  * has one culprit. What was read is suspect no longer; what breaks readings
  * MAX_TRIES times is unreadable for good, and read as a gap.
+ *
+ * A reading begins at a checkpoint, up to 20 s and more before the place at which the one before
+ * it broke. What that one had read to its end gives the same again: where workers end time and
+ * again, it is not blamed for being read so often, unless it never ends.
  */
 export class Suspicion {
   readonly #suspects = new Map<number, Suspect>();
+  /** Chunks that were read to their end, and how often a reading broke at them since. */
+  readonly #pardons = new Map<number, number>();
   #fed: Fed[] = [];
   #lastAudio: number | undefined;
   #isLoaded = false;
@@ -85,7 +93,9 @@ export class Suspicion {
     const passed = this.#fed.splice(0, unread < 0 ? this.#fed.length : unread);
     for (const { sequence, kind } of passed) {
       // What breaks readings may lie in a later piece of the same chunk.
-      if (kind !== "piece" && !this.isUnreadable(sequence)) this.#suspects.delete(sequence);
+      if (kind === "piece" || this.isUnreadable(sequence)) continue;
+      this.#suspects.delete(sequence);
+      if (!this.#pardons.has(sequence)) this.#pardons.set(sequence, 0);
     }
   }
 
@@ -97,7 +107,7 @@ export class Suspicion {
   /** A reading broke, having come to `position`. All suspects now, or undefined when no audio was in work. */
   broke(position: number): Suspect[] | undefined {
     this.read(position);
-    const blamed = this.#blamed();
+    const blamed = this.#blamed().filter((sequence) => !this.#isPardoned(sequence));
     if (blamed.length === 0) return undefined;
     for (const sequence of blamed) this.#blame(sequence, position);
     return this.suspects;
@@ -110,6 +120,15 @@ export class Suspicion {
     if (!this.isCareful && audio.length > 0) return [...new Set(audio)].slice(0, MAX_BLAMED);
     // A gap by itself breaks nothing: it ends the utterance that the audio before it began.
     return this.#lastAudio === undefined ? [] : [this.#lastAudio];
+  }
+
+  /** What was read, and is not in work again, is to blame for the gap behind it. */
+  #isPardoned(sequence: number): boolean {
+    if (!this.#fed.some((fed) => fed.sequence === sequence)) return false;
+    const pardons = this.#pardons.get(sequence) ?? PARDONS;
+    if (pardons >= PARDONS) return false;
+    this.#pardons.set(sequence, pardons + 1);
+    return true;
   }
 
   #blame(sequence: number, position: number): void {

@@ -66,14 +66,23 @@ describe("suspicion", () => {
     expect(next.isUnreadable(0)).toBe(true);
   });
 
-  it("suspicion: what was read in between counts from the beginning", async () => {
+  it("suspicion: what was read before is not blamed for workers that end, unless it never ends", async () => {
     const suspicion = await create({ sequence: 0, breaks: 2, position: 0 });
-    feed(suspicion, 0, 1);
+    feed(suspicion, 0, 2);
     suspicion.read(2 * SECOND);
     expect(suspicion.isCareful).toBe(false);
-    suspicion.begin(0);
-    feed(suspicion, 0, 1);
-    expect(blamed(suspicion.broke(0))).toEqual([[0, 1]]);
+    // Killed again and again while it reads chunk 0 anew, from the checkpoint before it.
+    for (let times = 0; times < 5; times += 1) {
+      suspicion.begin(0);
+      feed(suspicion, 0, 1);
+      expect(suspicion.broke(SECOND)).toBeUndefined();
+    }
+    for (let breaks = 1; breaks <= 3; breaks += 1) {
+      suspicion.begin(0);
+      feed(suspicion, 0, 1);
+      expect(blamed(suspicion.broke(0))).toEqual([[0, breaks]]);
+    }
+    expect(suspicion.isUnreadable(0)).toBe(true);
   });
 
   it("suspicion: a long chunk in which reading gets further each time is not given up", async () => {
