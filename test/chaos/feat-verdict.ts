@@ -248,7 +248,7 @@ async function judgeDeletion(
   const words = distinctiveWords(calm.listed, -MARGIN_MS, Number.MAX_SAFE_INTEGER);
   const worded = await record.tablesWith(words, sessionId);
   if (worded.length > 0) problems.push(`deleted, but its words stand in ${worded.join(", ")}`);
-  for (const table of ["audio_pieces", "checkpoints", "segment_edits", "snapshots"]) {
+  for (const table of ["audio_pieces", "checkpoints", "segment_edits", "versioned_snapshots"]) {
     const [row] = await record.ask<{ count: number }>(
       `select count(*)::int as count from public."${table}" where session_id = $1`,
       [sessionId],
