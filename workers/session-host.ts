@@ -79,7 +79,7 @@ export class SessionHost {
       }
       entry.reader = reader;
       const { sessionId, attempt } = message.value;
-      const value = { ...reader.opened, batches: true, finalizesSilence: true };
+      const value = { ...reader.opened, batches: true };
       return { sessionId, attempt, opened: encode({ $case: "opened", value }) };
     } catch (error) {
       if (this.#entries.get(session) === entry) this.#entries.delete(session);

@@ -4,7 +4,6 @@ import type { Span } from "../session/span.ts";
 import type { Suspect } from "../session/suspect.ts";
 import type { Gap, Timeline } from "../session/timeline.ts";
 import { positionOf, SAMPLE_RATE } from "../session/timeline.ts";
-import type { Opened } from "../wire/gen/voice/v1/worker.ts";
 import type { AudioSource, PlacedChunk, StoredCheckpoint } from "./audio-source.ts";
 import type { LiveTail } from "./live-tail.ts";
 import { StretchedTime } from "./stretched-time.ts";
@@ -40,7 +39,6 @@ export class Reading {
   #again = false;
   #full = false;
   #opened = false;
-  #finalizesSilence = false;
   #finished = false;
   #closed = false;
   #fetched: PlacedChunk[] = [];
@@ -141,12 +139,6 @@ export class Reading {
     if (!this.#closed && !this.#finished) this.#stream?.send({ $case: "finalize", value: {} });
   }
 
-  /** It will be closed for now, unless more comes: the next one is to begin where it is. */
-  askCheckpoint(): void {
-    const isOpen = !this.#closed && !this.#finished && this.#finalizesSilence;
-    if (isOpen) this.#stream?.send({ $case: "finalize", value: { ifSilent: true } });
-  }
-
   /** Ends the reading; nothing is told any more. */
   close(): void {
     if (this.#closed) return;
@@ -157,7 +149,7 @@ export class Reading {
   #listen(stream: TranscriptionStream): void {
     stream.onMessage((message) => {
       if (this.#closed) return;
-      if (message.$case === "opened") this.#begin(message.value);
+      if (message.$case === "opened") this.#begin();
       else if (message.$case === "progress") this.#readTo(message.value.processedTo);
       else if (message.$case === "utterance") this.#readTo(message.value.end);
       this.#parts.onMessage(message);
@@ -169,9 +161,8 @@ export class Reading {
     stream.onEnd((error) => this.#end(error));
   }
 
-  #begin({ finalizesSilence }: Opened): void {
+  #begin(): void {
     this.#opened = true;
-    this.#finalizesSilence = finalizesSilence === true;
     this.feed();
   }
 

@@ -5,8 +5,6 @@ import type { Reading } from "./reading.ts";
 
 /** Milliseconds; the utterance of a stream that fell silent is ended well before. */
 const IDLE = 20_000;
-/** Before that a checkpoint is asked for: from the one before it some of the sound would be read again. */
-const ASK = 10_000;
 /** Speech may begin at the end of silence, and the worker tells once a second what is final. */
 const KEPT = 1.3 * SAMPLE_RATE;
 
@@ -19,7 +17,6 @@ type Waiting = Pick<SessionState, "phase" | "stop" | "timeline">;
 export class Rest {
   #fedTo = 0;
   #since = 0;
-  #isAsked = false;
   /** The chunk that would end it; undefined when it is over. */
   #next: number | undefined;
 
@@ -38,15 +35,9 @@ export class Rest {
     if (reading.fedTo !== this.#fedTo) {
       this.#fedTo = reading.fedTo;
       this.#since = now;
-      this.#isAsked = false;
     }
     const isAllFinal = reading.isIdle && reading.fedTo - finalisedTo <= KEPT;
-    if (state.phase !== "recording" || !isAllFinal) return false;
-    if (!this.#isAsked && now - this.#since >= ASK) {
-      this.#isAsked = true;
-      reading.askCheckpoint();
-    }
-    if (now - this.#since < IDLE) return false;
+    if (state.phase !== "recording" || !isAllFinal || now - this.#since < IDLE) return false;
     reading.close();
     this.#next = state.timeline.next;
     return true;

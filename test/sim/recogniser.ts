@@ -93,12 +93,6 @@ export class Recogniser {
     this.#floor = this.#position;
   }
 
-  /** If it is silent. */
-  onlyCheckpoint(): void {
-    const isSilent = this.#words.length === 0 && this.#quiet >= PAUSE;
-    if (isSilent && this.#position > this.#pace.newest) this.#tellCheckpoint();
-  }
-
   end(isCut = false): void {
     const first = this.#words[0];
     const last = this.#words.at(-1);

@@ -312,7 +312,6 @@ class SimStream implements TranscriptionStream {
           diarisationModelVersion: "1",
           detectedLanguage: "en",
           batches: undefined,
-          finalizesSilence: true,
         },
       });
       return;
@@ -338,8 +337,7 @@ class SimStream implements TranscriptionStream {
       }
     }
     if (message.$case === "gap") recogniser.gap(message.value.start + message.value.length);
-    if (message.$case === "finalize" && message.value.ifSilent) recogniser.onlyCheckpoint();
-    else if (message.$case === "finalize") recogniser.end(true);
+    if (message.$case === "finalize") recogniser.end(true);
     if (message.$case === "finish") recogniser.end();
     this.#say(recogniser);
     if (message.$case === "finish") this.#finish(recogniser);

@@ -11,7 +11,7 @@ export type AudioEvent =
   | { kind: "samples"; start: number; pcm: Int16Array }
   | { kind: "missing"; end: number; isGap?: true }
   | { kind: "failed"; sequence: number; code: string; message: string }
-  | { kind: "finalize"; ifSilent: boolean }
+  | { kind: "finalize" }
   | { kind: "finish" };
 
 /** Audio of one event at most: 100 ms. */
@@ -61,12 +61,8 @@ export class SessionAudio {
     this.#queuedEnd = Math.max(this.#queuedEnd, gap.start + gap.length);
   }
 
-  pushFinalize(ifSilent: boolean): void {
-    this.#queue.push({ kind: "finalize", ifSilent });
-  }
-
-  pushFinish(): void {
-    this.#queue.push({ kind: "finish" });
+  pushMark(kind: "finalize" | "finish"): void {
+    this.#queue.push({ kind });
   }
 
   /** Samples taken but not yet given out. */

@@ -16,11 +16,6 @@ export class CheckpointPace {
     this.#newest = position;
   }
 
-  /** Where the newest was given. */
-  get newest(): number {
-    return this.#newest;
-  }
-
   isDue(position: number): boolean {
     return position - this.#newest >= CHECKPOINT_INTERVAL;
   }

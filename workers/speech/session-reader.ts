@@ -117,9 +117,8 @@ export class SessionReader implements Reader {
         requireSpan(message.value);
         return this.#audio.pushGap(message.value);
       case "finalize":
-        return this.#audio.pushFinalize(message.value.ifSilent === true);
       case "finish":
-        return this.#audio.pushFinish();
+        return this.#audio.pushMark(message.$case);
       case "open":
         throw new AppError("bad_request", "The session is open already.");
     }
@@ -169,8 +168,7 @@ export class SessionReader implements Reader {
         this.#utterances.missing(event.end, event.isGap);
         return this.#utterances.takeMessages();
       case "finalize":
-        if (event.ifSilent) this.#utterances.onlyCheckpoint();
-        else this.#utterances.finalize();
+        this.#utterances.finalize();
         return this.#utterances.takeMessages();
       case "failed": {
         const { sequence, code, message } = event;

@@ -173,12 +173,6 @@ export class UtteranceReader {
     this.#endNow();
   }
 
-  /** Gives a checkpoint if it is silent and something is new since the last. */
-  onlyCheckpoint(): void {
-    const isSilent = this.#utterance === undefined && this.#endpointer.silent;
-    if (isSilent && this.#position > this.#pace.newest) this.#silenceCheckpoint();
-  }
-
   #endNow(): void {
     if (this.#utterance === undefined) return;
     this.#takeRest();

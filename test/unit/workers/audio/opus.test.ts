@@ -37,7 +37,7 @@ function cut(size: number, piece = size): Cut[] {
 function eventsOf(cuts: readonly Cut[], position = 0): AudioEvent[] {
   const audio = new SessionAudio(position, [], codec);
   for (const chunk of cuts) audio.pushChunk(chunk);
-  audio.pushFinish();
+  audio.pushMark("finish");
   const events: AudioEvent[] = [];
   for (let event = audio.next(); event !== undefined; event = audio.next()) events.push(event);
   audio.close();

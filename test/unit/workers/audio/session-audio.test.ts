@@ -68,7 +68,7 @@ function samplesOf(events: readonly AudioEvent[]): { start: number; pcm: number[
 function readAll(chunks: readonly Chunk[]): { start: number; pcm: number[] } {
   const audio = new SessionAudio(0);
   for (const chunk of chunks) audio.pushChunk(chunk);
-  audio.pushFinish();
+  audio.pushMark("finish");
   const events = drain(audio);
   audio.close();
   return samplesOf(events);
@@ -108,7 +108,7 @@ describe("session audio", () => {
       first.close();
       const resumed = new SessionAudio(position, phases);
       for (const chunk of chunks.slice(3)) resumed.pushChunk(chunk);
-      resumed.pushFinish();
+      resumed.pushMark("finish");
       const rest = samplesOf(drain(resumed));
       resumed.close();
       expect(rest.start).toBe(position);
@@ -133,7 +133,7 @@ describe("session audio", () => {
       const resumed = new SessionAudio(position, phases);
       for (const chunk of chunks.slice(1, 4)) resumed.pushChunk(chunk);
       for (const piece of pieces.filter(({ sequence }) => sequence > 3)) resumed.pushChunk(piece);
-      resumed.pushFinish();
+      resumed.pushMark("finish");
       const rest = samplesOf(drain(resumed));
       resumed.close();
       expect(rest).toEqual({ start: position, pcm: whole.slice(position) });
@@ -184,7 +184,7 @@ describe("session audio", () => {
     const audio = new SessionAudio(0);
     const data = Buffer.from("this is no audio at all");
     audio.pushChunk({ sequence: 7, start: 0, length: 1_600, mediaType: "audio/wav", data });
-    audio.pushFinish();
+    audio.pushMark("finish");
     expect(drain(audio)).toEqual([
       expect.objectContaining({ kind: "failed", sequence: 7, code: "not_audio" }),
       { kind: "missing", end: 1_600 },
