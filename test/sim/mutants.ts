@@ -220,7 +220,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an edit is dropped by a re-reading",
-    shownBy: 98,
+    shownBy: 1310,
     bend: deciding((state, command) => {
       if (command.type === "Reread" && !command.whole) {
         for (const mark of state.segments) delete mark.revision;
