@@ -22,6 +22,7 @@ const QUEUES = [
   "heartbeats",
   "jobs",
   "live_frames_held",
+  "live_frames_kept_bytes",
   "live_socket_bytes",
   "live_sockets",
   "live_tick_frames",
