@@ -220,12 +220,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an edit is dropped by a re-reading",
-    shownBy: 1310,
+    shownBy: 324,
     bend: deciding((state, command) => {
-      if (command.type === "Reread" && !command.whole) {
-        for (const mark of state.segments) delete mark.revision;
-      }
-      return command;
+      if (command.type !== "Reread" || command.whole) return command;
+      for (const mark of state.segments) delete mark.revision;
+      // Nor does it keep what it only says again.
+      const { agreed = [] } = command;
+      const from = Math.min(command.from, ...agreed.map(({ start }) => start));
+      return { ...command, from, segments: [...agreed, ...command.segments], agreed: [] };
     }),
   },
   {
