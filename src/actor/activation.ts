@@ -1,7 +1,8 @@
 import { AppError, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { Runtime, Timer } from "../base/runtime.ts";
-import type { Behaviour, Companion, CompanionContext, Deadline, DurableTurn } from "./behaviour.ts";
+import type { Runtime } from "../base/runtime.ts";
+import type { Behaviour, Companion, CompanionContext, DurableTurn } from "./behaviour.ts";
+import { DeadlineTimer } from "./deadline-timer.ts";
 import { type Decided, Deciding, type Message, Undecidable } from "./deciding.ts";
 import type { Journal } from "./journal.ts";
 import { become, stateOf } from "./loading.ts";
@@ -9,8 +10,6 @@ import { Mailbox } from "./mailbox.ts";
 import { Outcomes } from "./outcomes.ts";
 import { RecordClock } from "./record-clock.ts";
 
-/** Wait before the record is asked again, milliseconds. */
-const PUT_OFF = 1_000;
 /** Between two looks whether the host's lease is renewed, milliseconds. */
 const RIGHT_PAUSE = 50;
 const NOTHING = { events: [], writes: [], commandIds: [], outcomes: [], deadline: undefined };
@@ -45,9 +44,7 @@ export class Activation<S, E, W, C> {
   #toldWork = false;
   #companion: Companion<S, E, W> | undefined;
   #pumping: Promise<void> | undefined;
-  #timer: Timer | undefined;
-  /** The deadline that was sent last, and until when it rests. */
-  #sent: { command: string; restsUntil: number } | undefined;
+  readonly #deadline: DeadlineTimer<C>;
   #lastActive: number;
 
   constructor(id: string, parts: ActivationParts<S, E, W, C>) {
@@ -56,6 +53,16 @@ export class Activation<S, E, W, C> {
     this.#mailbox = new Mailbox(parts.mailboxCapacity);
     this.#log = parts.log.child({ session_id: id });
     this.#clock = new RecordClock(parts.runtime);
+    const { runtime, outstanding, informed } = parts;
+    this.#deadline = new DeadlineTimer({
+      runtime,
+      log: this.#log,
+      now: () => this.#clock.now(),
+      outstanding: async () => (await outstanding?.(id)) ?? [],
+      informed: async (command) => (await informed?.(id, command)) ?? command,
+      ask: (command, commandId) => this.ask(command, commandId),
+      tell: (command) => this.tell(command),
+    });
     this.#lastActive = parts.runtime.monotonic();
   }
 
@@ -75,7 +82,7 @@ export class Activation<S, E, W, C> {
   /** Milliseconds without anything to do; 0 while effects or timers are open. */
   idleFor(): number {
     if (this.#phase !== "active" || this.#pumping !== undefined || this.#mailbox.size > 0) return 0;
-    if (this.#timer !== undefined || this.#companion?.busy()) return 0;
+    if (this.#deadline.isSet || this.#companion?.busy()) return 0;
     return this.#parts.runtime.monotonic() - this.#lastActive;
   }
 
@@ -160,8 +167,7 @@ export class Activation<S, E, W, C> {
   async stop(error?: AppError): Promise<void> {
     if (this.#phase === "stopped") return;
     this.#phase = "stopped";
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#deadline.cancel();
     const reason = error ?? new AppError("lease_lost", "This session is moving to another host.");
     for (const message of this.#mailbox.drain()) message.reject?.(reason);
     await this.#companion?.stop();
@@ -326,51 +332,8 @@ export class Activation<S, E, W, C> {
   }
 
   #arm(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    if (this.#state === undefined) return;
-    const deadline = this.#parts.behaviour.deadline(this.#state);
-    if (deadline === undefined) return;
-    const wait = Math.max(0, deadline.at - this.#clock.now(), this.#restOf(deadline));
-    this.#timer = this.#parts.runtime.after(wait, () => void this.#expire(deadline));
+    if (this.#state !== undefined) this.#deadline.set(this.#parts.behaviour.deadline(this.#state));
   }
-
-  #restOf({ command }: Deadline<C>): number {
-    if (this.#sent?.command !== JSON.stringify(command)) return 0;
-    return this.#sent.restsUntil - this.#parts.runtime.monotonic();
-  }
-
-  /**
-   * A deadline is about what did not come: what came, and is still on its way from the record, goes
-   * before. While the record cannot be asked, nothing is known to be missing.
-   */
-  async #expire(deadline: Deadline<C>): Promise<void> {
-    let { command } = deadline;
-    const timer = this.#timer;
-    try {
-      const outstanding = (await this.#parts.outstanding?.(this.id)) ?? [];
-      const asked = outstanding.map((each) => this.ask(each.command, each.id));
-      for (const each of await Promise.allSettled(asked)) {
-        // One that is refused for good is none of the deadline's business.
-        if (each.status === "rejected" && isPassing(each.reason)) throw each.reason;
-      }
-      command = (await this.#parts.informed?.(this.id, command)) ?? command;
-    } catch (error) {
-      this.#log.warn({ error: toAppError(error).message }, "deadline put off");
-      if (this.#timer !== timer || this.#phase === "stopped") return;
-      this.#timer = this.#parts.runtime.after(PUT_OFF, () => void this.#expire(deadline));
-      return;
-    }
-    if (this.#timer === timer) this.#timer = undefined;
-    const restsUntil = this.#parts.runtime.monotonic() + deadline.again;
-    this.#sent = { command: JSON.stringify(deadline.command), restsUntil };
-    this.tell(command);
-  }
-}
-
-/** What was refused, as too much waited, may be what the deadline is about. */
-function isPassing(error: unknown): boolean {
-  return isAppError(error) && error.retryable;
 }
 
 export interface ActivationParts<S, E, W, C> {
