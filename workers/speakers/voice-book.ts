@@ -144,7 +144,10 @@ export class VoiceBook {
       if (into === undefined || from === undefined) break;
       changed.push(into.cluster, from.cluster);
       this.pieces.splice(gone, 1);
-      if (kept === gone) continue;
+      if (kept === gone) {
+        this.#named -= from.starts.length;
+        continue;
+      }
       // Pieces that were given to another voice since may lie in each other.
       into.starts = [...into.starts, ...from.starts].sort((a, b) => a - b);
       // As it will be after a checkpoint, so that both readings go on from the same numbers.

@@ -102,4 +102,22 @@ describe("voice book", () => {
     expect(restored(written(book)).known()).toEqual(book.known());
     expect(book.nextCluster).toBe(MOST_PIECES + 1);
   });
+
+  it("voice book: a voice that is given up takes no room from the names of the others", () => {
+    const book = new VoiceBook();
+    const random = seededRandom(5);
+    const voice = speech(0, 12, random);
+    // Its first segments are given up as a whole, as the others are voices of their own.
+    const many = Array.from({ length: 100 }, (_, n) => n * SECOND);
+    book.add({ starts: many, cluster: 0, voice: speech(0, 2, random) });
+    for (let n = 1; n <= MOST_PIECES; n++) {
+      book.add({ starts: [(100 + n) * SECOND], cluster: n, voice });
+    }
+    const named = () => book.pieces.reduce((sum, { starts }) => sum + starts.length, 0);
+    expect(named()).toBe(MOST_PIECES);
+    for (let n = 1; named() < MOST_NAMED && n <= MOST_NAMED; n++) {
+      book.add({ starts: [(200 + n) * SECOND], cluster: MOST_PIECES, voice });
+    }
+    expect(named()).toBe(MOST_NAMED);
+  }, 60_000);
 });
