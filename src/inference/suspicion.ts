@@ -44,7 +44,9 @@ export interface Fed {
  */
 export class Suspicion {
   readonly #suspects = new Map<number, Suspect>();
-  /** Chunks that were read to their end, and how often a reading broke at them since. */
+  /** The last chunk that was read to its end. */
+  #readTo = -1;
+  /** How often a reading broke at chunks that were read to their end before. */
   readonly #pardons = new Map<number, number>();
   #fed: Fed[] = [];
   #lastAudio: number | undefined;
@@ -65,6 +67,9 @@ export class Suspicion {
     this.#lastAudio = undefined;
     for (const suspect of this.#pending()) {
       if (suspect.sequence < sequence) this.#suspects.delete(suspect.sequence);
+    }
+    for (const pardoned of this.#pardons.keys()) {
+      if (pardoned < sequence) this.#pardons.delete(pardoned);
     }
   }
 
@@ -95,7 +100,7 @@ export class Suspicion {
       // What breaks readings may lie in a later piece of the same chunk.
       if (kind === "piece" || this.isUnreadable(sequence)) continue;
       this.#suspects.delete(sequence);
-      if (!this.#pardons.has(sequence)) this.#pardons.set(sequence, 0);
+      this.#readTo = Math.max(this.#readTo, sequence);
     }
   }
 
@@ -125,8 +130,8 @@ export class Suspicion {
   /** What was read, and is not in work again, is to blame for the gap behind it. */
   #isPardoned(sequence: number): boolean {
     if (!this.#fed.some((fed) => fed.sequence === sequence)) return false;
-    const pardons = this.#pardons.get(sequence) ?? PARDONS;
-    if (pardons >= PARDONS) return false;
+    const pardons = this.#pardons.get(sequence) ?? 0;
+    if (sequence > this.#readTo || pardons >= PARDONS) return false;
     this.#pardons.set(sequence, pardons + 1);
     return true;
   }
