@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { type AppError, toAppError } from "../base/errors.ts";
 import type { Principal } from "./principal.ts";
 import type { RevocationEvent, RevocationFeed } from "./revocation-feed.ts";
 
@@ -14,6 +15,25 @@ export interface RightHolder {
    * which takes no right away that has not ended by itself. Never rejects.
    */
   recheck(): Promise<boolean>;
+}
+
+/**
+ * For `RightHolder.recheck`: asks, and hands a refusal to `end`. A check that could not be made
+ * takes away only what ended with time: it is told by false as long as the right still `holds`.
+ */
+export async function askAgain(
+  check: () => Promise<void>,
+  holds: () => boolean,
+  end: (error: AppError) => void,
+): Promise<boolean> {
+  try {
+    await check();
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    if (error.status >= 500 && holds()) return false;
+    end(error);
+  }
+  return true;
 }
 
 export interface RightsWatchOptions<H extends RightHolder> {

@@ -1,6 +1,6 @@
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { RightHolder } from "../auth/rights-watch.ts";
+import { askAgain, type RightHolder } from "../auth/rights-watch.ts";
 import type { Clock } from "../base/clock.ts";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError, toAppError, unknownThing } from "../base/errors.ts";
@@ -214,17 +214,15 @@ export class LiveSocket implements FrameSink, RightHolder {
     const { sessionId } = subscription;
     const isOver = () => !this.#open || this.#find(sessionId) !== subscription;
     if (isOver()) return true;
-    try {
-      subscription.rightUntil = this.#sooner((await this.#check(sessionId, true)).until);
-    } catch (thrown) {
-      const error = toAppError(thrown);
-      if (isOver()) return true;
-      // A check that could not be made takes away only what ended with time.
-      const { rightUntil = this.#principal.expiresAt } = subscription;
-      if (error.status >= 500 && rightUntil > this.#parts.clock.now()) return false;
-      this.#endSubscription(sessionId, error);
-    }
-    return true;
+    return askAgain(
+      async () => {
+        subscription.rightUntil = this.#sooner((await this.#check(sessionId, true)).until);
+      },
+      () => (subscription.rightUntil ?? this.#principal.expiresAt) > this.#parts.clock.now(),
+      (error) => {
+        if (!isOver()) this.#endSubscription(sessionId, error);
+      },
+    );
   }
 
   #sendError(error: AppError, sessionId: string | undefined): void {

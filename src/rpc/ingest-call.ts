@@ -6,6 +6,7 @@ import { recheckSession } from "../api/sessions-access.ts";
 import type { SessionDirectory } from "../api/sessions-directory.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
+import { askAgain } from "../auth/rights-watch.ts";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { AppError, toAppError } from "../base/errors.ts";
@@ -88,16 +89,11 @@ export class IngestCall implements OpenStream {
   async recheck(): Promise<boolean> {
     // Before that there is nothing that it could be allowed; after it nothing goes on.
     if (this.#phase === "waiting" || this.#phase === "closed") return true;
-    try {
-      await this.#check();
-      return true;
-    } catch (thrown) {
-      const error = toAppError(thrown);
-      // A check that could not be made takes away only what ended with time.
-      if (error.status >= 500 && this.#rightUntil > this.#options.clock.now()) return false;
-      this.end(error);
-      return true;
-    }
+    return askAgain(
+      () => this.#check(),
+      () => this.#rightUntil > this.#options.clock.now(),
+      (error) => this.end(error),
+    );
   }
 
   async #check(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { ServerWritableStream } from "@grpc/grpc-js";
 import type { Principal } from "../auth/principal.ts";
+import { askAgain } from "../auth/rights-watch.ts";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { AppError, toAppError, unknownThing } from "../base/errors.ts";
@@ -80,16 +81,12 @@ export class WatchCall implements FrameSink, OpenStream {
   }
 
   async recheck(): Promise<boolean> {
-    try {
-      if (this.#open) await this.#check(true);
-      return true;
-    } catch (thrown) {
-      const error = toAppError(thrown);
-      // A check that could not be made takes away only what ended with time.
-      if (error.status >= 500 && this.#rightUntil > this.#options.clock.now()) return false;
-      this.end(error);
-      return true;
-    }
+    if (!this.#open) return true;
+    return askAgain(
+      async () => void (await this.#check(true)),
+      () => this.#rightUntil > this.#options.clock.now(),
+      (error) => this.end(error),
+    );
   }
 
   /** Returns how the session ended, if it has. */
