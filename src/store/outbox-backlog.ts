@@ -28,7 +28,6 @@ export interface OutboxLimits {
 }
 
 const figuresRow = z.object({
-  waiting: z.number(),
   longest: z.number(),
   partitions: z.array(z.number()),
   sessions: z.array(z.string()),
@@ -39,8 +38,11 @@ const figuresRow = z.object({
 type Figures = z.output<typeof figuresRow>;
 
 const EMPTY: Figures = {
-  ...{ waiting: 0, longest: 0, partitions: [], sessions: [] },
-  ...{ parked: 0, oldestParkedSeconds: 0 },
+  longest: 0,
+  partitions: [],
+  sessions: [],
+  parked: 0,
+  oldestParkedSeconds: 0,
 };
 
 /**
@@ -93,11 +95,6 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
         refused: this.#refused,
       },
     ];
-  }
-
-  /** In all; of each partition as far as its limit. */
-  get waiting(): number {
-    return this.#figures.waiting;
   }
 
   /** Commands that are tried no more; counted up to the limit of a partition. */
@@ -157,8 +154,7 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
             group by o.session_id having count(*) > ${session}) as own
           where c.waiting > ${session} limit ${MOST_FULL}
         )
-        select aside.parked, coalesce(sum(c.waiting), 0)::int as waiting,
-          coalesce(max(c.waiting), 0) as longest,
+        select aside.parked, coalesce(max(c.waiting), 0) as longest,
           coalesce(array_agg(c.partition) filter (where c.waiting > ${partition}), '{}') as partitions,
           array(select session_id from full_sessions) as sessions,
           coalesce(extract(epoch from now() - aside.parked_since), 0)::float8
