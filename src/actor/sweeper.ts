@@ -12,8 +12,10 @@ import { Lanes } from "./lanes.ts";
 import { Relapses } from "./relapses.ts";
 import { Rests } from "./rests.ts";
 
-/** Sessions that are loaded, or given commands, at the same time. */
-const TOGETHER = 8;
+/** Sessions that are loaded at the same time: the record takes so many over in one go. */
+const LOADED_TOGETHER = 50;
+/** Sessions that are given commands at the same time. */
+const SERVED_TOGETHER = 8;
 const MOST_REASON = 200;
 /** Of the looks of the others, one in so many is enough for this. */
 const REVIEW_LOOKS = 5;
@@ -43,8 +45,8 @@ export class Sweeper {
   readonly #relapses = new Relapses();
   /** Sessions that took no commands. */
   readonly #rests = new Rests();
-  readonly #loading = new Lanes(TOGETHER);
-  readonly #serving = new Lanes(TOGETHER);
+  readonly #loading = new Lanes(LOADED_TOGETHER);
+  readonly #serving = new Lanes(SERVED_TOGETHER);
   /** A session took as many commands as a look gives. */
   #hasMore = false;
   #running: Promise<unknown> | undefined;

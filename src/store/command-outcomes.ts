@@ -6,8 +6,8 @@ import type { Change } from "./append-work.ts";
 const KEPT = "25 hours";
 const MOST = 4_096;
 
-/** Of `CommandOutcome`, the oldest first, as one JSON array. */
-export function knownOutcomes(sessionId: string): FragmentSqlToken {
+/** Of `CommandOutcome`, the oldest first, as one JSON array; `sessionId` is an expression. */
+export function knownOutcomes(sessionId: FragmentSqlToken): FragmentSqlToken {
   return sql.fragment`
     select coalesce(
       json_agg(json_build_object('commandId', command_id, 'outcome', outcome)

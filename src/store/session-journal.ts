@@ -12,9 +12,10 @@ import type { SessionEvent } from "../session/event.ts";
 import type { SessionWrite } from "../session/write.ts";
 import { type Change, type Wave, type Work, wavesOf } from "./append-work.ts";
 import { chunkChanges } from "./chunk-projection.ts";
-import { knownOutcomes, outcomeChanges } from "./command-outcomes.ts";
+import { outcomeChanges } from "./command-outcomes.ts";
 import { eventWork } from "./projection.ts";
-import { noSnapshot, ownSnapshot, snapshotChanges } from "./session-snapshots.ts";
+import { snapshotChanges } from "./session-snapshots.ts";
+import { SessionTakings } from "./session-takings.ts";
 import { writeChanges } from "./session-writes.ts";
 import { guarded } from "./store-error.ts";
 import { webhookChanges } from "./webhook-events.ts";
@@ -22,16 +23,6 @@ import { webhookChanges } from "./webhook-events.ts";
 type SessionBatch = Batch<SessionEvent, SessionWrite>;
 type Past = Loaded<SessionEvent>;
 
-/** Null or an object; what is in it was written by `append`. */
-const isJson = (value: unknown): boolean => typeof value === "object";
-
-const takeoverRow = z.object({ epoch: z.number(), seq: z.number(), hasWork: z.boolean() });
-const pastRow = z.object({
-  now: z.number(),
-  snapshot: z.custom<NonNullable<Past["snapshot"]> | null>(isJson),
-  events: z.string(),
-  outcomes: z.custom<Past["outcomes"]>(isJson),
-});
 const passedRow = z.object({ now: z.number(), tooLate: z.boolean() });
 const standingRow = z.object({
   now: z.number(),
@@ -48,36 +39,21 @@ const standingRow = z.object({
 export class SessionJournal implements Journal<SessionEvent, SessionWrite> {
   readonly #pool: DatabasePool;
   readonly #onFenced: () => void;
+  readonly #takings: SessionTakings;
 
   /** `onFenced`: told of each append that came from a stale activation. */
   constructor(pool: DatabasePool, onFenced: () => void = () => {}) {
     this.#pool = pool;
     this.#onFenced = onFenced;
+    this.#takings = new SessionTakings(pool);
   }
 
   activate(id: string): Promise<Past | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const taken = await tx.maybeOne(sql.type(takeoverRow)`
-          update sessions set epoch = epoch + 1
-          where id = ${id} and status <> 'deleted'
-          returning epoch, seq, has_work as "hasWork"`);
-        // A statement of its own, after the row is taken: it sees what was appended until then.
-        return taken === null ? undefined : readPast(tx, id, taken, "snapshot");
-      }),
-    );
+    return this.#takings.take(id);
   }
 
   load(id: string, from: LoadFrom): Promise<Past | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        // Nobody appends in between.
-        const held = await tx.maybeOne(sql.type(takeoverRow)`
-          select epoch, seq, has_work as "hasWork" from sessions
-          where id = ${id} and status <> 'deleted' for share`);
-        return held === null ? undefined : readPast(tx, id, held, from);
-      }),
-    );
+    return this.#takings.load(id, from);
   }
 
   async append(batch: SessionBatch): Promise<Appended> {
@@ -101,37 +77,6 @@ export class SessionJournal implements Journal<SessionEvent, SessionWrite> {
     const passed = await pass(this.#pool, batch, waves[0]);
     return passed === null ? landedBefore(this.#pool, batch) : { now: passed.now };
   }
-}
-
-/** What is many rows comes as one value, which costs a fraction. */
-async function readPast(
-  tx: DatabaseTransactionConnection,
-  id: string,
-  taken: z.output<typeof takeoverRow>,
-  from: LoadFrom,
-): Promise<Past> {
-  const { snapshot, events, ...past } = await tx.one(sql.type(pastRow)`
-    with newest as (${from === "snapshot" ? ownSnapshot(id) : noSnapshot()})
-    select
-      clock_timestamp() as now,
-      (select json_build_object('seq', seq, 'state', state) from newest)
-        as snapshot,
-      (
-        select '[' || coalesce(string_agg(
-          '{"seq":' || seq || ',"at":' || extract(epoch from at) || ',"event":' || payload || '}',
-          ',' order by seq), '') || ']'
-        from events
-        where session_id = ${id} and seq > coalesce((select seq from newest), 0)
-      ) as events,
-      (${knownOutcomes(id)}) as outcomes`);
-  return { ...taken, snapshot: snapshot ?? undefined, events: parseEvents(events), ...past };
-}
-
-/** Times come in seconds, with microseconds. */
-function parseEvents(text: string): Past["events"] {
-  const events = JSON.parse(text) as Past["events"];
-  for (const event of events) event.at = Math.floor(Math.round(event.at * 1e6) / 1e3);
-  return events;
 }
 
 async function appendInSteps(

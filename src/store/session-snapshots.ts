@@ -11,8 +11,8 @@ interface Snapshot {
   state: unknown;
 }
 
-/** `seq, state` of that which this release can read. */
-export function ownSnapshot(sessionId: string): FragmentSqlToken {
+/** `seq, state` of that which this release can read; `sessionId` is an expression. */
+export function ownSnapshot(sessionId: FragmentSqlToken): FragmentSqlToken {
   return sql.fragment`
     select seq, state from versioned_snapshots
     where session_id = ${sessionId} and version = ${SNAPSHOT_VERSION}`;
