@@ -4,26 +4,37 @@ import type { Voices } from "../session/write.ts";
 
 /** Port: stored audio and the state to resume from, as a reading needs them. */
 export interface AudioSource {
-  /** The session's own words, and the names of its workshop's active characters. */
-  vocabulary(sessionId: string): Promise<string[]>;
+  /** What a reading begins with. */
+  opening(place: OpeningPlace): Promise<Opening>;
   /** Placed chunks with sequence >= `fromSequence`, in order, at most `limit`. */
   placed(sessionId: string, fromSequence: number, limit: number): Promise<PlacedChunk[]>;
-  /** The highest placed sequence that starts at or before `position`; 0 when there is none. */
-  sequenceAt(sessionId: string, position: number): Promise<number>;
   /** The stored bytes of a chunk. Throws `not_found` when the audio was deleted. */
   bytes(sessionId: string, sha256: string): Promise<Buffer>;
-  /** Whether viewers want hypotheses, as the newest connection that streamed into it said. */
-  wantsInterim(sessionId: string): Promise<boolean>;
   /** Pieces of a chunk that is being streamed, from `piece` on, in order; none when it is sealed. */
   pieces(sessionId: string, sequence: number, piece: number, limit: number): Promise<LivePiece[]>;
-  /** The newest checkpoint at or before `position`; undefined when there is none. */
-  checkpoint(
-    sessionId: string,
-    attempt: number,
-    position: number,
-  ): Promise<StoredCheckpoint | undefined>;
+}
+
+export interface OpeningPlace {
+  sessionId: string;
+  /** Of the reading. */
+  attempt: number;
+  /** The attempt whose checkpoints are resumed from. */
+  checkpointAttempt: number;
+  /** It begins there or before. */
+  position: number;
+}
+
+export interface Opening {
+  /** The newest one at or before the position; undefined when there is none. */
+  checkpoint: StoredCheckpoint | undefined;
+  /** The highest placed sequence that starts at or before the checkpoint; 0 without one. */
+  sequence: number;
   /** Chunks at which readings of the attempt broke so far. */
-  suspects(sessionId: string, attempt: number): Promise<Suspect[]>;
+  suspects: Suspect[];
+  /** The session's own words, and the names of its workshop's active characters. */
+  vocabulary: string[];
+  /** Whether viewers want hypotheses, as the newest connection that streamed into it said. */
+  interim: boolean;
 }
 
 export interface PlacedChunk {

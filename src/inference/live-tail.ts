@@ -5,7 +5,7 @@ import type { AudioSource } from "./audio-source.ts";
 export const MAX_PIECES = 256;
 export const FETCH = 64;
 
-type TailSource = Pick<AudioSource, "pieces" | "wantsInterim">;
+type TailSource = Pick<AudioSource, "pieces">;
 
 /** Port: streamed audio of one session as it becomes durable. At most once, in order. */
 export interface LiveAudioFeed {
@@ -41,10 +41,10 @@ export class LiveTail {
     return this.#interim ?? false;
   }
 
-  /** Asks the store what the newest connection wanted; to be done before anything is read. */
-  async askInterim(): Promise<void> {
+  /** Learns what the newest connection wanted, as the store is being asked; before anything is read. */
+  async learnInterim(asked: Promise<{ interim: boolean }>): Promise<void> {
     const told = this.#told;
-    const interim = await this.#source.wantsInterim(this.#sessionId);
+    const { interim } = await asked;
     // A piece that was told meanwhile knows better.
     if (told === this.#told) this.#interim = interim;
   }

@@ -5,10 +5,10 @@ import { FETCH, type LiveAudioFeed, LiveTail, MAX_PIECES } from "./live-tail.ts"
 /** The tails of the sessions of this process. */
 export class LiveTails implements QueueOwner {
   readonly #feed: LiveAudioFeed;
-  readonly #source: Pick<AudioSource, "pieces" | "wantsInterim">;
+  readonly #source: Pick<AudioSource, "pieces">;
   readonly #tails = new Set<LiveTail>();
 
-  constructor(feed: LiveAudioFeed, source: Pick<AudioSource, "pieces" | "wantsInterim">) {
+  constructor(feed: LiveAudioFeed, source: Pick<AudioSource, "pieces">) {
     this.#feed = feed;
     this.#source = source;
   }

@@ -74,17 +74,13 @@ export class Reading {
   async start(position: number): Promise<void> {
     const { source, sessionId, suspicion } = this.#parts;
     try {
-      await suspicion.load(() => source.suspects(sessionId, this.#parts.attempt));
-      const checkpoint = await source.checkpoint(
-        sessionId,
-        this.#parts.checkpointAttempt,
-        position,
-      );
+      const { attempt, checkpointAttempt } = this.#parts;
+      const asked = source.opening({ sessionId, attempt, checkpointAttempt, position });
+      const [opening] = await Promise.all([asked, this.#parts.tail?.learnInterim(asked)]);
+      const { checkpoint, sequence, vocabulary } = opening;
+      suspicion.load(opening.suspects);
       const from = checkpoint?.position ?? 0;
       this.#parts.onBegin?.(checkpoint);
-      const sequence = from === 0 ? 0 : await source.sequenceAt(sessionId, from);
-      const vocabulary = await source.vocabulary(sessionId);
-      await this.#parts.tail?.askInterim();
       if (this.#closed) return;
       const stream = this.#parts.transcribers.open();
       this.#stream = stream;
@@ -96,7 +92,7 @@ export class Reading {
       this.#processedTo = from;
       suspicion.begin(this.#sequence);
       this.#listen(stream);
-      const { attempt, language, interim } = this.#parts;
+      const { language, interim } = this.#parts;
       stream.send({
         $case: "open",
         value: {

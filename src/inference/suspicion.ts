@@ -53,9 +53,7 @@ export class Suspicion {
   #isLoaded = false;
 
   /** Takes over what is known from earlier activations, once. */
-  async load(read: () => Promise<readonly Suspect[]>): Promise<void> {
-    if (this.#isLoaded) return;
-    const known = await read();
+  load(known: readonly Suspect[]): void {
     if (this.#isLoaded) return;
     this.#isLoaded = true;
     for (const suspect of known) this.#suspects.set(suspect.sequence, suspect);

@@ -48,6 +48,8 @@ export function decideUtterance(turn: Turn, command: UtteranceCommand): void {
   if (command.end > from) revise(turn, command.revised, false);
   transcribedTo(turn, command.finalisedTo);
   if (command.checkpoint !== undefined) storeCheckpoint(turn, command.checkpoint);
+  // What was said before is not worth a write.
+  if (command.finalisedTo <= from) return;
   turn.write({
     type: "Progress",
     jobId: state.jobId,

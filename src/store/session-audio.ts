@@ -2,12 +2,26 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { LivePiece } from "../api/stream-pieces.ts";
 import { SESSION_RATE } from "../base/sample-rate.ts";
-import type { AudioSource, PlacedChunk, StoredCheckpoint } from "../inference/audio-source.ts";
-import type { Suspect } from "../session/suspect.ts";
+import type {
+  AudioSource,
+  Opening,
+  OpeningPlace,
+  PlacedChunk,
+  StoredCheckpoint,
+} from "../inference/audio-source.ts";
+import { ReadBatch } from "./read-batch.ts";
 import { guarded } from "./store-error.ts";
-import { activeCharacterNames } from "./workshop-characters.ts";
+import { activeNames } from "./workshop-characters.ts";
 
+/** Of one query: a checkpoint takes up to 100 kB, the pieces of a look about twice that. */
+const MOST_OPENINGS = 20;
+const MOST_LOOKS = 10;
+
+const isJson = (value: unknown): boolean => typeof value === "object";
+/** Whose of the batch's keys it is, from 1. */
+const place = { n: z.number() };
 const chunkRow = z.object({
+  ...place,
   sequence: z.number(),
   start: z.number(),
   length: z.number(),
@@ -18,8 +32,8 @@ const chunkRow = z.object({
 
 /** True until a stream says otherwise. */
 const WANTS_INTERIM = sql.fragment`coalesce((a.settings->>'interim')::boolean, true)`;
-const interimRow = z.object({ interim: z.boolean() });
 const pieceRow = z.object({
+  ...place,
   piece: z.number(),
   mediaType: z.string(),
   sampleRate: z.number(),
@@ -29,19 +43,44 @@ const pieceRow = z.object({
   data: z.instanceof(Buffer),
   interim: z.boolean(),
 });
-const suspectRow = z.object({ sequence: z.number(), breaks: z.number(), position: z.number() });
-
-const checkpointRow = z.object({
-  position: z.number(),
-  recogniser: z.instanceof(Buffer),
-  speakers: z.instanceof(Buffer),
+const openingRow = z.object({
+  ...place,
+  position: z.number().nullable(),
+  recogniser: z.instanceof(Buffer).nullable(),
+  speakers: z.instanceof(Buffer).nullable(),
   voices: z.record(z.string(), z.number()).nullable(),
+  sequence: z.number(),
+  vocabulary: z.array(z.string()),
+  names: z.array(z.string()),
+  interim: z.boolean(),
+  suspects: z.custom<Opening["suspects"]>(isJson),
 });
 
-/** What a reading needs, from the chunks and checkpoints tables and the blob folder. */
+interface Look {
+  sessionId: string;
+  sequence: number;
+  piece: number;
+  limit: number;
+}
+
+/**
+ * What readings need, from the chunks and checkpoints tables and the blob folder. What is asked for
+ * at the same time, as by a host that took thousands of sessions over, goes as few queries.
+ */
 export class SessionAudio implements AudioSource {
   readonly #pool: DatabasePool;
   readonly #read: (sessionId: string, sha256: string) => Promise<Buffer>;
+  readonly #openings = new ReadBatch<OpeningPlace, Opening>(
+    (places) => this.#readOpenings(places),
+    MOST_OPENINGS,
+  );
+  readonly #placed = new ReadBatch<Omit<Look, "piece">, PlacedChunk[]>((looks) =>
+    this.#readPlaced(looks),
+  );
+  readonly #pieces = new ReadBatch<Look, LivePiece[]>(
+    (looks) => this.#readPieces(looks),
+    MOST_LOOKS,
+  );
 
   constructor(pool: DatabasePool, read: (sessionId: string, sha256: string) => Promise<Buffer>) {
     this.#pool = pool;
@@ -52,95 +91,131 @@ export class SessionAudio implements AudioSource {
     return this.#read(sessionId, sha256);
   }
 
-  vocabulary(sessionId: string): Promise<string[]> {
-    return guarded(async () => {
-      const row = z.object({ vocabulary: z.array(z.string()) });
-      const found = await this.#pool.maybeOneFirst(sql.type(row)`
-        select vocabulary from sessions where id = ${sessionId}`);
-      const names = await activeCharacterNames(this.#pool, sessionId);
-      return [...new Set([...(found ?? []), ...names])];
-    });
+  async opening(asked: OpeningPlace): Promise<Opening> {
+    const found = await this.#openings.get(asked);
+    return found ?? { checkpoint: undefined, ...NOTHING };
   }
 
-  placed(sessionId: string, fromSequence: number, limit: number): Promise<PlacedChunk[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(chunkRow)`
-        select sequence, start_sample as start, length_samples as length,
-               frames::int8 * ${SESSION_RATE}::int / sample_rate as samples,
-               media_type as "mediaType", encode(sha256, 'hex') as sha256
-        from chunks
-        where session_id = ${sessionId} and sequence >= ${fromSequence}
-          and start_sample is not null
-        order by sequence limit ${limit}`);
-      return [...rows];
-    });
+  async placed(sessionId: string, fromSequence: number, limit: number): Promise<PlacedChunk[]> {
+    return (await this.#placed.get({ sessionId, sequence: fromSequence, limit })) ?? [];
   }
 
-  wantsInterim(sessionId: string): Promise<boolean> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(interimRow)`
-        select ${WANTS_INTERIM} as interim from audio_streams a where session_id = ${sessionId}`);
-      return row?.interim ?? true;
-    });
-  }
-
-  pieces(sessionId: string, sequence: number, piece: number, limit: number): Promise<LivePiece[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(pieceRow)`
-        with placed as (
-          select piece,
-            coalesce(sum(frames) over before, 0)::int8 as start_frame,
-            coalesce(sum(octet_length(data)) over before, 0)::int8 as start_byte
-          from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}
-          window before as (order by piece rows between unbounded preceding and 1 preceding)
-        )
-        select p.piece, p.media_type as "mediaType", p.sample_rate as "sampleRate", p.frames,
-          placed.start_frame as "startFrame", placed.start_byte as "startByte", p.data,
-          ${WANTS_INTERIM} as interim
-        from audio_pieces p join placed using (piece)
-        left join audio_streams a on a.session_id = p.session_id
-        where p.session_id = ${sessionId} and p.sequence = ${sequence} and p.piece >= ${piece}
-        order by p.piece limit ${limit}`);
-      return rows.map(({ mediaType, sampleRate, ...row }) => ({
-        kind: "piece",
-        sequence,
-        ...row,
-        format: { mediaType, sampleRate },
-      }));
-    });
-  }
-
-  sequenceAt(sessionId: string, position: number): Promise<number> {
-    return guarded(async () => {
-      const found = await this.#pool.maybeOneFirst(sql.type(z.object({ sequence: z.number() }))`
-        select sequence from chunks
-        where session_id = ${sessionId} and start_sample <= ${position}
-        order by start_sample desc, sequence desc limit 1`);
-      return found ?? 0;
-    });
-  }
-
-  checkpoint(
+  async pieces(
     sessionId: string,
-    attempt: number,
-    position: number,
-  ): Promise<StoredCheckpoint | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(checkpointRow)`
-        select position, recogniser, speakers, voices from checkpoints
-        where session_id = ${sessionId} and attempt = ${attempt} and position <= ${position}
-        order by position desc limit 1`);
-      return row === null ? undefined : { ...row, voices: row.voices ?? undefined };
+    sequence: number,
+    piece: number,
+    limit: number,
+  ): Promise<LivePiece[]> {
+    return (await this.#pieces.get({ sessionId, sequence, piece, limit })) ?? [];
+  }
+
+  async #readOpenings(places: readonly OpeningPlace[]): Promise<(Opening | undefined)[]> {
+    const rows = await guarded(() =>
+      this.#pool.any(sql.type(openingRow)`
+        select k.n::int, c.position, c.recogniser, c.speakers, c.voices,
+          coalesce((
+            select p.sequence from chunks p
+            where p.session_id = k.id and c.position > 0 and p.start_sample <= c.position
+            order by p.start_sample desc, p.sequence desc limit 1
+          ), 0) as sequence,
+          s.vocabulary, array(${activeNames(sql.fragment`s.workshop_id`)}) as names,
+          coalesce((
+            select ${WANTS_INTERIM} from audio_streams a where a.session_id = k.id
+          ), true) as interim,
+          (
+            select coalesce(json_agg(json_build_object(
+              'sequence', u.sequence, 'breaks', u.breaks, 'position', u.position
+            ) order by u.sequence), '[]')
+            from suspects u where u.session_id = k.id and u.attempt = k.attempt
+          ) as suspects
+        from unnest(
+            ${sql.array(of(places, "sessionId"), "uuid")},
+            ${sql.array(of(places, "attempt"), "int4")},
+            ${sql.array(of(places, "checkpointAttempt"), "int4")},
+            ${sql.array(of(places, "position"), "int8")}
+          ) with ordinality as k (id, attempt, resumed, position, n)
+          join sessions s on s.id = k.id
+          left join lateral (
+            select position, recogniser, speakers, voices from checkpoints
+            where session_id = k.id and attempt = k.resumed and position <= k.position
+            order by position desc limit 1
+          ) as c on true`),
+    );
+    const found = new Map(rows.map((row) => [row.n, row]));
+    return places.map((_, index) => {
+      const row = found.get(index + 1);
+      if (row === undefined) return undefined;
+      const { sequence, interim, suspects } = row;
+      const vocabulary = [...new Set([...row.vocabulary, ...row.names])];
+      return { checkpoint: checkpointOf(row), sequence, interim, suspects, vocabulary };
     });
   }
 
-  suspects(sessionId: string, attempt: number): Promise<Suspect[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(suspectRow)`
-        select sequence, breaks, position from suspects
-        where session_id = ${sessionId} and attempt = ${attempt}
-        order by sequence`);
-      return [...rows];
-    });
+  async #readPlaced(looks: readonly Omit<Look, "piece">[]): Promise<PlacedChunk[][]> {
+    const rows = await guarded(() =>
+      this.#pool.any(sql.type(chunkRow)`
+        select k.n::int, c.sequence, c.start_sample as start, c.length_samples as length,
+          c.frames::int8 * ${SESSION_RATE}::int / c.sample_rate as samples,
+          c.media_type as "mediaType", encode(c.sha256, 'hex') as sha256
+        from unnest(
+            ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
+            ${sql.array(of(looks, "limit"), "int4")}
+          ) with ordinality as k (id, sequence, most, n)
+          cross join lateral (
+            select * from chunks
+            where session_id = k.id and sequence >= k.sequence and start_sample is not null
+            order by sequence limit k.most
+          ) as c
+        order by k.n, c.sequence`),
+    );
+    const each: PlacedChunk[][] = looks.map(() => []);
+    for (const { n, ...chunk } of rows) each[n - 1]?.push(chunk);
+    return each;
   }
+
+  async #readPieces(looks: readonly Look[]): Promise<LivePiece[][]> {
+    const rows = await guarded(() =>
+      this.#pool.any(sql.type(pieceRow)`
+        select k.n::int, p.*, ${WANTS_INTERIM} as interim
+        from unnest(
+            ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
+            ${sql.array(of(looks, "piece"), "int4")}, ${sql.array(of(looks, "limit"), "int4")}
+          ) with ordinality as k (id, sequence, piece, most, n)
+          cross join lateral (
+            select * from (
+              select piece, media_type as "mediaType", sample_rate as "sampleRate", frames,
+                coalesce(sum(frames) over before, 0)::int8 as "startFrame",
+                coalesce(sum(octet_length(data)) over before, 0)::int8 as "startByte", data
+              from audio_pieces where session_id = k.id and sequence = k.sequence
+              window before as (order by piece rows between unbounded preceding and 1 preceding)
+            ) as placed
+            where piece >= k.piece order by piece limit k.most
+          ) as p
+          left join audio_streams a on a.session_id = k.id
+        order by k.n, p.piece`),
+    );
+    const each: LivePiece[][] = looks.map(() => []);
+    for (const { n, mediaType, sampleRate, ...row } of rows) {
+      const sequence = looks[n - 1]?.sequence ?? 0;
+      each[n - 1]?.push({ kind: "piece", sequence, ...row, format: { mediaType, sampleRate } });
+    }
+    return each;
+  }
+}
+
+/** Of a session that is gone. */
+const NOTHING = { sequence: 0, interim: true, suspects: [], vocabulary: [] };
+
+function of<T, K extends keyof T>(all: readonly T[], name: K): T[K][] {
+  return all.map((each) => each[name]);
+}
+
+function checkpointOf({
+  position,
+  recogniser,
+  speakers,
+  voices,
+}: z.output<typeof openingRow>): StoredCheckpoint | undefined {
+  if (position === null || recogniser === null || speakers === null) return undefined;
+  return { position, recogniser, speakers, voices: voices ?? undefined };
 }

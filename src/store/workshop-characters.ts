@@ -1,4 +1,4 @@
-import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { type DatabasePool, type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import type { Page, PageRequest } from "../api/page.ts";
 import type {
@@ -91,19 +91,18 @@ export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
   }
 
   namesFor(sessionId: string): Promise<string[]> {
-    return guarded(() => activeCharacterNames(this.#pool, sessionId));
+    return guarded(async () => {
+      const workshop = sql.fragment`(select workshop_id from sessions where id = ${sessionId})`;
+      const row = z.object({ name: z.string() });
+      return [...(await this.#pool.anyFirst(sql.type(row)`${activeNames(workshop)}`))];
+    });
   }
 }
 
-/** Names of the active characters of a session's workshop, in the order of the alphabet. */
-export async function activeCharacterNames(
-  connection: CommonQueryMethods,
-  sessionId: string,
-): Promise<string[]> {
-  const rows = await connection.any(sql.type(z.object({ name: z.string() }))`
-    select distinct c.name
-    from sessions s join workshop_characters c using (workshop_id)
-    where s.id = ${sessionId} and c.is_active
-    order by c.name limit 500`);
-  return rows.map(({ name }) => name);
+/** `name` of a workshop's active characters, in the order of the alphabet; its id is an expression. */
+export function activeNames(workshopId: FragmentSqlToken): FragmentSqlToken {
+  return sql.fragment`
+    select distinct c.name from workshop_characters c
+    where c.workshop_id = ${workshopId} and c.is_active
+    order by c.name limit 500`;
 }

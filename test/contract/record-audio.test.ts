@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AudioPiece, StreamSettings } from "../../src/api/audio-stream-store.ts";
 import { newId } from "../../src/base/ids.ts";
+import { beginningOf } from "../support/opening-place.ts";
 import { comparable } from "../support/record/contract-rows.ts";
 import type { Stand } from "../support/record/contract-stand.ts";
 import {
@@ -132,7 +133,7 @@ describe("record: audio", () => {
           ...rest,
           data: Buffer.from(data).toString("hex"),
         })),
-        interim: await audio.wantsInterim(session),
+        interim: (await audio.opening(beginningOf(session))).interim,
         whole: { ...whole, data: whole?.data.toString("hex") },
         stale,
         done: done?.chunk,

@@ -6,6 +6,7 @@ import type { SessionEvent } from "../../src/session/event.ts";
 import { SNAPSHOT_VERSION } from "../../src/session/snapshot.ts";
 import { initialState } from "../../src/session/state.ts";
 import type { SegmentText, SessionWrite } from "../../src/session/write.ts";
+import { beginningOf } from "../support/opening-place.ts";
 import { comparable } from "../support/record/contract-rows.ts";
 import type { Stand } from "../support/record/contract-stand.ts";
 import {
@@ -368,10 +369,7 @@ describe("record: journal", () => {
         snapshot: { ...snapshot, session: { ...snapshot.session, started_at: "", stopped_at: "" } },
         beat: await live.beat(world.session),
         placed: await audio.placed(world.session, 0, 10),
-        checkpoint: await audio.checkpoint(world.session, 1, 40_000),
-        suspects: await audio.suspects(world.session, 1),
-        at: await audio.sequenceAt(world.session, 40_000),
-        vocabulary: await audio.vocabulary(world.session),
+        opening: await audio.opening(beginningOf(world.session, 40_000)),
       };
     });
   });

@@ -10,6 +10,7 @@ import { systemRuntime } from "../../src/base/runtime.ts";
 import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
 import { SessionAudio } from "../../src/store/session-audio.ts";
 import { PostgresUnsealedChunks } from "../../src/store/unsealed-chunks.ts";
+import { beginningOf } from "../support/opening-place.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import { until } from "../support/until.ts";
 
@@ -353,19 +354,19 @@ describe("audio streams", () => {
   it("hypotheses: what the newest connection wants is kept with the session", async () => {
     const sessionId = await newSession();
     const source = new SessionAudio(house.pool, () => Promise.reject(new Error("no file yet")));
-    expect(await source.wantsInterim(sessionId)).toBe(true);
+    expect((await source.opening(beginningOf(sessionId))).interim).toBe(true);
     const settings = { ...SETTINGS, interim: false };
     const { stream } = await streams.open({ sessionId, settings, events: NO_EVENTS });
     stream.push(audio(0, 1_000));
     await until(() => stream.offset === 1_000, "the piece");
-    expect(await source.wantsInterim(sessionId)).toBe(false);
+    expect((await source.opening(beginningOf(sessionId))).interim).toBe(false);
     const pieces = await source.pieces(sessionId, 0, 0, 10);
     expect(pieces.map(({ interim }) => interim)).toEqual([false]);
     await stream.close();
     const resumed = await streams.open({ sessionId, events: NO_EVENTS });
     expect(resumed.settings.interim).toBe(false);
     const again = await streams.open({ sessionId, settings: SETTINGS, events: NO_EVENTS });
-    expect(await source.wantsInterim(sessionId)).toBe(true);
+    expect((await source.opening(beginningOf(sessionId))).interim).toBe(true);
     await again.stream.close();
   });
 

@@ -4,6 +4,7 @@ import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/auth/p
 import { newId } from "../../src/base/ids.ts";
 import { SessionAudio } from "../../src/store/session-audio.ts";
 import { groupRoutes } from "../support/group-routes.ts";
+import { beginningOf } from "../support/opening-place.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
 
@@ -134,7 +135,11 @@ describe("workshops", () => {
       workshop_id: workshop.id,
     });
     const audio = new SessionAudio(house.pool, () => Promise.reject(new Error("unused")));
-    expect(await audio.vocabulary(sessionId)).toEqual(["estate", "Arkadina", "Trigorin"]);
+    expect((await audio.opening(beginningOf(sessionId))).vocabulary).toEqual([
+      "estate",
+      "Arkadina",
+      "Trigorin",
+    ]);
     const params = { session_id: sessionId };
     expect((await ask(owner, "getSession", params)).workshop_id).toBe(workshop.id);
     const speakers = await ask(owner, "listSpeakers", params);
@@ -157,7 +162,10 @@ describe("workshops", () => {
     expect(linked.workshop_id).toBe(workshop.id);
     await ask(owner, "removeWorkshop", { workshop_id: String(workshop.id) });
     expect(await ask(owner, "getSession", params)).not.toHaveProperty("workshop_id");
-    expect(await audio.vocabulary(sessionId)).toEqual(["estate", "Arkadina"]);
+    expect((await audio.opening(beginningOf(sessionId))).vocabulary).toEqual([
+      "estate",
+      "Arkadina",
+    ]);
   });
 
   it("of another workspace cannot be linked, nor unknown ones", async () => {

@@ -119,19 +119,19 @@ export class LateRecord extends MemoryJournal<SessionEvent, SessionWrite> {
         )
         .sort((a, b) => a.sequence - b.sequence);
     return {
-      vocabulary: async () => [],
-      wantsInterim: async () => false,
+      opening: async ({ checkpointAttempt, position }) => {
+        const checkpoint = checkpointAttempt === 1 ? this.#newestAt(position) : undefined;
+        const from = checkpoint?.position ?? 0;
+        const before = from === 0 ? undefined : placed().findLast(({ start }) => start <= from);
+        const nothing = { suspects: [], vocabulary: [], interim: false };
+        return { checkpoint, sequence: before?.sequence ?? 0, ...nothing };
+      },
       placed: async (_id, from, limit) =>
         placed()
           .filter(({ sequence }) => sequence >= from)
           .slice(0, limit),
-      sequenceAt: async (_id, position) =>
-        placed().findLast(({ start }) => start <= position)?.sequence ?? 0,
       bytes: async (_id, sha256) => this.chunks.get(Number(sha256))?.data ?? Buffer.alloc(0),
       pieces: async () => [],
-      checkpoint: async (_id, attempt, position) =>
-        attempt === 1 ? this.#newestAt(position) : undefined,
-      suspects: async () => [],
     };
   }
 }

@@ -2,10 +2,11 @@ import type { LivePiece } from "../../../src/api/stream-pieces.ts";
 import { toSessionSamples } from "../../../src/base/sample-rate.ts";
 import type {
   AudioSource,
+  Opening,
+  OpeningPlace,
   PlacedChunk,
   StoredCheckpoint,
 } from "../../../src/inference/audio-source.ts";
-import type { Suspect } from "../../../src/session/suspect.ts";
 import type { Voices } from "../../../src/session/write.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { Statement } from "./statement.ts";
@@ -27,11 +28,24 @@ export class TwinAudio implements AudioSource {
     return this.#read(sessionId, sha256);
   }
 
-  vocabulary(sessionId: string): Promise<string[]> {
+  opening(place: OpeningPlace): Promise<Opening> {
     const { client, t } = this.#parts;
+    const { sessionId, attempt } = place;
     return client.query((s) => {
       const words = JSON.parse(s.get(t.sessions, sessionId)?.vocabulary ?? "[]") as string[];
-      return [...new Set(words)];
+      const checkpoint = checkpointBefore(s, t, place);
+      const from = checkpoint?.position ?? 0;
+      return {
+        checkpoint,
+        sequence: from === 0 ? 0 : sequenceAt(s, t, sessionId, from),
+        vocabulary: [...new Set(words)],
+        interim: isInterimWanted(s, t, sessionId),
+        suspects: s
+          .all(t.suspects, sessionId)
+          .filter((row) => row.attempt === attempt)
+          .sort((a, b) => a.sequence - b.sequence)
+          .map(({ sequence, breaks, position }) => ({ sequence, breaks, position })),
+      };
     });
   }
 
@@ -51,11 +65,6 @@ export class TwinAudio implements AudioSource {
         })
         .slice(0, limit),
     );
-  }
-
-  wantsInterim(sessionId: string): Promise<boolean> {
-    const { client, t } = this.#parts;
-    return client.query((s) => isInterimWanted(s, t, sessionId));
   }
 
   pieces(sessionId: string, sequence: number, piece: number, limit: number): Promise<LivePiece[]> {
@@ -88,45 +97,28 @@ export class TwinAudio implements AudioSource {
         .slice(0, limit);
     });
   }
+}
 
-  sequenceAt(sessionId: string, position: number): Promise<number> {
-    const { client, t } = this.#parts;
-    return client.query((s) => {
-      const before = s
-        .all(t.chunks, sessionId)
-        .filter(({ start_sample: start }) => start !== null && start <= position);
-      return Math.max(0, ...before.map(({ sequence }) => sequence));
-    });
-  }
+function sequenceAt(s: Statement, t: RecordTables, sessionId: string, position: number): number {
+  const before = s
+    .all(t.chunks, sessionId)
+    .filter(({ start_sample: start }) => start !== null && start <= position);
+  return Math.max(0, ...before.map(({ sequence }) => sequence));
+}
 
-  checkpoint(
-    sessionId: string,
-    attempt: number,
-    position: number,
-  ): Promise<StoredCheckpoint | undefined> {
-    const { client, t } = this.#parts;
-    return client.query((s) => {
-      const [newest] = s
-        .all(t.checkpoints, sessionId)
-        .filter((row) => row.attempt === attempt && row.position <= position)
-        .sort((a, b) => b.position - a.position);
-      if (newest === undefined) return undefined;
-      const { position: at, recogniser, speakers } = newest;
-      const voices = newest.voices === null ? undefined : (JSON.parse(newest.voices) as Voices);
-      return { position: at, recogniser, speakers, voices };
-    });
-  }
-
-  suspects(sessionId: string, attempt: number): Promise<Suspect[]> {
-    const { client, t } = this.#parts;
-    return client.query((s) =>
-      s
-        .all(t.suspects, sessionId)
-        .filter((row) => row.attempt === attempt)
-        .sort((a, b) => a.sequence - b.sequence)
-        .map(({ sequence, breaks, position }) => ({ sequence, breaks, position })),
-    );
-  }
+function checkpointBefore(
+  s: Statement,
+  t: RecordTables,
+  { sessionId, checkpointAttempt, position }: OpeningPlace,
+): StoredCheckpoint | undefined {
+  const [newest] = s
+    .all(t.checkpoints, sessionId)
+    .filter((row) => row.attempt === checkpointAttempt && row.position <= position)
+    .sort((a, b) => b.position - a.position);
+  if (newest === undefined) return undefined;
+  const { recogniser, speakers } = newest;
+  const voices = newest.voices === null ? undefined : (JSON.parse(newest.voices) as Voices);
+  return { position: newest.position, recogniser, speakers, voices };
 }
 
 /** True until a stream says otherwise. */

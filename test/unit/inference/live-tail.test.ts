@@ -17,7 +17,9 @@ function piece(sequence: number, index: number): LivePiece {
 }
 
 /** A tail with a store that holds `stored` and counts how often it is asked. */
-function createTail(stored: LivePiece[], wantsInterim = true) {
+const wanted = (interim: boolean) => Promise.resolve({ interim });
+
+function createTail(stored: LivePiece[]) {
   let tell: (audio: LiveAudio) => void = () => {};
   const asked: [number, number][] = [];
   let stopped = false;
@@ -32,7 +34,6 @@ function createTail(stored: LivePiece[], wantsInterim = true) {
       },
     },
     {
-      wantsInterim: async () => wantsInterim,
       pieces: async (_id, sequence, from, limit) => {
         asked.push([sequence, from]);
         return stored
@@ -113,21 +114,21 @@ describe("live tail", () => {
   it("hypotheses: none until it is known whether they are wanted", async () => {
     const { tail } = createTail([]);
     expect(tail.interim).toBe(false);
-    await tail.askInterim();
+    await tail.learnInterim(wanted(true));
     expect(tail.interim).toBe(true);
   });
 
   it("hypotheses: a stored stream that wants none gets none, and no piece of it says otherwise", async () => {
-    const { tail } = createTail([{ ...piece(0, 0), interim: false }], false);
-    await tail.askInterim();
+    const { tail } = createTail([{ ...piece(0, 0), interim: false }]);
+    await tail.learnInterim(wanted(false));
     expect(tail.interim).toBe(false);
     await drain(tail, 0);
     expect(tail.interim).toBe(false);
   });
 
   it("hypotheses: what the newest connection wants decides, also while the store is asked", async () => {
-    const { tail, tell, stopped } = createTail([], true);
-    const asking = tail.askInterim();
+    const { tail, tell, stopped } = createTail([]);
+    const asking = tail.learnInterim(wanted(true));
     tell({ ...piece(0, 0), interim: false });
     await asking;
     expect(tail.interim).toBe(false);

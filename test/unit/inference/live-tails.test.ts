@@ -26,7 +26,7 @@ describe("live tails", () => {
           return () => {};
         },
       },
-      { pieces: async () => [], wantsInterim: async () => true },
+      { pieces: async () => [] },
     );
     const length = () => tails.queues[0]?.length ?? -1;
     const limit = tails.queues[0]?.limit ?? 0;

@@ -41,15 +41,17 @@ class Scene {
   /** @param from position and sequence of the record's newest checkpoint */
   constructor(isStreamed: boolean, from?: { position: number; sequence: number }) {
     const source: AudioSource = {
-      vocabulary: async () => [],
-      wantsInterim: async () => true,
+      opening: async () => ({
+        checkpoint: from && { ...from, ...NO_STATE },
+        sequence: from?.sequence ?? 0,
+        suspects: [],
+        vocabulary: [],
+        interim: true,
+      }),
       placed: async (_id, from) =>
         Array.from({ length: this.#timeline.next - from }, (_, n) => placed(from + n)),
-      sequenceAt: async () => from?.sequence ?? 0,
       bytes: async () => Buffer.alloc(2 * LENGTH),
       pieces: async () => [],
-      checkpoint: async () => from && { ...from, ...NO_STATE },
-      suspects: async () => [],
     };
     const stream: TranscriptionStream = {
       send: (message) => {

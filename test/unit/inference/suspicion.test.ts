@@ -5,9 +5,9 @@ import type { Suspect } from "../../../src/session/suspect.ts";
 
 const SECOND = 16_000;
 
-async function create(...known: Suspect[]): Promise<Suspicion> {
+function create(...known: Suspect[]): Suspicion {
   const suspicion = new Suspicion();
-  await suspicion.load(async () => known);
+  suspicion.load(known);
   suspicion.begin(0);
   return suspicion;
 }
@@ -24,8 +24,8 @@ function blamed(suspects: Suspect[] | undefined): [number, number][] | undefined
 }
 
 describe("suspicion", () => {
-  it("suspicion: all that was under way is suspect once, then one chunk after the other", async () => {
-    const suspicion = await create();
+  it("suspicion: all that was under way is suspect once, then one chunk after the other", () => {
+    const suspicion = create();
     feed(suspicion, 0, 5);
     expect(suspicion.mayFeed).toBe(true);
     expect(blamed(suspicion.broke(3 * SECOND))).toEqual([
@@ -48,8 +48,8 @@ describe("suspicion", () => {
     ]);
   });
 
-  it("suspicion: after three breaks it is unreadable, and stays so for a new activation", async () => {
-    const suspicion = await create();
+  it("suspicion: after three breaks it is unreadable, and stays so for a new activation", () => {
+    const suspicion = create();
     let suspects: Suspect[] | undefined;
     for (let times = 0; times < 3; times += 1) {
       expect(suspicion.isUnreadable(0)).toBe(false);
@@ -59,15 +59,15 @@ describe("suspicion", () => {
     }
     expect(suspicion.isUnreadable(0)).toBe(true);
     expect(suspicion.isCareful).toBe(false);
-    const next = await create(...(suspects ?? []));
+    const next = create(...(suspects ?? []));
     expect(next.isUnreadable(0)).toBe(true);
     next.fed({ sequence: 0, end: 2 * SECOND, kind: "gap" });
     next.read(2 * SECOND);
     expect(next.isUnreadable(0)).toBe(true);
   });
 
-  it("suspicion: what was read before is not blamed for workers that end, unless it never ends", async () => {
-    const suspicion = await create({ sequence: 0, breaks: 2, position: 0 });
+  it("suspicion: what was read before is not blamed for workers that end, unless it never ends", () => {
+    const suspicion = create({ sequence: 0, breaks: 2, position: 0 });
     feed(suspicion, 0, 2);
     suspicion.read(2 * SECOND);
     expect(suspicion.isCareful).toBe(false);
@@ -85,8 +85,8 @@ describe("suspicion", () => {
     expect(suspicion.isUnreadable(0)).toBe(true);
   });
 
-  it("suspicion: a long chunk in which reading gets further each time is not given up", async () => {
-    const suspicion = await create();
+  it("suspicion: a long chunk in which reading gets further each time is not given up", () => {
+    const suspicion = create();
     for (let minute = 1; minute < 10; minute += 1) {
       suspicion.begin(0);
       suspicion.fed({ sequence: 0, end: 900 * SECOND, kind: "chunk" });
@@ -94,8 +94,8 @@ describe("suspicion", () => {
     }
   });
 
-  it("suspicion: a chunk that is still streamed is trusted when all of it was read", async () => {
-    const suspicion = await create();
+  it("suspicion: a chunk that is still streamed is trusted when all of it was read", () => {
+    const suspicion = create();
     for (let times = 1; times <= 3; times += 1) {
       suspicion.begin(0);
       suspicion.fed({ sequence: 0, end: SECOND, kind: "piece" });
@@ -106,22 +106,22 @@ describe("suspicion", () => {
     expect(suspicion.isUnreadable(0)).toBe(true);
   });
 
-  it("suspicion: nobody is blamed when nothing was in work", async () => {
-    const suspicion = await create();
+  it("suspicion: nobody is blamed when nothing was in work", () => {
+    const suspicion = create();
     expect(suspicion.broke(0)).toBeUndefined();
     feed(suspicion, 0, 2);
     expect(suspicion.broke(4 * SECOND)).toBeUndefined();
   });
 
-  it("suspicion: a gap is never to blame, the audio before it is", async () => {
-    const suspicion = await create();
+  it("suspicion: a gap is never to blame, the audio before it is", () => {
+    const suspicion = create();
     feed(suspicion, 0, 1);
     suspicion.fed({ sequence: 1, end: 4 * SECOND, kind: "gap" });
     expect(blamed(suspicion.broke(2 * SECOND))).toEqual([[0, 1]]);
   });
 
-  it("suspicion: who resumes beyond a suspect is not held up by it", async () => {
-    const suspicion = await create({ sequence: 3, breaks: 1, position: 0 });
+  it("suspicion: who resumes beyond a suspect is not held up by it", () => {
+    const suspicion = create({ sequence: 3, breaks: 1, position: 0 });
     suspicion.begin(4);
     expect(suspicion.isCareful).toBe(false);
   });

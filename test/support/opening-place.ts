@@ -1,0 +1,6 @@
+import type { OpeningPlace } from "../../src/inference/audio-source.ts";
+
+/** Of a session's first reading, from its newest checkpoint at or before `position`. */
+export function beginningOf(sessionId: string, position = Number.MAX_SAFE_INTEGER): OpeningPlace {
+  return { sessionId, attempt: 1, checkpointAttempt: 1, position };
+}
