@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine } from "../eval/machine.ts";
 import { measureActors } from "./actors.ts";
+import { measureAppends } from "./appends.ts";
 import { describePeers, printBench } from "./bench-report.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
 import { measureFanout } from "./fanout.ts";
@@ -35,6 +36,7 @@ const MEASUREMENTS: Readonly<Record<string, (scale: BenchScale) => Promise<Bench
   segments: measureSegments,
   checkpoint: measureCheckpoints,
   actors: measureActors,
+  appends: measureAppends,
   hop: measureHop,
   latency: measureLatency,
   heartbeats: measureHeartbeatRow,
