@@ -12,8 +12,18 @@ export interface Blob {
 export class SimBlobs {
   readonly #sessions = new Map<string, Map<string, Blob>>();
 
+  /** One that has the name already stays: it may have been silenced since. */
   async put(by: Machine, sessionId: string, sha256: string, blob: Blob): Promise<void> {
     await by.delay(0.2);
+    if (this.peek(sessionId, sha256) === undefined) this.#set(sessionId, sha256, blob);
+  }
+
+  async replace(by: Machine, sessionId: string, sha256: string, blob: Blob): Promise<void> {
+    await by.delay(0.2);
+    this.#set(sessionId, sha256, blob);
+  }
+
+  #set(sessionId: string, sha256: string, blob: Blob): void {
     const held = this.#sessions.get(sessionId) ?? new Map<string, Blob>();
     this.#sessions.set(sessionId, held.set(sha256, blob));
   }

@@ -212,7 +212,7 @@ export class SimHost {
       replace: async (id: string, sha256: string, bytes: Uint8Array) => {
         const { isTrack } = await blobs.read(machine, id, sha256);
         const data = isTrack ? Buffer.from(bytes) : fromPcm(bytes);
-        await blobs.put(machine, id, sha256, { data, isTrack });
+        await blobs.replace(machine, id, sha256, { data, isTrack });
       },
     };
     const redaction = new AudioRedaction(this.record.redactions, files, log);
