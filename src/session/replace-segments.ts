@@ -61,9 +61,9 @@ function around(
 ): RecognisedSegment[] {
   const marks = state.segments;
   const before = whole ? undefined : marks[firstFrom(marks, from) - 1];
-  const kept = before === undefined ? edited : [before, ...edited];
   const after = marks[firstFrom(marks, to)];
-  const taken = [...kept, ...(after === undefined ? [] : [after])].map(({ start }) => start);
+  const kept = [before, ...edited, after].filter((mark) => mark !== undefined);
+  const taken = kept.map(({ start }) => start);
   const fitted = besideRedactions(state, fitSegments(segments, { from, to, kept }));
   return withOwnStarts(fitted, taken);
 }

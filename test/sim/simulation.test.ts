@@ -17,6 +17,7 @@ const KEPT: Readonly<Record<string, number[]>> = {
   "somebody who was told that nobody knows yet, and takes that for a refusal": [10134],
   "a wish that a host takes in hand after it stood still": [21607],
   "words without room, whose segment a person wrote anew": [1237],
+  "a word of a late chunk that reaches into what stands behind it": [1516],
   "a place at a worker that was given back before all was said": [545, 1567],
 };
 

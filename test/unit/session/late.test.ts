@@ -337,6 +337,30 @@ describe("late audio: what people did", () => {
   });
 });
 
+describe("late audio: where a word is cut", () => {
+  it("late audio: a word that reaches over the end of what is read again ends where the rest stands", () => {
+    const bench = new SessionBench().start();
+    bench.chunk(0);
+    bench.chunk(2);
+    bench.now += GAP_WAIT;
+    bench.run({ type: "GapTimeout", sequence: 1 });
+    const rest = segment(4 * SECOND, 4 * SECOND + 190, 0);
+    bench.utterance([segment(SECOND, 2 * SECOND, 0), rest], 6 * SECOND);
+    bench.chunk(1);
+    const whole = segment(3.5 * SECOND, rest.end, 0);
+    reread(bench, { from: 2 * SECOND, to: rest.start, sequences: [1], segments: [whole] });
+    const ends = bench.state.segments.map(({ start, end }) => [start, end]);
+    expect(ends.slice(1)).toEqual([
+      [3.5 * SECOND, rest.start],
+      [rest.start, rest.end],
+    ]);
+    const words = bench.writes.flatMap((write) =>
+      write.type === "SegmentText" ? write.words : [],
+    );
+    expect(words.at(-1)).toMatchObject({ start: 3.5 * SECOND, end: rest.start });
+  });
+});
+
 describe("late audio: beside the first reading", () => {
   it("late audio: nothing is given beyond what that has finalised, and the rest stays to be read", () => {
     const bench = new SessionBench().start();
