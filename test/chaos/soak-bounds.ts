@@ -19,7 +19,7 @@ const BOUNDS: readonly (readonly [name: RegExp, bound: Bound])[] = [
   [/^dead rows %$/, { share: 0.25, least: 5 }],
   [/^WAL MiB\/min$/, { share: 0.25, least: 5 }],
   [/^activations of the recording$/, { share: 0.25, least: 50 }],
-  [/^jobs of 30 min and more$/, { share: 0, least: 0 }],
+  [/^(jobs of 30 min and more|changes of owner)$/, { share: 0, least: 0 }],
 ];
 
 export function boundOf(name: string): Bound | undefined {

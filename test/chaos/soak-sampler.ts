@@ -130,18 +130,20 @@ export class SoakSampler {
 
   /** Activations per living session: a rest and a return each cost one. */
   async #sessions(): Promise<Record<string, number>> {
-    const { rows } = await this.#database.query<{ epochs: string; living: string; left: string }>(
+    const { rows } = await this.#database.query<Record<string, string>>(
       `select coalesce(sum(epoch) filter (where status = 'recording'), 0) as epochs,
               count(*) filter (where status = 'recording') as living,
               (select count(*) from jobs where status in ('queued', 'running')
-                 and created_at < now() - interval '30 minutes') as left
+                 and created_at < now() - interval '30 minutes') as left,
+              (select sum(revision) from partition_owners) as changes
        from sessions`,
     );
-    const { epochs = 0, living = 0, left = 0 } = rows[0] ?? {};
+    const { epochs = 0, living = 0, left = 0, changes = 0 } = rows[0] ?? {};
     return {
       "sessions recording": Number(living),
       "activations of the recording": Number(epochs),
       "jobs of 30 min and more": Number(left),
+      "changes of owner": Number(changes),
     };
   }
 }
