@@ -8,7 +8,11 @@ const FOLDER = new URL("./migrations/", import.meta.url);
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 /** Any constant of ours: whoever holds this advisory lock migrates. */
 const LOCK = 7_203_114_955;
-const LOCK_TIMEOUT = "60s";
+/** Of statements that change tables, in milliseconds: who else uses them is not held up for long. */
+const LOCK_TIMEOUT = 60_000;
+/** As long as a set-up may take; between two lines that tell of the wait. */
+const WAIT = { longest: 30 * 60_000, told: 10_000 };
+const NOT_AVAILABLE = "55P03";
 
 export interface MigrateOptions {
   /** The role that serves: gets the right to read and write, not to change tables. */
@@ -18,6 +22,8 @@ export interface MigrateOptions {
   seed?: () => Promise<void>;
   /** For tests: another folder of numbered SQL files. */
   folder?: URL;
+  /** For tests: how long another process that migrates is waited for, milliseconds. */
+  wait?: { longest: number; told: number };
 }
 
 interface Migration {
@@ -48,7 +54,8 @@ export async function migrate(
   client.on("error", (error) => log.warn({ error: error.message }, "migration connection lost"));
   try {
     await client.connect();
-    await takeLock(client);
+    await takeLock(client, log, options.wait ?? WAIT);
+    await client.query(`set lock_timeout = ${LOCK_TIMEOUT}`);
     const applied = await applyPending(client, migrations, log);
     if (options.serviceRole !== undefined) await grant(client, options.serviceRole);
     await options.seed?.();
@@ -70,15 +77,23 @@ async function readMigrations(folder: URL): Promise<Migration[]> {
   return migrations;
 }
 
-async function takeLock(client: pg.Client): Promise<void> {
-  await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
-  try {
-    await client.query("select pg_advisory_lock($1)", [LOCK]);
-  } catch (error) {
-    throw new Error(`Another process has been migrating for over ${LOCK_TIMEOUT}.`, {
-      cause: error,
-    });
+/** Tables of millions of rows take minutes, and whoever comes meanwhile has only to wait. */
+async function takeLock(
+  client: pg.Client,
+  log: Log,
+  { longest, told }: typeof WAIT,
+): Promise<void> {
+  await client.query(`set lock_timeout = ${told}`);
+  for (let waited = 0; waited < longest; waited += told) {
+    try {
+      await client.query("select pg_advisory_lock($1)", [LOCK]);
+      return;
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || error.code !== NOT_AVAILABLE) throw error;
+      log.info({ waited_ms: waited + told }, "another process migrates; waiting for it");
+    }
   }
+  throw new Error(`Another process has been migrating for over ${longest / 60_000} minutes.`);
 }
 
 async function applyPending(

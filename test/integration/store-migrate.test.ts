@@ -6,10 +6,14 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SERVICE_ROLE, withClient } from "../../deploy/supervisor/postgres/roles.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { until } from "../support/until.ts";
 
 const run = promisify(execFile);
+const IS_SLEEPING =
+  "select from pg_stat_activity where query like '%pg_sleep%' and state = 'active' and pid <> pg_backend_pid()";
 const SETUP = resolve(import.meta.dirname, "../../src/setup.ts");
 
 describe("migrate", () => {
@@ -47,6 +51,20 @@ describe("migrate", () => {
     expect(applied).toEqual(["0001_first.sql", "0002_second.sql"]);
     expect((await query("select count(*)::int as n from second")).rows).toEqual([{ n: 1 }]);
     expect(await migrate(database.ownerUrl, { folder })).toEqual({ applied: [] });
+  });
+
+  it("files: who comes while others migrate for long waits, tells so, and gives up one day", async () => {
+    write("0003_slow.sql", "select pg_sleep(2)");
+    const told: unknown[] = [];
+    const log = { ...silentLog, info: (fields: object) => void told.push(fields) };
+    const slow = migrate(database.ownerUrl, { folder });
+    await until(async () => (await query(IS_SLEEPING)).rows.length > 0, "the slow one");
+    const hasty = migrate(database.ownerUrl, { folder, wait: { longest: 400, told: 200 } });
+    await expect(hasty).rejects.toThrow("Another process has been migrating");
+    const wait = { longest: 60_000, told: 100 };
+    expect(await migrate(database.ownerUrl, { folder, wait, log })).toEqual({ applied: [] });
+    expect(told).toContainEqual({ waited_ms: 200 });
+    expect((await slow).applied).toHaveLength(3);
   });
 
   it("files: one that was changed after it was applied is an error that names it", async () => {
