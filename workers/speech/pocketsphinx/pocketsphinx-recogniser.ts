@@ -86,11 +86,14 @@ export class PocketsphinxRecogniser implements Recogniser {
   }
 
   finish(): RecognisedWord[] {
+    const heard = this.#words();
     this.#end();
     const evidence: WordEvidence[] = [];
     const words = this.#words((segment) => {
       evidence.push(this.#evidence(segment));
     });
+    // No lattice comes of sound that ends where no word can end; it was heard all the same.
+    if (words.length === 0) return heard.map((word) => ({ ...word, confidence: CONFIDENCE_FLOOR }));
     const confidences = wordConfidences(evidence);
     return words.map((word, place) => ({ ...word, confidence: confidences[place] ?? 0 }));
   }
