@@ -244,7 +244,6 @@ export async function coverStored(
         end_sample,
         label,
         created_at: s.now,
-        audio_erased_at: null,
       });
     }
   });

@@ -312,7 +312,6 @@ async function projectRedaction(p: Projection, event: SpanRedacted): Promise<voi
         end_sample: to,
         label: null,
         created_at: s.now,
-        audio_erased_at: null,
       }),
     );
   }

@@ -183,7 +183,6 @@ export interface RedactionRow {
   end_sample: number;
   label: string | null;
   created_at: number;
-  audio_erased_at: number | null;
 }
 
 export interface ReceiptRow {

@@ -108,7 +108,7 @@ const SOURCES: Readonly<Record<TableName, Source>> = {
   redactions: {
     table: "redactions",
     group: session,
-    columns: "id session_id start_sample end_sample label created_at audio_erased_at".split(" "),
+    columns: "id session_id start_sample end_sample label created_at".split(" "),
   },
   receipts: {
     table: "deletion_receipts",

@@ -44,6 +44,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0036_ended_rights.sql": "6baf1d749349c611d0f6466b052d44a1af53ecf737b10787130acbc8107614cf",
   "0037_snapshots.sql": "1981018eaf8086368a5747554c0fe7dcc22edecbb850f0331441c5e100c53d50",
   "0038_waiting_work.sql": "5e7a9d54ba175b9b89f86beccdfea46e83a8bb9ea5c3a0879bf2a2045d356251",
+  "0039_redacted_audio.sql": "ffdee9ae1266bc6971f5f240963b779b75627bb25f17ca5f72303118e6b88d53",
 };
 
 it("migrations: those that databases have applied are as they were", () => {
