@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import ts from "typescript";
+
+export interface Import {
+  /** The file that is imported, from the project's folder. */
+  to: string;
+  /** Names as they are exported there; "*" for all of it. */
+  names: readonly string[];
+}
+
+export interface FunctionSize {
+  name: string;
+  lines: number;
+}
+
+/** A source file, as far as its place in the house goes. */
+export interface SourceFile {
+  /** From the project's folder. */
+  path: string;
+  lines: number;
+  /** Without comments and empty lines. */
+  codeLines: number;
+  imports: readonly Import[];
+  /** Names that others can import. */
+  exports: readonly string[];
+  interfaces: readonly string[];
+  /** Interfaces that its classes implement, by name. */
+  implemented: readonly string[];
+  functions: readonly FunctionSize[];
+}
+
+const GENERATED = /(^|\/)gen\//;
+
+/** All TypeScript below these folders that somebody wrote. */
+export function readSources(project: string, roots: readonly string[]): SourceFile[] {
+  return roots
+    .flatMap((root) => filesBelow(join(project, root)))
+    .map((file) => relative(project, file))
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts") && !GENERATED.test(path))
+    .sort()
+    .map((path) => readSource(project, path));
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+function readSource(project: string, path: string): SourceFile {
+  const text = readFileSync(join(project, path), "utf8");
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const found: SourceFile = {
+    path,
+    lines: text.split("\n").length - 1,
+    codeLines: codeLinesOf(tree, text),
+    imports: importsOf(tree, path),
+    exports: exportsOf(tree),
+    interfaces: tree.statements.filter(ts.isInterfaceDeclaration).map(({ name }) => name.text),
+    implemented: tree.statements.filter(ts.isClassDeclaration).flatMap(implementedBy),
+    functions: functionsOf(tree),
+  };
+  return found;
+}
+
+/** Lines on which a token stands. */
+function codeLinesOf(tree: ts.SourceFile, text: string): number {
+  const lines = new Set<number>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isJSDoc(node)) return;
+    const children = node.getChildren(tree);
+    if (children.length > 0) return children.forEach(visit);
+    const [start, end] = [node.getStart(tree, false), node.getEnd()];
+    if (end <= start) return;
+    const first = tree.getLineAndCharacterOfPosition(start).line;
+    const last = tree.getLineAndCharacterOfPosition(end).line;
+    const rows = text.slice(start, end).split("\n");
+    for (let line = first; line <= last; line += 1) {
+      if (rows[line - first]?.trim() !== "") lines.add(line);
+    }
+  };
+  visit(tree);
+  return lines.size;
+}
+
+function importsOf(tree: ts.SourceFile, path: string): Import[] {
+  return tree.statements.flatMap((statement): Import[] => {
+    const isFrom = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
+    if (!isFrom || statement.moduleSpecifier === undefined) return [];
+    const specifier = statement.moduleSpecifier.getText(tree).slice(1, -1);
+    if (!specifier.startsWith(".")) return [];
+    const to = relative(resolve("."), resolve(dirname(path), specifier));
+    return [{ to, names: namesOf(statement) }];
+  });
+}
+
+function namesOf(statement: ts.ImportDeclaration | ts.ExportDeclaration): string[] {
+  const named = ts.isImportDeclaration(statement)
+    ? statement.importClause?.namedBindings
+    : statement.exportClause;
+  if (named === undefined || !("elements" in named)) return ["*"];
+  return named.elements.map(({ name, propertyName }) => (propertyName ?? name).text);
+}
+
+function exportsOf(tree: ts.SourceFile): string[] {
+  return tree.statements.flatMap((statement) => {
+    const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
+    if (!modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return [];
+    if (ts.isVariableStatement(statement)) {
+      return statement.declarationList.declarations.map(({ name }) => name.getText(tree));
+    }
+    const { name } = statement as ts.DeclarationStatement;
+    return name === undefined ? [] : [name.getText(tree)];
+  });
+}
+
+function implementedBy({ heritageClauses = ts.factory.createNodeArray() }: ts.ClassDeclaration) {
+  return heritageClauses
+    .filter(({ token }) => token === ts.SyntaxKind.ImplementsKeyword)
+    .flatMap(({ types }) => types.map(({ expression }) => expression.getText()));
+}
+
+function functionsOf(tree: ts.SourceFile): FunctionSize[] {
+  const found: FunctionSize[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
+      const [from, to] = [node.getStart(tree), node.getEnd()].map(
+        (at) => tree.getLineAndCharacterOfPosition(at).line,
+      );
+      const name = node.name?.getText(tree) ?? "";
+      found.push({ name, lines: (to ?? 0) - (from ?? 0) + 1 });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return found;
+}
+
+/** The name of a file without its ending. */
+export function stemOf(path: string): string {
+  return basename(path, ".ts");
+}
