@@ -2,7 +2,6 @@ import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slon
 import { z } from "zod";
 import type { AccountRecords } from "../jobs/account-erasure.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
-import { guarded } from "./store-error.ts";
 
 /** Shown where the person's name stood. */
 const ERASED_NAME = "Deleted account";
@@ -18,50 +17,49 @@ export class PostgresAccountErasure implements AccountRecords {
   }
 
   erase(userId: string): Promise<{ deviceIds: string[] } | "last_admin" | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        // All administrators, so that the last two cannot leave at once.
-        await tx.query(sql.unsafe`
+    return this.#pool.transaction(async (tx) => {
+      // All administrators, so that the last two cannot leave at once.
+      await tx.query(sql.unsafe`
           select id from users where role = 'admin' or id = ${userId} order by id for update`);
-        const user = await tx.maybeOne(sql.type(userRow)`
+      const user = await tx.maybeOne(sql.type(userRow)`
           select role, (
             select count(*)::int from users o
             where o.role = 'admin' and o.disabled_at is null and o.id <> u.id
           ) as "otherAdmins"
           from users u where id = ${userId} and erased_at is null`);
-        if (user === null) return undefined;
-        if (user.role === "admin" && user.otherAdmins === 0) return "last_admin";
-        const deviceIds = await unpairDevices(tx, userId);
-        await leaveWorkspaces(tx, userId);
-        await erasePerson(tx, userId);
-        await insertAuditEntry(tx, {
-          kind: "account_erased",
-          actor: { kind: "user", id: userId },
-          subjectId: userId,
-          detail: { devices: deviceIds.length },
-        });
-        return { deviceIds };
-      }),
-    );
+      if (user === null) return undefined;
+      if (user.role === "admin" && user.otherAdmins === 0) return "last_admin";
+      const deviceIds = await unpairDevices(tx, userId);
+      await leaveWorkspaces(tx, userId);
+      await erasePerson(tx, userId);
+      await insertAuditEntry(tx, {
+        kind: "account_erased",
+        actor: { kind: "user", id: userId },
+        subjectId: userId,
+        detail: { devices: deviceIds.length },
+      });
+      return { deviceIds };
+    });
   }
 
-  orphanedSessions(limit: number, userId?: string): Promise<{ id: string; ownerId: string }[]> {
+  async orphanedSessions(
+    limit: number,
+    userId?: string,
+  ): Promise<{ id: string; ownerId: string }[]> {
     const owner = userId === undefined ? sql.fragment`true` : sql.fragment`u.id = ${userId}`;
-    return guarded(async () => [
+    return [
       ...(await this.#pool.any(sql.type(z.object({ id: z.string(), ownerId: z.string() }))`
         select s.id, s.owner_id as "ownerId"
         from users u join sessions s on s.owner_id = u.id
         where u.erased_at is not null and s.status <> 'deleted' and ${owner}
         order by s.id limit ${limit}`)),
-    ]);
+    ];
   }
 
   countOrphaned(userId: string): Promise<number> {
-    return guarded(() =>
-      this.#pool.oneFirst(sql.type(z.object({ count: z.number() }))`
+    return this.#pool.oneFirst(sql.type(z.object({ count: z.number() }))`
         select count(*)::int as count from sessions
-        where owner_id = ${userId} and status <> 'deleted'`),
-    );
+        where owner_id = ${userId} and status <> 'deleted'`);
   }
 }
 

@@ -5,7 +5,6 @@ import type { Page, PageRequest } from "../api/page.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { nativeTo } from "./sessions.ts";
-import { guarded } from "./store-error.ts";
 
 const jobRow = z.object({
   id: z.string(),
@@ -47,18 +46,15 @@ export class PostgresAllJobs implements JobDirectory {
     return toPage(await this.#read(conditions, page.limit + 1), page.limit, (job) => job.id);
   }
 
-  cancelBatch(jobId: string): Promise<boolean> {
-    return guarded(async () => {
-      const { rowCount } = await this.#pool.query(sql.unsafe`
+  async cancelBatch(jobId: string): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(sql.unsafe`
         update jobs set status = 'cancelled', completed_at = now()
         where id = ${jobId} and kind <> 'transcription' and status in ('queued', 'running')`);
-      return rowCount > 0;
-    });
+    return rowCount > 0;
   }
 
   #read(conditions: Fragment[], limit: number): Promise<readonly JobRecord[]> {
-    return guarded(() =>
-      this.#pool.any(sql.type(jobRow)`
+    return this.#pool.any(sql.type(jobRow)`
         select
           j.id, j.kind, j.status, j.progress, j.error, j.engine,
           j.session_id as "sessionId",
@@ -71,7 +67,6 @@ export class PostgresAllJobs implements JobDirectory {
           j.completed_at as "completedAt"
         from jobs j join sessions s on s.id = j.session_id
         where ${allOf(conditions)}
-        order by j.id desc limit ${limit}`),
-    );
+        order by j.id desc limit ${limit}`);
   }
 }

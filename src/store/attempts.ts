@@ -3,7 +3,6 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { AttemptBudget, AttemptPolicy } from "../auth/attempt-budget.ts";
 import type { Clock } from "../base/clock.ts";
-import { guarded } from "./store-error.ts";
 
 const SWEEP_EVERY = 256;
 
@@ -20,41 +19,33 @@ export class AttemptStore implements AttemptBudget {
     this.#clock = clock;
   }
 
-  take(key: string, policy: AttemptPolicy): Promise<number | undefined> {
-    return guarded(async () => {
-      const now = Math.floor(this.#clock.now());
-      const keyHash = hashed(key);
-      const latest = now + (policy.burst - 1) * policy.interval;
-      const granted = await this.#pool.maybeOne(sql.type(paidAtRow)`
+  async take(key: string, policy: AttemptPolicy): Promise<number | undefined> {
+    const now = Math.floor(this.#clock.now());
+    const keyHash = hashed(key);
+    const latest = now + (policy.burst - 1) * policy.interval;
+    const granted = await this.#pool.maybeOne(sql.type(paidAtRow)`
         insert into attempt_budgets as budget (key_hash, paid_at)
         values (${keyHash}, ${now + policy.interval})
         on conflict (key_hash) do update
           set paid_at = greatest(budget.paid_at, ${now}) + ${policy.interval}
           where budget.paid_at <= ${latest}
         returning paid_at`);
-      await this.#sweepSometimes(now);
-      if (granted !== null) return undefined;
-      const used = await this.#pool.maybeOne(
-        sql.type(paidAtRow)`select paid_at from attempt_budgets where key_hash = ${keyHash}`,
-      );
-      return Math.max(1, Math.ceil(((used?.paid_at ?? now) - latest) / 1000));
-    });
+    await this.#sweepSometimes(now);
+    if (granted !== null) return undefined;
+    const used = await this.#pool.maybeOne(
+      sql.type(paidAtRow)`select paid_at from attempt_budgets where key_hash = ${keyHash}`,
+    );
+    return Math.max(1, Math.ceil(((used?.paid_at ?? now) - latest) / 1000));
   }
 
-  refund(key: string, policy: AttemptPolicy): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`
+  async refund(key: string, policy: AttemptPolicy): Promise<void> {
+    await this.#pool.query(sql.unsafe`
         update attempt_budgets set paid_at = paid_at - ${policy.interval}
         where key_hash = ${hashed(key)}`);
-    });
   }
 
-  restore(key: string): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(
-        sql.unsafe`delete from attempt_budgets where key_hash = ${hashed(key)}`,
-      );
-    });
+  async restore(key: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`delete from attempt_budgets where key_hash = ${hashed(key)}`);
   }
 
   /** Budgets that are whole again need no row. */

@@ -5,7 +5,6 @@ import { z } from "zod";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import { errnoOf } from "./errno.ts";
-import { guarded } from "./store-error.ts";
 
 const FILE = "store-id";
 const folderRow = z.object({ id: z.string() });
@@ -67,18 +66,14 @@ async function markFolder(path: string): Promise<string> {
   }
 }
 
-function claimedId(pool: DatabasePool): Promise<string | undefined> {
-  return guarded(async () => {
-    const row = await pool.maybeOne(sql.type(folderRow)`select id from audio_folder`);
-    return row?.id;
-  });
+async function claimedId(pool: DatabasePool): Promise<string | undefined> {
+  const row = await pool.maybeOne(sql.type(folderRow)`select id from audio_folder`);
+  return row?.id;
 }
 
 /** Returns the id that counts: that of whoever was first. */
-function claim(pool: DatabasePool, id: string): Promise<string> {
-  return guarded(async () => {
-    await pool.query(sql.unsafe`
+async function claim(pool: DatabasePool, id: string): Promise<string> {
+  await pool.query(sql.unsafe`
       insert into audio_folder (id) values (${id}) on conflict do nothing`);
-    return (await pool.one(sql.type(folderRow)`select id from audio_folder`)).id;
-  });
+  return (await pool.one(sql.type(folderRow)`select id from audio_folder`)).id;
 }

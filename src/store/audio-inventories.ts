@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { AudioInventories, AudioInventory } from "../api/session-completeness.ts";
 import { SESSION_RATE } from "../base/sample-rate.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 /** Sequences that are told one by one; a session that lacks more is broken anyway. */
 const MAX_ABSENT = 10_000;
@@ -31,19 +30,17 @@ export class PostgresAudioInventories implements AudioInventories {
     this.#pool = pool;
   }
 
-  of(sessionId: string): Promise<AudioInventory> {
-    return guarded(async () => {
-      const { highest, ...figures } = await this.#figures(sessionId);
-      const last = Math.max(highest, figures.ended ? (figures.expectedLast ?? -1) : -1);
-      const [undecodable, broken, absent, late, clamped] = await Promise.all([
-        this.#undecodable(sessionId, figures.end),
-        this.#broken(sessionId),
-        this.#absent(sessionId, last),
-        this.#late(sessionId),
-        this.#clamped(sessionId),
-      ]);
-      return { ...figures, undecodable, broken, absent, late, clamped };
-    });
+  async of(sessionId: string): Promise<AudioInventory> {
+    const { highest, ...figures } = await this.#figures(sessionId);
+    const last = Math.max(highest, figures.ended ? (figures.expectedLast ?? -1) : -1);
+    const [undecodable, broken, absent, late, clamped] = await Promise.all([
+      this.#undecodable(sessionId, figures.end),
+      this.#broken(sessionId),
+      this.#absent(sessionId, last),
+      this.#late(sessionId),
+      this.#clamped(sessionId),
+    ]);
+    return { ...figures, undecodable, broken, absent, late, clamped };
   }
 
   #figures(sessionId: string) {

@@ -17,7 +17,6 @@ import type { SessionPhase } from "../session/status.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
-import { guarded } from "./store-error.ts";
 import { HELD, whenFree } from "./when-free.ts";
 
 const phase = z.enum(["recording", "processing", "completed", "failed", "deleted"]);
@@ -90,20 +89,18 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
     settings?: StreamSettings,
     accept: (taken: TakenStream) => void = () => {},
   ): Promise<TakenStream> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const session = await tx.maybeOne(sql.type(sessionRow)`
+    return this.#pool.transaction(async (tx) => {
+      const session = await tx.maybeOne(sql.type(sessionRow)`
           select status, seq from sessions where id = ${sessionId} for share`);
-        if (session === null) throw new AppError("not_found", "There is no session with this id.");
-        assertRecording(session.status);
-        const held = await (settings === undefined
-          ? takeAgain(tx, sessionId)
-          : takeWith(tx, sessionId, settings));
-        const taken = { sessionId, ...session, ...held };
-        accept(taken);
-        return taken;
-      }),
-    );
+      if (session === null) throw new AppError("not_found", "There is no session with this id.");
+      assertRecording(session.status);
+      const held = await (settings === undefined
+        ? takeAgain(tx, sessionId)
+        : takeWith(tx, sessionId, settings));
+      const taken = { sessionId, ...session, ...held };
+      accept(taken);
+      return taken;
+    });
   }
 
   begin(
@@ -112,32 +109,30 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
     piece: PlannedPiece,
   ): Promise<{ sequence: number; outbox: OutboxRow[] }> {
     const { sessionId } = hold;
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        // Against uploads, stop and deletion: what they decide by changes here.
-        const session = await tx.maybeOne(sql.type(sessionRow)`
+    return this.#pool.transaction(async (tx) => {
+      // Against uploads, stop and deletion: what they decide by changes here.
+      const session = await tx.maybeOne(sql.type(sessionRow)`
           select status, seq from sessions where id = ${sessionId} for update`);
-        if (session === null) throw new AppError("not_found", "There is no session with this id.");
-        assertRecording(session.status);
-        const sequence = (await highestSequence(tx, sessionId)) + 1;
-        if (sequence > MAX_SEQUENCE) {
-          throw new AppError("session_ended", "The session holds as many chunks as it can take.");
-        }
-        const moved = await tx.maybeOne(sql.type(idRow)`
+      if (session === null) throw new AppError("not_found", "There is no session with this id.");
+      assertRecording(session.status);
+      const sequence = (await highestSequence(tx, sessionId)) + 1;
+      if (sequence > MAX_SEQUENCE) {
+        throw new AppError("session_ended", "The session holds as many chunks as it can take.");
+      }
+      const moved = await tx.maybeOne(sql.type(idRow)`
           update audio_streams
           set sequence = ${sequence}, pieces = 1, touched_at = now(),
               offset_bytes = offset_bytes + ${piece.streamBytes}
           where session_id = ${sessionId} and epoch = ${hold.epoch}
             and sequence is not distinct from ${after ?? null}
           returning session_id as id`);
-        if (moved === null) return { sequence: await begunBefore(tx, hold), outbox: [] };
-        await insertFirst(tx, sessionId, sequence, piece);
-        const command = { type: "AudioOpened", sequence };
-        const row = outboxRow(sessionId, command, this.#runtime.newId());
-        await writeOutbox(tx, row);
-        return { sequence, outbox: [row] };
-      }),
-    );
+      if (moved === null) return { sequence: await begunBefore(tx, hold), outbox: [] };
+      await insertFirst(tx, sessionId, sequence, piece);
+      const command = { type: "AudioOpened", sequence };
+      const row = outboxRow(sessionId, command, this.#runtime.newId());
+      await writeOutbox(tx, row);
+      return { sequence, outbox: [row] };
+    });
   }
 
   async append(hold: StreamHold, piece: AudioPiece): Promise<void> {
@@ -146,7 +141,7 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
 
   /** One statement for all; what was not taken is looked at after it. */
   async #appendAll(additions: readonly Addition[]): Promise<PromiseSettledResult<Appended>[]> {
-    const stored = await guarded(() => insertPieces(this.#pool, additions));
+    const stored = await insertPieces(this.#pool, additions);
     const isStored = ({ hold, piece }: Addition): boolean =>
       stored.has(pieceKey({ ...hold, ...piece }));
     const left = additions.filter((addition) => !isStored(addition));
@@ -158,15 +153,13 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
     );
   }
 
-  #standings(additions: readonly Addition[]): Promise<ReadonlyMap<string, Standing>> {
+  async #standings(additions: readonly Addition[]): Promise<ReadonlyMap<string, Standing>> {
     const ids = sql.array([...new Set(additions.map(({ hold }) => hold.sessionId))], "uuid");
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(standingRow)`
+    const rows = await this.#pool.any(sql.type(standingRow)`
         select s.id as "sessionId", s.status, a.epoch, a.sequence, a.pieces
         from sessions s join audio_streams a on a.session_id = s.id
         where s.id = any(${ids})`);
-      return new Map(rows.map((row) => [row.sessionId, row]));
-    });
+    return new Map(rows.map((row) => [row.sessionId, row]));
   }
 }
 

@@ -14,7 +14,6 @@ import { insertAuditEntry } from "./audit-entries.ts";
 import { toInstant } from "./instant.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 const VERIFY_PAGE = 2_000;
 
@@ -52,45 +51,40 @@ export class PostgresAudit implements AuditTrail, AuditDirectory {
 
   /** Once for each `id`, however often it is told and by how many processes. */
   recordOnce(id: string, entry: AuditEntry): Promise<void> {
-    return guarded(() => insertAuditEntry(this.#pool, entry, id));
+    return insertAuditEntry(this.#pool, entry, id);
   }
 
   record(entry: AuditEntry): Promise<void> {
-    return guarded(() => insertAuditEntry(this.#pool, entry));
+    return insertAuditEntry(this.#pool, entry);
   }
 
-  list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditRecord>> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(entryRow)`
+  async list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditRecord>> {
+    const rows = await this.#pool.any(sql.type(entryRow)`
         select seq, id, at, kind, actor_kind as "actorKind", actor_id as "actorId",
           workspace_id as "workspaceId", session_id as "sessionId", subject_id as "subjectId",
           detail, encode(hash, 'hex') as hash, encode(previous_hash, 'hex') as "previousHash"
         from audit_log where ${allOf(conditions(filter, page.after))}
         order by seq desc limit ${page.limit + 1}`);
-      return toPage(rows.map(toRecord), page.limit, (record) => String(record.seq));
-    });
+    return toPage(rows.map(toRecord), page.limit, (record) => String(record.seq));
   }
 
-  verify(known?: AuditHead): Promise<AuditVerdict> {
-    return guarded(async () => {
-      const chain = new AuditChain(known);
-      for (let after = 0; ; ) {
-        const rows = await this.#pool.any(sql.type(chainRow)`
+  async verify(known?: AuditHead): Promise<AuditVerdict> {
+    const chain = new AuditChain(known);
+    for (let after = 0; ; ) {
+      const rows = await this.#pool.any(sql.type(chainRow)`
           select a.seq, audit_text(a) as text, encode(a.hash, 'hex') as hash,
             encode(a.previous_hash, 'hex') as "previousHash"
           from audit_log a where a.seq > ${after} order by a.seq limit ${VERIFY_PAGE}`);
-        for (const row of rows) chain.add(row);
-        after = rows.at(-1)?.seq ?? after;
-        if (rows.length < VERIFY_PAGE || chain.broken) break;
-      }
-      return { ...chain.verdict(), protected: await this.isProtected() };
-    });
+      for (const row of rows) chain.add(row);
+      after = rows.at(-1)?.seq ?? after;
+      if (rows.length < VERIFY_PAGE || chain.broken) break;
+    }
+    return { ...chain.verdict(), protected: await this.isProtected() };
   }
 
   /** True when the role of this pool can neither change nor delete entries. */
-  isProtected(): Promise<boolean> {
-    return guarded(async () => {
-      const row = await this.#pool.one(sql.type(protectionRow)`
+  async isProtected(): Promise<boolean> {
+    const row = await this.#pool.one(sql.type(protectionRow)`
         select not (
           has_table_privilege('audit_log', 'update')
           or has_table_privilege('audit_log', 'delete')
@@ -98,8 +92,7 @@ export class PostgresAudit implements AuditTrail, AuditDirectory {
           or exists (select from pg_class c
             where c.oid = 'audit_log'::regclass and pg_has_role(c.relowner, 'member'))
         ) as protected`);
-      return row.protected;
-    });
+    return row.protected;
   }
 }
 

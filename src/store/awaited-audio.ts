@@ -2,7 +2,6 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { AwaitedAudio, AwaitedChunks } from "../api/awaited-audio.ts";
 import { PostgresDeviceSigns } from "./device-signs.ts";
-import { guarded } from "./store-error.ts";
 
 /** More are not named one by one. */
 const MOST_NAMED = 1_000;
@@ -23,22 +22,20 @@ export class PostgresAwaitedAudio implements AwaitedAudio {
     this.#signs = new PostgresDeviceSigns(pool);
   }
 
-  of(sessionId: string): Promise<AwaitedChunks | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(awaitedRow)`
+  async of(sessionId: string): Promise<AwaitedChunks | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(awaitedRow)`
         select
           array(select awaited_chunks(s.id, s.last_chunk_sequence, ${MOST_NAMED})) as sequences,
           now() as now,
           (extract(epoch from now() - s.stopped_at) * 1000)::int8 as "stoppedAgo"
         from sessions s
         where s.id = ${sessionId} and s.status = 'processing' and s.stopped_at is not null`);
-      if (row === null || row.sequences.length === 0) return undefined;
-      const { heardAgo, chunkAgo, unsealed } = await this.#signs.of(sessionId);
-      // What was streamed has come: it is only not a chunk yet.
-      const sequences = row.sequences.filter((sequence) => !unsealed.includes(sequence));
-      if (sequences.length === 0) return undefined;
-      const { now, stoppedAgo } = row;
-      return { sequences, now, stoppedAgo, heardAgo, chunkAgo };
-    });
+    if (row === null || row.sequences.length === 0) return undefined;
+    const { heardAgo, chunkAgo, unsealed } = await this.#signs.of(sessionId);
+    // What was streamed has come: it is only not a chunk yet.
+    const sequences = row.sequences.filter((sequence) => !unsealed.includes(sequence));
+    if (sequences.length === 0) return undefined;
+    const { now, stoppedAgo } = row;
+    return { sequences, now, stoppedAgo, heardAgo, chunkAgo };
   }
 }

@@ -4,7 +4,6 @@ import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { FolderBlobs } from "./blobs.ts";
-import { guarded } from "./store-error.ts";
 
 /** An upload's file and its row are minutes apart at most. */
 const ORPHAN_MS = 24 * 60 * 60 * 1000;
@@ -83,13 +82,11 @@ export class BlobSweep {
     return 1;
   }
 
-  #deleted(sessionIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(idRow)`
+  async #deleted(sessionIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#pool.any(sql.type(idRow)`
         select id from sessions
         where status = 'deleted' and id = any(${sql.array([...sessionIds], "uuid")})`);
-      return new Set(rows.map(({ id }) => id));
-    });
+    return new Set(rows.map(({ id }) => id));
   }
 
   async #sweepSession(sessionId: string, before: number): Promise<number> {
@@ -104,11 +101,9 @@ export class BlobSweep {
     return removed;
   }
 
-  #named(sessionId: string): Promise<ReadonlySet<string>> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(nameRow)`
+  async #named(sessionId: string): Promise<ReadonlySet<string>> {
+    const rows = await this.#pool.any(sql.type(nameRow)`
         select encode(sha256, 'hex') as name from chunks where session_id = ${sessionId}`);
-      return new Set(rows.map(({ name }) => name));
-    });
+    return new Set(rows.map(({ name }) => name));
   }
 }

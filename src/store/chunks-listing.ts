@@ -4,7 +4,6 @@ import type { ChunkListing, ChunkRecord } from "../api/chunks.ts";
 import type { Word } from "../session/write.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { wordColumn } from "./segments.ts";
-import { guarded } from "./store-error.ts";
 
 const chunkRow = z.object({
   id: z.string(),
@@ -28,13 +27,12 @@ export class PostgresChunkListing implements ChunkListing {
     this.#pool = pool;
   }
 
-  chunks(
+  async chunks(
     sessionId: string,
     page: { after?: number; limit?: number },
   ): Promise<{ chunks: ChunkRecord[]; total: number }> {
     const { after = -1, limit } = page;
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(chunkRow)`
+    const rows = await this.#pool.any(sql.type(chunkRow)`
         select
           id, sequence, filename, status,
           uploaded_at as "uploadedAt",
@@ -47,22 +45,19 @@ export class PostgresChunkListing implements ChunkListing {
         order by sequence
         ${limit === undefined ? sql.fragment`` : sql.fragment`limit ${limit}`}
       `);
-      const total = await this.#pool.oneFirst(sql.type(totalRow)`
+    const total = await this.#pool.oneFirst(sql.type(totalRow)`
         select count(*)::int as total from chunks where session_id = ${sessionId}
       `);
-      return { chunks: [...rows], total };
-    });
+    return { chunks: [...rows], total };
   }
 
   async words(sessionId: string, from: number, to: number): Promise<Word[]> {
-    const rows = await guarded(() =>
-      this.#pool.any(sql.type(wordsRow)`
+    const rows = await this.#pool.any(sql.type(wordsRow)`
         select words
         from segments
         where session_id = ${sessionId} and start_sample < ${to} and end_sample > ${from}
         order by start_sample, id
-      `),
-    );
+      `);
     return rows.flatMap(({ words }) => words);
   }
 }

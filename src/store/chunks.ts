@@ -10,7 +10,6 @@ import { GroupCommit } from "./group-commit.ts";
 import { toInstant } from "./instant.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
 import { ReadBatch } from "./read-batch.ts";
-import { guarded } from "./store-error.ts";
 import { HELD, whenFree } from "./when-free.ts";
 
 const nothing = z.object({}).strict();
@@ -42,7 +41,7 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
   constructor(pool: DatabasePool, runtime: Runtime = systemRuntime) {
     this.#pool = pool;
     this.#runtime = runtime;
-    this.#standings = new ReadBatch((keys) => guarded(() => readStandings(pool, keys)));
+    this.#standings = new ReadBatch((keys) => readStandings(pool, keys));
     this.#group = new GroupCommit((uploads) => this.#storeAll(uploads), MAX_GROUP);
   }
 
@@ -69,9 +68,7 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
     this.#expected.delete(sessionId);
     const stored = (await this.#group.add(upload))
       ? created(upload)
-      : await whenFree(this.#runtime, () =>
-          guarded(() => this.#pool.transaction((tx) => storeAlone(tx, upload))),
-        );
+      : await whenFree(this.#runtime, () => this.#pool.transaction((tx) => storeAlone(tx, upload)));
     this.#expect(sessionId, sequence + 1);
     return stored;
   }
@@ -87,7 +84,7 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
 
   /** True for each that is stored; the others are looked at one by one. */
   async #storeAll(uploads: readonly NewUpload[]): Promise<PromiseSettledResult<boolean>[]> {
-    const stored = await guarded(() => storeRecording(this.#pool, uploads));
+    const stored = await storeRecording(this.#pool, uploads);
     return uploads.map(({ chunk }) => ({ status: "fulfilled", value: stored.has(chunk.id) }));
   }
 }

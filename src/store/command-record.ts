@@ -2,7 +2,6 @@ import { type DatabasePool, type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import type { CommandFate, CommandRecord } from "../actor/command-record.ts";
 import type { Outcome } from "../actor/outcomes.ts";
-import { guarded } from "./store-error.ts";
 
 const nowRow = z.object({ now: z.number() });
 const outcome = z.custom<Outcome | null>((value) => typeof value === "object");
@@ -20,28 +19,24 @@ export class PostgresCommandRecord implements CommandRecord {
     this.#pool = pool;
   }
 
-  now(): Promise<number> {
-    return guarded(async () => {
-      const { now } = await this.#pool.one(sql.type(nowRow)`select clock_timestamp() as now`);
-      return now;
-    });
+  async now(): Promise<number> {
+    const { now } = await this.#pool.one(sql.type(nowRow)`select clock_timestamp() as now`);
+    return now;
   }
 
-  fate(sessionId: string, commandId: string, deadline: number): Promise<CommandFate> {
+  async fate(sessionId: string, commandId: string, deadline: number): Promise<CommandFate> {
     const known = outcomeOf(sessionId, commandId);
-    return guarded(async () => {
-      const found = await this.#pool.one(sql.type(outcomeRow)`select (${known}) as outcome`);
-      if (found.outcome !== null) return { outcome: found.outcome, isOver: false };
-      return this.#pool.transaction(async (tx) => {
-        await tx.query(sql.unsafe`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`);
-        // Every append has this row until it is through, and looks at the time when it has it.
-        await tx.query(sql.unsafe`select from sessions where id = ${sessionId} for share`);
-        const fate = await tx.one(sql.type(fateRow)`
+    const found = await this.#pool.one(sql.type(outcomeRow)`select (${known}) as outcome`);
+    if (found.outcome !== null) return { outcome: found.outcome, isOver: false };
+    return this.#pool.transaction(async (tx) => {
+      await tx.query(sql.unsafe`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`);
+      // Every append has this row until it is through, and looks at the time when it has it.
+      await tx.query(sql.unsafe`select from sessions where id = ${sessionId} for share`);
+      const fate = await tx.one(sql.type(fateRow)`
           select (${known}) as outcome,
             clock_timestamp() > to_timestamp(${deadline}::double precision / 1000) as "isOver"`);
-        return { ...fate, outcome: fate.outcome ?? undefined };
-      }, 0);
-    });
+      return { ...fate, outcome: fate.outcome ?? undefined };
+    }, 0);
   }
 }
 

@@ -25,7 +25,6 @@ import { optionalColumn } from "./optional-column.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
 import { visibleTo } from "./sessions.ts";
 import { USER_DISPLAY_NAME } from "./sessions-speakers.ts";
-import { guarded } from "./store-error.ts";
 
 const concernRow = z.object({
   id: z.string(),
@@ -70,20 +69,18 @@ export class PostgresConcerns implements ConcernBook {
   }
 
   raise(concern: NewConcern): Promise<{ concern: ConcernRecord; outbox: OutboxRow[] }> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        await holdSession(tx, concern.sessionId);
-        await insertConcern(tx, concern, concern.span ?? (await segmentSpan(tx, concern)));
-        const command = { type: "ConcernStored", concernId: concern.id };
-        const row = outboxRow(concern.sessionId, command);
-        await writeOutbox(tx, row);
-        return { concern: await readOne(tx, concern.id), outbox: [row] };
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      await holdSession(tx, concern.sessionId);
+      await insertConcern(tx, concern, concern.span ?? (await segmentSpan(tx, concern)));
+      const command = { type: "ConcernStored", concernId: concern.id };
+      const row = outboxRow(concern.sessionId, command);
+      await writeOutbox(tx, row);
+      return { concern: await readOne(tx, concern.id), outbox: [row] };
+    });
   }
 
-  find(id: string): Promise<ConcernRecord | undefined> {
-    return guarded(async () => (await read(this.#pool, [sql.fragment`c.id = ${id}`], 1))[0]);
+  async find(id: string): Promise<ConcernRecord | undefined> {
+    return (await read(this.#pool, [sql.fragment`c.id = ${id}`], 1))[0];
   }
 
   ofSession(
@@ -114,25 +111,21 @@ export class PostgresConcerns implements ConcernBook {
   }
 
   change(id: string, change: ConcernChange, since?: number): Promise<ConcernRecord | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        await holdSession(tx, (await readOne(tx, id)).sessionId);
-        const changed = await updateConcern(tx, id, change, since);
-        return changed ? readOne(tx, id) : undefined;
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      await holdSession(tx, (await readOne(tx, id)).sessionId);
+      const changed = await updateConcern(tx, id, change, since);
+      return changed ? readOne(tx, id) : undefined;
+    });
   }
 
-  #page(
+  async #page(
     conditions: Fragment[],
     page: PageRequest,
     readable: Fragment = ANYBODY,
   ): Promise<Page<ListedConcern>> {
-    return guarded(async () => {
-      if (page.after !== undefined) conditions.push(sql.fragment`c.id < ${page.after}::uuid`);
-      const rows = await read(this.#pool, conditions, page.limit + 1, readable);
-      return toPage(rows, page.limit, (concern) => concern.id);
-    });
+    if (page.after !== undefined) conditions.push(sql.fragment`c.id < ${page.after}::uuid`);
+    const rows = await read(this.#pool, conditions, page.limit + 1, readable);
+    return toPage(rows, page.limit, (concern) => concern.id);
   }
 }
 

@@ -9,7 +9,6 @@ import type {
 import { toInstant } from "./instant.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { USER_DISPLAY_NAME } from "./sessions-speakers.ts";
-import { guarded } from "./store-error.ts";
 import { unclearWords } from "./unclear-words.ts";
 
 const idRow = z.object({ id: z.string() });
@@ -47,31 +46,28 @@ export class PostgresConversations implements ConversationReader {
 
   read(sessionIds: readonly string[], maxPassages: number): Promise<SpokenConversation[]> {
     const ids = sql.array([...sessionIds], "uuid");
-    return guarded(() =>
-      this.#pool.connect(async (connection) => {
-        const sessions = await connection.any(sql.type(sessionRow)`
+    return this.#pool.connect(async (connection) => {
+      const sessions = await connection.any(sql.type(sessionRow)`
           select id as "sessionId", title, language, started_at as "startedAtMs"
           from sessions where id = any(${ids}) and status <> 'deleted'
           order by array_position(${ids}, id)`);
-        const voices = groupBySession(await connection.any(voicesOf(ids)));
-        const passages = groupBySession(await connection.any(passagesOf(ids, maxPassages)));
-        return sessions.map((session) => ({
-          ...session,
-          voices: (voices.get(session.sessionId) ?? []) satisfies SpokenVoice[],
-          passages: (passages.get(session.sessionId) ?? []) satisfies SpokenPassage[],
-        }));
-      }),
-    );
+      const voices = groupBySession(await connection.any(voicesOf(ids)));
+      const passages = groupBySession(await connection.any(passagesOf(ids, maxPassages)));
+      return sessions.map((session) => ({
+        ...session,
+        voices: (voices.get(session.sessionId) ?? []) satisfies SpokenVoice[],
+        passages: (passages.get(session.sessionId) ?? []) satisfies SpokenPassage[],
+      }));
+    });
   }
 
-  findSessions(
+  async findSessions(
     sessionIds: readonly string[],
     words: readonly string[],
     limit: number,
   ): Promise<string[]> {
     const ids = sql.array([...sessionIds], "uuid");
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(idRow)`
+    const rows = await this.#pool.any(sql.type(idRow)`
         with queries as (
           select config, string_agg(word::text, ' | ')::tsquery as query
           from (
@@ -90,20 +86,17 @@ export class PostgresConversations implements ConversationReader {
         group by g.session_id
         order by sum(ts_rank(g.search, q.query)) desc, g.session_id desc
         limit ${limit}`);
-      return rows.map(({ id }) => id);
-    });
+    return rows.map(({ id }) => id);
   }
 
-  startedWithin(sessionIds: readonly string[], from: number, to: number): Promise<string[]> {
+  async startedWithin(sessionIds: readonly string[], from: number, to: number): Promise<string[]> {
     const ids = sql.array([...sessionIds], "uuid");
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(idRow)`
+    const rows = await this.#pool.any(sql.type(idRow)`
         select id from sessions
         where id = any(${ids})
           and started_at >= ${toInstant(from)} and started_at < ${toInstant(to)}
         order by array_position(${ids}, id)`);
-      return rows.map(({ id }) => id);
-    });
+    return rows.map(({ id }) => id);
   }
 }
 

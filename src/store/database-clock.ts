@@ -1,7 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { Runtime, Timer } from "../base/runtime.ts";
-import { guarded } from "./store-error.ts";
 
 const nowRow = z.object({ now: z.number() });
 const LOOK_MS = 10_000;
@@ -49,9 +48,7 @@ export class DatabaseClock {
 
   async look(slowest = SLOW_MS): Promise<void> {
     const asked = this.#runtime.monotonic();
-    const now = await guarded(() =>
-      this.#pool.oneFirst(sql.type(nowRow)`select clock_timestamp() as now`),
-    );
+    const now = await this.#pool.oneFirst(sql.type(nowRow)`select clock_timestamp() as now`);
     const answered = this.#runtime.monotonic();
     if (answered - asked > slowest) return;
     this.#offset = now - (asked + answered) / 2;

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { AppError } from "../base/errors.ts";
 import type { DeviceSigns, Signs } from "../session/device-signs.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 const signsRow = z.object({
   heardAgo: z.number(),
@@ -24,9 +23,8 @@ export class PostgresDeviceSigns implements DeviceSigns {
    * chunk of the session was stored (`chunkAgo` is undefined when there is none); `unsealed` in
    * order. Throws `not_found`.
    */
-  of(sessionId: string): Promise<Signs> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(signsRow)`
+  async of(sessionId: string): Promise<Signs> {
+    const row = await this.#pool.maybeOne(sql.type(signsRow)`
         select
           ${ago(sql.fragment`greatest(
             d.last_seen_at, a.touched_at, c.uploaded_at, s.started_at,
@@ -42,20 +40,17 @@ export class PostgresDeviceSigns implements DeviceSigns {
           select uploaded_at from chunks
           where session_id = s.id order by uploaded_at desc limit 1) c on true
         where s.id = ${sessionId}`);
-      if (row === null) throw new AppError("not_found", "There is no session with this id.");
-      const { heardAgo, chunkAgo, unsealed } = row;
-      return { heardAgo, chunkAgo, unsealed };
-    });
+    if (row === null) throw new AppError("not_found", "There is no session with this id.");
+    const { heardAgo, chunkAgo, unsealed } = row;
+    return { heardAgo, chunkAgo, unsealed };
   }
 
   /** The audio streams of these sessions are open, although nothing may come over them now. */
   async streaming(sessionIds: readonly string[]): Promise<void> {
-    await guarded(() =>
-      this.#pool.query(sql.unsafe`
+    await this.#pool.query(sql.unsafe`
         update audio_streams set touched_at = now()
         where session_id = any(${sql.array([...sessionIds], "uuid")})
-          and touched_at < now() - interval '5 seconds'`),
-    );
+          and touched_at < now() - interval '5 seconds'`);
   }
 }
 

@@ -4,7 +4,6 @@ import type { DeviceDirectory, DeviceFilter, DeviceRecord } from "../api/devices
 import type { Page, PageRequest } from "../api/page.ts";
 import type { WorkspaceRole } from "../api/workspaces-directory.ts";
 import { allOf, toPage } from "./keyset.ts";
-import { guarded } from "./store-error.ts";
 
 const deviceRow = z.object({
   id: z.string(),
@@ -49,53 +48,43 @@ export class DeviceStore implements DeviceDirectory {
     this.#pool = pool;
   }
 
-  find(id: string): Promise<DeviceRecord | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(
-        sql.type(deviceRow)`select ${COLUMNS} from devices where id = ${id}`,
-      );
-      return row === null ? undefined : toDevice(row);
-    });
+  async find(id: string): Promise<DeviceRecord | undefined> {
+    const row = await this.#pool.maybeOne(
+      sql.type(deviceRow)`select ${COLUMNS} from devices where id = ${id}`,
+    );
+    return row === null ? undefined : toDevice(row);
   }
 
-  workspaceRole(deviceId: string, userId: string): Promise<WorkspaceRole | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(
-        z.object({ role: z.enum(["owner", "member"]) }),
-      )`
+  async workspaceRole(deviceId: string, userId: string): Promise<WorkspaceRole | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(z.object({ role: z.enum(["owner", "member"]) }))`
         select role from workspace_members
         where user_id = ${userId}
           and workspace_id = (select workspace_id from devices where id = ${deviceId})`);
-      return row?.role;
-    });
+    return row?.role;
   }
 
-  list(filter: DeviceFilter, page: PageRequest): Promise<Page<DeviceRecord>> {
-    return guarded(async () => {
-      const conditions = [sql.fragment`true`];
-      if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
-      if (filter.status !== undefined) conditions.push(sql.fragment`status = ${filter.status}`);
-      if (filter.workspaceId !== undefined) {
-        conditions.push(sql.fragment`workspace_id = ${filter.workspaceId}::uuid`);
-      }
-      if (filter.visibleTo !== undefined) {
-        conditions.push(sql.fragment`(owner_id = ${filter.visibleTo} or workspace_id in (
+  async list(filter: DeviceFilter, page: PageRequest): Promise<Page<DeviceRecord>> {
+    const conditions = [sql.fragment`true`];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    if (filter.status !== undefined) conditions.push(sql.fragment`status = ${filter.status}`);
+    if (filter.workspaceId !== undefined) {
+      conditions.push(sql.fragment`workspace_id = ${filter.workspaceId}::uuid`);
+    }
+    if (filter.visibleTo !== undefined) {
+      conditions.push(sql.fragment`(owner_id = ${filter.visibleTo} or workspace_id in (
           select workspace_id from workspace_members where user_id = ${filter.visibleTo}))`);
-      }
-      const rows = await this.#pool.any(sql.type(deviceRow)`
+    }
+    const rows = await this.#pool.any(sql.type(deviceRow)`
         select ${COLUMNS} from devices where ${allOf(conditions)}
         order by id desc limit ${page.limit + 1}`);
-      return toPage(rows.map(toDevice), page.limit, (device) => device.id);
-    });
+    return toPage(rows.map(toDevice), page.limit, (device) => device.id);
   }
 
-  rename(id: string, name: string, expected?: string): Promise<boolean> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(z.object({ id: z.string() }))`
+  async rename(id: string, name: string, expected?: string): Promise<boolean> {
+    const row = await this.#pool.maybeOne(sql.type(z.object({ id: z.string() }))`
         update devices set name = ${name}, updated_at = now()
         where id = ${id} and name = coalesce(${expected ?? null}::text, name)
         returning id`);
-      return row !== null;
-    });
+    return row !== null;
   }
 }

@@ -1,6 +1,5 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { guarded } from "./store-error.ts";
 
 const settingRow = z.object({ name: z.string(), setting: z.string(), source: z.string() });
 
@@ -15,14 +14,12 @@ const NEEDED: Readonly<Record<string, string>> = {
  * What is wrong with the database for one that keeps what it acknowledged, a sentence for each
  * setting: which, why it matters and how it is set. Nothing when it is durable.
  */
-export function durabilityFaults(pool: DatabasePool): Promise<string[]> {
-  return guarded(async () => {
-    const rows = await pool.any(sql.type(settingRow)`
+export async function durabilityFaults(pool: DatabasePool): Promise<string[]> {
+  const rows = await pool.any(sql.type(settingRow)`
       select name, setting, source from pg_settings
       where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'
       order by name`);
-    return rows.map((row) => `${row.name} is off: ${NEEDED[row.name]}; ${remedyOf(row)}.`);
-  });
+  return rows.map((row) => `${row.name} is off: ${NEEDED[row.name]}; ${remedyOf(row)}.`);
 }
 
 function remedyOf({ name, source }: z.output<typeof settingRow>): string {

@@ -6,7 +6,6 @@ import { AppError } from "../base/errors.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { toInstant } from "./instant.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 const idRow = z.object({ id: z.string() });
 const endedRow = z.object({
@@ -24,49 +23,45 @@ export class PostgresElevations implements ElevationBook {
 
   open(elevation: Elevation): Promise<boolean> {
     const { id, adminId, sessionId, reason, expiresAt } = elevation;
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        if (sessionId !== undefined) {
-          const known = await tx.maybeOne(sql.type(idRow)`
+    return this.#pool.transaction(async (tx) => {
+      if (sessionId !== undefined) {
+        const known = await tx.maybeOne(sql.type(idRow)`
             select id from sessions where id = ${sessionId} and status <> 'deleted'`);
-          if (known === null) return false;
-        }
-        await tx.query(sql.unsafe`
+        if (known === null) return false;
+      }
+      await tx.query(sql.unsafe`
           insert into content_elevations (id, admin_id, session_id, reason, expires_at)
           values (${id}, ${adminId}, ${sessionId ?? null}, ${reason}, ${toInstant(expiresAt)})`);
-        await insertAuditEntry(tx, {
-          kind: "content_elevated",
-          actor: { kind: "user", id: adminId },
-          sessionId,
-          subjectId: id,
-          detail: { reason, expires_at: new Date(expiresAt).toISOString() },
-        });
-        return true;
-      }),
-    );
+      await insertAuditEntry(tx, {
+        kind: "content_elevated",
+        actor: { kind: "user", id: adminId },
+        sessionId,
+        subjectId: id,
+        detail: { reason, expires_at: new Date(expiresAt).toISOString() },
+      });
+      return true;
+    });
   }
 
   end(elevationId: string, by: UserPrincipal): Promise<{ adminId: string } | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const known = await tx.maybeOne(sql.type(endedRow)`
+    return this.#pool.transaction(async (tx) => {
+      const known = await tx.maybeOne(sql.type(endedRow)`
           select admin_id as "adminId", session_id as "sessionId",
             ended_at is not null or expires_at <= now() as ended
           from content_elevations where id = ${elevationId} for update`);
-        if (known === null) return undefined;
-        const { adminId, sessionId, ended } = known;
-        if (ended) return { adminId };
-        await tx.query(sql.unsafe`
+      if (known === null) return undefined;
+      const { adminId, sessionId, ended } = known;
+      if (ended) return { adminId };
+      await tx.query(sql.unsafe`
           update content_elevations set ended_at = now() where id = ${elevationId}`);
-        await insertAuditEntry(tx, {
-          kind: "content_elevation_ended",
-          actor: { kind: "user", id: by.id },
-          sessionId,
-          subjectId: elevationId,
-        });
-        return { adminId };
-      }),
-    );
+      await insertAuditEntry(tx, {
+        kind: "content_elevation_ended",
+        actor: { kind: "user", id: by.id },
+        sessionId,
+        subjectId: elevationId,
+      });
+      return { adminId };
+    });
   }
 }
 

@@ -2,7 +2,6 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { RevocationEvent } from "../auth/revocation-feed.ts";
 import type { RecordedRevocations, RevocationRecord } from "../auth/revocation-reader.ts";
-import { guarded } from "./store-error.ts";
 
 const KINDS = ["user", "guest", "device", "service_key", "session", "workspace"] as const;
 
@@ -27,9 +26,8 @@ export class PostgresEndedRights implements RevocationRecord {
   }
 
   /** Numbers that are yet to come are of another server, from which this data was copied. */
-  since(snapshot: string | undefined, most: number): Promise<RecordedRevocations> {
-    return guarded(async () => {
-      const { ended, ...look } = await this.#pool.one(sql.type(lookRow)`
+  async since(snapshot: string | undefined, most: number): Promise<RecordedRevocations> {
+    const { ended, ...look } = await this.#pool.one(sql.type(lookRow)`
         select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time() as server,
           clock_timestamp() as at, coalesce((
             select jsonb_agg(jsonb_build_object('kind', kind, 'subject', subject)) from (
@@ -39,8 +37,7 @@ export class PostgresEndedRights implements RevocationRecord {
                 and xid < pg_snapshot_xmax(pg_current_snapshot())
                 and not pg_visible_in_snapshot(xid, seen)
               limit ${most}) as news), '[]') as ended`);
-      return { ...look, ended: ended.map(toEvent) };
-    });
+    return { ...look, ended: ended.map(toEvent) };
   }
 
   /**
@@ -59,16 +56,14 @@ export class PostgresEndedRights implements RevocationRecord {
     return dropped;
   }
 
-  #drop(before: string): Promise<number> {
-    return guarded(async () => {
-      const { rowCount } = await this.#pool.query(sql.unsafe`
+  async #drop(before: string): Promise<number> {
+    const { rowCount } = await this.#pool.query(sql.unsafe`
         delete from ended_rights where ctid = any(array(
           select ctid from ended_rights, cast(${before} as pg_snapshot) as seen
           where xid < pg_snapshot_xmax(seen) and pg_visible_in_snapshot(xid, seen)
             or xid >= pg_snapshot_xmax(pg_current_snapshot())
           limit ${DROPPED}))`);
-      return rowCount;
-    });
+    return rowCount;
   }
 }
 

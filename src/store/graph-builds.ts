@@ -4,7 +4,6 @@ import type { GraphInput, GraphState, GraphStore, SessionGraph } from "../api/gr
 import { optionalColumn } from "./optional-column.ts";
 import { wordColumn } from "./segments.ts";
 import { readSpeakers } from "./sessions-speakers.ts";
-import { guarded } from "./store-error.ts";
 import { unclearWords } from "./unclear-words.ts";
 
 const stateRow = z.object({
@@ -49,9 +48,8 @@ export class PostgresGraphBuilds implements GraphStore {
     this.#pool = pool;
   }
 
-  states(sessionIds: readonly string[]): Promise<GraphState[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(stateRow)`
+  async states(sessionIds: readonly string[]): Promise<GraphState[]> {
+    const rows = await this.#pool.any(sql.type(stateRow)`
         select
           s.id as "sessionId",
           b.built_at as "builtAt",
@@ -61,54 +59,47 @@ export class PostgresGraphBuilds implements GraphStore {
         from sessions s left join graph_builds b on b.session_id = s.id
         where s.id = any(${sql.array([...sessionIds], "uuid")}) and s.status <> 'deleted'
         order by s.id`);
-      return [...rows];
-    });
+    return [...rows];
   }
 
-  input(sessionId: string): Promise<GraphInput | undefined> {
-    return guarded(async () => {
-      // The number first: words that come in between make the graph look older than it is.
-      const session = await this.#pool.maybeOne(sql.type(sessionRow)`
+  async input(sessionId: string): Promise<GraphInput | undefined> {
+    // The number first: words that come in between make the graph look older than it is.
+    const session = await this.#pool.maybeOne(sql.type(sessionRow)`
         select workspace_id as "workspaceId", seq from sessions
         where id = ${sessionId} and status <> 'deleted'`);
-      if (session === null) return undefined;
-      const segments = await this.#pool.any(sql.type(segmentRow)`
+    if (session === null) return undefined;
+    const segments = await this.#pool.any(sql.type(segmentRow)`
         select id, label, start_sample as start, end_sample as "end", words, ${heardHash()} as hash
         from segments s
         where session_id = ${sessionId} and not redacted
         order by start_sample, id`);
-      const speakers = await readSpeakers(this.#pool, sessionId);
-      return {
-        sessionId,
-        ...session,
-        segments: [...segments],
-        speakers: speakers.map(({ label, displayName }) => ({ label, name: displayName ?? "" })),
-      };
-    });
+    const speakers = await readSpeakers(this.#pool, sessionId);
+    return {
+      sessionId,
+      ...session,
+      segments: [...segments],
+      speakers: speakers.map(({ label, displayName }) => ({ label, name: displayName ?? "" })),
+    };
   }
 
-  confirm(sessionId: string, seq: number, inputHash: string): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`
+  async confirm(sessionId: string, seq: number, inputHash: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
         update graph_builds set seq = ${seq}, built_at = now()
         where session_id = ${sessionId} and input_hash = decode(${inputHash}, 'hex')
           and seq < ${seq}`);
-    });
   }
 
   replace(input: GraphInput, inputHash: string, graph: SessionGraph): Promise<boolean> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        if (!(await isUnchanged(tx, input))) return false;
-        const { sessionId, seq } = input;
-        await eraseGraph(tx, sessionId);
-        await tx.query(sql.unsafe`
+    return this.#pool.transaction(async (tx) => {
+      if (!(await isUnchanged(tx, input))) return false;
+      const { sessionId, seq } = input;
+      await eraseGraph(tx, sessionId);
+      await tx.query(sql.unsafe`
           insert into graph_builds (session_id, seq, input_hash)
           values (${sessionId}, ${seq}, decode(${inputHash}, 'hex'))`);
-        await insertGraph(tx, sessionId, graph);
-        return true;
-      }),
-    );
+      await insertGraph(tx, sessionId, graph);
+      return true;
+    });
   }
 }
 

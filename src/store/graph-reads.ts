@@ -13,7 +13,6 @@ import type {
 import { allOf } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { USER_DISPLAY_NAME } from "./sessions-speakers.ts";
-import { guarded } from "./store-error.ts";
 
 const MAX_ALIASES = 12;
 /** Segments shown for one relation. */
@@ -151,8 +150,7 @@ export class PostgresGraphReads implements GraphReader {
     wanted: readonly Fragment[],
     limit: number,
   ) {
-    return guarded(() =>
-      this.#pool.any(sql.type(entityRow)`
+    return this.#pool.any(sql.type(entityRow)`
         with counted as (
           select
             m.session_id, m.entity_id, count(*)::int as mentions,
@@ -189,8 +187,7 @@ export class PostgresGraphReads implements GraphReader {
         from merged
         where ${allOf([sql.fragment`true`, ...wanted])}
         order by "mentionCount" desc, name, id
-        limit ${limit}`),
-    );
+        limit ${limit}`);
   }
 
   relations(sessionIds: Ids, entityIds: Ids, span: Span, limit: number): Promise<RelationRecord[]> {
@@ -204,7 +201,7 @@ export class PostgresGraphReads implements GraphReader {
     return this.#relations(sessionIds, which, {}, limit);
   }
 
-  #relations(
+  async #relations(
     sessionIds: Ids,
     which: Fragment,
     span: Span,
@@ -213,8 +210,7 @@ export class PostgresGraphReads implements GraphReader {
     const place = sql.fragment`
       jsonb_build_object('session_id', g.session_id, 'segment_id', g.id,
         'start', g.start_sample, 'end', g.end_sample, 'label', g.label)`;
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(relationRow)`
+    const rows = await this.#pool.any(sql.type(relationRow)`
         select
           l.source_id as "sourceId", l.target_id as "targetId", l.kind, l.label,
           sum(l.weight)::float8 as weight,
@@ -230,11 +226,10 @@ export class PostgresGraphReads implements GraphReader {
         group by l.source_id, l.target_id, l.kind, l.label
         order by weight desc, l.source_id, l.target_id, l.kind, l.label
         limit ${limit}`);
-      return [...rows];
-    });
+    return [...rows];
   }
 
-  mentions(
+  async mentions(
     sessionIds: Ids,
     entityId: string,
     { after, limit }: { after?: MentionPosition; limit: number },
@@ -245,8 +240,7 @@ export class PostgresGraphReads implements GraphReader {
         : sql.fragment`(m.session_id, m.start_sample, m.segment_id, m.spoke) >
             (${after.sessionId}::uuid, ${after.start}::bigint, ${after.segmentId}::uuid,
              ${after.spoke}::bool)`;
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(mentionRow)`
+    const rows = await this.#pool.any(sql.type(mentionRow)`
         select ${spokenColumns(sql.fragment`m.start_sample`, sql.fragment`m.end_sample`)}, m.spoke
         from graph_mentions m
         join sessions s on s.id = m.session_id and s.status <> 'deleted'
@@ -256,13 +250,11 @@ export class PostgresGraphReads implements GraphReader {
           and ${from}
         order by m.session_id, m.start_sample, m.segment_id, m.spoke
         limit ${limit}`);
-      return rows.map((row) => ({ ...row, name: row.name }));
-    });
+    return rows.map((row) => ({ ...row, name: row.name }));
   }
 
-  edges(sessionIds: Ids, limit: number): Promise<GraphEdge[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(edgeRow)`
+  async edges(sessionIds: Ids, limit: number): Promise<GraphEdge[]> {
+    const rows = await this.#pool.any(sql.type(edgeRow)`
         select
           least(l.source_id, l.target_id) as "sourceId",
           greatest(l.source_id, l.target_id) as "targetId",
@@ -274,21 +266,18 @@ export class PostgresGraphReads implements GraphReader {
         group by 1, 2
         order by weight desc, 1, 2
         limit ${limit}`);
-      return [...rows];
-    });
+    return [...rows];
   }
 
-  spoken(sessionIds: Ids, segmentIds: Ids): Promise<Map<string, SpokenEvidence>> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(spokenRow)`
+  async spoken(sessionIds: Ids, segmentIds: Ids): Promise<Map<string, SpokenEvidence>> {
+    const rows = await this.#pool.any(sql.type(spokenRow)`
         select ${spokenColumns(sql.fragment`g.start_sample`, sql.fragment`g.end_sample`)}
         from segments g
         join sessions s on s.id = g.session_id and s.status <> 'deleted'
         ${NAMES}
         where ${isOneOf(sql.fragment`g.session_id`, sessionIds)}
           and ${isOneOf(sql.fragment`g.id`, segmentIds)} and not g.redacted`);
-      return new Map(rows.map((row) => [row.segmentId, { ...row, name: row.name }]));
-    });
+    return new Map(rows.map((row) => [row.segmentId, { ...row, name: row.name }]));
   }
 }
 

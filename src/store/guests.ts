@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { Admission, GuestBook, GuestStanding } from "../auth/guest-book.ts";
 import { toInstant } from "./instant.ts";
 import { ReadBatch } from "./read-batch.ts";
-import { guarded } from "./store-error.ts";
 
 const sessionRow = z.object({ status: z.string(), guest_access: z.string() });
 
@@ -24,42 +23,36 @@ export class GuestStore implements GuestBook {
   }
 
   admit(guest: GuestStanding): Promise<Admission> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        const session = await transaction.maybeOne(sql.type(sessionRow)`
+    return this.#pool.transaction(async (transaction) => {
+      const session = await transaction.maybeOne(sql.type(sessionRow)`
           select status, guest_access from sessions where id = ${guest.sessionId} for share`);
-        if (session === null || session.status === "deleted") return "unknown_session";
-        if (session.guest_access !== "open") return "closed";
-        await transaction.query(sql.unsafe`
+      if (session === null || session.status === "deleted") return "unknown_session";
+      if (session.guest_access !== "open") return "closed";
+      await transaction.query(sql.unsafe`
           insert into guests (id, session_id, display_name, expires_at)
           values (${guest.guestId}, ${guest.sessionId}, ${guest.displayName},
             ${toInstant(guest.expiresAt)})`);
-        return "admitted";
-      }),
-    );
+      return "admitted";
+    });
   }
 
   standing(guestId: string): Promise<GuestStanding | undefined> {
     return this.#standings.get(guestId);
   }
 
-  #read(ids: readonly string[]): Promise<(GuestStanding | undefined)[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(standingRow)`
+  async #read(ids: readonly string[]): Promise<(GuestStanding | undefined)[]> {
+    const rows = await this.#pool.any(sql.type(standingRow)`
         select guests.id, session_id, display_name, expires_at
         from guests join sessions on sessions.id = guests.session_id
         where guests.id = any(${sql.array([...ids], "uuid")}) and revoked_at is null
           and guest_access = 'open' and status <> 'deleted'`);
-      const found = new Map(rows.map((row) => [row.id, toStanding(row)]));
-      return ids.map((id) => found.get(id));
-    });
+    const found = new Map(rows.map((row) => [row.id, toStanding(row)]));
+    return ids.map((id) => found.get(id));
   }
 
-  revoke(guestId: string): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`
+  async revoke(guestId: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
         update guests set revoked_at = now() where id = ${guestId} and revoked_at is null`);
-    });
   }
 }
 

@@ -2,7 +2,6 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { Beat, HeartbeatBook } from "../api/heartbeats.ts";
 import { MANY_KEYS, ReadBatch } from "./read-batch.ts";
-import { guarded } from "./store-error.ts";
 
 const ROWS = 2_000;
 const recordingRow = z.object({ device_id: z.string(), id: z.string() });
@@ -24,23 +23,19 @@ export class PostgresHeartbeats implements HeartbeatBook {
   record(beats: readonly Beat[]): Promise<void> {
     // The same order everywhere, so that two processes never wait for each other.
     const sorted = [...beats].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        for (let from = 0; from < sorted.length; from += ROWS) {
-          await writeBeats(tx, sorted.slice(from, from + ROWS));
-        }
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      for (let from = 0; from < sorted.length; from += ROWS) {
+        await writeBeats(tx, sorted.slice(from, from + ROWS));
+      }
+    });
   }
 
-  #readRecording(ids: readonly string[]): Promise<(string | undefined)[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(recordingRow)`
+  async #readRecording(ids: readonly string[]): Promise<(string | undefined)[]> {
+    const rows = await this.#pool.any(sql.type(recordingRow)`
         select device_id, id from sessions
         where status = 'recording' and device_id = any(${sql.array([...ids], "uuid")})`);
-      const found = new Map(rows.map((row) => [row.device_id, row.id]));
-      return ids.map((id) => found.get(id));
-    });
+    const found = new Map(rows.map((row) => [row.device_id, row.id]));
+    return ids.map((id) => found.get(id));
   }
 }
 

@@ -6,7 +6,6 @@ import type {
   IdempotencyVerdict,
 } from "../api/idempotency-book.ts";
 import { newId } from "../base/ids.ts";
-import { guarded } from "./store-error.ts";
 
 const SWEEP_EVERY = 128;
 const SWEEP_ROWS = 1_000;
@@ -26,11 +25,10 @@ export class PostgresIdempotencyBook implements IdempotencyBook {
     this.#pool = pool;
   }
 
-  begin(entry: IdempotencyEntry): Promise<IdempotencyVerdict> {
-    return guarded(async () => {
-      await this.#sweepSometimes();
-      const attempt = newId();
-      const taken = await this.#pool.maybeOne(sql.type(attemptRow)`
+  async begin(entry: IdempotencyEntry): Promise<IdempotencyVerdict> {
+    await this.#sweepSometimes();
+    const attempt = newId();
+    const taken = await this.#pool.maybeOne(sql.type(attemptRow)`
         insert into idempotency_keys as kept (key_hash, attempt, fingerprint, expires_at)
         values (${sql.binary(entry.keyHash)}, ${attempt}, ${sql.binary(entry.fingerprint)},
           now() + interval '60 seconds')
@@ -39,40 +37,35 @@ export class PostgresIdempotencyBook implements IdempotencyBook {
             session_id = null, answer = null, expires_at = excluded.expires_at
           where kept.expires_at <= now()
         returning attempt`);
-      if (taken !== null) return { kind: "run", attempt };
-      return this.#verdict(entry);
-    });
+    if (taken !== null) return { kind: "run", attempt };
+    return this.#verdict(entry);
   }
 
-  finish(
+  async finish(
     keyHash: Buffer,
     attempt: string,
     answer: Buffer,
     sessionId: string | undefined,
   ): Promise<void> {
     const session = sessionId ?? null;
-    return guarded(async () => {
-      await this.#pool.transaction(async (transaction) => {
-        // The lock that a deletion needs too: the answer comes before it and goes with it, or not.
-        const rows = await transaction.any(sql.type(z.object({ status: z.string() }))`
+    await this.#pool.transaction(async (transaction) => {
+      // The lock that a deletion needs too: the answer comes before it and goes with it, or not.
+      const rows = await transaction.any(sql.type(z.object({ status: z.string() }))`
           select status from sessions where id = ${session}::uuid for share`);
-        if (rows.some(({ status }) => status === "deleted")) {
-          await transaction.query(forget(keyHash, attempt));
-          return;
-        }
-        await transaction.query(sql.unsafe`
+      if (rows.some(({ status }) => status === "deleted")) {
+        await transaction.query(forget(keyHash, attempt));
+        return;
+      }
+      await transaction.query(sql.unsafe`
           update idempotency_keys
           set answer = ${sql.binary(answer)}, session_id = ${session}::uuid,
             expires_at = now() + interval '24 hours'
           where key_hash = ${sql.binary(keyHash)} and attempt = ${attempt}`);
-      });
     });
   }
 
-  release(keyHash: Buffer, attempt: string): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(forget(keyHash, attempt));
-    });
+  async release(keyHash: Buffer, attempt: string): Promise<void> {
+    await this.#pool.query(forget(keyHash, attempt));
   }
 
   async #verdict({ keyHash, fingerprint }: IdempotencyEntry): Promise<IdempotencyVerdict> {

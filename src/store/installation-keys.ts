@@ -3,7 +3,6 @@ import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slon
 import { z } from "zod";
 import { AppError } from "../base/errors.ts";
 import { toInstant } from "./instant.ts";
-import { guarded } from "./store-error.ts";
 
 /** A signing key as the database knows it. */
 export interface KnownKey {
@@ -39,27 +38,25 @@ type KeySet = z.infer<typeof setRow>;
  * that is known. Throws `unavailable`, saying what to do, for others and for those left behind.
  */
 export function claimKeys(pool: DatabasePool, held: HeldKeys, now: number): Promise<void> {
-  return guarded(() =>
-    pool.transaction(async (tx) => {
-      const set = await claimSet(tx, held);
-      if (set.pairing !== held.pairingFingerprint || set.cursor !== held.cursorFingerprint) {
-        throw foreign(set, held);
-      }
-      const known = await knownKeys(tx);
-      const kids = new Set(known.map(({ kid }) => kid));
-      if (known.length > 0 && !held.signing.some(({ kid }) => kids.has(kid))) {
-        throw foreign(set, held);
-      }
-      const missing = missingKey(known, held.signing, now);
-      if (missing !== undefined) throw leftBehind(missing, set, held);
-      for (const key of held.signing) await insertKey(tx, key);
-    }),
-  );
+  return pool.transaction(async (tx) => {
+    const set = await claimSet(tx, held);
+    if (set.pairing !== held.pairingFingerprint || set.cursor !== held.cursorFingerprint) {
+      throw foreign(set, held);
+    }
+    const known = await knownKeys(tx);
+    const kids = new Set(known.map(({ kid }) => kid));
+    if (known.length > 0 && !held.signing.some(({ kid }) => kids.has(kid))) {
+      throw foreign(set, held);
+    }
+    const missing = missingKey(known, held.signing, now);
+    if (missing !== undefined) throw leftBehind(missing, set, held);
+    for (const key of held.signing) await insertKey(tx, key);
+  });
 }
 
 /** Makes a signing key that was added while processes run known to those that start later. */
 export function noteSigningKey(pool: DatabasePool, key: KnownKey): Promise<void> {
-  return guarded(() => insertKey(pool, key));
+  return insertKey(pool, key);
 }
 
 /** Waits for another process that claims at the same time, by the row that both want to be first. */

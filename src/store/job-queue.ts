@@ -2,7 +2,6 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { newId } from "../base/ids.ts";
 import type { ClaimedJob, JobQueue, Release } from "../jobs/job-queue.ts";
-import { guarded } from "./store-error.ts";
 import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const claimedRow = z.object({
@@ -31,8 +30,7 @@ export class PostgresJobQueue implements JobQueue {
     if (!(await isWaiting(this.#look, "jobs"))) return undefined;
     const claimId = newId();
     const wanted = sql.array([...kinds], "text");
-    const row = await guarded(() =>
-      this.#pool.maybeOne(sql.type(claimedRow)`
+    const row = await this.#pool.maybeOne(sql.type(claimedRow)`
         with abandoned as (
           update jobs
           set status = 'failed', error = ${LEFT_BEHIND}, completed_at = now(),
@@ -56,26 +54,22 @@ export class PostgresJobQueue implements JobQueue {
             started_at = coalesce(started_at, now())
         from next
         where j.id = next.id
-        returning j.id, j.kind, j.session_id as "sessionId", j.attempt`),
-    );
+        returning j.id, j.kind, j.session_id as "sessionId", j.attempt`);
     return row === null ? undefined : { ...row, claimId };
   }
 
-  renew({ id, claimId }: ClaimedJob, progress: number, leaseMs: number): Promise<boolean> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(idRow)`
+  async renew({ id, claimId }: ClaimedJob, progress: number, leaseMs: number): Promise<boolean> {
+    const row = await this.#pool.maybeOne(sql.type(idRow)`
         update jobs
         set claimed_until = ${inMs(leaseMs)}, progress = greatest(progress, ${progress}::real)
         where id = ${id} and claim_id = ${claimId} and status = 'running'
         returning id`);
-      return row !== null;
-    });
+    return row !== null;
   }
 
   async release({ id, claimId }: ClaimedJob, release: Release): Promise<void> {
     const { error, retryMs, counts } = release;
-    await guarded(() =>
-      this.#pool.query(sql.unsafe`
+    await this.#pool.query(sql.unsafe`
         with over as (
           select ${counts} and attempt >= ${MAX_ATTEMPTS} as failed
           from jobs where id = ${id}
@@ -87,8 +81,7 @@ export class PostgresJobQueue implements JobQueue {
             attempt = attempt + case when ${counts} and not over.failed then 1 else 0 end,
             due_at = ${inMs(retryMs)}, claim_id = null, claimed_until = null
         from over
-        where id = ${id} and claim_id = ${claimId} and status = 'running'`),
-    );
+        where id = ${id} and claim_id = ${claimId} and status = 'running'`);
   }
 
   async end(
@@ -96,13 +89,11 @@ export class PostgresJobQueue implements JobQueue {
     status: "failed" | "cancelled",
     error: string,
   ): Promise<void> {
-    await guarded(() =>
-      this.#pool.query(sql.unsafe`
+    await this.#pool.query(sql.unsafe`
         update jobs
         set status = ${status}, error = ${error}, completed_at = now(),
             claim_id = null, claimed_until = null
-        where id = ${id} and claim_id = ${claimId} and status = 'running'`),
-    );
+        where id = ${id} and claim_id = ${claimId} and status = 'running'`);
   }
 }
 

@@ -8,7 +8,6 @@ import type {
 } from "../api/transcription-jobs-directory.ts";
 import { deletionKindOf } from "./deletion-kind.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 const jobRow = z.object({
   id: z.string(),
@@ -62,8 +61,7 @@ export class PostgresTranscriptionJobs implements TranscriptionJobDirectory {
   }
 
   #read(conditions: Fragment[], limit: number): Promise<readonly TranscriptionJob[]> {
-    return guarded(() =>
-      this.#pool.any(sql.type(jobRow)`
+    return this.#pool.any(sql.type(jobRow)`
         with page as (
           select * from jobs
           where ${sql.join(conditions, sql.fragment` and `)}
@@ -105,7 +103,6 @@ export class PostgresTranscriptionJobs implements TranscriptionJobDirectory {
           where session_id = j.session_id
         ) timeline
         order by j.id desc
-      `),
-    );
+      `);
   }
 }

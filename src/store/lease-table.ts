@@ -2,7 +2,6 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { HostLease, LeaseTable, LeaseView, PartitionRevision } from "../actor/lease.ts";
 import type { NodeRecord, NodeRegister } from "../api/overview-source.ts";
-import { guarded } from "./store-error.ts";
 
 const hostRow = z.object({
   name: z.string(),
@@ -34,10 +33,9 @@ export class PostgresLeaseTable implements LeaseTable {
     this.#host = host;
   }
 
-  look({ counter, leaving }: HostLease): Promise<LeaseView> {
-    return guarded(async () => {
-      // It reads what stood before it: of others that is all there is to know.
-      const rows = await this.#pool.any(sql.type(hostRow)`
+  async look({ counter, leaving }: HostLease): Promise<LeaseView> {
+    // It reads what stood before it: of others that is all there is to know.
+    const rows = await this.#pool.any(sql.type(hostRow)`
         with renewed as (
           insert into session_hosts (name, counter, leaving, pid, server_started, renewed_at)
           values (${this.#host}, ${counter}, ${leaving}, pg_backend_pid(),
@@ -46,9 +44,8 @@ export class PostgresLeaseTable implements LeaseTable {
             pid = excluded.pid, server_started = excluded.server_started,
             renewed_at = excluded.renewed_at)
         select name, counter, leaving, connected as "isConnected", changes from read_leases()`);
-      const hosts = new Map(rows.map(({ name, changes: _, ...lease }) => [name, lease]));
-      return { hosts, partitions: await this.#owners(rows[0]?.changes ?? 0) };
-    });
+    const hosts = new Map(rows.map(({ name, changes: _, ...lease }) => [name, lease]));
+    return { hosts, partitions: await this.#owners(rows[0]?.changes ?? 0) };
   }
 
   async #owners(changes: number): Promise<LeaseView["partitions"]> {
@@ -62,11 +59,10 @@ export class PostgresLeaseTable implements LeaseTable {
     return this.#partitions.rows;
   }
 
-  take(wanted: readonly PartitionRevision[]): Promise<number[]> {
+  async take(wanted: readonly PartitionRevision[]): Promise<number[]> {
     const rows = wanted.map(({ partition, revision }) => [partition, revision]);
-    return guarded(async () => {
-      // In the order of partitions, so that two takers never wait for each other.
-      const taken = await this.#pool.any(sql.type(numberRow)`
+    // In the order of partitions, so that two takers never wait for each other.
+    const taken = await this.#pool.any(sql.type(numberRow)`
         with free as (
           select p.partition from partition_owners p
           join ${sql.unnest(rows, ["int2", "int8"])} as w (partition, revision)
@@ -75,44 +71,35 @@ export class PostgresLeaseTable implements LeaseTable {
         update partition_owners p set holder = ${this.#host}, revision = p.revision + 1
         from free where p.partition = free.partition
         returning p.partition`);
-      return taken.map(({ partition }) => partition);
-    });
+    return taken.map(({ partition }) => partition);
   }
 
   holds(partition: number): Promise<boolean> {
-    return guarded(() =>
-      this.#pool.exists(sql.type(nothing)`
-        select from partition_owners where partition = ${partition} and holder = ${this.#host}`),
-    );
+    return this.#pool.exists(sql.type(nothing)`
+        select from partition_owners where partition = ${partition} and holder = ${this.#host}`);
   }
 
   async free(partitions: readonly number[]): Promise<void> {
-    await guarded(() =>
-      this.#pool.query(sql.type(nothing)`
+    await this.#pool.query(sql.type(nothing)`
         with held as (
           select partition from partition_owners
           where holder = ${this.#host} and partition = any(${sql.array(partitions, "int2")})
           order by partition for update)
         update partition_owners p set holder = '', revision = p.revision + 1
-        from held where p.partition = held.partition`),
-    );
+        from held where p.partition = held.partition`);
   }
 
   async forget(hosts: readonly string[]): Promise<void> {
-    await guarded(() =>
-      this.#pool.query(sql.type(nothing)`
-        delete from session_hosts where name = any(${sql.array(hosts, "text")})`),
-    );
+    await this.#pool.query(sql.type(nothing)`
+        delete from session_hosts where name = any(${sql.array(hosts, "text")})`);
   }
 }
 
 /** The holder of each partition, empty of those that nobody holds. */
-export function readOwners(pool: DatabasePool): Promise<Map<number, string>> {
-  return guarded(async () => {
-    const rows = await pool.any(sql.type(ownerRow)`
+export async function readOwners(pool: DatabasePool): Promise<Map<number, string>> {
+  const rows = await pool.any(sql.type(ownerRow)`
       select partition, holder from partition_owners`);
-    return new Map(rows.map(({ partition, holder }) => [partition, holder]));
-  });
+  return new Map(rows.map(({ partition, holder }) => [partition, holder]));
 }
 
 /** Session hosts as their leases say. */
@@ -123,14 +110,14 @@ export class PostgresNodeRegister implements NodeRegister {
     this.#pool = pool;
   }
 
-  nodes(): Promise<NodeRecord[]> {
-    return guarded(async () => [
+  async nodes(): Promise<NodeRecord[]> {
+    return [
       ...(await this.#pool.any(sql.type(nodeRow)`
         select h.name, h.leaving, h.renewed_at as "lastSeenAt",
           array(
             select p.partition from partition_owners p where p.holder = h.name order by 1
           ) as partitions
         from session_hosts h order by h.name`)),
-    ]);
+    ];
   }
 }

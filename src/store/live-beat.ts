@@ -7,7 +7,6 @@ import type { HeartbeatFrame, SessionBeat } from "../wire/live-frames.ts";
 import { toSeconds } from "./live-frames.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { ReadBatch } from "./read-batch.ts";
-import { guarded } from "./store-error.ts";
 
 const standingRow = z.object({
   id: z.string(),
@@ -32,7 +31,7 @@ export class LiveBeat {
   constructor(pool: DatabasePool, clock: Clock) {
     this.#pool = pool;
     this.#clock = clock;
-    this.#standings = new ReadBatch((ids) => guarded(() => this.#read(ids)));
+    this.#standings = new ReadBatch((ids) => this.#read(ids));
   }
 
   /** Many at a time with one query. Throws `not_found` when there is no such session or it was deleted. */

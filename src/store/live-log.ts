@@ -7,7 +7,6 @@ import { type JournalRecord, renderFrames, type SegmentWords, toSeconds } from "
 import { optionalColumn } from "./optional-column.ts";
 import { wordColumn } from "./segments.ts";
 import { readSpeakers, USER_DISPLAY_NAME } from "./sessions-speakers.ts";
-import { guarded } from "./store-error.ts";
 import { unclearWords } from "./unclear-words.ts";
 
 /** More would make the first frame of a long session heavy; the rest comes over REST. */
@@ -64,29 +63,25 @@ export class LiveLog {
   }
 
   /** Durable frames after `fromSeq`, at most `limit`, in order. */
-  replay(sessionId: string, fromSeq: number, limit: number): Promise<DurableFrame[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(eventRow)`
+  async replay(sessionId: string, fromSeq: number, limit: number): Promise<DurableFrame[]> {
+    const rows = await this.#pool.any(sql.type(eventRow)`
         select seq, at, payload
         from events
         where session_id = ${sessionId} and seq > ${fromSeq}
         order by seq
         limit ${limit}
       `);
-      return this.render(
-        sessionId,
-        rows.map(({ seq, at, payload }) => ({ seq, at, event: payload })),
-      );
-    });
+    return this.render(
+      sessionId,
+      rows.map(({ seq, at, payload }) => ({ seq, at, event: payload })),
+    );
   }
 
   /** Frames of events, with the words and names that they refer to looked up. */
-  render(sessionId: string, records: readonly JournalRecord[]): Promise<DurableFrame[]> {
-    return guarded(async () => {
-      const texts = await readTexts(this.#pool, sessionId, records);
-      const names = await readDisplayNames(this.#pool, claimedUsers(records));
-      return renderFrames(sessionId, records, texts, names);
-    });
+  async render(sessionId: string, records: readonly JournalRecord[]): Promise<DurableFrame[]> {
+    const texts = await readTexts(this.#pool, sessionId, records);
+    const names = await readDisplayNames(this.#pool, claimedUsers(records));
+    return renderFrames(sessionId, records, texts, names);
   }
 
   /**
@@ -94,27 +89,23 @@ export class LiveLog {
    * Throws `not_found` when there is no such session or it was deleted.
    */
   snapshot(sessionId: string): Promise<SnapshotFrame> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        await tx.query(
-          sql.type(nothing)`set transaction isolation level repeatable read, read only`,
-        );
-        const session = await readSession(tx, sessionId);
-        const { segments, next } = await readSegments(tx, sessionId);
-        const frame: SnapshotFrame = {
-          type: "Snapshot",
-          session_id: sessionId,
-          seq: session.seq,
-          session: presentSession(session),
-          speakers: await speakerFrames(tx, sessionId),
-          segments,
-        };
-        if (next !== undefined) {
-          frame.segments_cursor = this.#options.segmentCursor(sessionId, next);
-        }
-        return frame;
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      await tx.query(sql.type(nothing)`set transaction isolation level repeatable read, read only`);
+      const session = await readSession(tx, sessionId);
+      const { segments, next } = await readSegments(tx, sessionId);
+      const frame: SnapshotFrame = {
+        type: "Snapshot",
+        session_id: sessionId,
+        seq: session.seq,
+        session: presentSession(session),
+        speakers: await speakerFrames(tx, sessionId),
+        segments,
+      };
+      if (next !== undefined) {
+        frame.segments_cursor = this.#options.segmentCursor(sessionId, next);
+      }
+      return frame;
+    });
   }
 }
 

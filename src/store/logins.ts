@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { LoginBook, LoginStanding, NewLogin } from "../auth/login-book.ts";
 import { toInstant } from "./instant.ts";
 import { ReadBatch } from "./read-batch.ts";
-import { guarded } from "./store-error.ts";
 
 const FORGET_BATCH = 20;
 
@@ -28,10 +27,9 @@ export class LoginStore implements LoginBook {
     this.#standings = new ReadBatch((ids) => this.#read(ids));
   }
 
-  open(login: NewLogin): Promise<boolean> {
-    return guarded(async () => {
-      // `created_at` and `tokens_valid_from` both come from the database's clock.
-      const row = await this.#pool.maybeOne(sql.type(idRow)`
+  async open(login: NewLogin): Promise<boolean> {
+    // `created_at` and `tokens_valid_from` both come from the database's clock.
+    const row = await this.#pool.maybeOne(sql.type(idRow)`
         insert into logins (id, user_id, expires_at, created_at)
         select ${login.id}, id, ${toInstant(login.expiresAt)}, clock_timestamp()
         from users
@@ -40,26 +38,23 @@ export class LoginStore implements LoginBook {
             or password_hash = ${login.passwordHash ?? null})
         for share
         returning id`);
-      await this.#forgetEnded();
-      return row !== null;
-    });
+    await this.#forgetEnded();
+    return row !== null;
   }
 
   standing(loginId: string): Promise<LoginStanding | undefined> {
     return this.#standings.get(loginId);
   }
 
-  #read(ids: readonly string[]): Promise<(LoginStanding | undefined)[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(standingRow)`
+  async #read(ids: readonly string[]): Promise<(LoginStanding | undefined)[]> {
+    const rows = await this.#pool.any(sql.type(standingRow)`
         select logins.id, user_id, email, name, role, expires_at, refreshable
         from logins join users on users.id = logins.user_id
         where logins.id = any(${sql.array([...ids], "uuid")})
           and revoked_at is null and disabled_at is null
           and logins.created_at >= tokens_valid_from`);
-      const found = new Map(rows.map((row) => [row.id, toStanding(row)]));
-      return ids.map((id) => found.get(id));
-    });
+    const found = new Map(rows.map((row) => [row.id, toStanding(row)]));
+    return ids.map((id) => found.get(id));
   }
 
   /** Logins that ended a day ago, a few with each new one. */
@@ -70,11 +65,9 @@ export class LoginStore implements LoginBook {
         limit ${FORGET_BATCH} for update skip locked)`);
   }
 
-  revoke(loginId: string): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`
+  async revoke(loginId: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
         update logins set revoked_at = now() where id = ${loginId} and revoked_at is null`);
-    });
   }
 }
 

@@ -4,7 +4,6 @@ import type { Account } from "../auth/account-book.ts";
 import type { MagicLinkBook } from "../auth/magic-link-book.ts";
 import { toInstant } from "./instant.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 const FORGET_BATCH = 20;
 
@@ -24,24 +23,21 @@ export class MagicLinkStore implements MagicLinkBook {
     this.#pool = pool;
   }
 
-  put(link: { tokenHash: Uint8Array; userId: string; expiresAt: number }): Promise<void> {
-    return guarded(async () => {
-      // Like `tokens_valid_from`, `created_at` comes from the database's clock.
-      await this.#pool.query(sql.unsafe`
+  async put(link: { tokenHash: Uint8Array; userId: string; expiresAt: number }): Promise<void> {
+    // Like `tokens_valid_from`, `created_at` comes from the database's clock.
+    await this.#pool.query(sql.unsafe`
         insert into magic_links (token_hash, user_id, created_at, expires_at)
         values (${sql.binary(Buffer.from(link.tokenHash))}, ${link.userId}, clock_timestamp(),
           ${toInstant(link.expiresAt)})`);
-      await this.#pool.query(sql.unsafe`
+    await this.#pool.query(sql.unsafe`
         delete from magic_links where token_hash in (
           select token_hash from magic_links where expires_at < now() - interval '1 hour'
           limit ${FORGET_BATCH} for update skip locked)`);
-    });
   }
 
   take(tokenHash: Uint8Array, now: number): Promise<Account | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        const row = await transaction.maybeOne(sql.type(accountRow)`
+    return this.#pool.transaction(async (transaction) => {
+      const row = await transaction.maybeOne(sql.type(accountRow)`
           with link as (
             delete from magic_links where token_hash = ${sql.binary(Buffer.from(tokenHash))}
             returning *)
@@ -49,11 +45,10 @@ export class MagicLinkStore implements MagicLinkBook {
             disabled_at is null and link.expires_at > ${toInstant(now)}
               and link.created_at >= tokens_valid_from as usable
           from link join users on users.id = link.user_id`);
-        if (row === null || !row.usable) return undefined;
-        await transaction.query(sql.unsafe`delete from magic_links where user_id = ${row.id}`);
-        const { id, email, name, role, passwordHash } = row;
-        return { id, email, name, role, passwordHash, disabled: false };
-      }),
-    );
+      if (row === null || !row.usable) return undefined;
+      await transaction.query(sql.unsafe`delete from magic_links where user_id = ${row.id}`);
+      const { id, email, name, role, passwordHash } = row;
+      return { id, email, name, role, passwordHash, disabled: false };
+    });
   }
 }

@@ -5,7 +5,6 @@ import type { OAuthBook, OAuthRequest } from "../auth/oauth-book.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { toInstant } from "./instant.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 const FORGET_BATCH = 20;
 
@@ -40,46 +39,38 @@ export class OAuthStore implements OAuthBook {
     this.#pool = pool;
   }
 
-  put(request: OAuthRequest): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`
+  async put(request: OAuthRequest): Promise<void> {
+    await this.#pool.query(sql.unsafe`
         insert into oauth_requests (state_hash, browser_hash, provider, redirect, expires_at)
         values (${bytes(request.stateHash)}, ${bytes(request.browserHash)}, ${request.provider},
           ${request.redirect ?? null}, ${toInstant(request.expiresAt)})`);
-      await this.#pool.query(sql.unsafe`
+    await this.#pool.query(sql.unsafe`
         delete from oauth_requests where state_hash in (
           select state_hash from oauth_requests where expires_at < now() - interval '1 hour'
           limit ${FORGET_BATCH} for update skip locked)`);
-    });
   }
 
-  take(
+  async take(
     request: Pick<OAuthRequest, "stateHash" | "browserHash" | "provider">,
     now: number,
   ): Promise<{ redirect: string | undefined } | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(requestRow)`
+    const row = await this.#pool.maybeOne(sql.type(requestRow)`
         delete from oauth_requests
         where state_hash = ${bytes(request.stateHash)}
           and browser_hash = ${bytes(request.browserHash)} and provider = ${request.provider}
         returning redirect, expires_at > ${toInstant(now)} as live`);
-      return row?.live ? { redirect: row.redirect } : undefined;
-    });
+    return row?.live ? { redirect: row.redirect } : undefined;
   }
 
-  findLinked(provider: string, subject: string): Promise<Account | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(accountRow)`
+  async findLinked(provider: string, subject: string): Promise<Account | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(accountRow)`
         select ${ACCOUNT} from user_identities join users on users.id = user_id
         where provider = ${provider} and subject = ${subject}`);
-      return row === null ? undefined : toAccount(row);
-    });
+    return row === null ? undefined : toAccount(row);
   }
 
   link(provider: string, subject: string, userId: string): Promise<void> {
-    return guarded(() =>
-      this.#pool.transaction((transaction) => link(transaction, provider, subject, userId)),
-    );
+    return this.#pool.transaction((transaction) => link(transaction, provider, subject, userId));
   }
 
   createLinked(
@@ -87,25 +78,23 @@ export class OAuthStore implements OAuthBook {
     subject: string,
     user: { id: string; email: string; name: string },
   ): Promise<Account | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        const row = await transaction.maybeOne(sql.type(accountRow)`
+    return this.#pool.transaction(async (transaction) => {
+      const row = await transaction.maybeOne(sql.type(accountRow)`
           insert into users (id, email, name, role)
           values (${user.id}, ${user.email}, ${user.name}, 'participant')
           on conflict (lower(email)) do nothing
           returning ${ACCOUNT}`);
-        if (row === null) return undefined;
-        const detail = { role: "participant", provider };
-        await insertAuditEntry(transaction, {
-          kind: "user_created",
-          actor: { kind: "system" },
-          subjectId: row.id,
-          detail,
-        });
-        await link(transaction, provider, subject, row.id);
-        return toAccount(row);
-      }),
-    );
+      if (row === null) return undefined;
+      const detail = { role: "participant", provider };
+      await insertAuditEntry(transaction, {
+        kind: "user_created",
+        actor: { kind: "system" },
+        subjectId: row.id,
+        detail,
+      });
+      await link(transaction, provider, subject, row.id);
+      return toAccount(row);
+    });
   }
 }
 

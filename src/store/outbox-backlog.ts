@@ -8,7 +8,6 @@ import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { TroubleLog } from "../base/trouble-log.ts";
 import { nextPartition } from "./session-backlog.ts";
-import { guarded } from "./store-error.ts";
 import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const EVERY_MS = 2_000;
@@ -133,8 +132,7 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
   async #count(): Promise<Figures> {
     const { session, partition } = this.#limits;
     if (!(await isWaiting(this.#look, "commands", "parked"))) return EMPTY;
-    return guarded(() =>
-      this.#pool.one(sql.type(figuresRow)`
+    return this.#pool.one(sql.type(figuresRow)`
         with recursive filled as (
           ${nextPartition(sql.fragment`-1`)}
           union all
@@ -160,7 +158,6 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
           coalesce(extract(epoch from now() - aside.parked_since), 0)::float8
             as "oldestParkedSeconds"
         from outbox_figures(${partition + 1}) as aside left join counted c on true
-        group by aside.parked, aside.parked_since`),
-    );
+        group by aside.parked, aside.parked_since`);
   }
 }

@@ -2,7 +2,6 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { LiveSessionRecord, OverviewSource, QueueRecord } from "../api/overview-source.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 /** Commands that are counted at most. */
 const MOST_COMMANDS = 1_000_000;
@@ -36,48 +35,42 @@ export class PostgresOverview implements OverviewSource {
     this.#pool = pool;
   }
 
-  queues(): Promise<QueueRecord> {
-    return guarded(async () => {
-      const outbox = await this.#pool.one(sql.type(outboxRow)`
+  async queues(): Promise<QueueRecord> {
+    const outbox = await this.#pool.one(sql.type(outboxRow)`
         select waiting, oldest_at as "oldestAt", parked, parked_since as "parkedSince",
           parked_sessions as "sessionIds"
         from outbox_figures(${MOST_COMMANDS})`);
-      const jobs = await this.#pool.any(sql.type(jobsRow)`
+    const jobs = await this.#pool.any(sql.type(jobsRow)`
         select kind,
           count(*) filter (where status = 'queued')::int as queued,
           count(*) filter (where status = 'running')::int as running
         from jobs where status in ('queued', 'running') group by kind`);
-      const chunksPending = await this.#pool.oneFirst(sql.type(countRow)`
+    const chunksPending = await this.#pool.oneFirst(sql.type(countRow)`
         select count(*)::int as count
         from sessions s join chunks c on c.session_id = s.id
         where s.status in ('recording', 'processing') and c.status in ('pending', 'processing')`);
-      const webhooksDue = await this.#pool.oneFirst(sql.type(countRow)`
+    const webhooksDue = await this.#pool.oneFirst(sql.type(countRow)`
         select count(*)::int as count
         from webhook_deliveries d join webhooks w on w.id = d.webhook_id
         where d.status = 'pending' and d.next_attempt_at <= now() and w.enabled`);
-      return { ...toQueues(outbox), jobs: [...jobs], chunksPending, webhooksDue };
-    });
+    return { ...toQueues(outbox), jobs: [...jobs], chunksPending, webhooksDue };
   }
 
-  sessionsByStatus(): Promise<Record<string, number>> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(statusRow)`
+  async sessionsByStatus(): Promise<Record<string, number>> {
+    const rows = await this.#pool.any(sql.type(statusRow)`
         select status, count(*)::int as count from sessions group by status`);
-      return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
-    });
+    return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
   }
 
-  unfinishedByPartition(): Promise<Map<number, number>> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(partitionRow)`
+  async unfinishedByPartition(): Promise<Map<number, number>> {
+    const rows = await this.#pool.any(sql.type(partitionRow)`
         select partition_of(id) as partition, count(*)::int as count from sessions
         where status in ('recording', 'processing') group by partition_of(id)`);
-      return new Map(rows.map(({ partition, count }) => [partition, count]));
-    });
+    return new Map(rows.map(({ partition, count }) => [partition, count]));
   }
 
-  recording(limit: number): Promise<LiveSessionRecord[]> {
-    return guarded(async () => [
+  async recording(limit: number): Promise<LiveSessionRecord[]> {
+    return [
       ...(await this.#pool.any(sql.type(liveRow)`
         select s.id, s.workspace_id as "workspaceId", s.seq, s.started_at as "startedAt",
           partition_of(s.id) as partition, waiting.count as "pendingChunks",
@@ -88,7 +81,7 @@ export class PostgresOverview implements OverviewSource {
         ) as waiting
         where s.status = 'recording'
         order by s.id desc limit ${limit}`)),
-    ]);
+    ];
   }
 }
 

@@ -10,7 +10,6 @@ import type { ParkedChoice, ParkedCommands, ParkedRecord } from "../api/parked-c
 import type { AuditActor, AuditKind } from "../auth/audit-trail.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { toPage } from "./keyset.ts";
-import { guarded } from "./store-error.ts";
 
 const DROPPED = "An operator gave it up: its session could not take it.";
 
@@ -34,18 +33,16 @@ export class PostgresParkedCommands implements ParkedCommands {
     this.#pool = pool;
   }
 
-  list({ limit, after }: PageRequest): Promise<Page<ParkedRecord>> {
+  async list({ limit, after }: PageRequest): Promise<Page<ParkedRecord>> {
     const older = after === undefined ? sql.fragment`` : sql.fragment`and id < ${after}`;
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(parkedRow)`
+    const rows = await this.#pool.any(sql.type(parkedRow)`
         select id, session_id as "sessionId", command ->> 'type' as type, attempts,
           created_at as "createdAt", parked_at as "parkedAt",
           coalesce(parked_reason, '') as reason
         from outbox
         where parked_at is not null ${older}
         order by id desc limit ${limit + 1}`);
-      return toPage(rows, limit, ({ id }) => id);
-    });
+    return toPage(rows, limit, ({ id }) => id);
   }
 
   retry(choice: ParkedChoice, actor: AuditActor): Promise<number> {
@@ -83,7 +80,7 @@ export class PostgresParkedCommands implements ParkedCommands {
   }
 
   #touch(work: (tx: DatabaseTransactionConnection) => Promise<number>): Promise<number> {
-    return guarded(() => this.#pool.transaction(work));
+    return this.#pool.transaction(work);
   }
 }
 

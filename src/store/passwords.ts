@@ -5,7 +5,6 @@ import type { AuditEntry } from "../auth/audit-trail.ts";
 import type { PasswordBook } from "../auth/password-changes.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 const idRow = z.object({ id: z.string() });
 
@@ -25,14 +24,12 @@ export class PasswordStore implements PasswordBook {
     this.#pool = pool;
   }
 
-  account(userId: string): Promise<Account | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(accountRow)`
+  async account(userId: string): Promise<Account | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(accountRow)`
         select id, email, name, role, password_hash as "passwordHash",
           disabled_at is not null as disabled
         from users where id = ${userId}`);
-      return row === null ? undefined : { ...row, passwordHash: row.passwordHash };
-    });
+    return row === null ? undefined : { ...row, passwordHash: row.passwordHash };
   }
 
   change(
@@ -40,23 +37,21 @@ export class PasswordStore implements PasswordBook {
     entry: AuditEntry,
   ): Promise<boolean> {
     const { userId, before, after, keptLoginId } = change;
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        // Logins are opened under a share lock of this row, so none slips in between.
-        const changed = await transaction.maybeOne(sql.type(idRow)`
+    return this.#pool.transaction(async (transaction) => {
+      // Logins are opened under a share lock of this row, so none slips in between.
+      const changed = await transaction.maybeOne(sql.type(idRow)`
           update users set password_hash = ${after}, updated_at = now()
           where id = ${userId} and password_hash = ${before}
           returning id`);
-        if (changed === null) return false;
-        await transaction.query(sql.unsafe`
+      if (changed === null) return false;
+      await transaction.query(sql.unsafe`
           update logins set revoked_at = now()
           where user_id = ${userId} and id <> ${keptLoginId} and revoked_at is null`);
-        await transaction.query(sql.unsafe`
+      await transaction.query(sql.unsafe`
           update logins set refreshable = false where id = ${keptLoginId}`);
-        await transaction.query(sql.unsafe`delete from magic_links where user_id = ${userId}`);
-        await insertAuditEntry(transaction, entry);
-        return true;
-      }),
-    );
+      await transaction.query(sql.unsafe`delete from magic_links where user_id = ${userId}`);
+      await insertAuditEntry(transaction, entry);
+      return true;
+    });
   }
 }

@@ -10,6 +10,7 @@ import {
 import { databaseHosts } from "../base/database-address.ts";
 import type { DriverFactory } from "./driver-client.ts";
 import { steadyDriver } from "./steady-driver.ts";
+import { guarded } from "./store-error.ts";
 
 export interface PoolOptions {
   maximumPoolSize: number;
@@ -40,17 +41,45 @@ const typeParsers = [
   int8AsNumber,
 ];
 
+type Ask = (...args: unknown[]) => Promise<unknown>;
+
+const ASKING = [
+  "any",
+  "anyFirst",
+  "connect",
+  "exists",
+  "many",
+  "manyFirst",
+  "maybeOne",
+  "maybeOneFirst",
+  "one",
+  "oneFirst",
+  "query",
+  "stream",
+  "transaction",
+] as const;
+
+/** Stores need not say it each: whatever is asked of the pool fails as `toStoreError` has it. */
+function guardedPool(pool: DatabasePool): DatabasePool {
+  const asking = ASKING.map((name) => {
+    const ask = pool[name] as Ask;
+    return [name, (...args: unknown[]) => guarded(() => ask(...args))];
+  });
+  return Object.assign(pool, Object.fromEntries(asking));
+}
+
 /**
  * A pool over `pg`. `timestamptz` comes as Unix milliseconds, `bigint` as
  * number, `bytea` as Buffer. Connections hold no session state, so nothing is
  * reset when one goes back. The address may name several hosts: see
- * `DatabaseServers`.
+ * `DatabaseServers`. What it rejects with went through `toStoreError`; inside
+ * a transaction errors are the driver's own.
  */
-export function createPool(url: string, options: PoolOptions): Promise<DatabasePool> {
+export async function createPool(url: string, options: PoolOptions): Promise<DatabasePool> {
   const { maximumPoolSize, statementTimeout = 15_000 } = options;
   const { silenceTimeout = statementTimeout + 2_000, wrapDriver = (driver) => driver } = options;
   const addresses = databaseHosts(url);
-  return createSlonikPool(addresses[0] ?? url, {
+  const pool = await createSlonikPool(addresses[0] ?? url, {
     captureStackTrace: false,
     connectionRetryLimit: 1,
     connectionTimeout: 5_000,
@@ -66,4 +95,5 @@ export function createPool(url: string, options: PoolOptions): Promise<DatabaseP
     transactionRetryLimit: 2,
     typeParsers,
   });
+  return guardedPool(pool);
 }

@@ -1,7 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { RecordingDevice, RecordingDevices } from "../jobs/presence-watch.ts";
-import { guarded } from "./store-error.ts";
 import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const deviceRow = z.object({
@@ -22,13 +21,11 @@ export class PostgresRecordingDevices implements RecordingDevices {
 
   async read(partitions: readonly number[]): Promise<RecordingDevice[]> {
     if (!(await isWaiting(this.#look, "recording"))) return [];
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(deviceRow)`
+    const rows = await this.#pool.any(sql.type(deviceRow)`
         select s.id as "sessionId", d.last_seen_at as "lastSeenAt", d.telemetry
         from sessions s join devices d on d.id = s.device_id
         where s.status = 'recording' and partition_of(s.id) = any(${sql.array([...partitions], "int2")})
           and d.last_seen_at is not null`);
-      return [...rows];
-    });
+    return [...rows];
   }
 }

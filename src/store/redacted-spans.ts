@@ -1,7 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { AudioSpan, RedactedSpans } from "../api/session-recordings.ts";
-import { guarded } from "./store-error.ts";
 
 const spanRow = z.object({ start: z.number(), end: z.number() });
 
@@ -13,17 +12,15 @@ export class PostgresRedactedSpans implements RedactedSpans {
     this.#pool = pool;
   }
 
-  of(sessionId: string): Promise<AudioSpan[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(spanRow)`
+  async of(sessionId: string): Promise<AudioSpan[]> {
+    const rows = await this.#pool.any(sql.type(spanRow)`
         select start_sample as start, end_sample as "end" from redactions
         where session_id = ${sessionId}
         union
         select start_sample, end_sample from segments
         where session_id = ${sessionId} and redacted
         order by start`);
-      return mergeSpans(rows);
-    });
+    return mergeSpans(rows);
   }
 }
 

@@ -1,7 +1,6 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { ChunkName, RedactedChunk, RedactionRecords } from "../jobs/audio-redaction.ts";
-import { guarded } from "./store-error.ts";
 
 const pendingRow = z.object({ sessionId: z.string(), sequence: z.number() });
 
@@ -26,38 +25,36 @@ export class PostgresRedactions implements RedactionRecords {
     this.#pool = pool;
   }
 
-  pending(limit: number, after?: ChunkName): Promise<ChunkName[]> {
+  async pending(limit: number, after?: ChunkName): Promise<ChunkName[]> {
     const beyond =
       after === undefined
         ? sql.fragment`true`
         : sql.fragment`(session_id, sequence) > (${after.sessionId}::uuid, ${after.sequence})`;
-    return guarded(async () => [
+    return [
       ...(await this.#pool.any(sql.type(pendingRow)`
         select session_id as "sessionId", sequence from chunks
         where silence_wanted > silence_done and ${beyond}
         order by session_id, sequence limit ${limit}`)),
-    ]);
+    ];
   }
 
   exclusively(
     { sessionId, sequence }: ChunkName,
     work: (chunk: RedactedChunk) => Promise<void>,
   ): Promise<boolean> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const { taken } = await tx.one(sql.type(z.object({ taken: z.boolean() }))`
+    return this.#pool.transaction(async (tx) => {
+      const { taken } = await tx.one(sql.type(z.object({ taken: z.boolean() }))`
           select pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(${sessionId})) as taken`);
-        if (!taken) return false;
-        const read = await readChunk(tx, sessionId, sequence);
-        if (read === undefined) return false;
-        const { wanted, ...chunk } = read;
-        await work(chunk);
-        await tx.query(sql.unsafe`
+      if (!taken) return false;
+      const read = await readChunk(tx, sessionId, sequence);
+      if (read === undefined) return false;
+      const { wanted, ...chunk } = read;
+      await work(chunk);
+      await tx.query(sql.unsafe`
           update chunks set silence_done = ${wanted}
           where session_id = ${sessionId} and sequence = ${sequence}`);
-        return true;
-      }, 0),
-    );
+      return true;
+    }, 0);
   }
 }
 

@@ -1,6 +1,5 @@
 import { type DatabasePool, sql } from "slonik";
 import type { RedoOptions, RedoSettings } from "../api/transcription-redo.ts";
-import { guarded } from "./store-error.ts";
 
 export class PostgresRedoSettings implements RedoSettings {
   readonly #pool: DatabasePool;
@@ -9,14 +8,12 @@ export class PostgresRedoSettings implements RedoSettings {
     this.#pool = pool;
   }
 
-  save(jobId: string, { forcedLanguage, vocabulary }: RedoOptions): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`
+  async save(jobId: string, { forcedLanguage, vocabulary }: RedoOptions): Promise<void> {
+    await this.#pool.query(sql.unsafe`
         update jobs set forced_language = ${forcedLanguage ?? null} where id = ${jobId}`);
-      if (vocabulary === undefined) return;
-      await this.#pool.query(sql.unsafe`
+    if (vocabulary === undefined) return;
+    await this.#pool.query(sql.unsafe`
         update sessions set vocabulary = ${JSON.stringify(vocabulary)}::jsonb
         where id = (select session_id from jobs where id = ${jobId})`);
-    });
   }
 }

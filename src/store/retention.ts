@@ -1,7 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { RetentionRecords } from "../jobs/retention.ts";
-import { guarded } from "./store-error.ts";
 
 /** What has been kept long enough. */
 export class PostgresRetention implements RetentionRecords {
@@ -11,24 +10,20 @@ export class PostgresRetention implements RetentionRecords {
     this.#pool = pool;
   }
 
-  expired(limit: number): Promise<string[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
+  async expired(limit: number): Promise<string[]> {
+    const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
         select s.id
         from workspaces w join sessions s on s.workspace_id = w.id
         where w.retention_days is not null and s.status in ('processing', 'completed', 'failed')
           and coalesce(s.stopped_at, s.started_at) < now() - make_interval(days => w.retention_days)
         order by s.id limit ${limit}`);
-      return rows.map(({ id }) => id);
-    });
+    return rows.map(({ id }) => id);
   }
 
   /** Edits whose session never took them; their text must not stay. */
-  dropStaleEdits(): Promise<number> {
-    return guarded(async () => {
-      const { rowCount } = await this.#pool.query(sql.unsafe`
+  async dropStaleEdits(): Promise<number> {
+    const { rowCount } = await this.#pool.query(sql.unsafe`
         delete from segment_edits where created_at < now() - interval '1 hour'`);
-      return rowCount;
-    });
+    return rowCount;
   }
 }

@@ -2,7 +2,6 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { SegmentEdits } from "../api/segments-edit.ts";
 import type { Word } from "../session/write.ts";
-import { guarded } from "./store-error.ts";
 
 const spanRow = z.object({ start: z.number(), end: z.number(), confidence: z.number() });
 
@@ -16,22 +15,20 @@ export class PostgresSegmentEdits implements SegmentEdits {
 
   put(edit: Parameters<SegmentEdits["put"]>[0]): Promise<boolean> {
     const { id, sessionId, segmentId, text, byUserId } = edit;
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        // A deletion waits for this lock, and then takes the text away too.
-        const span = await tx.maybeOne(sql.type(spanRow)`
+    return this.#pool.transaction(async (tx) => {
+      // A deletion waits for this lock, and then takes the text away too.
+      const span = await tx.maybeOne(sql.type(spanRow)`
           select e.start_sample as start, e.end_sample as "end", e.confidence
           from sessions s join segments e on e.session_id = s.id
           where s.id = ${sessionId} and s.status <> 'deleted' and e.id = ${segmentId}
           for share of s`);
-        if (span === null) return false;
-        const words = JSON.stringify(spreadWords(text, span));
-        await tx.query(sql.unsafe`
+      if (span === null) return false;
+      const words = JSON.stringify(spreadWords(text, span));
+      await tx.query(sql.unsafe`
           insert into segment_edits (id, session_id, segment_id, text, words, by_user_id)
           values (${id}, ${sessionId}, ${segmentId}, ${text}, ${words}::jsonb, ${byUserId})`);
-        return true;
-      }),
-    );
+      return true;
+    });
   }
 }
 

@@ -7,7 +7,6 @@ import type {
   SegmentRecord,
 } from "../api/segments.ts";
 import type { GapReader, GapRecord } from "../api/transcript.ts";
-import { guarded } from "./store-error.ts";
 
 /** A word as `segments.words` holds it. */
 export const wordColumn = z.object({
@@ -53,33 +52,27 @@ export class PostgresSegments implements SegmentReader, SegmentFinder, GapReader
       after === undefined
         ? sql.fragment`true`
         : sql.fragment`(start_sample, id) > (${after.start}::bigint, ${after.id}::uuid)`;
-    const rows = await guarded(() =>
-      this.#pool.any(sql.type(segmentRow)`
+    const rows = await this.#pool.any(sql.type(segmentRow)`
         select ${COLUMNS} from segments
         where session_id = ${sessionId} and ${from}
         order by start_sample, id
         ${limit === undefined ? sql.fragment`` : sql.fragment`limit ${limit}`}
-      `),
-    );
+      `);
     return [...rows];
   }
 
   async find(sessionId: string, segmentId: string): Promise<SegmentRecord | undefined> {
-    const row = await guarded(() =>
-      this.#pool.maybeOne(sql.type(segmentRow)`
+    const row = await this.#pool.maybeOne(sql.type(segmentRow)`
         select ${COLUMNS} from segments where session_id = ${sessionId} and id = ${segmentId}
-      `),
-    );
+      `);
     return row ?? undefined;
   }
 
   async gaps(sessionId: string): Promise<GapRecord[]> {
-    const rows = await guarded(() =>
-      this.#pool.any(sql.type(gapRow)`
+    const rows = await this.#pool.any(sql.type(gapRow)`
         select sequence, start_sample as start, length_samples as length
         from session_gaps(${sessionId})
-      `),
-    );
+      `);
     return [...rows];
   }
 }

@@ -14,7 +14,6 @@ import { insertAuditEntry } from "./audit-entries.ts";
 import { toInstant } from "./instant.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 const scope = z.enum(["sessions:read", "sessions:write", "query", "export", "webhooks"]);
 
@@ -68,60 +67,50 @@ export class ServiceKeyStore implements ServiceKeyBook {
     this.#pool = pool;
   }
 
-  standingByHash(secretHash: Uint8Array): Promise<ServiceKeyStanding | undefined> {
+  async standingByHash(secretHash: Uint8Array): Promise<ServiceKeyStanding | undefined> {
     const hash = sql.binary(Buffer.from(secretHash));
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(standingRow)`
+    const row = await this.#pool.maybeOne(sql.type(standingRow)`
         with standing as (${STANDING} and s.secret_hash = ${hash}),
         used as (
           update service_keys set last_used_at = now()
           where id = (select "keyId" from standing)
             and (last_used_at is null or last_used_at < now() - interval '1 minute'))
         select * from standing`);
-      return row ?? undefined;
-    });
+    return row ?? undefined;
   }
 
-  standingBySecret(secretId: string): Promise<ServiceKeyStanding | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(
-        sql.type(standingRow)`${STANDING} and s.id = ${secretId}`,
-      );
-      return row ?? undefined;
-    });
+  async standingBySecret(secretId: string): Promise<ServiceKeyStanding | undefined> {
+    const row = await this.#pool.maybeOne(
+      sql.type(standingRow)`${STANDING} and s.id = ${secretId}`,
+    );
+    return row ?? undefined;
   }
 
   insert(key: NewServiceKey, entry: AuditEntry): Promise<ServiceKeyRecord> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        await transaction.query(sql.unsafe`
+    return this.#pool.transaction(async (transaction) => {
+      await transaction.query(sql.unsafe`
           insert into service_keys (id, workspace_id, name, scopes, created_by, created_at)
           values (${key.id}, ${key.workspaceId}, ${key.name},
             ${sql.array([...key.scopes], "text")}, ${key.createdBy},
             ${toInstant(key.secret.createdAt)})`);
-        await insertSecret(transaction, key.id, key.secret);
-        await insertAuditEntry(transaction, entry);
-        return transaction.one(sql.type(keyRow)`${KEYS} where k.id = ${key.id}`);
-      }),
-    );
-  }
-
-  find(keyId: string): Promise<ServiceKeyRecord | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(
-        sql.type(keyRow)`${KEYS} where k.id = ${keyId} and k.revoked_at is null`,
-      );
-      return row ?? undefined;
+      await insertSecret(transaction, key.id, key.secret);
+      await insertAuditEntry(transaction, entry);
+      return transaction.one(sql.type(keyRow)`${KEYS} where k.id = ${key.id}`);
     });
   }
 
-  list(filter: ServiceKeyFilter, page: PageRequest): Promise<Page<ServiceKeyRecord>> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(keyRow)`
+  async find(keyId: string): Promise<ServiceKeyRecord | undefined> {
+    const row = await this.#pool.maybeOne(
+      sql.type(keyRow)`${KEYS} where k.id = ${keyId} and k.revoked_at is null`,
+    );
+    return row ?? undefined;
+  }
+
+  async list(filter: ServiceKeyFilter, page: PageRequest): Promise<Page<ServiceKeyRecord>> {
+    const rows = await this.#pool.any(sql.type(keyRow)`
         ${KEYS} where ${allOf(listConditions(filter, page.after))}
         order by k.id desc limit ${page.limit + 1}`);
-      return toPage(rows, page.limit, (key) => key.id);
-    });
+    return toPage(rows, page.limit, (key) => key.id);
   }
 
   addSecret(
@@ -130,37 +119,33 @@ export class ServiceKeyStore implements ServiceKeyBook {
     othersExpireAt: number,
     entry: AuditEntry,
   ): Promise<ServiceKeyRecord | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        const key = await transaction.maybeOne(sql.type(idRow)`
+    return this.#pool.transaction(async (transaction) => {
+      const key = await transaction.maybeOne(sql.type(idRow)`
           select id from service_keys where id = ${keyId} and revoked_at is null for update`);
-        if (key === null) return undefined;
-        await transaction.query(sql.unsafe`
+      if (key === null) return undefined;
+      await transaction.query(sql.unsafe`
           delete from service_key_secrets where key_id = ${keyId} and id <> (
             select id from service_key_secrets where key_id = ${keyId} order by number desc limit 1)`);
-        await transaction.query(sql.unsafe`
+      await transaction.query(sql.unsafe`
           update service_key_secrets
           set expires_at = least(expires_at, ${toInstant(othersExpireAt)})
           where key_id = ${keyId}`);
-        await insertSecret(transaction, keyId, secret);
-        await insertAuditEntry(transaction, entry);
-        return transaction.one(sql.type(keyRow)`${KEYS} where k.id = ${keyId}`);
-      }),
-    );
+      await insertSecret(transaction, keyId, secret);
+      await insertAuditEntry(transaction, entry);
+      return transaction.one(sql.type(keyRow)`${KEYS} where k.id = ${keyId}`);
+    });
   }
 
   revoke(keyId: string, entry: AuditEntry): Promise<boolean> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        const revoked = await transaction.maybeOne(sql.type(idRow)`
+    return this.#pool.transaction(async (transaction) => {
+      const revoked = await transaction.maybeOne(sql.type(idRow)`
           update service_keys set revoked_at = now()
           where id = ${keyId} and revoked_at is null
           returning id`);
-        if (revoked === null) return false;
-        await insertAuditEntry(transaction, entry);
-        return true;
-      }),
-    );
+      if (revoked === null) return false;
+      await insertAuditEntry(transaction, entry);
+      return true;
+    });
   }
 }
 

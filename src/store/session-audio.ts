@@ -10,7 +10,6 @@ import type {
   StoredCheckpoint,
 } from "../inference/audio-source.ts";
 import { ReadBatch } from "./read-batch.ts";
-import { guarded } from "./store-error.ts";
 import { activeNames } from "./workshop-characters.ts";
 
 /** Of one query: a checkpoint takes up to 100 kB, the pieces of a look about twice that. */
@@ -110,8 +109,7 @@ export class SessionAudio implements AudioSource {
   }
 
   async #readOpenings(places: readonly OpeningPlace[]): Promise<(Opening | undefined)[]> {
-    const rows = await guarded(() =>
-      this.#pool.any(sql.type(openingRow)`
+    const rows = await this.#pool.any(sql.type(openingRow)`
         select k.n::int, c.position, c.recogniser, c.speakers, c.voices,
           coalesce((
             select p.sequence from chunks p
@@ -139,8 +137,7 @@ export class SessionAudio implements AudioSource {
             select position, recogniser, speakers, voices from checkpoints
             where session_id = k.id and attempt = k.resumed and position <= k.position
             order by position desc limit 1
-          ) as c on true`),
-    );
+          ) as c on true`);
     const found = new Map(rows.map((row) => [row.n, row]));
     return places.map((_, index) => {
       const row = found.get(index + 1);
@@ -152,8 +149,7 @@ export class SessionAudio implements AudioSource {
   }
 
   async #readPlaced(looks: readonly Omit<Look, "piece">[]): Promise<PlacedChunk[][]> {
-    const rows = await guarded(() =>
-      this.#pool.any(sql.type(chunkRow)`
+    const rows = await this.#pool.any(sql.type(chunkRow)`
         select k.n::int, c.sequence, c.start_sample as start, c.length_samples as length,
           c.frames::int8 * ${SESSION_RATE}::int / c.sample_rate as samples,
           c.media_type as "mediaType", encode(c.sha256, 'hex') as sha256
@@ -166,16 +162,14 @@ export class SessionAudio implements AudioSource {
             where session_id = k.id and sequence >= k.sequence and start_sample is not null
             order by sequence limit k.most
           ) as c
-        order by k.n, c.sequence`),
-    );
+        order by k.n, c.sequence`);
     const each: PlacedChunk[][] = looks.map(() => []);
     for (const { n, ...chunk } of rows) each[n - 1]?.push(chunk);
     return each;
   }
 
   async #readPieces(looks: readonly Look[]): Promise<LivePiece[][]> {
-    const rows = await guarded(() =>
-      this.#pool.any(sql.type(pieceRow)`
+    const rows = await this.#pool.any(sql.type(pieceRow)`
         select k.n::int, p.*, ${WANTS_INTERIM} as interim
         from unnest(
             ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
@@ -192,8 +186,7 @@ export class SessionAudio implements AudioSource {
             where piece >= k.piece order by piece limit k.most
           ) as p
           left join audio_streams a on a.session_id = k.id
-        order by k.n, p.piece`),
-    );
+        order by k.n, p.piece`);
     const each: LivePiece[][] = looks.map(() => []);
     for (const { n, mediaType, sampleRate, ...row } of rows) {
       const sequence = looks[n - 1]?.sequence ?? 0;

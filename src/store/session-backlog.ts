@@ -14,7 +14,6 @@ import type {
 } from "../actor/backlog.ts";
 import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/backlog-limits.ts";
 import { partitionOf } from "../base/partition.ts";
-import { guarded } from "./store-error.ts";
 import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const standingRow = z.object({ id: z.string(), epoch: z.number(), isDeleted: z.boolean() });
@@ -42,9 +41,9 @@ export class SessionBacklog implements Backlog {
     this.#look = look;
   }
 
-  openWork(places: readonly Place[]): Promise<WorkingSession[]> {
+  async openWork(places: readonly Place[]): Promise<WorkingSession[]> {
     const rows = places.map(({ partition, after }) => [partition, after ?? BEFORE_ALL]);
-    return guarded(async () => [
+    return [
       ...(await this.#pool.any(sql.type(workRow)`
         select p.partition, s.id as "sessionId"
         from ${sql.unnest(rows, ["int2", "uuid"])} as p (partition, after)
@@ -54,29 +53,26 @@ export class SessionBacklog implements Backlog {
           order by id limit ${OPEN_WORK_PAGE}
         ) as s
         order by 1, 2`)),
-    ]);
+    ];
   }
 
-  ended(standing: readonly Standing[]): Promise<Ended[]> {
+  async ended(standing: readonly Standing[]): Promise<Ended[]> {
     const ids = standing.map(({ id }) => id);
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(standingRow)`
+    const rows = await this.#pool.any(sql.type(standingRow)`
         select id, epoch, status = 'deleted' as "isDeleted" from sessions
         where id = any(${sql.array(ids, "uuid")})`);
-      const known = new Map(rows.map((row) => [row.id, row]));
-      return standing.flatMap(({ id, epoch }) => {
-        const row = known.get(id);
-        const isDeleted = row?.isDeleted ?? true;
-        return isDeleted || row?.epoch !== epoch ? [{ id, isDeleted }] : [];
-      });
+    const known = new Map(rows.map((row) => [row.id, row]));
+    return standing.flatMap(({ id, epoch }) => {
+      const row = known.get(id);
+      const isDeleted = row?.isDeleted ?? true;
+      return isDeleted || row?.epoch !== epoch ? [{ id, isDeleted }] : [];
     });
   }
 
   async waiting(): Promise<number[]> {
     if (!(await isWaiting(this.#look, "commands"))) return [];
-    return guarded(async () => {
-      // From partition to partition by the index, however many commands lie between.
-      const rows = await this.#pool.any(sql.type(partitionRow)`
+    // From partition to partition by the index, however many commands lie between.
+    const rows = await this.#pool.any(sql.type(partitionRow)`
         with recursive waiting as (
           ${nextPartition(sql.fragment`-1`)}
           union all
@@ -84,19 +80,17 @@ export class SessionBacklog implements Backlog {
             ${nextPartition(sql.fragment`w.partition`)} as next
         )
         select partition from waiting`);
-      return rows.map(({ partition }) => partition);
-    });
+    return rows.map(({ partition }) => partition);
   }
 
   /** From session to session by the index, however many commands lie between. */
-  queues(places: readonly QueuePlace[]): Promise<CommandQueue[]> {
+  async queues(places: readonly QueuePlace[]): Promise<CommandQueue[]> {
     const rows = places.map(({ partition, after, olderThan }) => [
       partition,
       after ?? BEFORE_ALL,
       olderThan,
     ]);
-    return guarded(async () => {
-      const found = await this.#pool.any(sql.type(queueRow)`
+    const found = await this.#pool.any(sql.type(queueRow)`
         with recursive queues as (
           select p.partition, p.older_than, 1 as nth, first.session_id
           from ${sql.unnest(rows, ["int2", "uuid", "float8"])}
@@ -122,30 +116,29 @@ export class SessionBacklog implements Backlog {
           ) as due
         ) as head
         order by 1, 2`);
-      return found.map((queue) => ({
-        ...queue,
-        commands: queue.commands.map((each) => ({ ...each, sessionId: queue.sessionId })),
-      }));
-    });
+    return found.map((queue) => ({
+      ...queue,
+      commands: queue.commands.map((each) => ({ ...each, sessionId: queue.sessionId })),
+    }));
   }
 
-  commandsTo(sessionId: string): Promise<BacklogCommand[]> {
-    return guarded(async () => [
+  async commandsTo(sessionId: string): Promise<BacklogCommand[]> {
+    return [
       ...(await this.#pool.any(sql.type(commandRow)`
         select id, session_id as "sessionId", command from outbox
         where partition_of(session_id) = ${partitionOf(sessionId)} and session_id = ${sessionId}
           and parked_at is null
         order by not_before, id limit ${MOST_AT_ONCE}`)),
-    ]);
+    ];
   }
 
-  failed({ sessionId, ids, reason }: FailedDelivery): Promise<ParkedCommand[]> {
+  async failed({ sessionId, ids, reason }: FailedDelivery): Promise<ParkedCommand[]> {
     const these =
       ids === undefined
         ? sql.fragment``
         : sql.fragment`and id = any(${sql.array([...ids], "uuid")})`;
     const isLast = sql.fragment`attempts + 1 >= ${MOST_ATTEMPTS}`;
-    return guarded(async () => [
+    return [
       ...(await this.#pool.any(sql.type(parkedRow)`
         with refused as (
           update outbox
@@ -159,7 +152,7 @@ export class SessionBacklog implements Backlog {
           returning id, command ->> 'type' as type, parked_at
         )
         select id, type from refused where parked_at is not null`)),
-    ]);
+    ];
   }
 }
 

@@ -14,7 +14,6 @@ import { deletionPlaceholder } from "../session/placeholders.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { eraseDerived } from "./derived-texts.ts";
 import { deleteSnapshots } from "./session-snapshots.ts";
-import { guarded } from "./store-error.ts";
 import { enqueueWebhookEvent } from "./webhook-events.ts";
 
 const sessionRow = z.object({
@@ -66,37 +65,31 @@ export class PostgresSessionDeletion implements DeletionRecords {
     kind: DeletionKind,
     actor: AuditActor,
   ): Promise<DeletedRecord | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        // The row that every append and every chunk insert locks and checks.
-        const session = await tx.maybeOne(sql.type(sessionRow)`
+    return this.#pool.transaction(async (tx) => {
+      // The row that every append and every chunk insert locks and checks.
+      const session = await tx.maybeOne(sql.type(sessionRow)`
           select status, workspace_id as "workspaceId", epoch, seq
           from sessions where id = ${sessionId} for update`);
-        if (session === null) return undefined;
-        if (session.status === "deleted") {
-          const receipt = await readReceipt(tx, sessionId);
-          return receipt === undefined ? undefined : { receipt };
-        }
-        return eraseSession(tx, sessionId, session, kind, actor);
-      }),
-    );
+      if (session === null) return undefined;
+      if (session.status === "deleted") {
+        const receipt = await readReceipt(tx, sessionId);
+        return receipt === undefined ? undefined : { receipt };
+      }
+      return eraseSession(tx, sessionId, session, kind, actor);
+    });
   }
 
-  audioErased(sessionId: string): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`
+  async audioErased(sessionId: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
         update deletion_receipts set audio_erased_at = coalesce(audio_erased_at, now())
         where session_id = ${sessionId}`);
-    });
   }
 
-  withAudioLeft(limit: number): Promise<string[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
+  async withAudioLeft(limit: number): Promise<string[]> {
+    const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
         select session_id as id from deletion_receipts
         where audio_erased_at is null order by deleted_at limit ${limit}`);
-      return rows.map(({ id }) => id);
-    });
+    return rows.map(({ id }) => id);
   }
 }
 

@@ -1,7 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { SessionChange, SessionEdits } from "../api/sessions-edit.ts";
-import { guarded } from "./store-error.ts";
 
 export class PostgresSessionEdits implements SessionEdits {
   readonly #pool: DatabasePool;
@@ -17,9 +16,8 @@ export class PostgresSessionEdits implements SessionEdits {
   ): Promise<boolean> {
     const workshop =
       workshopId === undefined ? sql.fragment`workshop_id` : sql.fragment`${workshopId}::uuid`;
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const changed = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
+    return this.#pool.transaction(async (tx) => {
+      const changed = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
           update sessions
           set title = coalesce(${title ?? null}, title),
               visibility = coalesce(${visibility ?? null}, visibility),
@@ -28,14 +26,13 @@ export class PostgresSessionEdits implements SessionEdits {
               updated_at = now()
           where id = ${sessionId} and status <> 'deleted' and ${isAs(expected)}
           returning id`);
-        if (changed === null) return false;
-        if (guestAccess !== "closed") return true;
-        await tx.query(sql.unsafe`
+      if (changed === null) return false;
+      if (guestAccess !== "closed") return true;
+      await tx.query(sql.unsafe`
           update guests set revoked_at = now()
           where session_id = ${sessionId} and revoked_at is null`);
-        return true;
-      }),
-    );
+      return true;
+    });
   }
 }
 

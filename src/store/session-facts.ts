@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { SessionFacts, SessionRelation } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 const factsRow = z.object({
   id: z.string(),
@@ -61,16 +60,14 @@ export async function readFacts(
   limit: number,
 ): Promise<SessionFacts[]> {
   const caller = sql.fragment`${principal.id}::uuid`;
-  const rows = await guarded(() =>
-    connection.any(sql.type(factsRow)`
+  const rows = await connection.any(sql.type(factsRow)`
       select ${factsColumns(caller)}
       from sessions s
       ${factsTies(caller)}
       where ${condition}
       order by s.id desc
       limit ${limit}
-    `),
-  );
+    `);
   return rows.map((row) => toFacts(principal, row));
 }
 
@@ -87,15 +84,13 @@ export async function readManyFacts(
 ): Promise<(SessionFacts | undefined)[]> {
   const caller = sql.fragment`k.principal`;
   const asked = keys.map(({ principal, sessionId }) => [principal.id, sessionId]);
-  const rows = await guarded(() =>
-    connection.any(sql.type(numberedFactsRow)`
+  const rows = await connection.any(sql.type(numberedFactsRow)`
       select k.place::integer, ${factsColumns(caller)}
       from ${sql.unnest(asked, ["uuid", "uuid"])} with ordinality
         as k (principal, session, place)
       join sessions s on s.id = k.session
       ${factsTies(caller)}
-    `),
-  );
+    `);
   const found = new Map(rows.map((row) => [row.place, row]));
   return keys.map(({ principal }, index) => {
     const row = found.get(index + 1);

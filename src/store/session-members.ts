@@ -9,7 +9,6 @@ import type {
 import type { AuditEntry } from "../auth/audit-trail.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { allOf, toPage } from "./keyset.ts";
-import { guarded } from "./store-error.ts";
 
 const relationColumn = z.enum(["owner", "participant", "shared"]);
 
@@ -28,11 +27,10 @@ export class PostgresSessionMembers implements SessionMembers {
     this.#pool = pool;
   }
 
-  list(sessionId: string, page: PageRequest): Promise<Page<SessionMemberRecord>> {
-    return guarded(async () => {
-      const conditions = [sql.fragment`true`];
-      if (page.after !== undefined) conditions.push(sql.fragment`u.id < ${page.after}::uuid`);
-      const rows = await this.#pool.any(sql.type(memberRow)`
+  async list(sessionId: string, page: PageRequest): Promise<Page<SessionMemberRecord>> {
+    const conditions = [sql.fragment`true`];
+    if (page.after !== undefined) conditions.push(sql.fragment`u.id < ${page.after}::uuid`);
+    const rows = await this.#pool.any(sql.type(memberRow)`
         select u.id as "userId", u.email, u.name, m.relation, m.created_at as "createdAt"
         from (
           select owner_id as user_id, 'owner' as relation, created_at
@@ -43,17 +41,15 @@ export class PostgresSessionMembers implements SessionMembers {
         ) as m join users u on u.id = m.user_id
         where ${allOf(conditions)}
         order by u.id desc limit ${page.limit + 1}`);
-      return toPage(rows, page.limit, (member) => member.userId);
-    });
+    return toPage(rows, page.limit, (member) => member.userId);
   }
 
   add(
     { sessionId, userId, relation }: NewSessionMember,
     audit: AuditEntry,
   ): Promise<{ member: SessionMemberRecord } | { already: SessionMemberRecord["relation"] }> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const member = await tx.maybeOne(sql.type(memberRow)`
+    return this.#pool.transaction(async (tx) => {
+      const member = await tx.maybeOne(sql.type(memberRow)`
           with member as (
             insert into session_members (session_id, user_id, relation)
             select ${sessionId}::uuid, ${userId}::uuid, ${relation}::text
@@ -63,28 +59,25 @@ export class PostgresSessionMembers implements SessionMembers {
             returning *)
           select u.id as "userId", u.email, u.name, m.relation, m.created_at as "createdAt"
           from member m join users u on u.id = m.user_id`);
-        if (member !== null) {
-          await insertAuditEntry(tx, audit);
-          return { member };
-        }
-        const tie = await tx.maybeOneFirst(sql.type(z.object({ relation: relationColumn }))`
+      if (member !== null) {
+        await insertAuditEntry(tx, audit);
+        return { member };
+      }
+      const tie = await tx.maybeOneFirst(sql.type(z.object({ relation: relationColumn }))`
           select relation from session_members
           where session_id = ${sessionId} and user_id = ${userId}`);
-        return { already: tie ?? "owner" };
-      }),
-    );
+      return { already: tie ?? "owner" };
+    });
   }
 
   remove(sessionId: string, userId: string, audit: AuditEntry): Promise<boolean> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const { rowCount } = await tx.query(sql.unsafe`
+    return this.#pool.transaction(async (tx) => {
+      const { rowCount } = await tx.query(sql.unsafe`
           delete from session_members
           where session_id = ${sessionId} and user_id = ${userId}`);
-        if (rowCount === 0) return false;
-        await insertAuditEntry(tx, audit);
-        return true;
-      }),
-    );
+      if (rowCount === 0) return false;
+      await insertAuditEntry(tx, audit);
+      return true;
+    });
   }
 }

@@ -14,7 +14,6 @@ import type { SessionPhase, StopReason } from "../session/status.ts";
 import { highestSequence } from "./audio-streams.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
-import { guarded } from "./store-error.ts";
 
 const nothing = z.object({}).strict();
 const idRow = z.object({ id: z.string() });
@@ -37,16 +36,12 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   }
 
   deviceExists(deviceId: string): Promise<boolean> {
-    return guarded(() =>
-      this.#pool.exists(sql.type(nothing)`select 1 from devices where id = ${deviceId}`),
-    );
+    return this.#pool.exists(sql.type(nothing)`select 1 from devices where id = ${deviceId}`);
   }
 
   async recording(deviceId: string): Promise<string | undefined> {
-    const row = await guarded(() =>
-      this.#pool.maybeOne(sql.type(idRow)`
-        select id from sessions where device_id = ${deviceId} and status = 'recording'`),
-    );
+    const row = await this.#pool.maybeOne(sql.type(idRow)`
+        select id from sessions where device_id = ${deviceId} and status = 'recording'`);
     return row?.id;
   }
 
@@ -54,8 +49,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
     workspaceId: string,
     userId: string,
   ): Promise<{ preferredLanguage: string; isMember: boolean } | undefined> {
-    const row = await guarded(() =>
-      this.#pool.maybeOne(sql.type(workspaceRow)`
+    const row = await this.#pool.maybeOne(sql.type(workspaceRow)`
         select
           preferred_language as "preferredLanguage",
           exists (
@@ -63,47 +57,42 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
           ) as "isMember"
         from workspaces w
         where id = ${workspaceId} and deleted_at is null
-      `),
-    );
+      `);
     return row ?? undefined;
   }
 
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        await holdWorkspace(tx, session.workspaceId);
-        const startedAt = await insertSession(tx, session);
-        await insertJob(tx, session);
-        const { jobId, language } = session;
-        const command = { type: "Start", jobId, language };
-        const row = outboxRow(session.id, command, this.#runtime.newId());
-        await writeOutbox(tx, row);
-        return { startedAt, outbox: [row] };
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      await holdWorkspace(tx, session.workspaceId);
+      const startedAt = await insertSession(tx, session);
+      await insertJob(tx, session);
+      const { jobId, language } = session;
+      const command = { type: "Start", jobId, language };
+      const row = outboxRow(session.id, command, this.#runtime.newId());
+      await writeOutbox(tx, row);
+      return { startedAt, outbox: [row] };
+    });
   }
 
   stop(
     request: StopRequest | OwnerStopRequest,
   ): Promise<{ sessionId: string; status: SessionPhase; outbox: OutboxRow[] }> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const session = await lockSession(tx, request);
-        if (session.status !== "recording") {
-          await assertSameEnd(tx, session, request.lastSequence);
-          return { sessionId: session.id, status: session.status, outbox: [] };
-        }
-        const row = await markStopped(
-          tx,
-          session.id,
-          request.lastSequence,
-          request.reason,
-          this.#runtime.newId(),
-        );
-        await writeOutbox(tx, row);
-        return { sessionId: session.id, status: "processing" as const, outbox: [row] };
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      const session = await lockSession(tx, request);
+      if (session.status !== "recording") {
+        await assertSameEnd(tx, session, request.lastSequence);
+        return { sessionId: session.id, status: session.status, outbox: [] };
+      }
+      const row = await markStopped(
+        tx,
+        session.id,
+        request.lastSequence,
+        request.reason,
+        this.#runtime.newId(),
+      );
+      await writeOutbox(tx, row);
+      return { sessionId: session.id, status: "processing" as const, outbox: [row] };
+    });
   }
 }
 

@@ -15,7 +15,6 @@ import { optionalColumn } from "./optional-column.ts";
 import { ReadBatch } from "./read-batch.ts";
 import { type FactsKey, readManyFacts } from "./session-facts.ts";
 import { readSpeakers } from "./sessions-speakers.ts";
-import { guarded } from "./store-error.ts";
 
 const nothing = z.object({}).strict();
 
@@ -74,7 +73,7 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
   }
 
   recordContentRead(principal: Principal, sessionId: string, action: string): Promise<void> {
-    return guarded(() => recordElevatedRead(this.#pool, principal, sessionId, action));
+    return recordElevatedRead(this.#pool, principal, sessionId, action);
   }
 
   get(sessionId: string): Promise<SessionRecord | undefined> {
@@ -86,32 +85,28 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
     filter: SessionFilter,
     page: PageRequest,
   ): Promise<Page<SessionRecord>> {
-    const rows = await guarded(() =>
-      this.#pool.any(sql.type(sessionRow)`
+    const rows = await this.#pool.any(sql.type(sessionRow)`
         select ${SESSION_COLUMNS}
         from sessions s
         where ${sql.join(listConditions(principal, filter, page.after), sql.fragment` and `)}
         order by s.id desc
         limit ${page.limit + 1}
-      `),
-    );
+      `);
     const items = rows.slice(0, page.limit);
     return { items, next: rows.length > page.limit ? items.at(-1)?.id : undefined };
   }
 
   speakers(sessionId: string): Promise<SpeakerRecord[]> {
-    return guarded(() => readSpeakers(this.#pool, sessionId));
+    return readSpeakers(this.#pool, sessionId);
   }
 
   isAssignable(sessionId: string, userId: string): Promise<boolean> {
-    return guarded(() =>
-      this.#pool.exists(sql.type(nothing)`
+    return this.#pool.exists(sql.type(nothing)`
         select 1 from users where id = ${userId} and disabled_at is null
         union all
         select 1 from guests
         where id = ${userId} and session_id = ${sessionId} and revoked_at is null
-      `),
-    );
+      `);
   }
 }
 
@@ -119,11 +114,9 @@ async function readRecords(
   pool: DatabasePool,
   ids: readonly string[],
 ): Promise<(SessionRecord | undefined)[]> {
-  const rows = await guarded(() =>
-    pool.any(sql.type(sessionRow)`
+  const rows = await pool.any(sql.type(sessionRow)`
       select ${SESSION_COLUMNS} from sessions s where s.id = any(${sql.array([...ids], "uuid")})
-    `),
-  );
+    `);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id));
 }

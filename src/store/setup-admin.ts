@@ -2,7 +2,6 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 /** Former passwords of the settings that are still known as such. */
 const KEPT = 8;
@@ -34,69 +33,59 @@ export class SetupAdminStore {
     this.#pool = pool;
   }
 
-  find(email: string): Promise<SetupAdmin | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(adminRow)`
+  async find(email: string): Promise<SetupAdmin | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(adminRow)`
         select id, password_hash as "passwordHash", setup_password_hash as "setupHash",
           former_setup_hashes as "formerHashes",
           disabled_at is not null as disabled
         from users where lower(email) = lower(${email})`);
-      return row ?? undefined;
-    });
+    return row ?? undefined;
   }
 
   /** Whether there is an administrator at all. */
-  any(): Promise<boolean> {
-    return guarded(async () => {
-      const found = await this.#pool.exists(
-        sql.unsafe`select 1 from users where role = 'admin' and erased_at is null`,
-      );
-      return found;
-    });
+  async any(): Promise<boolean> {
+    const found = await this.#pool.exists(
+      sql.unsafe`select 1 from users where role = 'admin' and erased_at is null`,
+    );
+    return found;
   }
 
   create(admin: { id: string; email: string; passwordHash: string }): Promise<void> {
     const { id, email, passwordHash } = admin;
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        await transaction.query(sql.unsafe`
+    return this.#pool.transaction(async (transaction) => {
+      await transaction.query(sql.unsafe`
           insert into users (id, email, name, role, password_hash, setup_password_hash)
           values (${id}, ${email}, 'Admin', 'admin', ${passwordHash}, ${passwordHash})`);
-        const detail = { role: "admin" };
-        await insertAuditEntry(transaction, {
-          kind: "user_created",
-          actor: { kind: "system" },
-          subjectId: id,
-          detail,
-        });
-      }),
-    );
+      const detail = { role: "admin" };
+      await insertAuditEntry(transaction, {
+        kind: "user_created",
+        actor: { kind: "system" },
+        subjectId: id,
+        detail,
+      });
+    });
   }
 
   /** From now on the set-up knows this password as the one that it gave. */
-  adopt(id: string, passwordHash: string): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(
-        sql.unsafe`update users set setup_password_hash = ${passwordHash} where id = ${id}`,
-      );
-    });
+  async adopt(id: string, passwordHash: string): Promise<void> {
+    await this.#pool.query(
+      sql.unsafe`update users set setup_password_hash = ${passwordHash} where id = ${id}`,
+    );
   }
 
   /** Ends every login of the account. */
   setPassword(id: string, passwordHash: string): Promise<void> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        await transaction.query(sql.unsafe`
+    return this.#pool.transaction(async (transaction) => {
+      await transaction.query(sql.unsafe`
           update users set password_hash = ${passwordHash}, setup_password_hash = ${passwordHash},
             former_setup_hashes = (array_prepend(setup_password_hash, former_setup_hashes))[1:${KEPT}],
             tokens_valid_from = clock_timestamp(), updated_at = now()
           where id = ${id}`);
-        await insertAuditEntry(transaction, {
-          kind: "password_changed",
-          actor: { kind: "system" },
-          subjectId: id,
-        });
-      }),
-    );
+      await insertAuditEntry(transaction, {
+        kind: "password_changed",
+        actor: { kind: "system" },
+        subjectId: id,
+      });
+    });
   }
 }

@@ -4,7 +4,6 @@ import type { OutboxRow } from "../api/sessions-outbox.ts";
 import type { SilentSessions } from "../jobs/auto-stop.ts";
 import { writeOutbox } from "./outbox-writer.ts";
 import { markStopped } from "./sessions-device.ts";
-import { guarded } from "./store-error.ts";
 import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const idRow = z.object({ id: z.string() });
@@ -20,30 +19,26 @@ export class PostgresSilentSessions implements SilentSessions {
   }
 
   now(): Promise<number> {
-    return guarded(() =>
-      this.#pool.oneFirst(sql.type(z.object({ now: z.number() }))`select now() as now`),
-    );
+    return this.#pool.oneFirst(sql.type(z.object({ now: z.number() }))`select now() as now`);
   }
 
   async stop(silence: number, limit: number): Promise<OutboxRow[]> {
     if (!(await isWaiting(this.#look, "recording"))) return [];
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const locked = await tx.any(sql.type(idRow)`
+    return this.#pool.transaction(async (tx) => {
+      const locked = await tx.any(sql.type(idRow)`
           select s.id from sessions s join devices d on d.id = s.device_id
           where s.status = 'recording' and ${isSilent(silence)}
           order by s.started_at limit ${limit}
           for update of s skip locked`);
-        const rows: OutboxRow[] = [];
-        for (const { id } of locked) {
-          if (!(await isStillSilent(tx, id, silence))) continue;
-          const row = await markStopped(tx, id, undefined, "device_silent");
-          await writeOutbox(tx, row);
-          rows.push(row);
-        }
-        return rows;
-      }),
-    );
+      const rows: OutboxRow[] = [];
+      for (const { id } of locked) {
+        if (!(await isStillSilent(tx, id, silence))) continue;
+        const row = await markStopped(tx, id, undefined, "device_silent");
+        await writeOutbox(tx, row);
+        rows.push(row);
+      }
+      return rows;
+    });
   }
 }
 

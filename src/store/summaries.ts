@@ -18,7 +18,6 @@ import { newId } from "../base/ids.ts";
 import { deletionKindOf } from "./deletion-kind.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 import { transcriptFingerprint } from "./transcript-fingerprint.ts";
 
 /** A job that ends just between two looks: then the next look makes a new one. */
@@ -83,24 +82,21 @@ export class PostgresSummaries implements SummaryDirectory {
   }
 
   request(sessionId: string, type: SummaryType): Promise<SummaryJob> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const workspaceId = await lockSession(tx, sessionId);
-        for (let look = 0; look < LOOKS; look += 1) {
-          const id =
-            (await insertJob(tx, sessionId, workspaceId, type)) ??
-            (await findActive(tx, sessionId, type));
-          const [job] = id === undefined ? [] : await readJobs(tx, [sql.fragment`id = ${id}`], 1);
-          if (job !== undefined) return job;
-        }
-        throw new AppError("unavailable", "The summary could not be queued. Please try again.");
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      const workspaceId = await lockSession(tx, sessionId);
+      for (let look = 0; look < LOOKS; look += 1) {
+        const id =
+          (await insertJob(tx, sessionId, workspaceId, type)) ??
+          (await findActive(tx, sessionId, type));
+        const [job] = id === undefined ? [] : await readJobs(tx, [sql.fragment`id = ${id}`], 1);
+        if (job !== undefined) return job;
+      }
+      throw new AppError("unavailable", "The summary could not be queued. Please try again.");
+    });
   }
 
   async latest(sessionId: string): Promise<SummaryRecord[]> {
-    const rows = await guarded(() =>
-      this.#pool.any(sql.type(summaryRow)`
+    const rows = await this.#pool.any(sql.type(summaryRow)`
         with newest as (
           select distinct on (summary_type) *
           from summaries
@@ -114,8 +110,7 @@ export class PostgresSummaries implements SummaryDirectory {
           newest.fingerprint <> now_as.fingerprint as stale
         from newest cross join now_as
         order by job_id desc
-      `),
-    );
+      `);
     return [...rows];
   }
 
@@ -132,20 +127,18 @@ export class PostgresSummaries implements SummaryDirectory {
     if (filter.workspaceId !== undefined) {
       conditions.push(sql.fragment`workspace_id = ${filter.workspaceId}`);
     }
-    const rows = await guarded(() => readJobs(this.#pool, conditions, page.limit + 1));
+    const rows = await readJobs(this.#pool, conditions, page.limit + 1);
     return toPage(rows, page.limit, ({ id }) => id);
   }
 
   async get(jobId: string): Promise<SummaryJob | undefined> {
-    const rows = await guarded(() => readJobs(this.#pool, [sql.fragment`id = ${jobId}`], 1));
+    const rows = await readJobs(this.#pool, [sql.fragment`id = ${jobId}`], 1);
     return rows[0];
   }
 
   async text(jobId: string): Promise<string | undefined> {
-    const row = await guarded(() =>
-      this.#pool.maybeOne(sql.type(textRow)`
-        select text from summaries where job_id = ${jobId}`),
-    );
+    const row = await this.#pool.maybeOne(sql.type(textRow)`
+        select text from summaries where job_id = ${jobId}`);
     return row?.text;
   }
 }

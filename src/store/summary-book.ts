@@ -10,7 +10,6 @@ import type { Summary, TextSegment } from "../wire/gen/voice/v1/text.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
 import { wordColumn } from "./segments.ts";
 import { readSpeakers } from "./sessions-speakers.ts";
-import { guarded } from "./store-error.ts";
 import { transcriptFingerprint } from "./transcript-fingerprint.ts";
 
 const SAMPLES_PER_MS = 16;
@@ -45,42 +44,38 @@ export class PostgresSummaryBook implements SummaryBook {
   }
 
   load(job: ClaimedJob): Promise<SummarySource> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        // One view of words, names and fingerprint.
-        await tx.query(sql.unsafe`set transaction isolation level repeatable read read only`);
-        const { language, summaryType, fingerprint, redactions } = await readSource(tx, job);
-        const segments = await tx.any(sql.type(segmentRow)`
+    return this.#pool.transaction(async (tx) => {
+      // One view of words, names and fingerprint.
+      await tx.query(sql.unsafe`set transaction isolation level repeatable read read only`);
+      const { language, summaryType, fingerprint, redactions } = await readSource(tx, job);
+      const segments = await tx.any(sql.type(segmentRow)`
           select id, label, start_sample as start, end_sample as "end", text, words
           from segments
           where session_id = ${job.sessionId} and not redacted
           order by start_sample, id`);
-        const names = toNames(await readSpeakers(tx, job.sessionId));
-        const request = {
-          summaryType,
-          language,
-          segments: segments.map((segment) => toTextSegment(segment, names)),
-        };
-        return { request, fingerprint, redactions };
-      }),
-    );
+      const names = toNames(await readSpeakers(tx, job.sessionId));
+      const request = {
+        summaryType,
+        language,
+        segments: segments.map((segment) => toTextSegment(segment, names)),
+      };
+      return { request, fingerprint, redactions };
+    });
   }
 
   store(job: ClaimedJob, source: SummarySource, summary: Summary): Promise<OutboxRow[]> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        await lockUnchanged(tx, job, source);
-        const summaryType = await complete(tx, job, summary);
-        await insertSummary(tx, job, summaryType, source, summary);
-        const row = outboxRow(job.sessionId, {
-          type: "SummaryStored",
-          jobId: job.id,
-          summaryType,
-        });
-        await writeOutbox(tx, row);
-        return [row];
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      await lockUnchanged(tx, job, source);
+      const summaryType = await complete(tx, job, summary);
+      await insertSummary(tx, job, summaryType, source, summary);
+      const row = outboxRow(job.sessionId, {
+        type: "SummaryStored",
+        jobId: job.id,
+        summaryType,
+      });
+      await writeOutbox(tx, row);
+      return [row];
+    });
   }
 }
 

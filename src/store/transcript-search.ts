@@ -13,7 +13,6 @@ import { toInstant } from "./instant.ts";
 import { allOf } from "./keyset.ts";
 import { readFacts } from "./session-facts.ts";
 import { USER_DISPLAY_NAME } from "./sessions-speakers.ts";
-import { guarded } from "./store-error.ts";
 
 /** Control characters that mark a match in a headline; no recognised word has them. */
 const START = "\u0002";
@@ -50,14 +49,13 @@ export class PostgresTranscriptSearch implements TranscriptSearch, WorkspaceSess
     return readFacts(this.#pool, principal, condition, limit);
   }
 
-  search(
+  async search(
     sessionIds: readonly string[],
     filter: SearchFilter,
     { after, limit }: { after?: HitPosition | undefined; limit: number },
   ): Promise<SearchHit[]> {
     const ids = sql.array([...sessionIds], "uuid");
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(hitRow)`
+    const rows = await this.#pool.any(sql.type(hitRow)`
         with queries as (
           select config, websearch_to_tsquery(config, ${filter.text}) as query
           from (
@@ -88,8 +86,7 @@ export class PostgresTranscriptSearch implements TranscriptSearch, WorkspaceSess
           limit ${limit}
         ) as page
         order by rank desc, "sessionId" desc, "segmentId" desc`);
-      return rows.map(({ headline, ...hit }) => ({ ...hit, snippet: piecesOf(headline) }));
-    });
+    return rows.map(({ headline, ...hit }) => ({ ...hit, snippet: piecesOf(headline) }));
   }
 }
 

@@ -7,7 +7,6 @@ import { AppError } from "../base/errors.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { insertChunk } from "./chunks.ts";
 import { outboxRow, writeOutbox } from "./outbox-writer.ts";
-import { guarded } from "./store-error.ts";
 
 const pieceRow = z.object({
   mediaType: z.string(),
@@ -29,21 +28,19 @@ export class PostgresUnsealedChunks implements UnsealedChunks {
     this.#runtime = runtime;
   }
 
-  read({ sessionId, sequence }: UnsealedChunk): Promise<UnsealedAudio | undefined> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(pieceRow)`
+  async read({ sessionId, sequence }: UnsealedChunk): Promise<UnsealedAudio | undefined> {
+    const rows = await this.#pool.any(sql.type(pieceRow)`
         select media_type as "mediaType", sample_rate as "sampleRate", frames, data
         from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}
         order by piece`);
-      const [first] = rows;
-      if (first === undefined) return undefined;
-      return {
-        format: { mediaType: first.mediaType, sampleRate: first.sampleRate },
-        pieces: rows.length,
-        frames: rows.reduce((sum, { frames }) => sum + frames, 0),
-        data: Buffer.concat(rows.map(({ data }) => data)),
-      };
-    });
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    return {
+      format: { mediaType: first.mediaType, sampleRate: first.sampleRate },
+      pieces: rows.length,
+      frames: rows.reduce((sum, { frames }) => sum + frames, 0),
+      data: Buffer.concat(rows.map(({ data }) => data)),
+    };
   }
 
   seal(
@@ -52,62 +49,56 @@ export class PostgresUnsealedChunks implements UnsealedChunks {
   ): Promise<{ chunk: StoredChunk; outbox: OutboxRow[] } | undefined> {
     const { id, sessionId, sequence, durationSeconds } = chunk;
     const unreadable = chunk.broken?.unreadable;
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const session = await tx.maybeOne(sql.type(statusRow)`
+    return this.#pool.transaction(async (tx) => {
+      const session = await tx.maybeOne(sql.type(statusRow)`
           select status from sessions where id = ${sessionId} for update`);
-        if (session === null || session.status === "deleted") {
-          throw new AppError("session_deleted", "The session was deleted.");
-        }
-        if ((await countPieces(tx, chunk)) !== pieces) return undefined;
-        await insertChunk(tx, chunk);
-        const command = {
-          type: "ChunkStored",
-          chunkId: id,
-          sequence,
-          frames: chunk.frames,
-          sampleRate: chunk.sampleRate,
-          ...(unreadable === undefined ? {} : { unreadable }),
-        };
-        const row = outboxRow(sessionId, command, this.#runtime.newId());
-        await writeOutbox(tx, row);
-        await tx.query(sql.unsafe`
+      if (session === null || session.status === "deleted") {
+        throw new AppError("session_deleted", "The session was deleted.");
+      }
+      if ((await countPieces(tx, chunk)) !== pieces) return undefined;
+      await insertChunk(tx, chunk);
+      const command = {
+        type: "ChunkStored",
+        chunkId: id,
+        sequence,
+        frames: chunk.frames,
+        sampleRate: chunk.sampleRate,
+        ...(unreadable === undefined ? {} : { unreadable }),
+      };
+      const row = outboxRow(sessionId, command, this.#runtime.newId());
+      await writeOutbox(tx, row);
+      await tx.query(sql.unsafe`
           delete from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}`);
-        // A late writer finds no place for its piece.
-        await tx.query(sql.unsafe`
+      // A late writer finds no place for its piece.
+      await tx.query(sql.unsafe`
           update audio_streams set pieces = 0
           where session_id = ${sessionId} and sequence = ${sequence}`);
-        return { chunk: { id, sequence, status: "pending", durationSeconds }, outbox: [row] };
-      }),
-    );
-  }
-
-  of(sessionId: string): Promise<UnsealedChunk[]> {
-    return guarded(async () => {
-      const rows = await this.#pool.any(sql.type(chunkRow)`
-        select distinct session_id as "sessionId", sequence from audio_pieces
-        where session_id = ${sessionId} order by sequence`);
-      return [...rows];
+      return { chunk: { id, sequence, status: "pending", durationSeconds }, outbox: [row] };
     });
   }
 
+  async of(sessionId: string): Promise<UnsealedChunk[]> {
+    const rows = await this.#pool.any(sql.type(chunkRow)`
+        select distinct session_id as "sessionId", sequence from audio_pieces
+        where session_id = ${sessionId} order by sequence`);
+    return [...rows];
+  }
+
   abandoned(age: number, limit: number): Promise<UnsealedChunk[]> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const old = sql.fragment`now() - ${age} * interval '1 millisecond'`;
-        const rows = await tx.any(sql.type(chunkRow)`
+    return this.#pool.transaction(async (tx) => {
+      const old = sql.fragment`now() - ${age} * interval '1 millisecond'`;
+      const rows = await tx.any(sql.type(chunkRow)`
           select distinct p.session_id as "sessionId", p.sequence
           from audio_pieces p join audio_streams a on a.session_id = p.session_id
           where p.created_at < ${old}
             and (p.sequence is distinct from a.sequence or a.touched_at < ${old})
           order by 1, 2 limit ${limit}`);
-        const ids = sql.array([...new Set(rows.map(({ sessionId }) => sessionId))], "uuid");
-        await tx.query(sql.unsafe`
+      const ids = sql.array([...new Set(rows.map(({ sessionId }) => sessionId))], "uuid");
+      await tx.query(sql.unsafe`
           update audio_streams set sequence = null
           where session_id = any(${ids}) and touched_at < ${old}`);
-        return [...rows];
-      }),
-    );
+      return [...rows];
+    });
   }
 }
 

@@ -6,7 +6,6 @@ import type { Account, AccountBook } from "../auth/account-book.ts";
 import type { AuditEntry } from "../auth/audit-trail.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { allOf, toPage } from "./keyset.ts";
-import { guarded } from "./store-error.ts";
 
 const idRow = z.object({ id: z.string() });
 const roleColumn = z.enum(["admin", "participant", "moderator"]);
@@ -54,49 +53,43 @@ export class UserStore implements UserDirectory, AccountBook {
   }
 
   insert(user: NewUser, entry?: AuditEntry): Promise<boolean> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        const row = await transaction.maybeOne(sql.type(idRow)`
+    return this.#pool.transaction(async (transaction) => {
+      const row = await transaction.maybeOne(sql.type(idRow)`
           insert into users (id, email, name, role, password_hash)
           values (${user.id}, ${user.email}, ${user.name}, ${user.role}, ${user.passwordHash})
           on conflict (lower(email)) do nothing
           returning id`);
-        if (row !== null && entry !== undefined) await insertAuditEntry(transaction, entry);
-        return row !== null;
-      }),
-    );
-  }
-
-  find(id: string): Promise<UserRecord | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(
-        sql.type(userRow)`select ${COLUMNS} from users where id = ${id}`,
-      );
-      return row === null ? undefined : toUser(row);
+      if (row !== null && entry !== undefined) await insertAuditEntry(transaction, entry);
+      return row !== null;
     });
   }
 
-  list(filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
-    return guarded(async () => {
-      const conditions = [sql.fragment`true`];
-      if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
-      if (filter.role !== undefined) conditions.push(sql.fragment`role = ${filter.role}`);
-      if (filter.disabled !== undefined) {
-        conditions.push(sql.fragment`(disabled_at is not null) = ${filter.disabled}`);
-      }
-      if (filter.workspaceId !== undefined) {
-        conditions.push(sql.fragment`id in (
+  async find(id: string): Promise<UserRecord | undefined> {
+    const row = await this.#pool.maybeOne(
+      sql.type(userRow)`select ${COLUMNS} from users where id = ${id}`,
+    );
+    return row === null ? undefined : toUser(row);
+  }
+
+  async list(filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
+    const conditions = [sql.fragment`true`];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    if (filter.role !== undefined) conditions.push(sql.fragment`role = ${filter.role}`);
+    if (filter.disabled !== undefined) {
+      conditions.push(sql.fragment`(disabled_at is not null) = ${filter.disabled}`);
+    }
+    if (filter.workspaceId !== undefined) {
+      conditions.push(sql.fragment`id in (
           select user_id from workspace_members where workspace_id = ${filter.workspaceId})`);
-      }
-      if (filter.search !== undefined) {
-        const part = filter.search.toLowerCase();
-        conditions.push(sql.fragment`position(${part} in lower(name || ' ' || email)) > 0`);
-      }
-      const rows = await this.#pool.any(sql.type(userRow)`
+    }
+    if (filter.search !== undefined) {
+      const part = filter.search.toLowerCase();
+      conditions.push(sql.fragment`position(${part} in lower(name || ' ' || email)) > 0`);
+    }
+    const rows = await this.#pool.any(sql.type(userRow)`
         select ${COLUMNS} from users where ${allOf(conditions)}
         order by id desc limit ${page.limit + 1}`);
-      return toPage(rows.map(toUser), page.limit, (user) => user.id);
-    });
+    return toPage(rows.map(toUser), page.limit, (user) => user.id);
   }
 
   setDisabled(
@@ -104,32 +97,28 @@ export class UserStore implements UserDirectory, AccountBook {
     disabled: boolean,
     entry?: AuditEntry,
   ): Promise<"changed" | "unchanged" | "unknown"> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        const known = await transaction.maybeOne(
-          sql.type(idRow)`select id from users where id = ${id} and erased_at is null for update`,
-        );
-        if (known === null) return "unknown";
-        const changed = await transaction.maybeOne(sql.type(idRow)`
+    return this.#pool.transaction(async (transaction) => {
+      const known = await transaction.maybeOne(
+        sql.type(idRow)`select id from users where id = ${id} and erased_at is null for update`,
+      );
+      if (known === null) return "unknown";
+      const changed = await transaction.maybeOne(sql.type(idRow)`
           update users set
             disabled_at = case when ${disabled} then now() end,
             tokens_valid_from = clock_timestamp(),
             updated_at = now()
           where id = ${id} and (disabled_at is not null) <> ${disabled}
           returning id`);
-        if (changed === null) return "unchanged";
-        if (entry !== undefined) await insertAuditEntry(transaction, entry);
-        return "changed";
-      }),
-    );
+      if (changed === null) return "unchanged";
+      if (entry !== undefined) await insertAuditEntry(transaction, entry);
+      return "changed";
+    });
   }
 
-  rename(id: string, name: string): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`
+  async rename(id: string, name: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
         update users set name = ${name}, updated_at = now()
         where id = ${id} and erased_at is null`);
-    });
   }
 
   setRole(
@@ -137,48 +126,40 @@ export class UserStore implements UserDirectory, AccountBook {
     role: UserRecord["role"],
     entry: AuditEntry,
   ): Promise<"changed" | "unchanged" | "unknown" | "last_admin"> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        // All administrators, so that the last two cannot step down at once.
-        const locked = await transaction.any(sql.type(standingRow)`
+    return this.#pool.transaction(async (transaction) => {
+      // All administrators, so that the last two cannot step down at once.
+      const locked = await transaction.any(sql.type(standingRow)`
           select id, role, disabled_at is null as active from users
           where (role = 'admin' or id = ${id}) and erased_at is null
           order by id for update`);
-        const user = locked.find((each) => each.id === id);
-        if (user === undefined) return "unknown";
-        if (user.role === role) return "unchanged";
-        const others = locked.some(
-          (each) => each.id !== id && each.role === "admin" && each.active,
-        );
-        if (user.role === "admin" && !others) return "last_admin";
-        await transaction.query(
-          sql.unsafe`update users set role = ${role}, updated_at = now() where id = ${id}`,
-        );
-        await insertAuditEntry(transaction, entry);
-        return "changed";
-      }),
-    );
+      const user = locked.find((each) => each.id === id);
+      if (user === undefined) return "unknown";
+      if (user.role === role) return "unchanged";
+      const others = locked.some((each) => each.id !== id && each.role === "admin" && each.active);
+      if (user.role === "admin" && !others) return "last_admin";
+      await transaction.query(
+        sql.unsafe`update users set role = ${role}, updated_at = now() where id = ${id}`,
+      );
+      await insertAuditEntry(transaction, entry);
+      return "changed";
+    });
   }
 
   async findByEmail(email: string): Promise<(Account & UserRecord) | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(accountRow.merge(userRow))`
+    const row = await this.#pool.maybeOne(sql.type(accountRow.merge(userRow))`
         select ${COLUMNS}, password_hash, disabled_at is not null as disabled
         from users where lower(email) = lower(${email})`);
-      if (row === null) return undefined;
-      return {
-        ...toUser(row),
-        passwordHash: row.password_hash ?? undefined,
-        disabled: row.disabled,
-      };
-    });
+    if (row === null) return undefined;
+    return {
+      ...toUser(row),
+      passwordHash: row.password_hash ?? undefined,
+      disabled: row.disabled,
+    };
   }
 
-  rehashPassword(userId: string, before: string, after: string): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`
+  async rehashPassword(userId: string, before: string, after: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
         update users set password_hash = ${after}
         where id = ${userId} and password_hash = ${before}`);
-    });
   }
 }

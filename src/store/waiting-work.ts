@@ -2,7 +2,6 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../base/errors.ts";
 import { ReadBatch } from "./read-batch.ts";
-import { guarded } from "./store-error.ts";
 
 const waitingRow = z.object({
   commands: z.boolean(),
@@ -37,11 +36,9 @@ export class PostgresWaitingWork implements WorkLook {
 
   constructor(pool: DatabasePool) {
     this.#looks = new ReadBatch(async (keys) => {
-      const found = await guarded(() =>
-        pool.one(sql.type(waitingRow)`
+      const found = await pool.one(sql.type(waitingRow)`
           select commands, parked, jobs, deliveries, silence, recording, pieces, files
-          from waiting_work()`),
-      );
+          from waiting_work()`);
       return keys.map(() => found);
     });
   }

@@ -6,7 +6,6 @@ import { newId } from "../base/ids.ts";
 import { WEBHOOK_ERRORS, WEBHOOK_MESSAGE_TYPES } from "../session/webhook-event.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 const attempt = z.object({
   at: z.number(),
@@ -40,58 +39,50 @@ export class WebhookDeliveryStore implements DeliveryLog {
     this.#pool = pool;
   }
 
-  list(
+  async list(
     webhookId: string,
     status: DeliveryStatus | undefined,
     page: PageRequest,
   ): Promise<Page<DeliveryRecord>> {
-    return guarded(async () => {
-      const conditions = [sql.fragment`webhook_id = ${webhookId}`];
-      if (status !== undefined) conditions.push(sql.fragment`status = ${status}`);
-      if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
-      const rows = await this.#pool.any(sql.type(deliveryRow)`
+    const conditions = [sql.fragment`webhook_id = ${webhookId}`];
+    if (status !== undefined) conditions.push(sql.fragment`status = ${status}`);
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    const rows = await this.#pool.any(sql.type(deliveryRow)`
         select ${COLUMNS} from webhook_deliveries where ${allOf(conditions)}
         order by id desc limit ${page.limit + 1}`);
-      return toPage(rows, page.limit, (delivery) => delivery.id);
-    });
+    return toPage(rows, page.limit, (delivery) => delivery.id);
   }
 
-  find(webhookId: string, id: string): Promise<DeliveryRecord | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(deliveryRow)`
+  async find(webhookId: string, id: string): Promise<DeliveryRecord | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(deliveryRow)`
         select ${COLUMNS} from webhook_deliveries where webhook_id = ${webhookId} and id = ${id}`);
-      return row ?? undefined;
-    });
+    return row ?? undefined;
   }
 
   test(webhookId: string): Promise<DeliveryRecord | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        await endPause(tx, webhookId);
-        const row = await tx.maybeOne(sql.type(deliveryRow)`
+    return this.#pool.transaction(async (tx) => {
+      await endPause(tx, webhookId);
+      const row = await tx.maybeOne(sql.type(deliveryRow)`
           insert into webhook_deliveries (webhook_id, id, event_type, occurred_at, data)
           select id, ${newId()}, 'webhook.test', now(),
             jsonb_build_object('webhook_id', id, 'workspace_id', workspace_id)
           from webhooks where id = ${webhookId} for key share
           returning ${COLUMNS}`);
-        return row ?? undefined;
-      }),
-    );
+      return row ?? undefined;
+    });
   }
 
   retry(webhookId: string, id: string): Promise<DeliveryRecord | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        await endPause(tx, webhookId);
-        const row = await tx.maybeOne(sql.type(deliveryRow)`
+    return this.#pool.transaction(async (tx) => {
+      await endPause(tx, webhookId);
+      const row = await tx.maybeOne(sql.type(deliveryRow)`
           update webhook_deliveries
           set status = 'pending', attempts = 0, completed_at = null, next_attempt_at = now(),
               give_up_at = now() + interval '72 hours'
           where webhook_id = ${webhookId} and id = ${id}
           returning ${COLUMNS}`);
-        return row ?? undefined;
-      }),
-    );
+      return row ?? undefined;
+    });
   }
 }
 

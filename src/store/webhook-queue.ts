@@ -14,7 +14,6 @@ import type {
 } from "../jobs/webhook-queue.ts";
 import { toInstant } from "./instant.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 import { isWaiting, type WorkLook } from "./waiting-work.ts";
 import { endPending } from "./webhook-deliveries.ts";
 
@@ -54,17 +53,15 @@ export class PostgresDeliveryQueue implements DeliveryQueue {
   async claim(limit: number, now: number, leaseMs: number): Promise<DeliveryClaim[]> {
     if (!(await isWaiting(this.#look, "deliveries"))) return [];
     const leaseId = newId();
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const leased = await lease(tx, leaseId, limit, now, leaseMs);
-        if (leased.length === 0) return [];
-        const claims = await take(tx, leaseId, leased, now);
-        // Its message was sent by another process between the two statements.
-        const empty = leased.filter((id) => !claims.some((claim) => claim.webhookId === id));
-        if (empty.length > 0) await free(tx, leaseId, empty, now);
-        return claims;
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      const leased = await lease(tx, leaseId, limit, now, leaseMs);
+      if (leased.length === 0) return [];
+      const claims = await take(tx, leaseId, leased, now);
+      // Its message was sent by another process between the two statements.
+      const empty = leased.filter((id) => !claims.some((claim) => claim.webhookId === id));
+      if (empty.length > 0) await free(tx, leaseId, empty, now);
+      return claims;
+    });
   }
 
   succeeded(claim: DeliveryClaim, result: AttemptResult): Promise<void> {
@@ -117,9 +114,8 @@ export class PostgresDeliveryQueue implements DeliveryQueue {
     });
   }
 
-  clean(now: number): Promise<number> {
-    return guarded(async () => {
-      const expired = await this.#pool.query(sql.unsafe`
+  async clean(now: number): Promise<number> {
+    const expired = await this.#pool.query(sql.unsafe`
         update webhook_deliveries
         set status = 'failed', completed_at = ${toInstant(now)},
             history = history || jsonb_build_object('at', ${now}::bigint, 'error', 'expired')
@@ -127,19 +123,18 @@ export class PostgresDeliveryQueue implements DeliveryQueue {
           select webhook_id, id from webhook_deliveries
           where status = 'pending' and give_up_at < ${toInstant(now)}
           limit ${CLEANED_AT_ONCE} for update skip locked)`);
-      const oldest = now - KEPT_DAYS * 86_400_000;
-      const deleted = await this.#pool.query(sql.unsafe`
+    const oldest = now - KEPT_DAYS * 86_400_000;
+    const deleted = await this.#pool.query(sql.unsafe`
         delete from webhook_deliveries
         where (webhook_id, id) in (
           select webhook_id, id from webhook_deliveries
           where created_at < ${toInstant(oldest)} order by created_at
           limit ${CLEANED_AT_ONCE} for update skip locked)`);
-      return expired.rowCount + deleted.rowCount;
-    });
+    return expired.rowCount + deleted.rowCount;
   }
 
   #settle(work: (tx: DatabaseTransactionConnection) => Promise<void>): Promise<void> {
-    return guarded(() => this.#pool.transaction(work));
+    return this.#pool.transaction(work);
   }
 }
 

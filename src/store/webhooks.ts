@@ -13,7 +13,6 @@ import { insertAuditEntry } from "./audit-entries.ts";
 import { toInstant } from "./instant.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 import { endPending } from "./webhook-deliveries.ts";
 
 const webhookRow = z.object({
@@ -62,23 +61,19 @@ export class WebhookStore implements WebhookDirectory {
     });
   }
 
-  find(workspaceId: string, id: string): Promise<WebhookRecord | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(webhookRow)`
+  async find(workspaceId: string, id: string): Promise<WebhookRecord | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(webhookRow)`
         select ${COLUMNS} from webhooks where id = ${id} and workspace_id = ${workspaceId}`);
-      return row ?? undefined;
-    });
+    return row ?? undefined;
   }
 
-  list(workspaceId: string, page: PageRequest): Promise<Page<WebhookRecord>> {
-    return guarded(async () => {
-      const conditions = [sql.fragment`workspace_id = ${workspaceId}`];
-      if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
-      const rows = await this.#pool.any(sql.type(webhookRow)`
+  async list(workspaceId: string, page: PageRequest): Promise<Page<WebhookRecord>> {
+    const conditions = [sql.fragment`workspace_id = ${workspaceId}`];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    const rows = await this.#pool.any(sql.type(webhookRow)`
         select ${COLUMNS} from webhooks where ${allOf(conditions)}
         order by id desc limit ${page.limit + 1}`);
-      return toPage(rows, page.limit, (webhook) => webhook.id);
-    });
+    return toPage(rows, page.limit, (webhook) => webhook.id);
   }
 
   change(
@@ -139,14 +134,12 @@ export class WebhookStore implements WebhookDirectory {
     actor: AuditActor,
     work: (tx: DatabaseTransactionConnection) => Promise<WebhookRecord | null>,
   ): Promise<WebhookRecord | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const webhook = await work(tx);
-        if (webhook === null) return undefined;
-        const { id: subjectId, workspaceId, enabled } = webhook;
-        await insertAuditEntry(tx, { kind, actor, workspaceId, subjectId, detail: { enabled } });
-        return webhook;
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      const webhook = await work(tx);
+      if (webhook === null) return undefined;
+      const { id: subjectId, workspaceId, enabled } = webhook;
+      await insertAuditEntry(tx, { kind, actor, workspaceId, subjectId, detail: { enabled } });
+      return webhook;
+    });
   }
 }

@@ -9,7 +9,6 @@ import type {
 } from "../api/workshops-directory.ts";
 import { updatedAt } from "./instant.ts";
 import { allOf, toPage } from "./keyset.ts";
-import { guarded } from "./store-error.ts";
 
 const characterRow = z.object({
   id: z.string(),
@@ -33,46 +32,39 @@ export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
 
   insert(character: Omit<CharacterRecord, "createdAt" | "updatedAt">): Promise<CharacterRecord> {
     const { id, workshopId, name, description, isActive } = character;
-    return guarded(() =>
-      this.#pool.one(sql.type(characterRow)`
+    return this.#pool.one(sql.type(characterRow)`
         insert into workshop_characters (id, workshop_id, name, description, is_active)
         values (${id}, ${workshopId}, ${name}, ${description}, ${isActive})
-        returning ${COLUMNS}`),
-    );
+        returning ${COLUMNS}`);
   }
 
-  find(workshopId: string, id: string): Promise<CharacterRecord | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(characterRow)`
+  async find(workshopId: string, id: string): Promise<CharacterRecord | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(characterRow)`
         select ${COLUMNS} from workshop_characters
         where id = ${id} and workshop_id = ${workshopId}`);
-      return row ?? undefined;
-    });
+    return row ?? undefined;
   }
 
-  list(
+  async list(
     workshopId: string,
     active: boolean | undefined,
     page: PageRequest,
   ): Promise<Page<CharacterRecord>> {
-    return guarded(async () => {
-      const conditions = [sql.fragment`workshop_id = ${workshopId}`];
-      if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
-      if (active !== undefined) conditions.push(sql.fragment`is_active = ${active}`);
-      const rows = await this.#pool.any(sql.type(characterRow)`
+    const conditions = [sql.fragment`workshop_id = ${workshopId}`];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    if (active !== undefined) conditions.push(sql.fragment`is_active = ${active}`);
+    const rows = await this.#pool.any(sql.type(characterRow)`
         select ${COLUMNS} from workshop_characters where ${allOf(conditions)}
         order by id desc limit ${page.limit + 1}`);
-      return toPage(rows, page.limit, (character) => character.id);
-    });
+    return toPage(rows, page.limit, (character) => character.id);
   }
 
-  change(
+  async change(
     id: string,
     { name, description, isActive }: CharacterChange,
     since?: number,
   ): Promise<CharacterRecord | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(characterRow)`
+    const row = await this.#pool.maybeOne(sql.type(characterRow)`
         update workshop_characters
         set name = coalesce(${name ?? null}, name),
             description = coalesce(${description ?? null}, description),
@@ -80,22 +72,17 @@ export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
             updated_at = now()
         where id = ${id} and ${updatedAt(since)}
         returning ${COLUMNS}`);
-      return row ?? undefined;
-    });
+    return row ?? undefined;
   }
 
-  remove(id: string): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`delete from workshop_characters where id = ${id}`);
-    });
+  async remove(id: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`delete from workshop_characters where id = ${id}`);
   }
 
-  namesFor(sessionId: string): Promise<string[]> {
-    return guarded(async () => {
-      const workshop = sql.fragment`(select workshop_id from sessions where id = ${sessionId})`;
-      const row = z.object({ name: z.string() });
-      return [...(await this.#pool.anyFirst(sql.type(row)`${activeNames(workshop)}`))];
-    });
+  async namesFor(sessionId: string): Promise<string[]> {
+    const workshop = sql.fragment`(select workshop_id from sessions where id = ${sessionId})`;
+    const row = z.object({ name: z.string() });
+    return [...(await this.#pool.anyFirst(sql.type(row)`${activeNames(workshop)}`))];
   }
 }
 

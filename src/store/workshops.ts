@@ -9,7 +9,6 @@ import type {
 } from "../api/workshops-directory.ts";
 import { updatedAt } from "./instant.ts";
 import { allOf, toPage } from "./keyset.ts";
-import { guarded } from "./store-error.ts";
 
 const workshopRow = z.object({
   id: z.string(),
@@ -32,61 +31,51 @@ export class PostgresWorkshops implements WorkshopDirectory {
 
   insert(workshop: Omit<WorkshopRecord, "createdAt" | "updatedAt">): Promise<WorkshopRecord> {
     const { id, workspaceId, name, description } = workshop;
-    return guarded(() =>
-      this.#pool.one(sql.type(workshopRow)`
+    return this.#pool.one(sql.type(workshopRow)`
         insert into workshops (id, workspace_id, name, description)
         values (${id}, ${workspaceId}, ${name}, ${description})
-        returning ${COLUMNS}`),
+        returning ${COLUMNS}`);
+  }
+
+  async find(id: string): Promise<WorkshopRecord | undefined> {
+    const row = await this.#pool.maybeOne(
+      sql.type(workshopRow)`select ${COLUMNS} from workshops where id = ${id}`,
     );
+    return row ?? undefined;
   }
 
-  find(id: string): Promise<WorkshopRecord | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(
-        sql.type(workshopRow)`select ${COLUMNS} from workshops where id = ${id}`,
-      );
-      return row ?? undefined;
-    });
-  }
-
-  list(filter: WorkshopFilter, page: PageRequest): Promise<Page<WorkshopRecord>> {
-    return guarded(async () => {
-      const conditions = [sql.fragment`true`];
-      if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
-      if (filter.workspaceId !== undefined) {
-        conditions.push(sql.fragment`workspace_id = ${filter.workspaceId}`);
-      }
-      if (filter.memberId !== undefined) {
-        conditions.push(sql.fragment`workspace_id in (
+  async list(filter: WorkshopFilter, page: PageRequest): Promise<Page<WorkshopRecord>> {
+    const conditions = [sql.fragment`true`];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    if (filter.workspaceId !== undefined) {
+      conditions.push(sql.fragment`workspace_id = ${filter.workspaceId}`);
+    }
+    if (filter.memberId !== undefined) {
+      conditions.push(sql.fragment`workspace_id in (
           select workspace_id from workspace_members where user_id = ${filter.memberId})`);
-      }
-      const rows = await this.#pool.any(sql.type(workshopRow)`
+    }
+    const rows = await this.#pool.any(sql.type(workshopRow)`
         select ${COLUMNS} from workshops where ${allOf(conditions)}
         order by id desc limit ${page.limit + 1}`);
-      return toPage(rows, page.limit, (workshop) => workshop.id);
-    });
+    return toPage(rows, page.limit, (workshop) => workshop.id);
   }
 
-  change(
+  async change(
     id: string,
     { name, description }: WorkshopChange,
     since?: number,
   ): Promise<WorkshopRecord | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(workshopRow)`
+    const row = await this.#pool.maybeOne(sql.type(workshopRow)`
         update workshops
         set name = coalesce(${name ?? null}, name),
             description = coalesce(${description ?? null}, description),
             updated_at = now()
         where id = ${id} and ${updatedAt(since)}
         returning ${COLUMNS}`);
-      return row ?? undefined;
-    });
+    return row ?? undefined;
   }
 
-  remove(id: string): Promise<void> {
-    return guarded(async () => {
-      await this.#pool.query(sql.unsafe`delete from workshops where id = ${id}`);
-    });
+  async remove(id: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`delete from workshops where id = ${id}`);
   }
 }

@@ -5,7 +5,6 @@ import type { RemovedWorkspace, WorkspaceChange, WorkspaceEdits } from "../api/w
 import type { AuditActor } from "../auth/audit-trail.ts";
 import { AppError } from "../base/errors.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
-import { guarded } from "./store-error.ts";
 import { toWorkspace, WORKSPACE_COLUMNS, workspaceRow } from "./workspaces.ts";
 
 const idRow = z.object({ id: z.string() });
@@ -25,50 +24,46 @@ export class WorkspaceEditStore implements WorkspaceEdits {
     by: AuditActor,
     since?: number,
   ): Promise<WorkspaceRecord | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const before = await lockWorkspace(tx, id);
-        if (before === undefined) return undefined;
-        if (since !== undefined && Math.floor(before.updatedAt) !== since) return undefined;
-        const after = await updateWorkspace(tx, id, change);
-        if (before.retentionDays !== after.retentionDays) {
-          const detail = { before: before.retentionDays ?? "", after: after.retentionDays ?? "" };
-          await insertAuditEntry(tx, {
-            kind: "retention_changed",
-            actor: by,
-            workspaceId: id,
-            detail,
-          });
-        }
-        return after;
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      const before = await lockWorkspace(tx, id);
+      if (before === undefined) return undefined;
+      if (since !== undefined && Math.floor(before.updatedAt) !== since) return undefined;
+      const after = await updateWorkspace(tx, id, change);
+      if (before.retentionDays !== after.retentionDays) {
+        const detail = { before: before.retentionDays ?? "", after: after.retentionDays ?? "" };
+        await insertAuditEntry(tx, {
+          kind: "retention_changed",
+          actor: by,
+          workspaceId: id,
+          detail,
+        });
+      }
+      return after;
+    });
   }
 
   remove(id: string, by: AuditActor): Promise<RemovedWorkspace> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        // A session that starts meanwhile waits for this lock, and then finds no workspace.
-        if ((await lockWorkspace(tx, id)) === undefined) {
-          throw new AppError("not_found", "There is no workspace with this id.");
-        }
-        await assertNoSessions(tx, id);
-        await tx.query(sql.unsafe`
+    return this.#pool.transaction(async (tx) => {
+      // A session that starts meanwhile waits for this lock, and then finds no workspace.
+      if ((await lockWorkspace(tx, id)) === undefined) {
+        throw new AppError("not_found", "There is no workspace with this id.");
+      }
+      await assertNoSessions(tx, id);
+      await tx.query(sql.unsafe`
           update workspaces set deleted_at = now(), updated_at = now() where id = ${id}`);
-        await tx.query(sql.unsafe`delete from workshops where workspace_id = ${id}`);
-        await tx.query(sql.unsafe`delete from webhooks where workspace_id = ${id}`);
-        const memberIds = await removeMembers(tx, id);
-        const deviceIds = await unpairDevices(tx, id);
-        await insertAuditEntry(tx, {
-          kind: "workspace_deleted",
-          actor: by,
-          workspaceId: id,
-          subjectId: id,
-          detail: { members: memberIds.length, devices: deviceIds.length },
-        });
-        return { memberIds, deviceIds };
-      }),
-    );
+      await tx.query(sql.unsafe`delete from workshops where workspace_id = ${id}`);
+      await tx.query(sql.unsafe`delete from webhooks where workspace_id = ${id}`);
+      const memberIds = await removeMembers(tx, id);
+      const deviceIds = await unpairDevices(tx, id);
+      await insertAuditEntry(tx, {
+        kind: "workspace_deleted",
+        actor: by,
+        workspaceId: id,
+        subjectId: id,
+        detail: { members: memberIds.length, devices: deviceIds.length },
+      });
+      return { memberIds, deviceIds };
+    });
   }
 }
 

@@ -8,7 +8,6 @@ import type {
 } from "../api/workspaces-directory.ts";
 import type { AuditActor, AuditKind } from "../auth/audit-trail.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
-import { guarded } from "./store-error.ts";
 import { MEMBER_COLUMNS, memberRow, toMember } from "./workspaces.ts";
 
 const staffRow = z.object({ user_id: z.string(), role: z.enum(["owner", "member"]) });
@@ -27,20 +26,18 @@ export class WorkspaceMemberStore implements WorkspaceMembers {
     role: WorkspaceRole,
     by: AuditActor,
   ): Promise<MemberRecord | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const row = await tx.maybeOne(sql.type(memberRow)`
+    return this.#pool.transaction(async (tx) => {
+      const row = await tx.maybeOne(sql.type(memberRow)`
           with member as (
             insert into workspace_members (workspace_id, user_id, role)
             values (${workspaceId}, ${userId}, ${role})
             on conflict do nothing
             returning *)
           select ${MEMBER_COLUMNS} from member join users on users.id = user_id`);
-        if (row === null) return undefined;
-        await record(tx, "workspace_member_added", { workspaceId, userId }, by, { role });
-        return toMember(row);
-      }),
-    );
+      if (row === null) return undefined;
+      await record(tx, "workspace_member_added", { workspaceId, userId }, by, { role });
+      return toMember(row);
+    });
   }
 
   setRole(
@@ -49,37 +46,33 @@ export class WorkspaceMemberStore implements WorkspaceMembers {
     role: WorkspaceRole,
     by: AuditActor,
   ): Promise<MemberChange> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const { standing, isLastOwner } = await lockStaff(tx, workspaceId, userId);
-        if (standing === undefined) return "not_a_member";
-        if (standing === role) return "done";
-        if (isLastOwner) return "last_owner";
-        await tx.query(sql.unsafe`
+    return this.#pool.transaction(async (tx) => {
+      const { standing, isLastOwner } = await lockStaff(tx, workspaceId, userId);
+      if (standing === undefined) return "not_a_member";
+      if (standing === role) return "done";
+      if (isLastOwner) return "last_owner";
+      await tx.query(sql.unsafe`
           update workspace_members set role = ${role}
           where workspace_id = ${workspaceId} and user_id = ${userId}`);
-        const detail = { before: standing, after: role };
-        await record(tx, "workspace_role_changed", { workspaceId, userId }, by, detail);
-        return "done";
-      }),
-    );
+      const detail = { before: standing, after: role };
+      await record(tx, "workspace_role_changed", { workspaceId, userId }, by, detail);
+      return "done";
+    });
   }
 
   remove(workspaceId: string, userId: string, by: AuditActor): Promise<MemberChange> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const { standing, isLastOwner } = await lockStaff(tx, workspaceId, userId);
-        if (standing === undefined) return "not_a_member";
-        if (isLastOwner) return "last_owner";
-        await tx.query(sql.unsafe`
+    return this.#pool.transaction(async (tx) => {
+      const { standing, isLastOwner } = await lockStaff(tx, workspaceId, userId);
+      if (standing === undefined) return "not_a_member";
+      if (isLastOwner) return "last_owner";
+      await tx.query(sql.unsafe`
           delete from workspace_members
           where workspace_id = ${workspaceId} and user_id = ${userId}`);
-        await record(tx, "workspace_member_removed", { workspaceId, userId }, by, {
-          role: standing,
-        });
-        return "done";
-      }),
-    );
+      await record(tx, "workspace_member_removed", { workspaceId, userId }, by, {
+        role: standing,
+      });
+      return "done";
+    });
   }
 }
 

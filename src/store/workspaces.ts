@@ -10,7 +10,6 @@ import type {
 } from "../api/workspaces-directory.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
-import { guarded } from "./store-error.ts";
 
 const roleColumn = z.enum(["owner", "member"]);
 
@@ -62,64 +61,54 @@ export class WorkspaceStore implements WorkspaceDirectory {
   }
 
   insert(workspace: NewWorkspace): Promise<WorkspaceRecord> {
-    return guarded(() =>
-      this.#pool.transaction(async (transaction) => {
-        const row = await transaction.one(sql.type(workspaceRow)`
+    return this.#pool.transaction(async (transaction) => {
+      const row = await transaction.one(sql.type(workspaceRow)`
           insert into workspaces (id, name, preferred_language)
           values (${workspace.id}, ${workspace.name}, ${workspace.preferredLanguage})
           returning ${WORKSPACE_COLUMNS}`);
-        await transaction.query(sql.unsafe`
+      await transaction.query(sql.unsafe`
           insert into workspace_members (workspace_id, user_id, role)
           values (${workspace.id}, ${workspace.ownerId}, 'owner')`);
-        return toWorkspace(row);
-      }),
-    );
-  }
-
-  find(id: string): Promise<WorkspaceRecord | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(
-        sql.type(workspaceRow)`select ${WORKSPACE_COLUMNS} from workspaces
-          where id = ${id} and deleted_at is null`,
-      );
-      return row === null ? undefined : toWorkspace(row);
+      return toWorkspace(row);
     });
   }
 
-  list(memberId: string | undefined, page: PageRequest): Promise<Page<WorkspaceRecord>> {
-    return guarded(async () => {
-      const conditions = [sql.fragment`deleted_at is null`];
-      if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
-      if (memberId !== undefined) {
-        conditions.push(sql.fragment`id in (
+  async find(id: string): Promise<WorkspaceRecord | undefined> {
+    const row = await this.#pool.maybeOne(
+      sql.type(workspaceRow)`select ${WORKSPACE_COLUMNS} from workspaces
+          where id = ${id} and deleted_at is null`,
+    );
+    return row === null ? undefined : toWorkspace(row);
+  }
+
+  async list(memberId: string | undefined, page: PageRequest): Promise<Page<WorkspaceRecord>> {
+    const conditions = [sql.fragment`deleted_at is null`];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    if (memberId !== undefined) {
+      conditions.push(sql.fragment`id in (
           select workspace_id from workspace_members where user_id = ${memberId})`);
-      }
-      const rows = await this.#pool.any(sql.type(workspaceRow)`
+    }
+    const rows = await this.#pool.any(sql.type(workspaceRow)`
         select ${WORKSPACE_COLUMNS} from workspaces where ${allOf(conditions)}
         order by id desc limit ${page.limit + 1}`);
-      return toPage(rows.map(toWorkspace), page.limit, (workspace) => workspace.id);
-    });
+    return toPage(rows.map(toWorkspace), page.limit, (workspace) => workspace.id);
   }
 
-  role(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined> {
-    return guarded(async () => {
-      const row = await this.#pool.maybeOne(sql.type(z.object({ role: roleColumn }))`
+  async role(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(z.object({ role: roleColumn }))`
         select role from workspace_members
         where workspace_id = ${workspaceId} and user_id = ${userId}`);
-      return row?.role;
-    });
+    return row?.role;
   }
 
-  members(workspaceId: string, page: PageRequest): Promise<Page<MemberRecord>> {
-    return guarded(async () => {
-      const conditions = [sql.fragment`workspace_id = ${workspaceId}`];
-      if (page.after !== undefined) conditions.push(sql.fragment`user_id < ${page.after}::uuid`);
-      const rows = await this.#pool.any(sql.type(memberRow)`
+  async members(workspaceId: string, page: PageRequest): Promise<Page<MemberRecord>> {
+    const conditions = [sql.fragment`workspace_id = ${workspaceId}`];
+    if (page.after !== undefined) conditions.push(sql.fragment`user_id < ${page.after}::uuid`);
+    const rows = await this.#pool.any(sql.type(memberRow)`
         select ${MEMBER_COLUMNS}
         from workspace_members as member join users on users.id = user_id
         where ${allOf(conditions)}
         order by user_id desc limit ${page.limit + 1}`);
-      return toPage(rows.map(toMember), page.limit, (member) => member.userId);
-    });
+    return toPage(rows.map(toMember), page.limit, (member) => member.userId);
   }
 }

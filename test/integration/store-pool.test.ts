@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isAppError } from "../../src/base/errors.ts";
 import { createPool } from "../../src/store/pool.ts";
-import { guarded } from "../../src/store/store-error.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
@@ -31,7 +30,7 @@ describe("database pool", () => {
   });
 
   const ask = (seconds: number) =>
-    guarded(() => pool.oneFirst(sql.type(row)`select 1 as n from pg_sleep(${seconds}::float8)`));
+    pool.oneFirst(sql.type(row)`select 1 as n from pg_sleep(${seconds}::float8)`);
   /** How many of `count` questions at once are refused as an outage. */
   async function refusals(count: number, seconds: number, fault: () => Promise<unknown>) {
     const asked = Array.from({ length: count }, () =>
@@ -77,13 +76,11 @@ describe("database pool", () => {
   });
 
   it("database pool: a transaction over a connection that leads nowhere ends", async () => {
-    const work = guarded(() =>
-      pool.transaction(async (transaction) => {
-        await transaction.oneFirst(sql.type(row)`select 1 as n`);
-        void proxy.inflict({ kind: "half-open", ms: 60_000 });
-        await transaction.oneFirst(sql.type(row)`select 2 as n`);
-      }),
-    );
+    const work = pool.transaction(async (transaction) => {
+      await transaction.oneFirst(sql.type(row)`select 1 as n`);
+      void proxy.inflict({ kind: "half-open", ms: 60_000 });
+      await transaction.oneFirst(sql.type(row)`select 2 as n`);
+    });
     await expect(work).rejects.toSatisfy((error) => isAppError(error, "unavailable"));
     expect(await ask(0)).toBe(1);
   });
