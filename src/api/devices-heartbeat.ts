@@ -6,7 +6,7 @@ import { AppError } from "../base/errors.ts";
 import { requireDevice } from "./callers.ts";
 import type { DeviceDirectory } from "./devices-directory.ts";
 import { requireKnownDevice } from "./devices-schema.ts";
-import type { Heartbeats } from "./heartbeats.ts";
+import { type Heartbeats, telemetrySchema } from "./heartbeats.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 export interface HeartbeatPorts {
@@ -34,20 +34,7 @@ export function heartbeatRoutes({ devices, heartbeats }: HeartbeatPorts): Route[
     body: {
       kind: "json",
       optional: true,
-      schema: Type.Object({
-        battery_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
-        rssi_dbm: Type.Optional(Type.Number()),
-        recording: Type.Optional(Type.Boolean()),
-        buffered_chunks: Type.Optional(Type.Integer({ minimum: 0 })),
-        firmware: Type.Optional(Type.String({ maxLength: 200 })),
-        period_seconds: Type.Optional(
-          Type.Number({
-            minimum: 0.5,
-            maximum: 3_600,
-            description: "Time until the next heartbeat",
-          }),
-        ),
-      }),
+      schema: telemetrySchema,
     },
     responses: {
       200: {

@@ -1,15 +1,23 @@
+import { type Static, Type } from "@sinclair/typebox";
 import type { DevicePrincipal } from "../auth/principal.ts";
 
 /** What a device says of itself. Unknown members are kept as they are. */
-export interface Telemetry {
-  battery_percent?: number;
-  rssi_dbm?: number;
-  recording?: boolean;
-  buffered_chunks?: number;
-  firmware?: string;
-  /** Seconds until the next heartbeat. */
-  period_seconds?: number;
-}
+export const telemetrySchema = Type.Object({
+  battery_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+  rssi_dbm: Type.Optional(Type.Number()),
+  recording: Type.Optional(Type.Boolean()),
+  buffered_chunks: Type.Optional(Type.Integer({ minimum: 0 })),
+  firmware: Type.Optional(Type.String({ maxLength: 200 })),
+  period_seconds: Type.Optional(
+    Type.Number({
+      minimum: 0.5,
+      maximum: 3_600,
+      description: "Time until the next heartbeat",
+    }),
+  ),
+});
+
+export type Telemetry = Static<typeof telemetrySchema>;
 
 export interface HeartbeatCommand {
   type: "renew_key" | "stop_recording";

@@ -1,11 +1,9 @@
 import type { TSchema } from "@sinclair/typebox";
 import { exampleOf } from "../api/openapi-examples.ts";
 import { type JsonObject, SchemaPrinter } from "../api/openapi-schemas.ts";
-import { DEVICE_SERVER_FRAMES } from "../wire/device-schemas.ts";
+import { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "../wire/device-schemas.ts";
 import { CLOSE } from "../wire/live-frames.ts";
-import { SERVER_FRAMES } from "../wire/live-schemas.ts";
-import { DEVICE_FRAME_SCHEMAS } from "./device-frame.ts";
-import { VIEWER_FRAME_SCHEMAS } from "./viewer-frame.ts";
+import { SERVER_FRAMES, VIEWER_FRAME_SCHEMAS } from "../wire/live-schemas.ts";
 
 const VIEWER_TEXT: Readonly<Record<keyof typeof VIEWER_FRAME_SCHEMAS, string>> = {
   Subscribe:

@@ -13,7 +13,7 @@ import type { LiveSource } from "../live/live-source.ts";
 import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../wire/device-frames.ts";
 import { CLOSE, type CloseCode, type PublishedFrame } from "../wire/live-frames.ts";
 import type { NoticeCode } from "../wire/notice-codes.ts";
-import { parseDeviceFrame } from "./device-frame.ts";
+import { parseDeviceFrame } from "./frame-parser.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { Connection } from "./live-socket.ts";
 import { closeCodeOf } from "./problem.ts";

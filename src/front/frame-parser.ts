@@ -1,5 +1,9 @@
 import type { TSchema } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
+import type { DeviceFrame } from "../wire/device-frames.ts";
+import { DEVICE_FRAME_SCHEMAS } from "../wire/device-schemas.ts";
+import type { ViewerFrame } from "../wire/live-frames.ts";
+import { VIEWER_FRAME_SCHEMAS } from "../wire/live-schemas.ts";
 import { parseJson } from "./json-body.ts";
 import { type SchemaCheck, SchemaChecks } from "./schema-check.ts";
 
@@ -7,7 +11,7 @@ import { type SchemaCheck, SchemaChecks } from "./schema-check.ts";
  * Reads text messages as frames of these schemas, by `type`. What it returns
  * throws `bad_request` with what is wrong with the message.
  */
-export function frameParser<F extends { type: string }>(
+function frameParser<F extends { type: string }>(
   schemas: Record<F["type"], TSchema>,
 ): (bytes: Buffer) => F {
   const compiler = new SchemaChecks();
@@ -38,3 +42,9 @@ function parseFrameJson(bytes: Buffer): unknown {
     throw new AppError("bad_request", "The frame is not valid JSON.");
   }
 }
+
+/** The frame in a text message; throws `bad_request` with what is wrong with it. */
+export const parseDeviceFrame = frameParser<DeviceFrame>(DEVICE_FRAME_SCHEMAS);
+
+/** The frame in a text message; throws `bad_request` with what is wrong with it. */
+export const parseViewerFrame = frameParser<ViewerFrame>(VIEWER_FRAME_SCHEMAS);

@@ -11,11 +11,11 @@ import type { Feeds } from "../live/feed-registry.ts";
 import type { ViewerPolicy } from "../live/live-source.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import { CLOSE, type CloseCode, type ViewerFrame } from "../wire/live-frames.ts";
+import { parseViewerFrame } from "./frame-parser.ts";
 import type { FrontObserver } from "./front-observer.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import { closeCodeOf } from "./problem.ts";
 import { callerFields } from "./request-log.ts";
-import { parseViewerFrame } from "./viewer-frame.ts";
 
 /** One text message. */
 export interface Message {

@@ -1,9 +1,70 @@
-import { type Static, type TObject, Type } from "@sinclair/typebox";
-import type { AudioAckFrame, BeginFrame } from "./device-frames.ts";
-import { type Agree, SERVER_FRAMES, type Strict, transient } from "./live-schemas.ts";
+import { type TObject, Type } from "@sinclair/typebox";
+import { namedSession, oneOf, SERVER_FRAMES, transient } from "./live-schemas.ts";
 
-const oneOf = <T extends string>(...values: T[]) =>
-  Type.Unsafe<T>({ type: "string", enum: values });
+/** What a device may send as text, by `type`. */
+export const DEVICE_FRAME_SCHEMAS = {
+  Configure: Type.Object({
+    type: Type.Literal("Configure"),
+    session_id: Type.Optional(namedSession),
+    encoding: Type.Unsafe<"pcm_s16le" | "opus" | "mulaw">({
+      type: "string",
+      enum: ["pcm_s16le", "opus", "mulaw"],
+      description:
+        "What the bytes are: 16-bit little-endian samples, Opus packets (RFC 6716), or µ-law samples of one byte. Bare, never a file: WAV, Ogg, WebM, MP3, MP4 or FLAC are refused. All connections of one session send the same.",
+    }),
+    sample_rate: Type.Integer({
+      minimum: 8_000,
+      maximum: 48_000,
+      description: "Hz, of PCM and µ-law. Opus is decoded at 16 kHz whatever it says here.",
+      examples: [16_000],
+    }),
+    channels: Type.Integer({ minimum: 1, maximum: 2, description: "Two are mixed to one." }),
+    framing: Type.Optional(
+      Type.Unsafe<"packet" | "length_prefixed">({
+        type: "string",
+        enum: ["packet", "length_prefixed"],
+        description:
+          "Of Opus. `packet` (unless told): each binary message is one packet. `length_prefixed`: a message holds one packet or more, each after its length in bytes as two bytes, the higher one first (big-endian uint16), and no packet is cut over two messages.",
+      }),
+    ),
+    title: Type.Optional(Type.String({ maxLength: 200 })),
+    language: Type.Optional(
+      Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", maxLength: 35 }),
+    ),
+    vocabulary: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+    ),
+    interim_results: Type.Optional(
+      Type.Boolean({
+        description:
+          "False: viewers of the session get final results only, also of what is uploaded to it. True unless told; the newest connection decides.",
+        examples: [true],
+      }),
+    ),
+  }),
+  Resume: Type.Object({
+    type: Type.Literal("Resume"),
+    session_id: namedSession,
+    audio_offset_bytes: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "The oldest byte of the session's stream that the device still has",
+      examples: [649_600],
+    }),
+  }),
+  Heartbeat: Type.Object({
+    type: Type.Literal("Heartbeat"),
+    battery_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+    rssi_dbm: Type.Optional(Type.Number()),
+    recording: Type.Optional(Type.Boolean()),
+    buffered_chunks: Type.Optional(Type.Integer({ minimum: 0 })),
+    firmware: Type.Optional(Type.String({ maxLength: 200 })),
+    period_seconds: Type.Optional(Type.Number({ minimum: 0.5, maximum: 3_600 })),
+  }),
+  Finalize: Type.Object({ type: Type.Literal("Finalize") }),
+  KeepAlive: Type.Object({ type: Type.Literal("KeepAlive") }),
+  CloseStream: Type.Object({ type: Type.Literal("CloseStream") }),
+} as const;
 
 const begin = transient("Begin", {
   seq: Type.Integer({ description: "Newest durable event of the session" }),
@@ -40,9 +101,3 @@ export const DEVICE_SERVER_FRAMES = {
   Warning,
   Error: SERVER_FRAMES.Error,
 } as const satisfies Record<string, { summary: string; payload: TObject }>;
-
-/** Does not compile when a schema and its frame differ. */
-export const DEVICE_SCHEMAS_ARE_THE_FRAMES: Agree<
-  Strict<Static<typeof begin> | Static<typeof audioAck>>,
-  Strict<BeginFrame | AudioAckFrame>
-> = true;

@@ -1,11 +1,10 @@
-import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { type TObject, type TProperties, Type } from "@sinclair/typebox";
 import { TIMES_CLAMPED } from "../base/clamped-words.ts";
 import { LAG } from "../base/lag.ts";
-import type * as Frames from "./live-frames.ts";
 import { NOTICE_CODES, type NoticeCode } from "./notice-codes.ts";
 
 const seconds = (description: string) => Type.Number({ description: `${description}, in seconds` });
-const oneOf = <T extends string>(...values: T[]) =>
+export const oneOf = <T extends string>(...values: T[]) =>
   Type.Unsafe<T>({ type: "string", enum: values });
 
 const sessionId = Type.String({ description: "UUID of the session" });
@@ -13,14 +12,8 @@ const segmentId = Type.String({
   description: "Interim and final results of one utterance share it",
 });
 const speaker = Type.String({ description: "`S1`, `S2`, …, or `UU` when unknown" });
-const status = oneOf<Frames.SessionStatus>(
-  "recording",
-  "processing",
-  "completed",
-  "failed",
-  "deleted",
-);
-const source = oneOf<"self_claim" | "moderator_assignment">("self_claim", "moderator_assignment");
+const status = oneOf("recording", "processing", "completed", "failed", "deleted");
+const source = oneOf("self_claim", "moderator_assignment");
 
 const durable = {
   session_id: sessionId,
@@ -47,6 +40,7 @@ const word = Type.Object({
         "True where the recogniser is likely to have misheard: below its engine's floor of confidence. Otherwise absent, as in interim results",
     }),
   ),
+  /** Its times are the end of the place of a late chunk that is longer. */
   times_clamped: Type.Optional(Type.Boolean({ description: TIMES_CLAMPED })),
   speaker,
 });
@@ -82,7 +76,7 @@ const claim = {
 
 const job = {
   job_id: Type.String(),
-  status: oneOf<Frames.JobStatus>("queued", "running", "completed", "failed", "cancelled"),
+  status: oneOf("queued", "running", "completed", "failed", "cancelled"),
   progress: Type.Number({ description: "0 to 1" }),
   error: Type.Optional(Type.String()),
 };
@@ -133,6 +127,7 @@ const snapshot = transient("Snapshot", {
     stopped_at: Type.Optional(Type.String()),
   }),
   speakers: Type.Array(Type.Object(claim)),
+  /** Final segments in order; when there are more than fit, the cursor leads to the rest. */
   segments: Type.Array(snapshotSegment),
   segments_cursor: Type.Optional(
     Type.String({ description: "Leads to the rest at GET /sessions/{id}/segments" }),
@@ -143,12 +138,8 @@ const snapshot = transient("Snapshot", {
 const chunkStatus = event("ChunkStatus", {
   chunk_id: Type.Optional(Type.String({ description: "Absent while the chunk is missing" })),
   chunk_sequence: Type.Integer(),
-  transcription_status: oneOf<Frames.TranscriptionStatus>(
-    "pending",
-    "processing",
-    "completed",
-    "failed",
-  ),
+  transcription_status: oneOf("pending", "processing", "completed", "failed"),
+  /** True when the audio did not come in time and its span stands as a gap. */
   missing: Type.Optional(Type.Boolean()),
   start: Type.Optional(results.start),
   duration: Type.Optional(results.duration),
@@ -157,7 +148,7 @@ const chunkStatus = event("ChunkStatus", {
 
 const device = Type.Object(
   {
-    presence: oneOf<Frames.DeviceFrame["presence"]>("online", "offline"),
+    presence: oneOf("online", "offline"),
     last_seen_at: Type.String({ description: "RFC 3339, UTC, milliseconds" }),
     battery_percent: Type.Optional(Type.Number()),
     buffered_chunks: Type.Optional(Type.Integer({ description: "Recorded, and not sent yet" })),
@@ -238,7 +229,7 @@ export const SERVER_FRAMES = {
     summary:
       "The session is over and all of it was sent. Once for each subscription, whether it began before the end or after it; a viewer that wants the transcript may go. The subscription stays: edits, redone work and late audio come as events of their own, and are followed by no second one.",
     payload: transient("SessionEnded", {
-      status: oneOf<Frames.SessionEnd>("completed", "failed"),
+      status: oneOf("completed", "failed"),
       seq: Type.Integer({ description: "Of the last durable event before it" }),
     }),
   },
@@ -253,6 +244,7 @@ export const SERVER_FRAMES = {
     payload: event("Redacted", {
       redaction_id: Type.String(),
       span,
+      /** Absent when everybody's words in the span were taken out. */
       speaker: Type.Optional(speaker),
       segment_ids: Type.Array(Type.String()),
     }),
@@ -273,6 +265,7 @@ export const SERVER_FRAMES = {
       audio_finalised: seconds("Audio"),
       lag_ms: Type.Number({ description: LAG }),
       gaps: Type.Integer(),
+      /** Of a recording session, once its device was heard of. */
       device: Type.Optional(device),
     }),
   },
@@ -296,16 +289,16 @@ export const SERVER_FRAMES = {
   },
 } as const satisfies Record<string, { summary: string; payload: TObject }>;
 
-/** Progress is a JobStatus without its durable members, which `Strict` would miss. */
-type Name = Exclude<keyof typeof SERVER_FRAMES, "JobProgress">;
-type Payload = Static<(typeof SERVER_FRAMES)[Name]["payload"]>;
+/** A session as those who are connected name it. */
+export const namedSession = Type.String({ minLength: 1, maxLength: 128 });
 
-/** By type, each member required, so that a member forgotten on either side is seen. */
-export type Strict<F> = F extends { type: infer T }
-  ? { type: T } & { [K in keyof F]-?: F[K] }
-  : never;
-
-export type Agree<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
-
-/** Does not compile when a schema and its frame differ. */
-export const SCHEMAS_ARE_THE_FRAMES: Agree<Strict<Payload>, Strict<Frames.ServerFrame>> = true;
+/** What a viewer may send, by `type`. */
+export const VIEWER_FRAME_SCHEMAS = {
+  Subscribe: Type.Object({
+    type: Type.Literal("Subscribe"),
+    session_id: namedSession,
+    from_seq: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  }),
+  Unsubscribe: Type.Object({ type: Type.Literal("Unsubscribe"), session_id: namedSession }),
+  KeepAlive: Type.Object({ type: Type.Literal("KeepAlive") }),
+} as const;
