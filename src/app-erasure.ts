@@ -1,11 +1,11 @@
-import { autoStopChores } from "./app-devices.ts";
 import type { AppContext } from "./app-shared.ts";
 import { createSealer } from "./app-streams.ts";
 import type { RevocationFeed } from "./auth/revocation-feed.ts";
 import { newId } from "./base/ids.ts";
 import { AccountErasures } from "./jobs/account-erasure.ts";
 import { AudioRedaction } from "./jobs/audio-redaction.ts";
-import { Housekeeping } from "./jobs/housekeeping.ts";
+import { AutoStop } from "./jobs/auto-stop.ts";
+import { type Chore, Housekeeping } from "./jobs/housekeeping.ts";
 import { applyRetention } from "./jobs/retention.ts";
 import { SessionErasure } from "./jobs/session-erasure.ts";
 import { PostgresAccountErasure } from "./store/account-erasure.ts";
@@ -14,6 +14,7 @@ import { renderFrames } from "./store/live-frames.ts";
 import { PostgresRedactions } from "./store/redactions.ts";
 import { PostgresRetention } from "./store/retention.ts";
 import { PostgresSessionDeletion } from "./store/session-deletion.ts";
+import { PostgresSilentSessions } from "./store/silent-sessions.ts";
 import { isWaiting, type WaitingWork } from "./store/waiting-work.ts";
 import { PostgresDeliveryQueue } from "./store/webhook-queue.ts";
 
@@ -88,4 +89,19 @@ export function startHousekeeping(
   );
   housekeeping.start();
   stack.push("housekeeping", () => housekeeping.stop());
+}
+
+/** Stops sessions of silent devices, unless that is switched off. */
+function autoStopChores({ config, log, shared }: AppContext): Chore[] {
+  if (config.autoStopSilence === 0) return [];
+  const autoStop = new AutoStop({
+    sessions: new PostgresSilentSessions(shared.pool, shared.work),
+    notify: (rows) => shared.notifier.notify(rows),
+    silence: config.autoStopSilence * 1_000,
+    log,
+  });
+  // Each process knows only of itself since when it listens.
+  const everywhere = true;
+  const { every } = autoStop;
+  return [{ name: "sessions of silent devices", every, everywhere, run: () => autoStop.run() }];
 }

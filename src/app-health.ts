@@ -1,6 +1,6 @@
 import type { HealthCheck, HealthPorts } from "./api/health.ts";
 import type { AppContext, Shared } from "./app-shared.ts";
-import { pingDatabase } from "./store/ping.ts";
+import { pingDatabase } from "./store/pool.ts";
 
 /** How the process is, for its public address and its operations port alike. */
 export function healthPorts({ version, clock, shared, stack }: AppContext): HealthPorts {

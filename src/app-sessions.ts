@@ -1,21 +1,32 @@
 import { randomBytes } from "node:crypto";
 import { type Actors, createActors, HAND_OVER_MS, type SessionHost } from "./app-actors.ts";
-import { startPresence } from "./app-devices.ts";
-import { startJobs } from "./app-jobs.ts";
 import type { AppContext } from "./app-shared.ts";
-import { startWebhooks } from "./app-webhooks.ts";
+import { WebhookSecrets } from "./auth/webhook-secrets.ts";
 import { FinalTimes } from "./inference/final-times.ts";
+import { PlacedSummariser } from "./inference/placed-summariser.ts";
 import { PlacedTranscribers } from "./inference/placed-transcribers.ts";
 import { WorkerClient } from "./inference/worker-client.ts";
-import type { WebhookSender } from "./jobs/webhook-sender.ts";
+import { AddressGuard } from "./jobs/address-guard.ts";
+import { JobRunner } from "./jobs/job-runner.ts";
+import { PresenceWatch } from "./jobs/presence-watch.ts";
+import { Summarisation } from "./jobs/summarisation.ts";
+import { WebhookSender } from "./jobs/webhook-sender.ts";
 import { BlobSweep } from "./store/blob-sweep.ts";
 import { PostgresDeviceSigns } from "./store/device-signs.ts";
+import { PostgresJobQueue } from "./store/job-queue.ts";
 import { PostgresLeaseTable } from "./store/lease-table.ts";
 import { createPool } from "./store/pool.ts";
 import { ReadingPositions } from "./store/reading-positions.ts";
+import { PostgresRecordingDevices } from "./store/recording-devices.ts";
 import { SessionAudio } from "./store/session-audio.ts";
 import { SessionBacklog } from "./store/session-backlog.ts";
 import { SessionJournal } from "./store/session-journal.ts";
+import { PostgresSummaryBook } from "./store/summary-book.ts";
+import { PostgresDeliveryQueue } from "./store/webhook-queue.ts";
+import { JOBS_WAITING } from "./wire/subjects.ts";
+
+/** At the devices of the sessions here. */
+const LOOK_MS = 2_000;
 
 export interface SessionsRole {
   host: SessionHost;
@@ -116,4 +127,63 @@ function startBlobSweep({ log, runtime, shared, stack }: AppContext): void {
 function hostName(nodeName: string): string {
   const name = `${nodeName}-${process.pid}-${randomBytes(3).toString("hex")}`;
   return name.replace(/[^\w-]/g, "_");
+}
+
+/** Follows the devices of this host's sessions. */
+function startPresence(
+  { log, stack, shared }: AppContext,
+  owned: () => readonly number[],
+): PresenceWatch {
+  const watch = new PresenceWatch({
+    devices: new PostgresRecordingDevices(shared.pool, shared.work),
+    owned,
+    publish: (sessionId, frame) => shared.fanout.publish(sessionId, [frame]),
+    runtime: shared.background,
+    log,
+    every: LOOK_MS,
+  });
+  watch.start();
+  stack.push("presence of devices", () => watch.stop());
+  return watch;
+}
+
+/** Batch work, done by every host of the role `sessions`. */
+function startJobs(context: AppContext, client: WorkerClient): void {
+  const { config, log, stack, shared, queues } = context;
+  const { pool, work, placement, notifier, line, background: runtime } = shared;
+  const summariser = new PlacedSummariser(placement, client, config.workerKey);
+  const runner = new JobRunner({
+    queue: new PostgresJobQueue(pool, work),
+    handlers: [new Summarisation(new PostgresSummaryBook(pool), summariser, notifier)],
+    log,
+    runtime,
+  });
+  runner.start();
+  stack.push(
+    "job news",
+    line.subscribe(JOBS_WAITING, () => runner.wake()),
+  );
+  queues.add(runner);
+  stack.push("job runner", () => runner.stop());
+}
+
+/** The part of the sessions role that sends webhooks. */
+function startWebhooks(context: AppContext): WebhookSender {
+  const { config, log, stack, shared, queues } = context;
+  const sender = new WebhookSender({
+    queue: new PostgresDeliveryQueue(shared.pool, shared.work),
+    secrets: new WebhookSecrets(shared.keys.webhookKey),
+    guard: new AddressGuard({ allowPrivate: config.webhookAllowPrivate }),
+    runtime: shared.background,
+    log,
+    parallel: 16,
+    every: 1_000,
+    timeout: 15_000,
+    lease: 30_000,
+    grace: 1_500,
+  });
+  queues.add(sender);
+  sender.start();
+  stack.push("webhook sender", () => sender.stop());
+  return sender;
 }

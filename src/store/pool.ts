@@ -6,6 +6,7 @@ import {
   type Interceptor,
   type QueryResultRow,
   SchemaValidationError,
+  sql,
 } from "slonik";
 import { databaseHosts } from "../base/database-address.ts";
 import type { DriverFactory } from "./driver-client.ts";
@@ -96,4 +97,9 @@ export async function createPool(url: string, options: PoolOptions): Promise<Dat
     typeParsers,
   });
   return guardedPool(pool);
+}
+
+/** Resolves when the database answers, rejects when it does not. */
+export async function pingDatabase(pool: DatabasePool): Promise<void> {
+  await pool.query(sql.unsafe`select 1`);
 }

@@ -1,0 +1,293 @@
+import { CoalescedHeartbeats } from "./api/coalesced-heartbeats.ts";
+import type { GraphPorts } from "./api/graph.ts";
+import { GraphBuilder } from "./api/graph-builder.ts";
+import type { ApiPorts } from "./api/routes.ts";
+import type { UploadBacklog } from "./api/upload-backlog.ts";
+import { type Access, createIdentityPorts } from "./app-access.ts";
+import { createErasure } from "./app-erasure.ts";
+import { healthPorts } from "./app-health.ts";
+import { createQueryPorts } from "./app-queries.ts";
+import type { AppContext } from "./app-shared.ts";
+import { WebhookSecrets } from "./auth/webhook-secrets.ts";
+import { asyncApiDocument } from "./front/async-api.ts";
+import { GrpcEntities } from "./inference/grpc-entities.ts";
+import { AddressGuard } from "./jobs/address-guard.ts";
+import { PostgresAllJobs } from "./store/all-jobs.ts";
+import { PostgresAudioInventories } from "./store/audio-inventories.ts";
+import { PostgresAwaitedAudio } from "./store/awaited-audio.ts";
+import { PostgresChunkStore } from "./store/chunks.ts";
+import { PostgresChunkListing } from "./store/chunks-listing.ts";
+import { PostgresConcerns } from "./store/concerns.ts";
+import { DeviceStore } from "./store/devices.ts";
+import { PostgresElevations } from "./store/elevations.ts";
+import { PostgresGraphBuilds } from "./store/graph-builds.ts";
+import { PostgresGraphReads } from "./store/graph-reads.ts";
+import { PostgresHeartbeats } from "./store/heartbeats.ts";
+import { PostgresTranscriptionJobs } from "./store/jobs.ts";
+import { PostgresNodeRegister } from "./store/lease-table.ts";
+import { PostgresOverview } from "./store/overview.ts";
+import { PostgresParkedCommands } from "./store/parked-commands.ts";
+import { PostgresRedactedSpans } from "./store/redacted-spans.ts";
+import { PostgresRedoSettings } from "./store/redo-settings.ts";
+import { PostgresSegmentEdits } from "./store/segment-edits.ts";
+import { PostgresSegments } from "./store/segments.ts";
+import { PostgresSessionEdits } from "./store/session-edits.ts";
+import { PostgresSessionMembers } from "./store/session-members.ts";
+import { PostgresRecordings } from "./store/session-recordings.ts";
+import type { PostgresSessions } from "./store/sessions.ts";
+import { PostgresDeviceSessions } from "./store/sessions-device.ts";
+import { PostgresSummaries } from "./store/summaries.ts";
+import { PostgresTranscriptSearch } from "./store/transcript-search.ts";
+import { WebhookDeliveryStore } from "./store/webhook-deliveries.ts";
+import { WebhookStore } from "./store/webhooks.ts";
+import { PostgresCharacters } from "./store/workshop-characters.ts";
+import { PostgresWorkshops } from "./store/workshops.ts";
+import { WorkspaceStore } from "./store/workspaces.ts";
+import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
+import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
+import { JOBS_WAITING } from "./wire/subjects.ts";
+
+interface Given {
+  access: Access;
+  directory: PostgresSessions;
+  backlog: UploadBacklog;
+  publicUrl: () => string;
+}
+
+/** What the routes of every tag stand on. */
+export function createPorts(context: AppContext, given: Given): ApiPorts {
+  const parts = createParts(context, given);
+  return {
+    ...createAccountPorts(context, parts),
+    ...createGroupPorts(context, parts),
+    webhooks: createWebhookPorts(context, parts),
+    ...createConversationPorts(context, parts),
+    ...createSessionPorts(context, parts),
+    docs: { asyncApi: asyncApiDocument },
+    graph: createGraphPorts(context, parts),
+    queries: createQueryPorts(context, given.directory),
+    health: healthPorts(context),
+  };
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+/** What several of them share. */
+function createParts(context: AppContext, given: Given) {
+  const { pool } = context.shared;
+  return {
+    ...given,
+    workspaces: new WorkspaceStore(pool),
+    workshops: new PostgresWorkshops(pool),
+    characters: new PostgresCharacters(pool),
+    devices: new DeviceStore(pool),
+    deviceSessions: new PostgresDeviceSessions(pool),
+    segments: new PostgresSegments(pool),
+    awaited: new PostgresAwaitedAudio(pool),
+    erasure: createErasure(context, given.access.revocations),
+    heartbeats: createHeartbeats(context),
+  };
+}
+
+/** What devices say of themselves, heard by this process; written before it goes. */
+function createHeartbeats(context: AppContext): CoalescedHeartbeats {
+  const { clock, log, stack, shared, queues } = context;
+  const book = new PostgresHeartbeats(shared.pool);
+  const heartbeats = new CoalescedHeartbeats({ book, clock, log });
+  queues.add(heartbeats);
+  stack.push("heartbeats", () => heartbeats.stop());
+  return heartbeats;
+}
+
+/** People, workspaces, devices, and what administrators do to them. */
+function createAccountPorts(
+  context: AppContext,
+  { access, workspaces, devices, erasure, heartbeats, publicUrl }: Parts,
+): Pick<ApiPorts, "auth" | "serviceKeys" | "users" | "admin" | "workspaces" | "devices"> {
+  const { config, clock, shared } = context;
+  const { pool } = shared;
+  const { cursorKey } = shared.keys;
+  const { users, revocations, authenticator, pairing, passwords, audit } = access;
+  return {
+    ...createIdentityPorts(context, access, workspaces, publicUrl),
+    users: { users, workspaces, passwords, revocations, cursorKey, eraser: erasure.accounts },
+    admin: {
+      elevations: new PostgresElevations(pool),
+      log: audit,
+      revocations,
+      cursorKey,
+      parked: new PostgresParkedCommands(pool),
+      overview: new PostgresOverview(pool),
+      register: new PostgresNodeRegister(pool),
+      workers: () => shared.placement.status(),
+      leaseMs: config.leaseMs,
+      warnings: shared.unsafe,
+      clock,
+    },
+    workspaces: {
+      workspaces,
+      members: new WorkspaceMemberStore(pool),
+      workspaceEdits: new WorkspaceEditStore(pool),
+      users,
+      revocations,
+      cursorKey,
+    },
+    devices: {
+      devices,
+      heartbeats,
+      workspaces,
+      pairing,
+      authenticator,
+      clock,
+      cursorKey,
+    },
+  };
+}
+
+function createGroupPorts(
+  { shared, log }: AppContext,
+  { directory, workspaces, workshops, characters }: Parts,
+): Pick<ApiPorts, "workshops" | "concerns"> {
+  const { pool, notifier, commands: actors, keys } = shared;
+  const { cursorKey } = keys;
+  const concerns = new PostgresConcerns(pool);
+  return {
+    workshops: { workshops, characters, workspaces, cursorKey },
+    concerns: { directory, notifier, concerns, actors, log, cursorKey },
+  };
+}
+
+function createWebhookPorts(
+  { config, clock, shared }: AppContext,
+  { workspaces }: Parts,
+): ApiPorts["webhooks"] {
+  return {
+    workspaces,
+    webhooks: new WebhookStore(shared.pool),
+    deliveries: new WebhookDeliveryStore(shared.pool),
+    endpoints: new AddressGuard({ allowPrivate: config.webhookAllowPrivate }),
+    secrets: new WebhookSecrets(shared.keys.webhookKey),
+    clock,
+    cursorKey: shared.keys.cursorKey,
+  };
+}
+
+/** Sessions, from their start to their deletion. */
+function createConversationPorts(
+  context: AppContext,
+  parts: Parts,
+): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
+  const { config, log, shared } = context;
+  const { pool, blobs, notifier, commands: actors } = shared;
+  const { cursorKey } = shared.keys;
+  const { directory, segments, workshops } = parts;
+  const chunks = new PostgresChunkStore(pool);
+  context.queues.add(chunks);
+  return {
+    deviceSessions: {
+      sessions: parts.deviceSessions,
+      workshops,
+      notifier,
+      log,
+      publicUrl: config.publicUrl,
+    },
+    sessions: {
+      directory,
+      awaited: parts.awaited,
+      patience: config.patience,
+      chunks: new PostgresChunkListing(pool),
+      segments,
+      gaps: segments,
+      assignees: directory,
+      edits: new PostgresSegmentEdits(pool),
+      names: parts.characters,
+      sessionEdits: new PostgresSessionEdits(pool),
+      workshops,
+      revocations: parts.access.revocations,
+      actors,
+      eraser: parts.erasure.sessions,
+      cursorKey,
+    },
+    upload: {
+      directory,
+      chunks,
+      blobs,
+      notifier,
+      backlog: parts.backlog,
+      log,
+      heartbeats: parts.heartbeats,
+    },
+    jobs: {
+      directory,
+      jobs: new PostgresTranscriptionJobs(pool),
+      allJobs: new PostgresAllJobs(pool),
+      segments,
+      settings: new PostgresRedoSettings(pool),
+      actors,
+      engines: ["pocketsphinx"],
+      languages: ["en"],
+      cursorKey,
+    },
+    summaries: {
+      directory,
+      summaries: new PostgresSummaries(pool),
+      onRequested: () => shared.line.publish(JOBS_WAITING, new Uint8Array()),
+      cursorKey,
+    },
+  };
+}
+
+/** What people do with sessions besides reading their words. */
+function createSessionPorts(
+  { config, clock, log, shared: { pool, blobs, keys, notifier } }: AppContext,
+  parts: Parts,
+): Pick<ApiPorts, "recordings" | "ownSessions"> {
+  const { directory, access } = parts;
+  return {
+    recordings: {
+      directory,
+      recordings: new PostgresRecordings(pool, blobs, new PostgresRedactedSpans(pool)),
+      inventories: new PostgresAudioInventories(pool),
+      gaps: parts.segments,
+      awaited: parts.awaited,
+      patience: config.patience,
+      authenticator: access.authenticator,
+      clock,
+    },
+    ownSessions: {
+      directory,
+      devices: parts.devices,
+      sessions: parts.deviceSessions,
+      members: new PostgresSessionMembers(pool),
+      users: access.users,
+      workshops: parts.workshops,
+      revocations: access.revocations,
+      notifier,
+      log,
+      cursorKey: keys.cursorKey,
+    },
+  };
+}
+
+/** Graphs: made by the workers, kept and put together by the database. */
+function createGraphPorts(
+  { config, log, stack, shared, queues }: AppContext,
+  { directory, workspaces }: Parts,
+): GraphPorts {
+  const { pool, placement, keys } = shared;
+  const extractor = new GrpcEntities({ placement, key: config.workerKey });
+  const builder = new GraphBuilder({ store: new PostgresGraphBuilds(pool), extractor, log });
+  queues.add(builder);
+  stack.push("graph builder", () => {
+    extractor.close();
+    return builder.close();
+  });
+  return {
+    directory,
+    workspaces,
+    workspaceSessions: new PostgresTranscriptSearch(pool),
+    builder,
+    graphs: new PostgresGraphReads(pool),
+    cursorKey: keys.cursorKey,
+  };
+}
