@@ -92,13 +92,12 @@ export function startHousekeeping(
 }
 
 /** Stops sessions of silent devices, unless that is switched off. */
-function autoStopChores({ config, log, shared }: AppContext): Chore[] {
+function autoStopChores({ config, shared }: AppContext): Chore[] {
   if (config.autoStopSilence === 0) return [];
   const autoStop = new AutoStop({
     sessions: new PostgresSilentSessions(shared.pool, shared.work),
-    notify: (rows) => shared.notifier.notify(rows),
+    notifier: shared.notifier,
     silence: config.autoStopSilence * 1_000,
-    log,
   });
   // Each process knows only of itself since when it listens.
   const everywhere = true;

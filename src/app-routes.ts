@@ -145,7 +145,7 @@ function createAccountPorts(
 }
 
 function createGroupPorts(
-  { shared, log }: AppContext,
+  { shared }: AppContext,
   { directory, workspaces, workshops, characters }: Parts,
 ): Pick<ApiPorts, "workshops" | "concerns"> {
   const { pool, notifier, commands: actors, keys } = shared;
@@ -153,7 +153,7 @@ function createGroupPorts(
   const concerns = new PostgresConcerns(pool);
   return {
     workshops: { workshops, characters, workspaces, cursorKey },
-    concerns: { directory, notifier, concerns, actors, log, cursorKey },
+    concerns: { directory, notifier, concerns, actors, cursorKey },
   };
 }
 
@@ -177,7 +177,7 @@ function createConversationPorts(
   context: AppContext,
   parts: Parts,
 ): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
-  const { config, log, shared } = context;
+  const { config, shared } = context;
   const { pool, blobs, notifier, commands: actors } = shared;
   const { cursorKey } = shared.keys;
   const { directory, segments, workshops } = parts;
@@ -188,7 +188,6 @@ function createConversationPorts(
       sessions: parts.deviceSessions,
       workshops,
       notifier,
-      log,
       publicUrl: config.publicUrl,
     },
     sessions: {
@@ -214,7 +213,6 @@ function createConversationPorts(
       blobs,
       notifier,
       backlog: parts.backlog,
-      log,
       heartbeats: parts.heartbeats,
     },
     jobs: {
@@ -239,7 +237,7 @@ function createConversationPorts(
 
 /** What people do with sessions besides reading their words. */
 function createSessionPorts(
-  { config, clock, log, shared: { pool, blobs, keys, notifier } }: AppContext,
+  { config, clock, shared: { pool, blobs, keys, notifier } }: AppContext,
   parts: Parts,
 ): Pick<ApiPorts, "recordings" | "ownSessions"> {
   const { directory, access } = parts;
@@ -263,7 +261,6 @@ function createSessionPorts(
       workshops: parts.workshops,
       revocations: access.revocations,
       notifier,
-      log,
       cursorKey: keys.cursorKey,
     },
   };

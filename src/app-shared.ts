@@ -18,7 +18,7 @@ import type { QueueMetrics } from "./base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "./base/runtime.ts";
 import type { Stack } from "./base/stack.ts";
 import { BusRevocations } from "./bus/bus-revocations.ts";
-import { CommandSender } from "./bus/command-sender.ts";
+import { CommandSender, createNotifier } from "./bus/command-sender.ts";
 import { connectBus } from "./bus/connect.ts";
 import type { Line } from "./bus/line.ts";
 import { LiveFanout } from "./bus/live-fanout.ts";
@@ -142,11 +142,7 @@ async function openBus(
     runtime,
   });
   commands.start();
-  const notifier: CommandNotifier = {
-    async notify(rows) {
-      for (const { id, sessionId, command } of rows) commands.post(sessionId, command, id);
-    },
-  };
+  const notifier = createNotifier(commands, log);
   stack.push("command sender", () => commands.stop());
   const placement = new Placement({ runtime });
   stack.push(

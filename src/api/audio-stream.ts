@@ -8,7 +8,6 @@ import type {
   TakenStream,
 } from "./audio-stream-store.ts";
 import { PacketWatch } from "./packet-watch.ts";
-import { notifyCommitted } from "./sessions-notify.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
 import type { CutAudio, StreamCutter } from "./stream-encoding.ts";
 import { StreamHead, wantedSentence } from "./stream-head.ts";
@@ -270,13 +269,13 @@ export class AudioStream {
   }
 
   async #begin(piece: Parameters<AudioStreamStore["begin"]>[2]): Promise<OpenChunk> {
-    const { store, backlog, notifier, runtime, log } = this.#ports;
+    const { store, backlog, notifier, runtime } = this.#ports;
     const begun = await this.#retrying(async () => {
       // While sessions cannot keep up, audio waits in the device.
       backlog.check(this.#hold.sessionId);
       return store.begin(this.#hold, this.#after, piece);
     });
-    notifyCommitted(notifier, log, begun.outbox);
+    notifier.notify(begun.outbox);
     const chunk: OpenChunk = {
       sequence: begun.sequence,
       pieces: 0,

@@ -2,14 +2,12 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
 import type { ConcernBook, RaiserKind, Span } from "./concerns-book.ts";
 import { concernCategory, concernSchema, presentConcern } from "./concerns-schema.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { notifyCommitted } from "./sessions-notify.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
 import { pageSchema } from "./sessions-page.ts";
 import { sessionParams } from "./sessions-schema.ts";
@@ -18,7 +16,6 @@ export interface ConcernPorts {
   directory: SessionDirectory;
   concerns: ConcernBook;
   notifier: CommandNotifier;
-  log: Log;
   cursorKey: Uint8Array;
 }
 
@@ -74,7 +71,7 @@ function spanOf({ segment_id, start_ms, end_ms }: Static<typeof raiseBody>): Spa
 }
 
 function raiseConcern(ports: ConcernPorts): Route {
-  const { directory, concerns, notifier, log } = ports;
+  const { directory, concerns, notifier } = ports;
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/concerns",
@@ -105,7 +102,7 @@ function raiseConcern(ports: ConcernPorts): Route {
         span,
         raisedBy: raiserOf(principal),
       });
-      notifyCommitted(notifier, log, raised.outbox);
+      notifier.notify(raised.outbox);
       // The text is the caller's own.
       return { status: 201, body: presentConcern(raised.concern, true) };
     },

@@ -3,11 +3,9 @@ import type { DevicePrincipal, Principal } from "../auth/principal.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError, unknownThing } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { requirePrincipal } from "./sessions-access.ts";
-import { notifyCommitted } from "./sessions-notify.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
 import { sessionStatus, timestamp } from "./sessions-schema.ts";
 import { assertLinkable } from "./workshops-access.ts";
@@ -17,7 +15,6 @@ export interface DeviceSessionPorts {
   sessions: DeviceSessionStore;
   workshops: Pick<WorkshopDirectory, "find">;
   notifier: CommandNotifier;
-  log: Log;
   /** Where clients reach this service, e.g. `https://voice.example.org`; else the request's Host. */
   publicUrl?: string;
 }
@@ -143,7 +140,7 @@ export async function startRecording(
     vocabulary: body?.vocabulary ?? [],
     workshopId,
   });
-  notifyCommitted(ports.notifier, ports.log, outbox);
+  ports.notifier.notify(outbox);
   return { id, startedAt };
 }
 
@@ -215,7 +212,7 @@ function stopSession(ports: DeviceSessionPorts): Route {
         sessionId,
         lastSequence: body?.last_chunk_sequence,
       });
-      notifyCommitted(ports.notifier, ports.log, stopped.outbox);
+      ports.notifier.notify(stopped.outbox);
       return {
         status: 200,
         body: { success: true, session_id: stopped.sessionId, status: stopped.status },

@@ -7,7 +7,6 @@ import { type DeviceSessionPorts, requireSelf, startRecording } from "./device-s
 import type { Heartbeats } from "./heartbeats.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { notifyCommitted } from "./sessions-notify.ts";
 
 export interface DeviceStreamPorts extends DeviceSessionPorts {
   directory: SessionDirectory;
@@ -70,14 +69,14 @@ export class DeviceStreams {
 
   /** Ends a session that `open` began, for which nothing came that is audio. */
   async discard(device: DevicePrincipal, sessionId: string): Promise<void> {
-    const { sessions, notifier, log } = this.#ports;
+    const { sessions, notifier } = this.#ports;
     const { outbox } = await sessions.stop({
       deviceId: device.id,
       sessionId,
       lastSequence: undefined,
       reason: "not_audio",
     });
-    notifyCommitted(notifier, log, outbox);
+    notifier.notify(outbox);
   }
 
   get heartbeats(): Pick<Heartbeats, "hear" | "seen"> {

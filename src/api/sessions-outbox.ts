@@ -12,8 +12,9 @@ export interface OutboxRow {
 /**
  * Port: told of outbox rows right after their commit, so that they are
  * published at once. At most once and best effort: a sweep publishes again
- * what this loses.
+ * what this loses. Never throws, and makes nobody wait: what is committed is
+ * safe.
  */
 export interface CommandNotifier {
-  notify(rows: readonly OutboxRow[]): Promise<void>;
+  notify(rows: readonly OutboxRow[]): void;
 }

@@ -3,7 +3,6 @@ import { mayWorkspace } from "../auth/policy.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
 import { requireUser } from "./callers.ts";
 import { lastChunkSequence, newSessionMembers, stoppedSchema } from "./device-sessions.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
@@ -11,7 +10,6 @@ import type { DeviceDirectory, DeviceRecord } from "./devices-directory.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { notifyCommitted } from "./sessions-notify.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
 import { presentSession, sessionParams, sessionSchema } from "./sessions-schema.ts";
 import { assertLinkable } from "./workshops-access.ts";
@@ -23,7 +21,6 @@ export interface SessionStartPorts {
   sessions: Pick<DeviceSessionStore, "workspace" | "start" | "stop">;
   workshops: Pick<WorkshopDirectory, "find">;
   notifier: CommandNotifier;
-  log: Log;
 }
 
 const newSessionBody = Type.Object(
@@ -91,7 +88,7 @@ async function chooseWorkspace(
 }
 
 async function start(
-  { devices, sessions, workshops, notifier, log }: SessionStartPorts,
+  { devices, sessions, workshops, notifier }: SessionStartPorts,
   caller: UserPrincipal,
   body: NewSessionBody,
 ): Promise<string> {
@@ -115,7 +112,7 @@ async function start(
     vocabulary: body.vocabulary ?? [],
     workshopId,
   });
-  notifyCommitted(notifier, log, outbox);
+  notifier.notify(outbox);
   return id;
 }
 
@@ -142,7 +139,7 @@ function createSession(ports: SessionStartPorts): Route {
   });
 }
 
-function stopSession({ directory, sessions, notifier, log }: SessionStartPorts): Route {
+function stopSession({ directory, sessions, notifier }: SessionStartPorts): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/stop",
@@ -168,7 +165,7 @@ function stopSession({ directory, sessions, notifier, log }: SessionStartPorts):
         sessionId: facts.id,
         lastSequence: body?.last_chunk_sequence,
       });
-      notifyCommitted(notifier, log, stopped.outbox);
+      notifier.notify(stopped.outbox);
       return {
         status: 200,
         body: { success: true, session_id: stopped.sessionId, status: stopped.status },

@@ -5,7 +5,6 @@ import { isOpusMediaType } from "../base/opus-packets.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { UnsealedAudio, UnsealedChunk, UnsealedChunks } from "./audio-stream-store.ts";
 import { brokenPackets } from "./broken-packets.ts";
-import { notifyCommitted } from "./sessions-notify.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
 import type { BlobStore, NewChunk } from "./upload-audio-store.ts";
 
@@ -73,7 +72,7 @@ export class StreamSealer {
     try {
       const sealed = await this.#ports.unsealed.seal(chunk, audio.pieces);
       if (sealed === undefined) return false;
-      notifyCommitted(this.#ports.notifier, this.#ports.log, sealed.outbox);
+      this.#ports.notifier.notify(sealed.outbox);
       return true;
     } catch (error) {
       if (!isAppError(error, "session_deleted")) throw error;

@@ -1,14 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError, isAppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import type { Log } from "../base/log.ts";
 import { MAX_SEQUENCE } from "../session/limits.ts";
 import { chunkStatus } from "./chunks.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import { defineRoute, type Reply, type Route, type Upload, type UploadContent } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { notifyCommitted } from "./sessions-notify.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
 import { sessionParams } from "./sessions-schema.ts";
 import { inspectAudio } from "./upload-audio-container.ts";
@@ -22,7 +20,6 @@ export interface UploadAudioPorts {
   notifier: CommandNotifier;
   /** Asked before an upload is taken. */
   backlog: UploadBacklog;
-  log: Log;
   /** Audio is a sign of life of its device, from the first byte of an upload on. */
   heartbeats?: Pick<Heartbeats, "seen">;
   /** Longest decoded audio of one chunk in seconds; 900 unless told. */
@@ -121,7 +118,7 @@ async function save(
   else await ports.blobs.put(sessionId, sha256, content.path);
   try {
     const stored = await ports.chunks.store(chunk);
-    notifyCommitted(ports.notifier, ports.log, stored.outbox);
+    ports.notifier.notify(stored.outbox);
     return { status: stored.created ? 201 : 200, body: presentStored(stored.chunk) };
   } catch (error) {
     // Deleted between the two: what was deleted stays deleted.

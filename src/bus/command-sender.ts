@@ -1,8 +1,16 @@
 import type { CommandRecord } from "../actor/command-record.ts";
 import type { Outcome } from "../actor/outcomes.ts";
 import type { ActorCommand, ActorRef } from "../actor/ref.ts";
+import type { CommandNotifier } from "../api/sessions-outbox.ts";
 import { withTimeout } from "../base/deferred.ts";
-import { AppError, ERROR_STATUS, type ErrorCode, toAppError } from "../base/errors.ts";
+import {
+  AppError,
+  ERROR_STATUS,
+  type ErrorCode,
+  errorMessage,
+  toAppError,
+} from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Runtime } from "../base/runtime.ts";
 import {
@@ -231,4 +239,20 @@ function settle(outcome: Outcome): unknown {
 
 function toCode(code: string): ErrorCode {
   return code in ERROR_STATUS ? (code as ErrorCode) : "internal";
+}
+
+/** Over the sender; what it does not take is a line of the log. */
+export function createNotifier(sender: Pick<CommandSender, "post">, log: Log): CommandNotifier {
+  return {
+    notify(rows) {
+      try {
+        for (const { id, sessionId, command } of rows) sender.post(sessionId, command, id);
+      } catch (error) {
+        log.warn(
+          { commands: rows.map(({ id }) => id), error: errorMessage(error) },
+          "command was not published at once; the sweep will",
+        );
+      }
+    },
+  };
 }

@@ -1,6 +1,4 @@
-import type { OutboxRow } from "../api/sessions-outbox.ts";
-import { errorMessage } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
+import type { CommandNotifier, OutboxRow } from "../api/sessions-outbox.ts";
 
 const PAGE = 100;
 /** A longer pause between two looks that worked means that nobody could hear devices either. */
@@ -21,10 +19,9 @@ export interface SilentSessions {
 
 export interface AutoStopParts {
   sessions: SilentSessions;
-  notify(rows: readonly OutboxRow[]): Promise<void>;
+  notifier: CommandNotifier;
   /** Milliseconds. */
   silence: number;
-  log: Log;
 }
 
 /**
@@ -48,7 +45,7 @@ export class AutoStop {
 
   /** Returns how many were stopped. */
   async run(): Promise<number> {
-    const { sessions, silence } = this.#parts;
+    const { sessions, notifier, silence } = this.#parts;
     const now = await sessions.now();
     if (now - this.#lookedAt > DEAF_MS) this.#listeningSince = now;
     if (now - this.#listeningSince < silence) {
@@ -57,14 +54,7 @@ export class AutoStop {
     }
     const rows = await sessions.stop(silence, PAGE);
     this.#lookedAt = now;
-    if (rows.length > 0) await this.#notify(rows);
+    notifier.notify(rows);
     return rows.length;
-  }
-
-  /** The commands are committed: what is not told now is found by the actors' sweep. */
-  async #notify(rows: readonly OutboxRow[]): Promise<void> {
-    await this.#parts.notify(rows).catch((error: unknown) => {
-      this.#parts.log.warn({ error: errorMessage(error) }, "stops were not published at once");
-    });
   }
 }

@@ -25,7 +25,6 @@ export class Summarisation implements JobHandler {
       onProgress: (fraction) => context.onProgress(0.95 * fraction),
     });
     const due = await this.#book.store(job, source, summary);
-    // What this loses, the sessions' sweep finds.
-    await this.#notifier.notify(due).catch(() => {});
+    this.#notifier.notify(due);
   }
 }

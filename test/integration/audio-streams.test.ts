@@ -41,7 +41,7 @@ describe("audio streams", () => {
 
   beforeAll(async () => {
     house = await SessionHouse.open();
-    const notifier = { notify: async () => {} };
+    const notifier = { notify: () => {} };
     sealer = new StreamSealer({
       unsealed: new PostgresUnsealedChunks(house.pool),
       blobs: house.blobs,
@@ -166,7 +166,7 @@ describe("audio streams", () => {
       await gate.promise;
       return list(sessionId);
     };
-    const notifier = { notify: async () => {} };
+    const notifier = { notify: () => {} };
     const late = new AudioStreams({
       store: new PostgresAudioStreams(house.pool),
       sealer: new StreamSealer({

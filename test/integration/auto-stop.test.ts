@@ -31,9 +31,8 @@ describe("auto-stop", () => {
         now: async () => clock.now(),
         stop: (silence, limit) => record.stop(silence, limit),
       },
-      notify: async (rows) => void told.push(...rows),
+      notifier: { notify: (rows) => void told.push(...rows) },
       silence: SILENCE,
-      log: silentLog,
     });
     await autoStop.run();
     return { autoStop, told };

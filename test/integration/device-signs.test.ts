@@ -133,10 +133,9 @@ describe("signs of life", () => {
       directory: new PostgresSessions(house.pool),
       chunks: new PostgresChunkStore(house.pool),
       blobs: house.blobs,
-      notifier: { notify: async () => {} },
+      notifier: { notify: () => {} },
       backlog: { check: () => {} },
       heartbeats: beats,
-      log: silentLog,
     });
     const callers = { authenticate: async () => device, revalidate: async () => device };
     const front = await startFront({ routes, authenticator: callers });
@@ -174,7 +173,7 @@ describe("signs of life", () => {
 
   function frontWithStreams(pingMs: number): Promise<TestFront> {
     const store = new PostgresAudioStreams(house.pool);
-    const notifier = { notify: async () => {} };
+    const notifier = { notify: () => {} };
     const unsealed = new PostgresUnsealedChunks(house.pool);
     const [{ blobs }, runtime] = [house, systemRuntime];
     const sealer = new StreamSealer({ unsealed, blobs, notifier, runtime, log: silentLog });
@@ -184,7 +183,6 @@ describe("signs of life", () => {
       workshops: new PostgresWorkshops(house.pool),
       directory: new PostgresSessions(house.pool),
       notifier,
-      log: silentLog,
       streams: new AudioStreams({
         store,
         sealer,

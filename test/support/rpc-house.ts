@@ -135,7 +135,7 @@ export class RpcHouse {
 
   #createStreams(): AudioStreams {
     const { pool, blobs } = this.query.house;
-    const notifier = { notify: async () => {} };
+    const notifier = { notify: () => {} };
     const unsealed = new PostgresUnsealedChunks(pool);
     const runtime = systemRuntime;
     return new AudioStreams({

@@ -22,7 +22,6 @@ import { uploadAudioRoutes } from "../../src/api/upload-audio.ts";
 import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/auth/principal.ts";
 import type { RevocationEvent } from "../../src/auth/revocation-feed.ts";
 import { newId } from "../../src/base/ids.ts";
-import { silentLog } from "../../src/base/log.ts";
 import { PATIENCE } from "../../src/session/patience.ts";
 import { PostgresAllJobs } from "../../src/store/all-jobs.ts";
 import { PostgresAudioInventories } from "../../src/store/audio-inventories.ts";
@@ -75,7 +74,7 @@ export class SessionHouse {
   /** Replaced by a test in which too much waits. */
   checkBacklog: (sessionId: string) => void = () => {};
   /** Replaced by a test that wants the bus to fail. */
-  notify: (rows: readonly OutboxRow[]) => Promise<void> = async (rows) => {
+  notify: (rows: readonly OutboxRow[]) => void = (rows) => {
     this.notified.push(...rows);
   };
 
@@ -156,7 +155,6 @@ export class SessionHouse {
         sessions: new PostgresDeviceSessions(this.pool),
         workshops,
         notifier,
-        log: silentLog,
       }),
       ...sessionAudioRoutes({
         directory,
@@ -181,7 +179,6 @@ export class SessionHouse {
         sessions: new PostgresDeviceSessions(this.pool),
         workshops,
         notifier,
-        log: silentLog,
       }),
       ...sessionMemberRoutes({
         directory,
@@ -196,7 +193,6 @@ export class SessionHouse {
         blobs: this.blobs,
         notifier,
         backlog: { check: (id) => this.checkBacklog(id) },
-        log: silentLog,
       }),
     ];
   }

@@ -53,7 +53,7 @@ function create(settings = SETTINGS, offset = 0): { stream: AudioStream; told: T
           },
         },
         backlog: { check: () => {} },
-        notifier: { notify: async () => {} },
+        notifier: { notify: () => {} },
         runtime: systemRuntime,
         log: silentLog,
       },

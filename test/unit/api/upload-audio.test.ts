@@ -9,7 +9,6 @@ import type { SessionFacts } from "../../../src/auth/policy.ts";
 import type { Principal } from "../../../src/auth/principal.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import { newId } from "../../../src/base/ids.ts";
-import { silentLog } from "../../../src/base/log.ts";
 import { makeWav } from "../../support/make-wav.ts";
 import { callRoute, codeOf } from "../../support/route-call.ts";
 
@@ -92,7 +91,6 @@ describe("upload-audio", () => {
       blobs,
       notifier: { notify: unused },
       backlog: { check: () => {} },
-      log: silentLog,
     });
     const params = { session_id: sessionId };
     const work = callRoute(routes, "uploadAudio", { principal: device, params, upload: file });

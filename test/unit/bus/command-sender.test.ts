@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CommandFate } from "../../../src/actor/command-record.ts";
 import { AppError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
 import { PARTITIONS } from "../../../src/base/partition.ts";
 import { systemRuntime } from "../../../src/base/runtime.ts";
-import { CommandSender } from "../../../src/bus/command-sender.ts";
+import { CommandSender, createNotifier } from "../../../src/bus/command-sender.ts";
 import type { Line } from "../../../src/bus/line.ts";
 import { OwnerBook } from "../../../src/bus/owner-book.ts";
 import {
@@ -165,6 +166,15 @@ describe("command sender", () => {
     await vi.advanceTimersByTimeAsync(13_000);
     expect(await asked).toMatchObject({ code: "outcome_unknown" });
     expect(record.asked).toBeGreaterThan(10);
+  });
+
+  it("sender: what it does not take of committed commands fails nobody, and is logged", () => {
+    const warned: unknown[] = [];
+    const log = { ...silentLog, warn: (fields: object) => void warned.push(fields) };
+    const { sender } = open({ a: done }, true);
+    const rows = [{ id: "first", sessionId: SESSION, command: { type: "Stop" } }];
+    createNotifier(sender, log).notify(rows);
+    expect(warned).toMatchObject([{ commands: ["first"] }]);
   });
 
   it("sender: what is posted goes to who has the session, also when that has just moved", async () => {
