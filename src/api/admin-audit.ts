@@ -89,7 +89,6 @@ function listEntries({ log, cursorKey }: AuditPorts): Route {
       to: Type.Optional(Type.String({ format: "date-time" })),
     }),
     responses: { 200: { description: "A page of entries", schema: pageSchema(entrySchema) } },
-    errors: ["invalid_parameter", "forbidden"],
     async handle({ query }) {
       const filter = {
         kind: query.kind,
@@ -128,7 +127,6 @@ function verifyLog({ log }: AuditPorts): Route {
       head: Type.Optional(Type.String({ pattern: headPattern, description: "`<seq>:<hash>`" })),
     }),
     responses: { 200: { description: "What was found", schema: verdictSchema } },
-    errors: ["invalid_parameter", "forbidden"],
     async handle({ query }) {
       const { brokenSeq, ...verdict } = await log.verify(headOf(query.head));
       return { status: 200, body: { ...verdict, broken_seq: brokenSeq } };

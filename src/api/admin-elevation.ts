@@ -61,7 +61,7 @@ function openElevation({ elevations, clock }: ElevationPorts): Route {
     roles: ["admin"],
     body: { kind: "json", schema: body },
     responses: { 200: { description: "The elevation in force", schema: elevated } },
-    errors: ["invalid_body", "forbidden", "not_found"],
+    errors: ["not_found"],
     async handle({ principal, body: wish }) {
       const admin = requireUser(principal);
       const minutes = wish.duration_minutes ?? DEFAULT_MINUTES;
@@ -105,7 +105,6 @@ function endElevation({ elevations, revocations }: ElevationPorts): Route {
     roles: ["admin"],
     params: Type.Object({ elevation_id: Type.String() }),
     responses: { 200: { description: "It is over", schema: acknowledgementSchema } },
-    errors: ["forbidden", "not_found"],
     async handle({ principal, params }) {
       const ended = await elevations.end(params.elevation_id, requireUser(principal));
       if (ended === undefined) {

@@ -79,7 +79,6 @@ function listParked({ parked, cursorKey }: OutboxPorts): Route {
     roles: ["admin"],
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page of commands", schema: pageSchema(parkedSchema) } },
-    errors: ["invalid_parameter", "forbidden"],
     async handle({ query }) {
       const found = await parked.list(toPageRequest(cursorKey, "outbox", query));
       return { status: 200, body: toPageBody(cursorKey, "outbox", found, present) };
@@ -99,7 +98,7 @@ function retryParked({ parked }: OutboxPorts): Route {
     roles: ["admin"],
     body: { kind: "json", schema: retryBody },
     responses: { 200: { description: "They are under way", schema: countSchema } },
-    errors: ["invalid_body", "forbidden", "not_found"],
+    errors: ["not_found"],
     async handle({ principal, body }) {
       const admin = requireUser(principal);
       if ((body.ids === undefined) === (body.all === undefined)) {
@@ -126,7 +125,7 @@ function dropParked({ parked }: OutboxPorts): Route {
     roles: ["admin"],
     body: { kind: "json", schema: Type.Object({ ids }) },
     responses: { 200: { description: "They are gone", schema: countSchema } },
-    errors: ["invalid_body", "forbidden", "not_found"],
+    errors: ["not_found"],
     async handle({ principal, body }) {
       const admin = requireUser(principal);
       const count = await parked.drop(body.ids.filter(isId), actorOf(admin));

@@ -123,7 +123,6 @@ export function overviewRoutes({ overview, register, workers, ...ports }: Overvi
     auth: ["bearer"],
     roles: ["admin"],
     responses: { 200: { description: "The service as it is now", schema: overviewSchema } },
-    errors: ["forbidden"],
     async handle() {
       const [nodes, unfinished, queues, statuses, live] = await Promise.all([
         nodesOf(register),

@@ -38,7 +38,7 @@ export function guestRoutes({ guestEntry }: GuestPorts): Route[] {
         }),
       },
     },
-    errors: ["invalid_body", "guest_access_closed", "not_found"],
+    errors: ["guest_access_closed", "not_found"],
     async handle({ body }) {
       const { session_id, display_name } = body;
       if (!isId(session_id)) throw unknownThing("session", session_id);

@@ -24,7 +24,6 @@ export function liveTicketRoutes({ liveTickets }: LiveTicketPorts): Route[] {
         schema: Type.Object({ ticket: Type.String(), expires_at: Type.String() }),
       },
     },
-    errors: ["unauthorized", "invalid_token", "invalid_api_key"],
     async handle({ principal }) {
       if (principal === undefined) throw new AppError("unauthorized", "Please sign in.");
       const { ticket, expiresAt } = await liveTickets.issue(principal);

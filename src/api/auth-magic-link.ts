@@ -30,7 +30,6 @@ export function magicLinkRoutes({ magicLinks }: MagicLinkPorts): Route[] {
       }),
     },
     responses: { 200: { description: "Asked for", schema: acknowledgementSchema } },
-    errors: ["invalid_body"],
     async handle({ body, address }) {
       await magicLinks.request(body.email, address);
       return acknowledge("If there is an account with this address, a sign-in link is on its way.");
@@ -48,7 +47,7 @@ export function magicLinkRoutes({ magicLinks }: MagicLinkPorts): Route[] {
       schema: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }),
     },
     responses: { 200: { description: "Signed in", schema: loginResultSchema } },
-    errors: ["invalid_body", "invalid_token"],
+    errors: ["invalid_token"],
     async handle({ body }) {
       const result = await magicLinks.redeem(body.token);
       const headers = { "cache-control": "no-store" };

@@ -39,7 +39,6 @@ function listProviders({ oauth, publicUrl }: OAuthPorts): Route {
     summary: "Identity providers that one can sign in with",
     auth: [],
     responses: { 200: { description: "All of them", schema: pageSchema(providerSchema) } },
-    errors: [],
     async handle() {
       const items = oauth.providers.map(({ id, name }) => ({
         id,
@@ -83,7 +82,6 @@ function authorize(ports: OAuthPorts): Route {
       redirect: Type.Optional(Type.String({ maxLength: 2_000, examples: ["/"] })),
     }),
     responses: { 302: { description: "On to the provider" } },
-    errors: ["invalid_parameter", "not_found"],
     resolve: ({ params }) => requireProvider(oauth, params.provider),
     async handle({ query, headers, address }, provider: OAuthProvider) {
       const redirect = query.redirect === undefined ? undefined : allowed(ports, query.redirect);
@@ -141,7 +139,7 @@ function callback({ oauth, publicUrl }: OAuthPorts): Route {
       200: { description: "Signed in", schema: loginResultSchema },
       302: { description: "Back to the page that was given to authorize" },
     },
-    errors: ["bad_request", "invalid_parameter", "invalid_credentials", "forbidden", "not_found"],
+    errors: ["bad_request", "invalid_credentials", "forbidden"],
     resolve: ({ params }) => requireProvider(oauth, params.provider),
     async handle({ query, headers }, provider: OAuthProvider) {
       const answer = await oauth.accept({

@@ -32,7 +32,7 @@ export function passwordRoutes({ passwordChanges }: PasswordPorts): Route[] {
       }),
     },
     responses: { 200: { description: "Changed", schema: acknowledgementSchema } },
-    errors: ["invalid_body", "invalid_credentials", "forbidden", "conflict"],
+    errors: ["invalid_credentials", "conflict"],
     async handle({ principal, body }) {
       const { current_password: current, new_password: fresh } = body;
       await passwordChanges.change(requireUser(principal), current, fresh);

@@ -50,7 +50,7 @@ function login({ signIn }: AuthPorts): Route {
         }),
       },
     },
-    errors: ["invalid_body", "invalid_credentials"],
+    errors: ["invalid_credentials"],
     async handle({ body, address }) {
       const { email, password, remember_me: remember = false } = body;
       const result = await signIn.login({ email, password, remember, address });
@@ -71,7 +71,7 @@ function refreshToken({ signIn }: AuthPorts): Route {
     responses: {
       200: { description: "A fresh access token", schema: Type.Object({ token: Type.String() }) },
     },
-    errors: ["unauthorized", "invalid_token"],
+    errors: ["invalid_token"],
     async handle({ headers }) {
       refusePrefetch(headers);
       const token = bearerOf(headers);
@@ -104,7 +104,6 @@ function logout({ signIn }: AuthPorts): Route {
     summary: "End this login: its access and refresh tokens stop working at once",
     auth: ["bearer"],
     responses: { 200: { description: "Signed out", schema: acknowledgementSchema } },
-    errors: ["unauthorized", "invalid_token"],
     async handle({ principal }) {
       await signIn.logout(requirePerson(principal));
       return acknowledge("You are signed out.");
@@ -138,7 +137,6 @@ function me({ users }: AuthPorts): Route {
     summary: "Who the token belongs to",
     auth: ["bearer"],
     responses: { 200: { description: "The caller", schema: meSchema } },
-    errors: ["unauthorized", "invalid_token"],
     async handle({ principal }): Promise<Reply> {
       const person = requirePerson(principal);
       const { id, role } = person;
@@ -180,7 +178,6 @@ function jwks({ keys }: AuthPorts): Route {
         }),
       },
     },
-    errors: [],
     async handle() {
       return {
         status: 200,

@@ -119,13 +119,7 @@ export function chunkRoutes({ directory, chunks, cursorKey }: ChunkPorts): Route
     params: sessionParams,
     query: chunkQuery,
     responses: { 200: { description: "The chunks in order", schema: listingSchema } },
-    errors: [
-      "invalid_parameter",
-      "forbidden",
-      "elevation_required",
-      "guest_access_closed",
-      "not_found",
-    ],
+    errors: ["elevation_required", "guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params, query }) {

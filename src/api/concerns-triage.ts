@@ -87,7 +87,7 @@ function listConcerns({ concerns, cursorKey }: TriagePorts): Route {
       category: Type.Optional(concernCategory),
     }),
     responses: { 200: { description: "A page", schema: pageSchema(concernSchema) } },
-    errors: ["invalid_parameter", "forbidden"],
+    errors: ["forbidden"],
     async handle({ principal, query }) {
       const caller = requirePrincipal(principal);
       const filter = {
@@ -116,7 +116,7 @@ function getConcern(ports: TriagePorts): Route {
     auth: ["bearer"],
     params: concernParams,
     responses: { 200: { description: "The concern", schema: concernSchema } },
-    errors: ["forbidden", "elevation_required", "guest_access_closed", "not_found"],
+    errors: ["forbidden", "elevation_required", "guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireConcern(ports, principal, params.concern_id, "session.content"),
     async handle(_request, { concern }) {
@@ -140,7 +140,7 @@ function triageConcern(ports: TriagePorts): Route {
     params: concernParams,
     body: { kind: "json", schema: triageBody },
     responses: { 200: { description: "The concern as it stands", schema: concernSchema } },
-    errors: ["invalid_body", "forbidden", "not_found", "conflict", "session_deleted"],
+    errors: ["conflict", "session_deleted"],
     resolve: ({ principal, params }) =>
       requireConcern(ports, principal, params.concern_id, "session.triage"),
     async handle(request, grant: ConcernGrant) {

@@ -84,7 +84,7 @@ function raiseConcern(ports: ConcernPorts): Route {
     params: sessionParams,
     body: { kind: "json", schema: raiseBody },
     responses: { 201: { description: "The concern", schema: concernSchema } },
-    errors: ["invalid_body", "forbidden", "guest_access_closed", "not_found", "session_deleted"],
+    errors: ["forbidden", "guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.concern"),
     async handle({ params, body }, { principal }) {
@@ -120,13 +120,7 @@ function listSessionConcerns({ directory, concerns, cursorKey }: ConcernPorts): 
     params: sessionParams,
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(concernSchema) } },
-    errors: [
-      "invalid_parameter",
-      "forbidden",
-      "elevation_required",
-      "guest_access_closed",
-      "not_found",
-    ],
+    errors: ["forbidden", "elevation_required", "guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params, query }, { principal }) {

@@ -165,7 +165,7 @@ function startSession(ports: DeviceSessionPorts): Route {
         }),
       },
     },
-    errors: ["invalid_body", "forbidden", "not_found", "already_recording"],
+    errors: ["forbidden", "already_recording"],
     resolve: ({ principal, params }) => requireSelf(ports.sessions, principal, params.device_id),
     async handle({ body, headers }, device) {
       const { id, startedAt } = await startRecording(ports, device, body);
@@ -200,7 +200,7 @@ function stopSession(ports: DeviceSessionPorts): Route {
         schema: stoppedSchema,
       },
     },
-    errors: ["invalid_body", "forbidden", "not_found", "conflict"],
+    errors: ["forbidden", "conflict"],
     resolve: ({ principal, params }) => requireSelf(ports.sessions, principal, params.device_id),
     async handle({ body }, device) {
       const sessionId = body?.session_id;

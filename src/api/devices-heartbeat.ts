@@ -49,7 +49,7 @@ export function heartbeatRoutes({ devices, heartbeats }: HeartbeatPorts): Route[
         }),
       },
     },
-    errors: ["invalid_body", "unauthorized", "invalid_api_key", "forbidden", "not_found"],
+    errors: ["forbidden"],
     async resolve({ principal, params }): Promise<DevicePrincipal> {
       const caller = requireDevice(principal);
       // Whoever has the key of a device is known to be one: only another is looked up.

@@ -77,7 +77,6 @@ function listDevices({ devices, heartbeats, clock, cursorKey }: DevicePorts): Ro
       status: Type.Optional(deviceStatusSchema),
     }),
     responses: { 200: { description: "A page", schema: pageSchema(deviceSchema) } },
-    errors: ["invalid_parameter", "unauthorized", "invalid_token", "forbidden"],
     async handle({ principal, query }) {
       const caller = requireUser(principal);
       const filter = filterId("workspace_id", query.workspace_id);
@@ -126,7 +125,7 @@ function createVirtualDevice({ devices, workspaces, pairing, clock }: DevicePort
         }),
       },
     },
-    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found"],
+    errors: ["not_found"],
     async handle({ principal, body }) {
       const owner = requireUser(principal);
       const { workspace_id: workspaceId, name, model = "virtual" } = body;
@@ -155,7 +154,6 @@ function getDevice({ devices, heartbeats, clock }: DevicePorts): Route {
     params: deviceParams,
     volatile: ["presence", "last_seen_at", "telemetry"],
     responses: { 200: { description: "The device", schema: deviceSchema } },
-    errors: ["unauthorized", "invalid_token", "forbidden", "not_found"],
     async resolve({ principal, params }) {
       await heartbeats.flush();
       return requireDeviceFor(devices, principal, params.device_id, "device.read");
@@ -181,7 +179,6 @@ function renameDevice({ devices, clock }: DevicePorts): Route {
       schema: Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) }),
     },
     responses: { 200: { description: "The device", schema: deviceSchema } },
-    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireDeviceFor(devices, principal, params.device_id, "device.edit"),
     async handle(request, device: DeviceRecord) {
@@ -205,7 +202,6 @@ function unpairDevice({ devices, pairing }: DevicePorts): Route {
     roles: PEOPLE,
     params: deviceParams,
     responses: { 200: { description: "Unpaired", schema: acknowledgementSchema } },
-    errors: ["unauthorized", "invalid_token", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireDeviceFor(devices, principal, params.device_id, "device.edit"),
     async handle({ principal }, device: DeviceRecord) {

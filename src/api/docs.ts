@@ -32,7 +32,6 @@ export function docsRoutes(
       tag: "Health",
       summary: "This interface as an OpenAPI 3.1 document",
       auth: [],
-      errors: [],
       constant: true,
       responses: {
         200: { description: "The document.", schema: Type.Object({ openapi: Type.String() }) },
@@ -49,7 +48,6 @@ export function docsRoutes(
       tag: "Health",
       summary: "This interface as a page for people",
       auth: [],
-      errors: [],
       constant: true,
       responses: { 200: { description: "The page.", mediaTypes: ["text/html"] } },
       handle: async () => {
@@ -75,7 +73,6 @@ function asyncApiRoute(info: ApiInfo, { asyncApi }: DocsPorts): Route {
     tag: "Health",
     summary: "The live channel as an AsyncAPI 3.0 document",
     auth: [],
-    errors: [],
     constant: true,
     responses: {
       200: { description: "The document.", schema: Type.Object({ asyncapi: Type.String() }) },

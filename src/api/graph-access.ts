@@ -1,24 +1,10 @@
 import type { Principal } from "../auth/principal.ts";
-import type { ErrorCode } from "../base/errors.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import {
   type AskableWorkspace,
   requireAskableWorkspace,
   type WorkspaceQuestionPorts,
 } from "./workspace-questions.ts";
-
-/** What every route of the graph can refuse with. */
-export const GRAPH_ERRORS: readonly ErrorCode[] = [
-  "invalid_parameter",
-  "unauthorized",
-  "invalid_token",
-  "forbidden",
-  "elevation_required",
-  "not_found",
-  "unavailable",
-  "overloaded",
-  "timeout",
-];
 
 /** Sessions that one graph is made of at most: the newest. */
 export const MAX_SESSIONS = 100;

@@ -3,7 +3,7 @@ import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { GraphPorts } from "./graph.ts";
-import { GRAPH_ERRORS, requireWorkspaceScope, type WorkspaceScope } from "./graph-access.ts";
+import { requireWorkspaceScope, type WorkspaceScope } from "./graph-access.ts";
 import { shortestPath } from "./graph-path.ts";
 import type { EntityRecord, MentionPosition, MentionRecord } from "./graph-reader.ts";
 import {
@@ -70,14 +70,7 @@ function entityDetail(ports: GraphPorts): Route {
         }),
       },
     },
-    errors: [
-      "invalid_parameter",
-      "unauthorized",
-      "invalid_token",
-      "forbidden",
-      "elevation_required",
-      "not_found",
-    ],
+    errors: ["elevation_required"],
     async resolve({ principal, params }): Promise<EntityScope> {
       const scope = await requireWorkspaceScope(ports, principal, params.id);
       const entity = isId(params.entity_id)
@@ -162,7 +155,7 @@ function pathBetween(ports: GraphPorts): Route {
       to: Type.String({ maxLength: 100, description: "Id of another" }),
     }),
     responses: { 200: { description: "The path", schema: pathSchema } },
-    errors: GRAPH_ERRORS,
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) => requireWorkspaceScope(ports, principal, params.id),
     async handle({ query }, scope) {
       const { from, to } = query;

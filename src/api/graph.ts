@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
 import {
-  GRAPH_ERRORS,
   MAX_SESSIONS,
   requireWorkspaceScope,
   type WorkspaceGraphPorts,
@@ -60,7 +59,7 @@ function sessionGraph(ports: GraphPorts): Route {
       to_ms: Type.Optional(Type.Integer({ minimum: 0, description: "Said before this" })),
     }),
     responses: { 200: { description: "The graph", schema: graphSchema } },
-    errors: GRAPH_ERRORS,
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params, query }) {
@@ -96,7 +95,7 @@ function workspaceGraph(ports: GraphPorts): Route {
       to: Type.Optional(Type.String({ format: "date-time", description: "Said before it" })),
     }),
     responses: { 200: { description: "The graph", schema: graphSchema } },
-    errors: GRAPH_ERRORS,
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) => requireWorkspaceScope(ports, principal, params.id),
     async handle({ query }, scope: WorkspaceScope) {
       const sessionIds = narrowed(scope, filterId("session_id", query.session_id));

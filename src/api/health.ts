@@ -65,7 +65,7 @@ export function healthRoutes(ports: HealthPorts): Route[] {
     200: { description: "It works, perhaps with less than all of it.", schema: Healthy },
     503: { description: "A part that everything needs is down.", schema: Down },
   };
-  const shared = { method: "get", tag: "Health", auth: [], errors: [] } as const;
+  const shared = { method: "get", tag: "Health", auth: [] } as const;
   return [
     defineRoute({
       ...shared,

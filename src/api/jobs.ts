@@ -123,7 +123,6 @@ function listJobs({ allJobs, cursorKey }: JobPorts): Route {
       session_id: Type.Optional(Type.String()),
     }),
     responses: { 200: { description: "A page of jobs", schema: pageSchema(jobSchema) } },
-    errors: ["invalid_parameter", "forbidden"],
     async handle({ principal, query }) {
       const caller = requireUser(principal);
       const { kind, status } = query;
@@ -146,7 +145,6 @@ function getJob(ports: JobPorts): Route {
     roles: PEOPLE,
     params: jobParams,
     responses: { 200: { description: "The job", schema: jobSchema } },
-    errors: ["forbidden", "not_found"],
     resolve: ({ principal, params }) => requireJob(ports, principal, params.id, "session.read"),
     handle: async (_request, job: JobRecord) => ({ status: 200, body: presentJob(job) }),
   });
@@ -166,7 +164,7 @@ function cancelJob(ports: JobPorts): Route {
     roles: PEOPLE,
     params: jobParams,
     responses: { 200: { description: "It is cancelled", schema: jobSchema } },
-    errors: ["session_deleted", "forbidden", "not_found", "conflict"],
+    errors: ["session_deleted", "conflict"],
     resolve: ({ principal, params }) => requireJob(ports, principal, params.id, "session.jobs"),
     async handle(request, job: JobRecord) {
       if (job.status !== "cancelled") await cancel(ports, job, request);
@@ -210,7 +208,7 @@ function transcribeAgain({ jobs, ...ports }: JobPorts & RedoPorts): Route {
     params: sessionParams,
     body: { kind: "json", optional: true, schema: redoBody },
     responses: { 202: { description: "It is queued", schema: jobSchema } },
-    errors: ["invalid_body", "forbidden", "not_found", "job_active", "session_deleted", "conflict"],
+    errors: ["job_active", "conflict"],
     resolve: ({ principal, params }) =>
       requireSession(ports.directory, principal, params.session_id, "session.jobs"),
     async handle(request, { principal }) {

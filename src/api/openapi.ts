@@ -68,7 +68,7 @@ const SECURITY_SCHEMES: JsonObject = {
 
 /** Every error code that a route can answer with, its own and those that follow from its shape. */
 export function errorCodesOf(route: Route): ErrorCode[] {
-  const codes = new Set<ErrorCode>([...route.errors, ...ALWAYS]);
+  const codes = new Set<ErrorCode>([...(route.errors ?? []), ...ALWAYS]);
   if (route.auth.length > 0) codes.add("unauthorized");
   if (route.auth.includes("bearer")) codes.add("invalid_token");
   if (route.auth.some((each) => each.endsWith("_key"))) codes.add("invalid_api_key");

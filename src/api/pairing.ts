@@ -62,7 +62,7 @@ function publishCode({ pairing }: PairingPorts): Route {
         }),
       },
     },
-    errors: ["invalid_body", "code_in_use"],
+    errors: ["code_in_use"],
     async handle({ body, address }) {
       const { code, device_serial: serial, name, model, firmware } = body;
       const published = await pairing.publish({ serial, name, model, firmware }, code, address);
@@ -99,7 +99,7 @@ function pair({ pairing, devices, workspaces, clock }: PairingPorts): Route {
       schema: Type.Object({ code: codeMember, workspace_id: Type.String(), name: nameMember }),
     },
     responses: { 200: { description: "The paired device", schema: deviceSchema } },
-    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found", "conflict"],
+    errors: ["not_found", "conflict"],
     async handle({ principal, body, address }) {
       const approval = await toApproval(workspaces, requireUser(principal), body, address);
       const deviceId = await pairing.approve(approval);
@@ -148,7 +148,7 @@ function status({ pairing }: PairingPorts): Route {
         }),
       },
     },
-    errors: ["invalid_parameter", "not_found"],
+    errors: ["not_found"],
     async handle({ query, address }) {
       const { device_id: id, code } = query;
       if ((id === undefined) === (code === undefined)) {
@@ -199,17 +199,7 @@ function claimAuth(ports: PairingPorts): Route {
     auth: ["bearer", "device_key", "pairing_secret"],
     body: { kind: "json", schema: claimBody, optional: true },
     responses: { 200: { description: "The key", schema: issuedKeySchema } },
-    errors: [
-      "invalid_body",
-      "unauthorized",
-      "invalid_token",
-      "invalid_api_key",
-      "forbidden",
-      "not_found",
-      "conflict",
-      "not_paired",
-      "slow_down",
-    ],
+    errors: ["forbidden", "not_found", "conflict", "not_paired", "slow_down"],
     // Here, so that 401 and 403 come before the body is looked at.
     resolve: (request) => proveClaimant(ports.authenticator, request),
     async handle({ body, address }, claimant: Claimant): Promise<Reply> {

@@ -91,18 +91,7 @@ function querySession(ports: QueryPorts): Route {
     params: sessionParams,
     body: { kind: "json", schema: querySchema },
     responses: { 200: { description: "The answer", schema: answerSchema } },
-    errors: [
-      "invalid_body",
-      "unauthorized",
-      "invalid_token",
-      "forbidden",
-      "elevation_required",
-      "guest_access_closed",
-      "not_found",
-      "unavailable",
-      "overloaded",
-      "timeout",
-    ],
+    errors: ["elevation_required", "guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(ports.directory, principal, params.session_id, "session.query"),
     async handle({ body, params, signal }, { principal }: SessionGrant) {
@@ -126,17 +115,7 @@ function queryWorkspace(ports: QueryPorts): Route {
     params: Type.Object({ id: Type.String() }),
     body: { kind: "json", schema: querySchema },
     responses: { 200: { description: "The answer", schema: answerSchema } },
-    errors: [
-      "invalid_body",
-      "unauthorized",
-      "invalid_token",
-      "forbidden",
-      "elevation_required",
-      "not_found",
-      "unavailable",
-      "overloaded",
-      "timeout",
-    ],
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) => requireAskableWorkspace(ports, principal, params.id),
     async handle({ body, signal }, workspace: AskableWorkspace) {
       const asked = { query: body.query, principal: workspace.principal, signal };

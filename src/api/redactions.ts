@@ -47,7 +47,6 @@ export function redactionRoutes({ directory, actors }: RedactionPorts): Route[] 
     params: sessionParams,
     body: { kind: "json", schema: body },
     responses: { 201: { description: "What was taken out", schema: answer } },
-    errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.redact"),
     async handle(request, { principal }) {

@@ -28,8 +28,8 @@ export interface Route {
   body?: BodySpec;
   /** Success answers by status; 204 has no schema. */
   responses: Readonly<Record<number, ResponseSpec>>;
-  /** Error codes of its own; those that any route can give are added. */
-  errors: readonly ErrorCode[];
+  /** Error codes of its own; those that follow from what it says here, and those of all, are added. */
+  errors?: readonly ErrorCode[];
   /**
    * On a GET: does it show one thing, which then has an ETag, on this route and
    * on the edits of the same path? By default when its path ends in a parameter.

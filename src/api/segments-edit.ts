@@ -54,7 +54,7 @@ export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
       }),
     },
     responses: { 200: { description: "The segment as it stands", schema: revisedSegmentSchema } },
-    errors: ["invalid_body", "forbidden", "elevation_required", "not_found", "conflict"],
+    errors: ["elevation_required", "conflict"],
     async resolve({ principal, params }) {
       const grant = await requireSession(directory, principal, params.session_id, "session.edit");
       if (!isId(params.segment_id)) {

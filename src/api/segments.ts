@@ -165,7 +165,7 @@ function getSegment({ directory, segments }: SegmentPorts): Route {
     auth: ["bearer", "service_key"],
     params: Type.Object({ session_id: Type.String(), segment_id: Type.String() }),
     responses: { 200: { description: "The segment", schema: revisedSegmentSchema } },
-    errors: ["forbidden", "elevation_required", "guest_access_closed", "not_found"],
+    errors: ["elevation_required", "guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params }) {
@@ -196,13 +196,7 @@ function listSegments(ports: SegmentPorts): Route {
     responses: {
       200: { description: "A page of segments", schema: pageSchema(revisedSegmentSchema) },
     },
-    errors: [
-      "invalid_parameter",
-      "forbidden",
-      "elevation_required",
-      "guest_access_closed",
-      "not_found",
-    ],
+    errors: ["elevation_required", "guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params, query }) {

@@ -72,7 +72,7 @@ function listKeys({ serviceKeyBook, workspaces, cursorKey }: ServiceKeyPorts): R
     roles: PEOPLE,
     query: Type.Object({ ...pageQuery, workspace_id: Type.Optional(Type.String()) }),
     responses: { 200: { description: "A page of keys", schema: pageSchema(serviceKeySchema) } },
-    errors: ["invalid_parameter", "forbidden", "not_found"],
+    errors: ["not_found"],
     async handle({ principal, query }) {
       const caller = requireUser(principal);
       const page = toPageRequest(cursorKey, "api-keys", query);
@@ -108,7 +108,7 @@ function createKey({ serviceKeys, workspaces }: ServiceKeyPorts): Route {
       }),
     },
     responses: { 201: { description: "The key", schema: issuedServiceKeySchema } },
-    errors: ["invalid_body", "forbidden", "not_found"],
+    errors: ["not_found"],
     async handle({ principal, body }) {
       const caller = requireUser(principal);
       const workspace = await requireWorkspace(
@@ -143,7 +143,6 @@ function getKey(ports: ServiceKeyPorts): Route {
     roles: PEOPLE,
     params: keyParams,
     responses: { 200: { description: "The key", schema: serviceKeySchema } },
-    errors: ["forbidden", "not_found"],
     resolve: ({ principal, params }) => requireKey(ports, principal, params.id),
     async handle(_request, key: ServiceKeyRecord) {
       return { status: 200, body: presentServiceKey(key) };
@@ -171,7 +170,6 @@ function rotateKey(ports: ServiceKeyPorts): Route {
     responses: {
       201: { description: "The key with its new secret", schema: issuedServiceKeySchema },
     },
-    errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) => requireKey(ports, principal, params.id, "workspace.keys"),
     async handle({ principal, body }, key: ServiceKeyRecord) {
       const until = toInstant(body?.expires_at);
@@ -192,7 +190,6 @@ function revokeKey(ports: ServiceKeyPorts): Route {
     roles: PEOPLE,
     params: keyParams,
     responses: { 200: { description: "Revoked", schema: acknowledgementSchema } },
-    errors: ["forbidden", "not_found"],
     resolve: ({ principal, params }) => requireKey(ports, principal, params.id),
     async handle({ principal }, key: ServiceKeyRecord) {
       await ports.serviceKeys.revoke(requireUser(principal), key);

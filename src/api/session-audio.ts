@@ -45,7 +45,7 @@ function sessionAudio(ports: SessionAudioPorts): Route {
       206: { description: "The range that was asked for", mediaTypes: ["audio/wav"] },
       304: { description: "Still what `If-None-Match` names" },
     },
-    errors: ["forbidden", "elevation_required", "not_found", "range_not_satisfiable"],
+    errors: ["elevation_required", "range_not_satisfiable"],
     async resolve({ principal, params }) {
       const { session_id: id } = params;
       const grant = await requireSession(ports.directory, principal, id, "session.audio");
@@ -87,7 +87,7 @@ function chunkAudio(ports: SessionAudioPorts): Route {
       206: { description: "The range that was asked for", mediaTypes: ["audio/wav"] },
       304: { description: "Still what `If-None-Match` names" },
     },
-    errors: ["forbidden", "elevation_required", "not_found", "range_not_satisfiable"],
+    errors: ["elevation_required", "range_not_satisfiable"],
     resolve: ({ principal, params }) =>
       requireSession(ports.directory, principal, params.session_id, "session.audio"),
     async handle({ method, headers, params }, { principal }) {

@@ -219,7 +219,7 @@ export function completenessRoutes(ports: CompletenessPorts): Route[] {
     auth: ["bearer", "service_key"],
     params: sessionParams,
     responses: { 200: { description: "As it stands", schema: completenessSchema } },
-    errors: ["forbidden", "guest_access_closed", "not_found"],
+    errors: ["guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(ports.directory, principal, params.session_id, "session.read"),
     async handle({ params }) {

@@ -67,7 +67,6 @@ function listMembers({ directory, members, cursorKey }: SessionMemberPorts): Rou
     params: sessionParams,
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(memberSchema) } },
-    errors: ["invalid_parameter", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.read"),
     async handle({ query }, { facts }: SessionGrant) {
@@ -101,7 +100,7 @@ function addMember({ directory, members, users }: SessionMemberPorts): Route {
       ),
     },
     responses: { 201: { description: "The member", schema: memberSchema } },
-    errors: ["invalid_body", "forbidden", "not_found", "conflict"],
+    errors: ["conflict"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.members"),
     async handle({ body }, { principal, facts }: SessionGrant) {
@@ -141,7 +140,6 @@ function removeMember({ directory, members, revocations }: SessionMemberPorts): 
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ session_id: Type.String(), user_id: Type.String() }),
     responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
-    errors: ["forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.members"),
     async handle({ params }, { principal, facts }: SessionGrant) {

@@ -41,7 +41,6 @@ export function sessionDeleteRoutes({ directory, eraser }: SessionDeletePorts): 
     auth: ["bearer", "service_key"],
     params: sessionParams,
     responses: { 200: { description: "What was removed", schema: receiptSchema } },
-    errors: ["forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.delete"),
     async handle(_request, { principal, facts }) {

@@ -62,7 +62,7 @@ export function sessionEditRoutes(ports: SessionEditPorts): Route[] {
     params: sessionParams,
     body: { kind: "json", schema: body },
     responses: { 200: { description: "The session as it stands", schema: sessionSchema } },
-    errors: ["invalid_body", "forbidden", "guest_access_closed", "not_found"],
+    errors: ["guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.guests"),
     async handle(request, { principal, facts }) {

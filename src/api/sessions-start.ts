@@ -129,7 +129,7 @@ function createSession(ports: SessionStartPorts): Route {
     roles: ["admin", "participant", "moderator"],
     body: { kind: "json", schema: newSessionBody },
     responses: { 201: { description: "Recording", schema: sessionSchema } },
-    errors: ["invalid_body", "forbidden", "not_found", "not_paired", "already_recording"],
+    errors: ["not_found", "not_paired", "already_recording"],
     async handle({ principal, body }) {
       const id = await start(ports, requireUser(principal), body);
       const session = await ports.directory.get(id);
@@ -156,7 +156,7 @@ function stopSession({ directory, sessions, notifier }: SessionStartPorts): Rout
       schema: Type.Object({ last_chunk_sequence: lastChunkSequence }),
     },
     responses: { 200: { description: "Stopped", schema: stoppedSchema } },
-    errors: ["invalid_body", "forbidden", "guest_access_closed", "not_found", "conflict"],
+    errors: ["guest_access_closed", "conflict"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.stop"),
     async handle({ body }, { facts }) {

@@ -47,7 +47,6 @@ function listSessions({ directory, cursorKey }: SessionPorts): Route {
       status: Type.Optional(sessionStatus),
     }),
     responses: { 200: { description: "A page of sessions", schema: pageSchema(sessionSchema) } },
-    errors: ["invalid_parameter", "forbidden"],
     async resolve({ principal }) {
       if (mayListSessions(requirePrincipal(principal)) === "allow") return;
       throw new AppError("forbidden", "The key's scopes do not allow this.");
@@ -80,7 +79,7 @@ function getSession({ directory, awaited, patience }: SessionPorts): Route {
     params: sessionParams,
     responses: { 200: { description: "The session", schema: oneSessionSchema } },
     volatile: ["waiting"],
-    errors: ["forbidden", "guest_access_closed", "not_found"],
+    errors: ["guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.read"),
     async handle({ params }) {
@@ -106,7 +105,7 @@ function listSpeakers({ directory, names }: SessionPorts): Route {
     auth: ["bearer", "service_key"],
     params: sessionParams,
     responses: { 200: { description: "Every speaker", schema: speakersSchema } },
-    errors: ["forbidden", "guest_access_closed", "not_found"],
+    errors: ["guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.read"),
     async handle({ params }, { principal }) {

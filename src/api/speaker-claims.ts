@@ -86,7 +86,7 @@ export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClai
         }),
       },
     },
-    errors: ["invalid_body", "forbidden", "guest_access_closed", "not_found", "already_claimed"],
+    errors: ["forbidden", "guest_access_closed", "already_claimed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.claim"),
     async handle(request, grant) {

@@ -36,7 +36,6 @@ export function speakerEditRoutes({ directory, actors }: SpeakerEditPorts): Rout
         schema: Type.Object({ from: Type.String(), into: Type.String() }),
       },
     },
-    errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.edit"),
     async handle(request) {
@@ -57,7 +56,7 @@ export function speakerEditRoutes({ directory, actors }: SpeakerEditPorts): Rout
     auth: ["bearer"],
     params: Type.Object({ session_id: Type.String(), label: Type.String() }),
     responses: { 200: { description: "Done", schema: acknowledgementSchema } },
-    errors: ["forbidden", "guest_access_closed", "not_found"],
+    errors: ["forbidden", "guest_access_closed"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.claim"),
     async handle(request, { principal, facts }) {

@@ -39,7 +39,7 @@ function requestSummary({ directory, summaries, onRequested }: SummaryPorts): Ro
     params: sessionParams,
     body: { kind: "json", schema: Type.Object({ summary_type: summaryType }) },
     responses: { 202: { description: "The job that makes it", schema: summaryJobSchema } },
-    errors: ["invalid_body", "forbidden", "elevation_required", "not_found", "session_deleted"],
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.summarise"),
     async handle({ body }, { facts }) {
@@ -63,7 +63,7 @@ function listSummaries({ directory, summaries }: SummaryPorts): Route {
     roles: ["admin", "participant", "moderator"],
     params: sessionParams,
     responses: { 200: { description: "The summaries", schema: pageSchema(summarySchema) } },
-    errors: ["forbidden", "elevation_required", "not_found"],
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) =>
       requireSession(directory, principal, params.session_id, "session.summaries"),
     async handle(_request, { facts }) {

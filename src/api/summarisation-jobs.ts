@@ -48,7 +48,6 @@ function listJobs({ summaries, cursorKey }: SummarisationJobPorts): Route {
       workspace_id: Type.Optional(Type.String()),
     }),
     responses: { 200: { description: "A page of jobs", schema: pageSchema(summaryJobSchema) } },
-    errors: ["invalid_parameter", "forbidden"],
     async handle({ query }) {
       const filter = {
         status: query.status,
@@ -75,7 +74,6 @@ function getJob({ directory, summaries }: SummarisationJobPorts): Route {
     roles: ["admin"],
     params: Type.Object({ id: Type.String({ description: "UUID of the job" }) }),
     responses: { 200: { description: "The job", schema: summaryJobDetailSchema } },
-    errors: ["forbidden", "not_found"],
     async resolve({ params }): Promise<SummaryJob> {
       const job = isId(params.id) ? await summaries.get(params.id) : undefined;
       if (job === undefined) {

@@ -191,13 +191,7 @@ export function transcriptRoutes(ports: TranscriptPorts): Route[] {
         ],
       },
     },
-    errors: [
-      "invalid_parameter",
-      "forbidden",
-      "elevation_required",
-      "guest_access_closed",
-      "not_found",
-    ],
+    errors: ["elevation_required", "guest_access_closed"],
     resolve: ({ principal, params, query, headers }) =>
       requireSession(
         ports.directory,

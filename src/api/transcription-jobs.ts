@@ -50,7 +50,6 @@ function listJobs({ jobs, cursorKey }: TranscriptionJobPorts): Route {
       workspace_id: Type.Optional(Type.String()),
     }),
     responses: { 200: { description: "A page of jobs", schema: pageSchema(jobSchema) } },
-    errors: ["invalid_parameter", "forbidden"],
     async handle({ query }) {
       const filter = {
         status: query.status,
@@ -97,7 +96,6 @@ function getJob({ directory, jobs, segments }: TranscriptionJobPorts): Route {
       job_id: Type.String({ format: "uuid", description: "UUID of the job" }),
     }),
     responses: { 200: { description: "The job", schema: jobDetailSchema } },
-    errors: ["forbidden", "not_found"],
     async resolve({ params }): Promise<TranscriptionJob> {
       const job = isId(params.job_id) ? await jobs.get(params.job_id) : undefined;
       if (job === undefined) {

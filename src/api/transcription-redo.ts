@@ -99,7 +99,7 @@ export function redoRoutes({ jobs, ...ports }: RedoPorts): Route[] {
     params: Type.Object({ job_id: Type.String({ description: "UUID of the job" }) }),
     body: { kind: "json", optional: true, schema: redoBody },
     responses: { 200: { description: "It is queued", schema: acknowledgementSchema } },
-    errors: ["invalid_body", "forbidden", "not_found", "job_active", "session_deleted", "conflict"],
+    errors: ["job_active", "session_deleted", "conflict"],
     async resolve({ params }): Promise<TranscriptionJob> {
       const job = isId(params.job_id) ? await jobs.get(params.job_id) : undefined;
       if (job === undefined) {

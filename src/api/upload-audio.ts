@@ -144,18 +144,7 @@ export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
       200: { description: "Was stored already", schema: storedSchema },
       201: { description: "Stored", schema: storedSchema },
     },
-    errors: [
-      "invalid_body",
-      "forbidden",
-      "not_found",
-      "chunk_conflict",
-      "session_ended",
-      "session_deleted",
-      "payload_too_large",
-      "unsupported_media_type",
-      "not_audio",
-      "storage_full",
-    ],
+    errors: ["forbidden", "chunk_conflict", "session_ended", "not_audio"],
     async resolve({ principal, params }) {
       await requireSession(ports.directory, principal, params.session_id, "session.upload");
       ports.backlog.check(params.session_id);

@@ -34,7 +34,7 @@ export function userEditRoutes({ users, revocations }: UserEditPorts): Route[] {
       }),
     },
     responses: { 200: { description: "The user as it stands", schema: userSchema } },
-    errors: ["invalid_body", "forbidden", "not_found", "conflict"],
+    errors: ["conflict"],
     async resolve({ principal, params }) {
       const caller = requireUser(principal);
       if (caller.role !== "admin" && caller.id !== params.id) {

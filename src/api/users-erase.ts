@@ -45,7 +45,7 @@ export function userEraseRoutes({ eraser }: UserErasePorts): Route[] {
     auth: ["bearer"],
     roles: ["admin", "participant", "moderator"],
     responses: { 200: { description: "What was done", schema: answer } },
-    errors: ["forbidden", "conflict"],
+    errors: ["conflict"],
     async handle({ principal }) {
       const done = await eraser.erase(requireUser(principal).id);
       if (done === undefined) throw new AppError("invalid_token", "This account is gone already.");

@@ -90,7 +90,7 @@ function createUser({ users, passwords }: UserPorts): Route {
       }),
     },
     responses: { 201: { description: "The user", schema: userSchema } },
-    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "conflict"],
+    errors: ["conflict"],
     async handle({ principal, body }) {
       const caller = requireUser(principal);
       if (caller.role !== "admin") throw new AppError("forbidden", "Only an admin creates users.");
@@ -140,7 +140,7 @@ function listUsers({ users, workspaces, cursorKey }: UserPorts): Route {
         schema: pageSchema(Type.Union([userSchema, colleagueSchema])),
       },
     },
-    errors: ["invalid_parameter", "unauthorized", "invalid_token", "forbidden", "not_found"],
+    errors: ["not_found"],
     async handle({ principal, query }) {
       const caller = requireUser(principal);
       const workspaceId = filterId("workspace_id", query.workspace_id);
@@ -188,7 +188,6 @@ function getUser({ users }: UserPorts): Route {
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ id: Type.String() }),
     responses: { 200: { description: "The user", schema: userSchema } },
-    errors: ["unauthorized", "invalid_token", "forbidden", "not_found"],
     async resolve({ principal, params }) {
       const caller = requireUser(principal);
       if (caller.role !== "admin" && caller.id !== params.id) {

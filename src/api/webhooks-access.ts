@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type AuditActor, actorOf } from "../auth/audit-trail.ts";
 import type { Principal } from "../auth/principal.ts";
-import { AppError, type ErrorCode } from "../base/errors.ts";
+import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { Route } from "./route.ts";
 import { requirePrincipal } from "./sessions-access.ts";
@@ -20,13 +20,6 @@ export const WEBHOOK_CALLERS: Pick<Route, "tag" | "auth" | "roles"> = {
   auth: ["bearer", "service_key"],
   roles: ["admin", "participant", "moderator"],
 };
-
-export const WEBHOOK_REFUSALS: readonly ErrorCode[] = [
-  "unauthorized",
-  "invalid_token",
-  "forbidden",
-  "not_found",
-];
 
 export const workspaceParams = Type.Object({ id: Type.String() });
 export const webhookParams = Type.Object({ id: Type.String(), webhook_id: Type.String() });

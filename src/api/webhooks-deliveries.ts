@@ -11,7 +11,6 @@ import {
   existing,
   requireWebhook,
   WEBHOOK_CALLERS,
-  WEBHOOK_REFUSALS,
   type WebhookAccessPorts,
   webhookParams,
 } from "./webhooks-access.ts";
@@ -47,7 +46,7 @@ function testWebhook(ports: WebhookDeliveryPorts): Route {
     description: "It is queued like any other message; its outcome is in the delivery log.",
     params: webhookParams,
     responses: { 201: { description: "The delivery", schema: deliverySchema } },
-    errors: [...WEBHOOK_REFUSALS, "conflict"],
+    errors: ["conflict"],
     resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
     async handle(_request, webhook: WebhookRecord) {
       assertEnabled(webhook);
@@ -75,7 +74,6 @@ function rotateSecret(ports: WebhookDeliveryPorts): Route {
     responses: {
       200: { description: "The webhook and its new secret", schema: webhookSecretSchema },
     },
-    errors: WEBHOOK_REFUSALS,
     resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
     async handle({ principal }, webhook: WebhookRecord) {
       const { secret, sealed } = ports.secrets.create(webhook.id);
@@ -102,7 +100,6 @@ function listDeliveries(ports: WebhookDeliveryPorts): Route {
     params: webhookParams,
     query: Type.Object({ ...pageQuery, status: Type.Optional(deliverySchema.properties.status) }),
     responses: { 200: { description: "A page", schema: pageSchema(deliverySchema) } },
-    errors: ["invalid_parameter", ...WEBHOOK_REFUSALS],
     resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
     async handle({ query }, webhook: WebhookRecord) {
       const { cursorKey, deliveries } = ports;
@@ -129,7 +126,7 @@ function retryDelivery(ports: WebhookDeliveryPorts): Route {
     summary: "Send a message again, now, under the same `webhook-id`",
     params: Type.Object({ ...webhookParams.properties, delivery_id: Type.String() }),
     responses: { 200: { description: "The delivery, pending again", schema: deliverySchema } },
-    errors: [...WEBHOOK_REFUSALS, "conflict"],
+    errors: ["conflict"],
     async resolve({ principal, params }): Promise<NamedDelivery> {
       const webhook = await requireWebhook(ports, principal, params);
       const { delivery_id: id } = params;

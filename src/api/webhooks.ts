@@ -13,7 +13,6 @@ import {
   requireWebhook,
   requireWebhooks,
   WEBHOOK_CALLERS,
-  WEBHOOK_REFUSALS,
   type WebhookAccessPorts,
   webhookParams,
   workspaceParams,
@@ -64,7 +63,6 @@ function listWebhooks(ports: WebhookPorts): Route {
     params: workspaceParams,
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(webhookSchema) } },
-    errors: ["invalid_parameter", ...WEBHOOK_REFUSALS],
     resolve: ({ principal, params }) => requireWebhooks(ports, principal, params.id),
     async handle({ query }, workspace: WorkspaceRecord) {
       const { cursorKey, webhooks } = ports;
@@ -102,7 +100,7 @@ function createWebhook(ports: WebhookPorts): Route {
       }),
     },
     responses: { 201: { description: "The webhook and its secret", schema: webhookSecretSchema } },
-    errors: ["invalid_body", ...WEBHOOK_REFUSALS, "conflict"],
+    errors: ["conflict"],
     resolve: ({ principal, params }) => requireWebhooks(ports, principal, params.id),
     async handle({ principal, body }, workspace: WorkspaceRecord) {
       await assertSendable(ports.endpoints, body.url);
@@ -148,7 +146,6 @@ function getWebhook(ports: WebhookPorts): Route {
     params: webhookParams,
     volatile: ["consecutive_failures", "failing_since", "previous_secret_expires_at"],
     responses: { 200: { description: "The webhook", schema: webhookSchema } },
-    errors: WEBHOOK_REFUSALS,
     resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
     async handle(_request, webhook: WebhookRecord) {
       return { status: 200, body: presentWebhook(webhook) };
@@ -176,7 +173,6 @@ function changeWebhook(ports: WebhookPorts): Route {
       }),
     },
     responses: { 200: { description: "The webhook as it is now", schema: webhookSchema } },
-    errors: ["invalid_body", ...WEBHOOK_REFUSALS],
     resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
     async handle(request, webhook: WebhookRecord) {
       const { principal, body } = request;
@@ -202,7 +198,6 @@ function deleteWebhook(ports: WebhookPorts): Route {
     summary: "Delete a webhook with its delivery log",
     params: webhookParams,
     responses: { 200: { description: "Deleted", schema: acknowledgementSchema } },
-    errors: WEBHOOK_REFUSALS,
     resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
     async handle({ principal }, webhook: WebhookRecord) {
       await ports.webhooks.remove(webhook.id, actorOfCaller(principal));

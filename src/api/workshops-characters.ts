@@ -70,7 +70,6 @@ function createCharacter(ports: CharacterPorts): Route {
     params: workshopParams,
     body: { kind: "json", schema: characterBody },
     responses: { 201: { description: "The character", schema: characterSchema } },
-    errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
     async handle({ body }, workshop: WorkshopRecord) {
       const character = await ports.characters.insert({
@@ -98,7 +97,6 @@ function listCharacters(ports: CharacterPorts): Route {
     params: workshopParams,
     query: Type.Object({ ...pageQuery, is_active: Type.Optional(Type.Boolean()) }),
     responses: { 200: { description: "A page", schema: pageSchema(characterSchema) } },
-    errors: ["invalid_parameter", "forbidden", "not_found"],
     resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
     async handle({ query }, { id }: WorkshopRecord) {
       const list = `characters\u0000${id}`;
@@ -120,7 +118,6 @@ function getCharacter(ports: CharacterPorts): Route {
     roles: PEOPLE,
     params: characterParams,
     responses: { 200: { description: "The character", schema: characterSchema } },
-    errors: ["forbidden", "not_found"],
     resolve: ({ principal, params }) => requireCharacter(ports, principal, params),
     async handle(_request, character: CharacterRecord) {
       return { status: 200, body: presentCharacter(character) };
@@ -141,7 +138,6 @@ function replaceCharacter(ports: CharacterPorts): Route {
     params: characterParams,
     body: { kind: "json", schema: characterBody },
     responses: { 200: { description: "The character as it stands", schema: characterSchema } },
-    errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) => requireCharacter(ports, principal, params),
     async handle(request, { id }: CharacterRecord) {
       const { body } = request;
@@ -166,7 +162,6 @@ function removeCharacter(ports: CharacterPorts): Route {
     roles: PEOPLE,
     params: characterParams,
     responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
-    errors: ["forbidden", "not_found"],
     resolve: ({ principal, params }) => requireCharacter(ports, principal, params),
     async handle(_request, { id }: CharacterRecord) {
       await ports.characters.remove(id);

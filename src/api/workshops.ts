@@ -56,7 +56,7 @@ function createWorkshop({ workshops, workspaces }: WorkshopPorts): Route {
       }),
     },
     responses: { 201: { description: "The workshop", schema: workshopSchema } },
-    errors: ["invalid_body", "forbidden", "not_found"],
+    errors: ["not_found"],
     async handle({ principal, body }) {
       const workspaceId = body.workspace_id;
       await requireWorkspace(workspaces, principal, workspaceId, "workspace.workshops");
@@ -79,7 +79,6 @@ function listWorkshops({ workshops, cursorKey }: WorkshopPorts): Route {
     roles: PEOPLE,
     query: Type.Object({ ...pageQuery, workspace_id: Type.Optional(Type.String()) }),
     responses: { 200: { description: "A page", schema: pageSchema(workshopSchema) } },
-    errors: ["invalid_parameter", "forbidden"],
     async handle({ principal, query }) {
       const caller = requireUser(principal);
       const memberId = caller.role === "admin" ? undefined : caller.id;
@@ -102,7 +101,6 @@ function getWorkshop(ports: WorkshopPorts): Route {
     roles: PEOPLE,
     params: workshopParams,
     responses: { 200: { description: "The workshop", schema: workshopSchema } },
-    errors: ["forbidden", "not_found"],
     resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
     async handle(_request, workshop: WorkshopRecord) {
       return { status: 200, body: presentWorkshop(workshop) };
@@ -129,7 +127,6 @@ function editWorkshop(ports: WorkshopPorts): Route {
       }),
     },
     responses: { 200: { description: "The workshop as it stands", schema: workshopSchema } },
-    errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
     async handle(request, { id }: WorkshopRecord) {
       const name = request.body.name?.trim();
@@ -157,7 +154,6 @@ function removeWorkshop(ports: WorkshopPorts): Route {
     roles: PEOPLE,
     params: workshopParams,
     responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
-    errors: ["forbidden", "not_found"],
     resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
     async handle(_request, { id }: WorkshopRecord) {
       await ports.workshops.remove(id);

@@ -75,14 +75,7 @@ function searchWorkspace(ports: WorkspaceSearchPorts): Route {
     params: Type.Object({ id: Type.String() }),
     query: searchQuery,
     responses: { 200: { description: "A page of segments", schema: pageSchema(hitSchema) } },
-    errors: [
-      "invalid_parameter",
-      "unauthorized",
-      "invalid_token",
-      "forbidden",
-      "elevation_required",
-      "not_found",
-    ],
+    errors: ["elevation_required"],
     resolve: ({ principal, params }) => requireAskableWorkspace(ports, principal, params.id),
     async handle({ query }, workspace: AskableWorkspace) {
       const { cursorKey, search } = ports;

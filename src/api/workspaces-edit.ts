@@ -85,7 +85,6 @@ function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditPorts): Rout
     params: workspaceParams,
     body: { kind: "json", schema: changeBody },
     responses: { 200: { description: "The workspace as it stands", schema: workspaceSchema } },
-    errors: ["invalid_body", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
     async handle(request, { id }: WorkspaceRecord) {
@@ -129,7 +128,7 @@ function removeWorkspace(ports: WorkspaceEditPorts): Route {
     roles: PEOPLE,
     params: workspaceParams,
     responses: { 200: { description: "Deleted", schema: acknowledgementSchema } },
-    errors: ["forbidden", "not_found", "conflict"],
+    errors: ["conflict"],
     resolve: ({ principal, params }) =>
       requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
     async handle({ principal }, { id: workspaceId }: WorkspaceRecord) {

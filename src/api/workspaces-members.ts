@@ -65,7 +65,6 @@ function listMembers({ workspaces, cursorKey }: WorkspaceMemberPorts): Route {
     params: Type.Object({ id: Type.String() }),
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(memberSchema) } },
-    errors: ["invalid_parameter", "unauthorized", "invalid_token", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireWorkspace(workspaces, principal, params.id, "workspace.read"),
     async handle({ query }, workspace: WorkspaceRecord) {
@@ -109,7 +108,7 @@ function addMember({ workspaces, members, users }: WorkspaceMemberPorts): Route 
       ),
     },
     responses: { 201: { description: "The member", schema: memberSchema } },
-    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found", "conflict"],
+    errors: ["conflict"],
     resolve: ({ principal, params }) =>
       requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
     async handle({ principal, body }, workspace: WorkspaceRecord) {
@@ -163,7 +162,7 @@ function changeRole({ workspaces, members, revocations }: WorkspaceMemberPorts):
     params: Type.Object({ id: Type.String(), user_id: Type.String() }),
     body: { kind: "json", schema: Type.Object({ role: workspaceRoleSchema }) },
     responses: { 200: { description: "Changed", schema: acknowledgementSchema } },
-    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden", "not_found", "conflict"],
+    errors: ["conflict"],
     resolve: ({ principal, params }) =>
       requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
     async handle({ principal, params, body }, workspace: WorkspaceRecord) {
@@ -191,7 +190,7 @@ function removeMember({ workspaces, members, revocations }: WorkspaceMemberPorts
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ id: Type.String(), user_id: Type.String() }),
     responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
-    errors: ["unauthorized", "invalid_token", "forbidden", "not_found", "conflict"],
+    errors: ["conflict"],
     resolve: ({ principal, params }) =>
       requireWorkspace(
         workspaces,

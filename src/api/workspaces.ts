@@ -72,7 +72,6 @@ function createWorkspace({ workspaces }: WorkspacePorts): Route {
       }),
     },
     responses: { 201: { description: "The workspace", schema: workspaceSchema } },
-    errors: ["invalid_body", "unauthorized", "invalid_token", "forbidden"],
     async handle({ principal, body }) {
       const owner = requireUser(principal);
       const workspace = await workspaces.insert({
@@ -113,7 +112,6 @@ function listWorkspaces({ workspaces, cursorKey }: WorkspacePorts): Route {
     roles: ["admin", "participant", "moderator"],
     query: Type.Object({ ...pageQuery, scope: Type.Optional(workspaceScope) }),
     responses: { 200: { description: "A page", schema: pageSchema(workspaceSchema) } },
-    errors: ["invalid_parameter", "unauthorized", "invalid_token", "forbidden"],
     async handle({ principal, query }) {
       const isForAll = query.scope === "all";
       if (isForAll) requireAdmin(principal);
@@ -153,7 +151,6 @@ function getWorkspace({ workspaces }: WorkspacePorts): Route {
     roles: ["admin", "participant", "moderator"],
     params: Type.Object({ id: Type.String() }),
     responses: { 200: { description: "The workspace", schema: workspaceSchema } },
-    errors: ["unauthorized", "invalid_token", "forbidden", "not_found"],
     resolve: ({ principal, params }) =>
       requireWorkspace(workspaces, principal, params.id, "workspace.read"),
     async handle(_request, workspace: WorkspaceRecord) {
