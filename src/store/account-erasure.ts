@@ -20,13 +20,13 @@ export class PostgresAccountErasure implements AccountRecords {
     return this.#pool.transaction(async (tx) => {
       // All administrators, so that the last two cannot leave at once.
       await tx.query(sql.unsafe`
-          select id from users where role = 'admin' or id = ${userId} order by id for update`);
+        select id from users where role = 'admin' or id = ${userId} order by id for update`);
       const user = await tx.maybeOne(sql.type(userRow)`
-          select role, (
-            select count(*)::int from users o
-            where o.role = 'admin' and o.disabled_at is null and o.id <> u.id
-          ) as "otherAdmins"
-          from users u where id = ${userId} and erased_at is null`);
+        select role, (
+          select count(*)::int from users o
+          where o.role = 'admin' and o.disabled_at is null and o.id <> u.id
+        ) as "otherAdmins"
+        from users u where id = ${userId} and erased_at is null`);
       if (user === null) return undefined;
       if (user.role === "admin" && user.otherAdmins === 0) return "last_admin";
       const deviceIds = await unpairDevices(tx, userId);
@@ -58,8 +58,8 @@ export class PostgresAccountErasure implements AccountRecords {
 
   countOrphaned(userId: string): Promise<number> {
     return this.#pool.oneFirst(sql.type(z.object({ count: z.number() }))`
-        select count(*)::int as count from sessions
-        where owner_id = ${userId} and status <> 'deleted'`);
+      select count(*)::int as count from sessions
+      where owner_id = ${userId} and status <> 'deleted'`);
   }
 }
 

@@ -48,25 +48,25 @@ export class PostgresAllJobs implements JobDirectory {
 
   async cancelBatch(jobId: string): Promise<boolean> {
     const { rowCount } = await this.#pool.query(sql.unsafe`
-        update jobs set status = 'cancelled', completed_at = now()
-        where id = ${jobId} and kind <> 'transcription' and status in ('queued', 'running')`);
+      update jobs set status = 'cancelled', completed_at = now()
+      where id = ${jobId} and kind <> 'transcription' and status in ('queued', 'running')`);
     return rowCount > 0;
   }
 
   #read(conditions: Fragment[], limit: number): Promise<readonly JobRecord[]> {
     return this.#pool.any(sql.type(jobRow)`
-        select
-          j.id, j.kind, j.status, j.progress, j.error, j.engine,
-          j.session_id as "sessionId",
-          j.workspace_id as "workspaceId",
-          j.detected_language as "detectedLanguage",
-          j.forced_language as "forcedLanguage",
-          j.edits_replaced as "editsReplaced",
-          j.created_at as "createdAt",
-          j.started_at as "startedAt",
-          j.completed_at as "completedAt"
-        from jobs j join sessions s on s.id = j.session_id
-        where ${allOf(conditions)}
-        order by j.id desc limit ${limit}`);
+      select
+        j.id, j.kind, j.status, j.progress, j.error, j.engine,
+        j.session_id as "sessionId",
+        j.workspace_id as "workspaceId",
+        j.detected_language as "detectedLanguage",
+        j.forced_language as "forcedLanguage",
+        j.edits_replaced as "editsReplaced",
+        j.created_at as "createdAt",
+        j.started_at as "startedAt",
+        j.completed_at as "completedAt"
+      from jobs j join sessions s on s.id = j.session_id
+      where ${allOf(conditions)}
+      order by j.id desc limit ${limit}`);
   }
 }

@@ -24,12 +24,12 @@ export class AttemptStore implements AttemptBudget {
     const keyHash = hashed(key);
     const latest = now + (policy.burst - 1) * policy.interval;
     const granted = await this.#pool.maybeOne(sql.type(paidAtRow)`
-        insert into attempt_budgets as budget (key_hash, paid_at)
-        values (${keyHash}, ${now + policy.interval})
-        on conflict (key_hash) do update
-          set paid_at = greatest(budget.paid_at, ${now}) + ${policy.interval}
-          where budget.paid_at <= ${latest}
-        returning paid_at`);
+      insert into attempt_budgets as budget (key_hash, paid_at)
+      values (${keyHash}, ${now + policy.interval})
+      on conflict (key_hash) do update
+        set paid_at = greatest(budget.paid_at, ${now}) + ${policy.interval}
+        where budget.paid_at <= ${latest}
+      returning paid_at`);
     await this.#sweepSometimes(now);
     if (granted !== null) return undefined;
     const used = await this.#pool.maybeOne(
@@ -40,8 +40,8 @@ export class AttemptStore implements AttemptBudget {
 
   async refund(key: string, policy: AttemptPolicy): Promise<void> {
     await this.#pool.query(sql.unsafe`
-        update attempt_budgets set paid_at = paid_at - ${policy.interval}
-        where key_hash = ${hashed(key)}`);
+      update attempt_budgets set paid_at = paid_at - ${policy.interval}
+      where key_hash = ${hashed(key)}`);
   }
 
   async restore(key: string): Promise<void> {

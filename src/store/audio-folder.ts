@@ -74,6 +74,6 @@ async function claimedId(pool: DatabasePool): Promise<string | undefined> {
 /** Returns the id that counts: that of whoever was first. */
 async function claim(pool: DatabasePool, id: string): Promise<string> {
   await pool.query(sql.unsafe`
-      insert into audio_folder (id) values (${id}) on conflict do nothing`);
+    insert into audio_folder (id) values (${id}) on conflict do nothing`);
   return (await pool.one(sql.type(folderRow)`select id from audio_folder`)).id;
 }

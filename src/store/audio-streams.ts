@@ -91,7 +91,7 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   ): Promise<TakenStream> {
     return this.#pool.transaction(async (tx) => {
       const session = await tx.maybeOne(sql.type(sessionRow)`
-          select status, seq from sessions where id = ${sessionId} for share`);
+        select status, seq from sessions where id = ${sessionId} for share`);
       if (session === null) throw new AppError("not_found", "There is no session with this id.");
       assertRecording(session.status);
       const held = await (settings === undefined
@@ -112,7 +112,7 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
     return this.#pool.transaction(async (tx) => {
       // Against uploads, stop and deletion: what they decide by changes here.
       const session = await tx.maybeOne(sql.type(sessionRow)`
-          select status, seq from sessions where id = ${sessionId} for update`);
+        select status, seq from sessions where id = ${sessionId} for update`);
       if (session === null) throw new AppError("not_found", "There is no session with this id.");
       assertRecording(session.status);
       const sequence = (await highestSequence(tx, sessionId)) + 1;
@@ -120,12 +120,12 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
         throw new AppError("session_ended", "The session holds as many chunks as it can take.");
       }
       const moved = await tx.maybeOne(sql.type(idRow)`
-          update audio_streams
-          set sequence = ${sequence}, pieces = 1, touched_at = now(),
-              offset_bytes = offset_bytes + ${piece.streamBytes}
-          where session_id = ${sessionId} and epoch = ${hold.epoch}
-            and sequence is not distinct from ${after ?? null}
-          returning session_id as id`);
+        update audio_streams
+        set sequence = ${sequence}, pieces = 1, touched_at = now(),
+            offset_bytes = offset_bytes + ${piece.streamBytes}
+        where session_id = ${sessionId} and epoch = ${hold.epoch}
+          and sequence is not distinct from ${after ?? null}
+        returning session_id as id`);
       if (moved === null) return { sequence: await begunBefore(tx, hold), outbox: [] };
       await insertFirst(tx, sessionId, sequence, piece);
       const command = { type: "AudioOpened", sequence };
@@ -156,9 +156,9 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   async #standings(additions: readonly Addition[]): Promise<ReadonlyMap<string, Standing>> {
     const ids = sql.array([...new Set(additions.map(({ hold }) => hold.sessionId))], "uuid");
     const rows = await this.#pool.any(sql.type(standingRow)`
-        select s.id as "sessionId", s.status, a.epoch, a.sequence, a.pieces
-        from sessions s join audio_streams a on a.session_id = s.id
-        where s.id = any(${ids})`);
+      select s.id as "sessionId", s.status, a.epoch, a.sequence, a.pieces
+      from sessions s join audio_streams a on a.session_id = s.id
+      where s.id = any(${ids})`);
     return new Map(rows.map((row) => [row.sessionId, row]));
   }
 }

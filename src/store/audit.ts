@@ -60,11 +60,11 @@ export class PostgresAudit implements AuditTrail, AuditDirectory {
 
   async list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditRecord>> {
     const rows = await this.#pool.any(sql.type(entryRow)`
-        select seq, id, at, kind, actor_kind as "actorKind", actor_id as "actorId",
-          workspace_id as "workspaceId", session_id as "sessionId", subject_id as "subjectId",
-          detail, encode(hash, 'hex') as hash, encode(previous_hash, 'hex') as "previousHash"
-        from audit_log where ${allOf(conditions(filter, page.after))}
-        order by seq desc limit ${page.limit + 1}`);
+      select seq, id, at, kind, actor_kind as "actorKind", actor_id as "actorId",
+        workspace_id as "workspaceId", session_id as "sessionId", subject_id as "subjectId",
+        detail, encode(hash, 'hex') as hash, encode(previous_hash, 'hex') as "previousHash"
+      from audit_log where ${allOf(conditions(filter, page.after))}
+      order by seq desc limit ${page.limit + 1}`);
     return toPage(rows.map(toRecord), page.limit, (record) => String(record.seq));
   }
 
@@ -72,9 +72,9 @@ export class PostgresAudit implements AuditTrail, AuditDirectory {
     const chain = new AuditChain(known);
     for (let after = 0; ; ) {
       const rows = await this.#pool.any(sql.type(chainRow)`
-          select a.seq, audit_text(a) as text, encode(a.hash, 'hex') as hash,
-            encode(a.previous_hash, 'hex') as "previousHash"
-          from audit_log a where a.seq > ${after} order by a.seq limit ${VERIFY_PAGE}`);
+        select a.seq, audit_text(a) as text, encode(a.hash, 'hex') as hash,
+          encode(a.previous_hash, 'hex') as "previousHash"
+        from audit_log a where a.seq > ${after} order by a.seq limit ${VERIFY_PAGE}`);
       for (const row of rows) chain.add(row);
       after = rows.at(-1)?.seq ?? after;
       if (rows.length < VERIFY_PAGE || chain.broken) break;
@@ -85,13 +85,13 @@ export class PostgresAudit implements AuditTrail, AuditDirectory {
   /** True when the role of this pool can neither change nor delete entries. */
   async isProtected(): Promise<boolean> {
     const row = await this.#pool.one(sql.type(protectionRow)`
-        select not (
-          has_table_privilege('audit_log', 'update')
-          or has_table_privilege('audit_log', 'delete')
-          or has_table_privilege('audit_log', 'truncate')
-          or exists (select from pg_class c
-            where c.oid = 'audit_log'::regclass and pg_has_role(c.relowner, 'member'))
-        ) as protected`);
+      select not (
+        has_table_privilege('audit_log', 'update')
+        or has_table_privilege('audit_log', 'delete')
+        or has_table_privilege('audit_log', 'truncate')
+        or exists (select from pg_class c
+          where c.oid = 'audit_log'::regclass and pg_has_role(c.relowner, 'member'))
+      ) as protected`);
     return row.protected;
   }
 }

@@ -24,12 +24,12 @@ export class PostgresAwaitedAudio implements AwaitedAudio {
 
   async of(sessionId: string): Promise<AwaitedChunks | undefined> {
     const row = await this.#pool.maybeOne(sql.type(awaitedRow)`
-        select
-          array(select awaited_chunks(s.id, s.last_chunk_sequence, ${MOST_NAMED})) as sequences,
-          now() as now,
-          (extract(epoch from now() - s.stopped_at) * 1000)::int8 as "stoppedAgo"
-        from sessions s
-        where s.id = ${sessionId} and s.status = 'processing' and s.stopped_at is not null`);
+      select
+        array(select awaited_chunks(s.id, s.last_chunk_sequence, ${MOST_NAMED})) as sequences,
+        now() as now,
+        (extract(epoch from now() - s.stopped_at) * 1000)::int8 as "stoppedAgo"
+      from sessions s
+      where s.id = ${sessionId} and s.status = 'processing' and s.stopped_at is not null`);
     if (row === null || row.sequences.length === 0) return undefined;
     const { heardAgo, chunkAgo, unsealed } = await this.#signs.of(sessionId);
     // What was streamed has come: it is only not a chunk yet.

@@ -84,8 +84,8 @@ export class BlobSweep {
 
   async #deleted(sessionIds: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.#pool.any(sql.type(idRow)`
-        select id from sessions
-        where status = 'deleted' and id = any(${sql.array([...sessionIds], "uuid")})`);
+      select id from sessions
+      where status = 'deleted' and id = any(${sql.array([...sessionIds], "uuid")})`);
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -103,7 +103,7 @@ export class BlobSweep {
 
   async #named(sessionId: string): Promise<ReadonlySet<string>> {
     const rows = await this.#pool.any(sql.type(nameRow)`
-        select encode(sha256, 'hex') as name from chunks where session_id = ${sessionId}`);
+      select encode(sha256, 'hex') as name from chunks where session_id = ${sessionId}`);
     return new Set(rows.map(({ name }) => name));
   }
 }

@@ -33,31 +33,31 @@ export class PostgresChunkListing implements ChunkListing {
   ): Promise<{ chunks: ChunkRecord[]; total: number }> {
     const { after = -1, limit } = page;
     const rows = await this.#pool.any(sql.type(chunkRow)`
-        select
-          id, sequence, filename, status,
-          uploaded_at as "uploadedAt",
-          recorded_at as "recordedAt",
-          duration_seconds as "durationSeconds",
-          start_sample as start,
-          length_samples as length
-        from chunks
-        where session_id = ${sessionId} and sequence > ${after}
-        order by sequence
-        ${limit === undefined ? sql.fragment`` : sql.fragment`limit ${limit}`}
-      `);
+      select
+        id, sequence, filename, status,
+        uploaded_at as "uploadedAt",
+        recorded_at as "recordedAt",
+        duration_seconds as "durationSeconds",
+        start_sample as start,
+        length_samples as length
+      from chunks
+      where session_id = ${sessionId} and sequence > ${after}
+      order by sequence
+      ${limit === undefined ? sql.fragment`` : sql.fragment`limit ${limit}`}
+    `);
     const total = await this.#pool.oneFirst(sql.type(totalRow)`
-        select count(*)::int as total from chunks where session_id = ${sessionId}
-      `);
+      select count(*)::int as total from chunks where session_id = ${sessionId}
+    `);
     return { chunks: [...rows], total };
   }
 
   async words(sessionId: string, from: number, to: number): Promise<Word[]> {
     const rows = await this.#pool.any(sql.type(wordsRow)`
-        select words
-        from segments
-        where session_id = ${sessionId} and start_sample < ${to} and end_sample > ${from}
-        order by start_sample, id
-      `);
+      select words
+      from segments
+      where session_id = ${sessionId} and start_sample < ${to} and end_sample > ${from}
+      order by start_sample, id
+    `);
     return rows.flatMap(({ words }) => words);
   }
 }

@@ -33,8 +33,8 @@ export class PostgresCommandRecord implements CommandRecord {
       // Every append has this row until it is through, and looks at the time when it has it.
       await tx.query(sql.unsafe`select from sessions where id = ${sessionId} for share`);
       const fate = await tx.one(sql.type(fateRow)`
-          select (${known}) as outcome,
-            clock_timestamp() > to_timestamp(${deadline}::double precision / 1000) as "isOver"`);
+        select (${known}) as outcome,
+          clock_timestamp() > to_timestamp(${deadline}::double precision / 1000) as "isOver"`);
       return { ...fate, outcome: fate.outcome ?? undefined };
     }, 0);
   }

@@ -136,8 +136,8 @@ function mayTriage(principal: Principal): Fragment {
   const moderates =
     principal.role === "moderator"
       ? sql.fragment`exists (
-          select 1 from workspace_members w
-          where w.workspace_id = s.workspace_id and w.user_id = ${principal.id})`
+        select 1 from workspace_members w
+        where w.workspace_id = s.workspace_id and w.user_id = ${principal.id})`
       : sql.fragment`false`;
   return sql.fragment`(s.status <> 'deleted' and (s.owner_id = ${principal.id} or ${moderates}))`;
 }

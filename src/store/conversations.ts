@@ -48,9 +48,9 @@ export class PostgresConversations implements ConversationReader {
     const ids = sql.array([...sessionIds], "uuid");
     return this.#pool.connect(async (connection) => {
       const sessions = await connection.any(sql.type(sessionRow)`
-          select id as "sessionId", title, language, started_at as "startedAtMs"
-          from sessions where id = any(${ids}) and status <> 'deleted'
-          order by array_position(${ids}, id)`);
+        select id as "sessionId", title, language, started_at as "startedAtMs"
+        from sessions where id = any(${ids}) and status <> 'deleted'
+        order by array_position(${ids}, id)`);
       const voices = groupBySession(await connection.any(voicesOf(ids)));
       const passages = groupBySession(await connection.any(passagesOf(ids, maxPassages)));
       return sessions.map((session) => ({
@@ -68,34 +68,34 @@ export class PostgresConversations implements ConversationReader {
   ): Promise<string[]> {
     const ids = sql.array([...sessionIds], "uuid");
     const rows = await this.#pool.any(sql.type(idRow)`
-        with queries as (
-          select config, string_agg(word::text, ' | ')::tsquery as query
-          from (
-            select distinct search_dictionary(language) as config
-            from sessions where id = any(${ids})
-          ) as languages
-          cross join unnest(${sql.array([...words], "text")}) as said
-          cross join lateral plainto_tsquery(config, said) as word
-          where numnode(word) > 0
-          group by config
-        )
-        select g.session_id as id
-        from queries q
-        join segments g on g.search @@ q.query and search_dictionary(g.language) = q.config
-        where g.session_id = any(${ids})
-        group by g.session_id
-        order by sum(ts_rank(g.search, q.query)) desc, g.session_id desc
-        limit ${limit}`);
+      with queries as (
+        select config, string_agg(word::text, ' | ')::tsquery as query
+        from (
+          select distinct search_dictionary(language) as config
+          from sessions where id = any(${ids})
+        ) as languages
+        cross join unnest(${sql.array([...words], "text")}) as said
+        cross join lateral plainto_tsquery(config, said) as word
+        where numnode(word) > 0
+        group by config
+      )
+      select g.session_id as id
+      from queries q
+      join segments g on g.search @@ q.query and search_dictionary(g.language) = q.config
+      where g.session_id = any(${ids})
+      group by g.session_id
+      order by sum(ts_rank(g.search, q.query)) desc, g.session_id desc
+      limit ${limit}`);
     return rows.map(({ id }) => id);
   }
 
   async startedWithin(sessionIds: readonly string[], from: number, to: number): Promise<string[]> {
     const ids = sql.array([...sessionIds], "uuid");
     const rows = await this.#pool.any(sql.type(idRow)`
-        select id from sessions
-        where id = any(${ids})
-          and started_at >= ${toInstant(from)} and started_at < ${toInstant(to)}
-        order by array_position(${ids}, id)`);
+      select id from sessions
+      where id = any(${ids})
+        and started_at >= ${toInstant(from)} and started_at < ${toInstant(to)}
+      order by array_position(${ids}, id)`);
     return rows.map(({ id }) => id);
   }
 }

@@ -25,21 +25,21 @@ export class PostgresDeviceSigns implements DeviceSigns {
    */
   async of(sessionId: string): Promise<Signs> {
     const row = await this.#pool.maybeOne(sql.type(signsRow)`
-        select
-          ${ago(sql.fragment`greatest(
-            d.last_seen_at, a.touched_at, c.uploaded_at, s.started_at,
-            -- Stopped by the service itself it is no sign of anybody.
-            case when s.stop_reason is null then s.stopped_at end)`)} as "heardAgo",
-          ${ago(sql.fragment`c.uploaded_at`)} as "chunkAgo",
-          array(select distinct p.sequence from audio_pieces p where p.session_id = s.id order by 1)
-            as unsealed
-        from sessions s
-        left join devices d on d.id = s.device_id
-        left join audio_streams a on a.session_id = s.id
-        left join lateral (
-          select uploaded_at from chunks
-          where session_id = s.id order by uploaded_at desc limit 1) c on true
-        where s.id = ${sessionId}`);
+      select
+        ${ago(sql.fragment`greatest(
+          d.last_seen_at, a.touched_at, c.uploaded_at, s.started_at,
+          -- Stopped by the service itself it is no sign of anybody.
+          case when s.stop_reason is null then s.stopped_at end)`)} as "heardAgo",
+        ${ago(sql.fragment`c.uploaded_at`)} as "chunkAgo",
+        array(select distinct p.sequence from audio_pieces p where p.session_id = s.id order by 1)
+          as unsealed
+      from sessions s
+      left join devices d on d.id = s.device_id
+      left join audio_streams a on a.session_id = s.id
+      left join lateral (
+        select uploaded_at from chunks
+        where session_id = s.id order by uploaded_at desc limit 1) c on true
+      where s.id = ${sessionId}`);
     if (row === null) throw new AppError("not_found", "There is no session with this id.");
     const { heardAgo, chunkAgo, unsealed } = row;
     return { heardAgo, chunkAgo, unsealed };
@@ -48,9 +48,9 @@ export class PostgresDeviceSigns implements DeviceSigns {
   /** The audio streams of these sessions are open, although nothing may come over them now. */
   async streaming(sessionIds: readonly string[]): Promise<void> {
     await this.#pool.query(sql.unsafe`
-        update audio_streams set touched_at = now()
-        where session_id = any(${sql.array([...sessionIds], "uuid")})
-          and touched_at < now() - interval '5 seconds'`);
+      update audio_streams set touched_at = now()
+      where session_id = any(${sql.array([...sessionIds], "uuid")})
+        and touched_at < now() - interval '5 seconds'`);
   }
 }
 

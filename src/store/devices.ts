@@ -57,9 +57,9 @@ export class DeviceStore implements DeviceDirectory {
 
   async workspaceRole(deviceId: string, userId: string): Promise<WorkspaceRole | undefined> {
     const row = await this.#pool.maybeOne(sql.type(z.object({ role: z.enum(["owner", "member"]) }))`
-        select role from workspace_members
-        where user_id = ${userId}
-          and workspace_id = (select workspace_id from devices where id = ${deviceId})`);
+      select role from workspace_members
+      where user_id = ${userId}
+        and workspace_id = (select workspace_id from devices where id = ${deviceId})`);
     return row?.role;
   }
 
@@ -72,19 +72,19 @@ export class DeviceStore implements DeviceDirectory {
     }
     if (filter.visibleTo !== undefined) {
       conditions.push(sql.fragment`(owner_id = ${filter.visibleTo} or workspace_id in (
-          select workspace_id from workspace_members where user_id = ${filter.visibleTo}))`);
+        select workspace_id from workspace_members where user_id = ${filter.visibleTo}))`);
     }
     const rows = await this.#pool.any(sql.type(deviceRow)`
-        select ${COLUMNS} from devices where ${allOf(conditions)}
-        order by id desc limit ${page.limit + 1}`);
+      select ${COLUMNS} from devices where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
     return toPage(rows.map(toDevice), page.limit, (device) => device.id);
   }
 
   async rename(id: string, name: string, expected?: string): Promise<boolean> {
     const row = await this.#pool.maybeOne(sql.type(z.object({ id: z.string() }))`
-        update devices set name = ${name}, updated_at = now()
-        where id = ${id} and name = coalesce(${expected ?? null}::text, name)
-        returning id`);
+      update devices set name = ${name}, updated_at = now()
+      where id = ${id} and name = coalesce(${expected ?? null}::text, name)
+      returning id`);
     return row !== null;
   }
 }

@@ -16,9 +16,9 @@ const NEEDED: Readonly<Record<string, string>> = {
  */
 export async function durabilityFaults(pool: DatabasePool): Promise<string[]> {
   const rows = await pool.any(sql.type(settingRow)`
-      select name, setting, source from pg_settings
-      where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'
-      order by name`);
+    select name, setting, source from pg_settings
+    where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'
+    order by name`);
   return rows.map((row) => `${row.name} is off: ${NEEDED[row.name]}; ${remedyOf(row)}.`);
 }
 

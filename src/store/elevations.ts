@@ -26,12 +26,12 @@ export class PostgresElevations implements ElevationBook {
     return this.#pool.transaction(async (tx) => {
       if (sessionId !== undefined) {
         const known = await tx.maybeOne(sql.type(idRow)`
-            select id from sessions where id = ${sessionId} and status <> 'deleted'`);
+          select id from sessions where id = ${sessionId} and status <> 'deleted'`);
         if (known === null) return false;
       }
       await tx.query(sql.unsafe`
-          insert into content_elevations (id, admin_id, session_id, reason, expires_at)
-          values (${id}, ${adminId}, ${sessionId ?? null}, ${reason}, ${toInstant(expiresAt)})`);
+        insert into content_elevations (id, admin_id, session_id, reason, expires_at)
+        values (${id}, ${adminId}, ${sessionId ?? null}, ${reason}, ${toInstant(expiresAt)})`);
       await insertAuditEntry(tx, {
         kind: "content_elevated",
         actor: { kind: "user", id: adminId },
@@ -46,14 +46,14 @@ export class PostgresElevations implements ElevationBook {
   end(elevationId: string, by: UserPrincipal): Promise<{ adminId: string } | undefined> {
     return this.#pool.transaction(async (tx) => {
       const known = await tx.maybeOne(sql.type(endedRow)`
-          select admin_id as "adminId", session_id as "sessionId",
-            ended_at is not null or expires_at <= now() as ended
-          from content_elevations where id = ${elevationId} for update`);
+        select admin_id as "adminId", session_id as "sessionId",
+          ended_at is not null or expires_at <= now() as ended
+        from content_elevations where id = ${elevationId} for update`);
       if (known === null) return undefined;
       const { adminId, sessionId, ended } = known;
       if (ended) return { adminId };
       await tx.query(sql.unsafe`
-          update content_elevations set ended_at = now() where id = ${elevationId}`);
+        update content_elevations set ended_at = now() where id = ${elevationId}`);
       await insertAuditEntry(tx, {
         kind: "content_elevation_ended",
         actor: { kind: "user", id: by.id },

@@ -28,15 +28,15 @@ export class PostgresEndedRights implements RevocationRecord {
   /** Numbers that are yet to come are of another server, from which this data was copied. */
   async since(snapshot: string | undefined, most: number): Promise<RecordedRevocations> {
     const { ended, ...look } = await this.#pool.one(sql.type(lookRow)`
-        select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time() as server,
-          clock_timestamp() as at, coalesce((
-            select jsonb_agg(jsonb_build_object('kind', kind, 'subject', subject)) from (
-              select kind, subject
-              from ended_rights, cast(${snapshot ?? null} as pg_snapshot) as seen
-              where xid >= pg_snapshot_xmin(seen)
-                and xid < pg_snapshot_xmax(pg_current_snapshot())
-                and not pg_visible_in_snapshot(xid, seen)
-              limit ${most}) as news), '[]') as ended`);
+      select pg_current_snapshot()::text as snapshot, pg_postmaster_start_time() as server,
+        clock_timestamp() as at, coalesce((
+          select jsonb_agg(jsonb_build_object('kind', kind, 'subject', subject)) from (
+            select kind, subject
+            from ended_rights, cast(${snapshot ?? null} as pg_snapshot) as seen
+            where xid >= pg_snapshot_xmin(seen)
+              and xid < pg_snapshot_xmax(pg_current_snapshot())
+              and not pg_visible_in_snapshot(xid, seen)
+            limit ${most}) as news), '[]') as ended`);
     return { ...look, ended: ended.map(toEvent) };
   }
 
@@ -58,11 +58,11 @@ export class PostgresEndedRights implements RevocationRecord {
 
   async #drop(before: string): Promise<number> {
     const { rowCount } = await this.#pool.query(sql.unsafe`
-        delete from ended_rights where ctid = any(array(
-          select ctid from ended_rights, cast(${before} as pg_snapshot) as seen
-          where xid < pg_snapshot_xmax(seen) and pg_visible_in_snapshot(xid, seen)
-            or xid >= pg_snapshot_xmax(pg_current_snapshot())
-          limit ${DROPPED}))`);
+      delete from ended_rights where ctid = any(array(
+        select ctid from ended_rights, cast(${before} as pg_snapshot) as seen
+        where xid < pg_snapshot_xmax(seen) and pg_visible_in_snapshot(xid, seen)
+          or xid >= pg_snapshot_xmax(pg_current_snapshot())
+        limit ${DROPPED}))`);
     return rowCount;
   }
 }

@@ -50,29 +50,29 @@ export class PostgresGraphBuilds implements GraphStore {
 
   async states(sessionIds: readonly string[]): Promise<GraphState[]> {
     const rows = await this.#pool.any(sql.type(stateRow)`
-        select
-          s.id as "sessionId",
-          b.built_at as "builtAt",
-          coalesce(extract(epoch from now() - b.built_at) * 1000, 0)::float8 as "ageMs",
-          coalesce(b.seq >= s.seq, false) as "isCurrent",
-          encode(b.input_hash, 'hex') as "inputHash"
-        from sessions s left join graph_builds b on b.session_id = s.id
-        where s.id = any(${sql.array([...sessionIds], "uuid")}) and s.status <> 'deleted'
-        order by s.id`);
+      select
+        s.id as "sessionId",
+        b.built_at as "builtAt",
+        coalesce(extract(epoch from now() - b.built_at) * 1000, 0)::float8 as "ageMs",
+        coalesce(b.seq >= s.seq, false) as "isCurrent",
+        encode(b.input_hash, 'hex') as "inputHash"
+      from sessions s left join graph_builds b on b.session_id = s.id
+      where s.id = any(${sql.array([...sessionIds], "uuid")}) and s.status <> 'deleted'
+      order by s.id`);
     return [...rows];
   }
 
   async input(sessionId: string): Promise<GraphInput | undefined> {
     // The number first: words that come in between make the graph look older than it is.
     const session = await this.#pool.maybeOne(sql.type(sessionRow)`
-        select workspace_id as "workspaceId", seq from sessions
-        where id = ${sessionId} and status <> 'deleted'`);
+      select workspace_id as "workspaceId", seq from sessions
+      where id = ${sessionId} and status <> 'deleted'`);
     if (session === null) return undefined;
     const segments = await this.#pool.any(sql.type(segmentRow)`
-        select id, label, start_sample as start, end_sample as "end", words, ${heardHash()} as hash
-        from segments s
-        where session_id = ${sessionId} and not redacted
-        order by start_sample, id`);
+      select id, label, start_sample as start, end_sample as "end", words, ${heardHash()} as hash
+      from segments s
+      where session_id = ${sessionId} and not redacted
+      order by start_sample, id`);
     const speakers = await readSpeakers(this.#pool, sessionId);
     return {
       sessionId,
@@ -84,9 +84,9 @@ export class PostgresGraphBuilds implements GraphStore {
 
   async confirm(sessionId: string, seq: number, inputHash: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
-        update graph_builds set seq = ${seq}, built_at = now()
-        where session_id = ${sessionId} and input_hash = decode(${inputHash}, 'hex')
-          and seq < ${seq}`);
+      update graph_builds set seq = ${seq}, built_at = now()
+      where session_id = ${sessionId} and input_hash = decode(${inputHash}, 'hex')
+        and seq < ${seq}`);
   }
 
   replace(input: GraphInput, inputHash: string, graph: SessionGraph): Promise<boolean> {
@@ -95,8 +95,8 @@ export class PostgresGraphBuilds implements GraphStore {
       const { sessionId, seq } = input;
       await eraseGraph(tx, sessionId);
       await tx.query(sql.unsafe`
-          insert into graph_builds (session_id, seq, input_hash)
-          values (${sessionId}, ${seq}, decode(${inputHash}, 'hex'))`);
+        insert into graph_builds (session_id, seq, input_hash)
+        values (${sessionId}, ${seq}, decode(${inputHash}, 'hex'))`);
       await insertGraph(tx, sessionId, graph);
       return true;
     });

@@ -151,43 +151,43 @@ export class PostgresGraphReads implements GraphReader {
     limit: number,
   ) {
     return this.#pool.any(sql.type(entityRow)`
-        with counted as (
-          select
-            m.session_id, m.entity_id, count(*)::int as mentions,
-            min(${instantOf(sql.fragment`m.start_sample`)}) as first_at,
-            max(${instantOf(sql.fragment`m.start_sample`)}) as last_at
-          from graph_mentions m
-          join sessions s on s.id = m.session_id and s.status <> 'deleted'
-          join segments g
-            on g.session_id = m.session_id and g.id = m.segment_id and not g.redacted
-          where ${isOneOf(sql.fragment`m.session_id`, sessionIds)} and ${which}
-            and ${within(sql.fragment`m.start_sample`, span)}
-          group by m.session_id, m.entity_id
-        ),
-        merged as (
-          select
-            e.id,
-            (array_agg(e.type order by e.type = 'speaker' desc, c.mentions desc, e.session_id))[1]
-              as type,
-            (array_agg(e.name order by e.type = 'speaker' desc, c.mentions desc, e.session_id))[1]
-              as name,
-            jsonb_agg(jsonb_build_array(e.name) || e.aliases
-              order by c.mentions desc, e.session_id) as spellings,
-            jsonb_agg(jsonb_build_object('session_id', e.session_id, 'labels', e.labels)
-              order by e.session_id) as voices,
-            sum(c.mentions)::int as "mentionCount",
-            count(*)::int as "sessionCount",
-            min(c.first_at) as "firstAt",
-            max(c.last_at) as "lastAt"
-          from counted c
-          join graph_entities e on e.session_id = c.session_id and e.id = c.entity_id
-          group by e.id
-        )
-        select *, count(*) over ()::int as total
-        from merged
-        where ${allOf([sql.fragment`true`, ...wanted])}
-        order by "mentionCount" desc, name, id
-        limit ${limit}`);
+      with counted as (
+        select
+          m.session_id, m.entity_id, count(*)::int as mentions,
+          min(${instantOf(sql.fragment`m.start_sample`)}) as first_at,
+          max(${instantOf(sql.fragment`m.start_sample`)}) as last_at
+        from graph_mentions m
+        join sessions s on s.id = m.session_id and s.status <> 'deleted'
+        join segments g
+          on g.session_id = m.session_id and g.id = m.segment_id and not g.redacted
+        where ${isOneOf(sql.fragment`m.session_id`, sessionIds)} and ${which}
+          and ${within(sql.fragment`m.start_sample`, span)}
+        group by m.session_id, m.entity_id
+      ),
+      merged as (
+        select
+          e.id,
+          (array_agg(e.type order by e.type = 'speaker' desc, c.mentions desc, e.session_id))[1]
+            as type,
+          (array_agg(e.name order by e.type = 'speaker' desc, c.mentions desc, e.session_id))[1]
+            as name,
+          jsonb_agg(jsonb_build_array(e.name) || e.aliases
+            order by c.mentions desc, e.session_id) as spellings,
+          jsonb_agg(jsonb_build_object('session_id', e.session_id, 'labels', e.labels)
+            order by e.session_id) as voices,
+          sum(c.mentions)::int as "mentionCount",
+          count(*)::int as "sessionCount",
+          min(c.first_at) as "firstAt",
+          max(c.last_at) as "lastAt"
+        from counted c
+        join graph_entities e on e.session_id = c.session_id and e.id = c.entity_id
+        group by e.id
+      )
+      select *, count(*) over ()::int as total
+      from merged
+      where ${allOf([sql.fragment`true`, ...wanted])}
+      order by "mentionCount" desc, name, id
+      limit ${limit}`);
   }
 
   relations(sessionIds: Ids, entityIds: Ids, span: Span, limit: number): Promise<RelationRecord[]> {
@@ -211,21 +211,21 @@ export class PostgresGraphReads implements GraphReader {
       jsonb_build_object('session_id', g.session_id, 'segment_id', g.id,
         'start', g.start_sample, 'end', g.end_sample, 'label', g.label)`;
     const rows = await this.#pool.any(sql.type(relationRow)`
-        select
-          l.source_id as "sourceId", l.target_id as "targetId", l.kind, l.label,
-          sum(l.weight)::float8 as weight,
-          min(${instantOf(sql.fragment`g.start_sample`)}) as "firstAt",
-          max(${instantOf(sql.fragment`g.start_sample`)}) as "lastAt",
-          to_jsonb((array_agg(${place} order by g.session_id, g.start_sample, g.id))[1:${EVIDENCE}::int])
-            as evidence
-        from graph_links l
-        join sessions s on s.id = l.session_id and s.status <> 'deleted'
-        join segments g on g.session_id = l.session_id and g.id = l.segment_id and not g.redacted
-        where ${isOneOf(sql.fragment`l.session_id`, sessionIds)} and ${which}
-          and ${within(sql.fragment`g.start_sample`, span)}
-        group by l.source_id, l.target_id, l.kind, l.label
-        order by weight desc, l.source_id, l.target_id, l.kind, l.label
-        limit ${limit}`);
+      select
+        l.source_id as "sourceId", l.target_id as "targetId", l.kind, l.label,
+        sum(l.weight)::float8 as weight,
+        min(${instantOf(sql.fragment`g.start_sample`)}) as "firstAt",
+        max(${instantOf(sql.fragment`g.start_sample`)}) as "lastAt",
+        to_jsonb((array_agg(${place} order by g.session_id, g.start_sample, g.id))[1:${EVIDENCE}::int])
+          as evidence
+      from graph_links l
+      join sessions s on s.id = l.session_id and s.status <> 'deleted'
+      join segments g on g.session_id = l.session_id and g.id = l.segment_id and not g.redacted
+      where ${isOneOf(sql.fragment`l.session_id`, sessionIds)} and ${which}
+        and ${within(sql.fragment`g.start_sample`, span)}
+      group by l.source_id, l.target_id, l.kind, l.label
+      order by weight desc, l.source_id, l.target_id, l.kind, l.label
+      limit ${limit}`);
     return [...rows];
   }
 
@@ -238,45 +238,45 @@ export class PostgresGraphReads implements GraphReader {
       after === undefined
         ? sql.fragment`true`
         : sql.fragment`(m.session_id, m.start_sample, m.segment_id, m.spoke) >
-            (${after.sessionId}::uuid, ${after.start}::bigint, ${after.segmentId}::uuid,
-             ${after.spoke}::bool)`;
+          (${after.sessionId}::uuid, ${after.start}::bigint, ${after.segmentId}::uuid,
+           ${after.spoke}::bool)`;
     const rows = await this.#pool.any(sql.type(mentionRow)`
-        select ${spokenColumns(sql.fragment`m.start_sample`, sql.fragment`m.end_sample`)}, m.spoke
-        from graph_mentions m
-        join sessions s on s.id = m.session_id and s.status <> 'deleted'
-        join segments g on g.session_id = m.session_id and g.id = m.segment_id and not g.redacted
-        ${NAMES}
-        where ${isOneOf(sql.fragment`m.session_id`, sessionIds)} and m.entity_id = ${entityId}
-          and ${from}
-        order by m.session_id, m.start_sample, m.segment_id, m.spoke
-        limit ${limit}`);
+      select ${spokenColumns(sql.fragment`m.start_sample`, sql.fragment`m.end_sample`)}, m.spoke
+      from graph_mentions m
+      join sessions s on s.id = m.session_id and s.status <> 'deleted'
+      join segments g on g.session_id = m.session_id and g.id = m.segment_id and not g.redacted
+      ${NAMES}
+      where ${isOneOf(sql.fragment`m.session_id`, sessionIds)} and m.entity_id = ${entityId}
+        and ${from}
+      order by m.session_id, m.start_sample, m.segment_id, m.spoke
+      limit ${limit}`);
     return rows.map((row) => ({ ...row, name: row.name }));
   }
 
   async edges(sessionIds: Ids, limit: number): Promise<GraphEdge[]> {
     const rows = await this.#pool.any(sql.type(edgeRow)`
-        select
-          least(l.source_id, l.target_id) as "sourceId",
-          greatest(l.source_id, l.target_id) as "targetId",
-          sum(l.weight)::float8 as weight
-        from graph_links l
-        join sessions s on s.id = l.session_id and s.status <> 'deleted'
-        join segments g on g.session_id = l.session_id and g.id = l.segment_id and not g.redacted
-        where ${isOneOf(sql.fragment`l.session_id`, sessionIds)} and l.source_id <> l.target_id
-        group by 1, 2
-        order by weight desc, 1, 2
-        limit ${limit}`);
+      select
+        least(l.source_id, l.target_id) as "sourceId",
+        greatest(l.source_id, l.target_id) as "targetId",
+        sum(l.weight)::float8 as weight
+      from graph_links l
+      join sessions s on s.id = l.session_id and s.status <> 'deleted'
+      join segments g on g.session_id = l.session_id and g.id = l.segment_id and not g.redacted
+      where ${isOneOf(sql.fragment`l.session_id`, sessionIds)} and l.source_id <> l.target_id
+      group by 1, 2
+      order by weight desc, 1, 2
+      limit ${limit}`);
     return [...rows];
   }
 
   async spoken(sessionIds: Ids, segmentIds: Ids): Promise<Map<string, SpokenEvidence>> {
     const rows = await this.#pool.any(sql.type(spokenRow)`
-        select ${spokenColumns(sql.fragment`g.start_sample`, sql.fragment`g.end_sample`)}
-        from segments g
-        join sessions s on s.id = g.session_id and s.status <> 'deleted'
-        ${NAMES}
-        where ${isOneOf(sql.fragment`g.session_id`, sessionIds)}
-          and ${isOneOf(sql.fragment`g.id`, segmentIds)} and not g.redacted`);
+      select ${spokenColumns(sql.fragment`g.start_sample`, sql.fragment`g.end_sample`)}
+      from segments g
+      join sessions s on s.id = g.session_id and s.status <> 'deleted'
+      ${NAMES}
+      where ${isOneOf(sql.fragment`g.session_id`, sessionIds)}
+        and ${isOneOf(sql.fragment`g.id`, segmentIds)} and not g.redacted`);
     return new Map(rows.map((row) => [row.segmentId, { ...row, name: row.name }]));
   }
 }

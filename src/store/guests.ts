@@ -25,13 +25,13 @@ export class GuestStore implements GuestBook {
   admit(guest: GuestStanding): Promise<Admission> {
     return this.#pool.transaction(async (transaction) => {
       const session = await transaction.maybeOne(sql.type(sessionRow)`
-          select status, guest_access from sessions where id = ${guest.sessionId} for share`);
+        select status, guest_access from sessions where id = ${guest.sessionId} for share`);
       if (session === null || session.status === "deleted") return "unknown_session";
       if (session.guest_access !== "open") return "closed";
       await transaction.query(sql.unsafe`
-          insert into guests (id, session_id, display_name, expires_at)
-          values (${guest.guestId}, ${guest.sessionId}, ${guest.displayName},
-            ${toInstant(guest.expiresAt)})`);
+        insert into guests (id, session_id, display_name, expires_at)
+        values (${guest.guestId}, ${guest.sessionId}, ${guest.displayName},
+          ${toInstant(guest.expiresAt)})`);
       return "admitted";
     });
   }
@@ -42,17 +42,17 @@ export class GuestStore implements GuestBook {
 
   async #read(ids: readonly string[]): Promise<(GuestStanding | undefined)[]> {
     const rows = await this.#pool.any(sql.type(standingRow)`
-        select guests.id, session_id, display_name, expires_at
-        from guests join sessions on sessions.id = guests.session_id
-        where guests.id = any(${sql.array([...ids], "uuid")}) and revoked_at is null
-          and guest_access = 'open' and status <> 'deleted'`);
+      select guests.id, session_id, display_name, expires_at
+      from guests join sessions on sessions.id = guests.session_id
+      where guests.id = any(${sql.array([...ids], "uuid")}) and revoked_at is null
+        and guest_access = 'open' and status <> 'deleted'`);
     const found = new Map(rows.map((row) => [row.id, toStanding(row)]));
     return ids.map((id) => found.get(id));
   }
 
   async revoke(guestId: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
-        update guests set revoked_at = now() where id = ${guestId} and revoked_at is null`);
+      update guests set revoked_at = now() where id = ${guestId} and revoked_at is null`);
   }
 }
 

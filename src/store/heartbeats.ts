@@ -32,8 +32,8 @@ export class PostgresHeartbeats implements HeartbeatBook {
 
   async #readRecording(ids: readonly string[]): Promise<(string | undefined)[]> {
     const rows = await this.#pool.any(sql.type(recordingRow)`
-        select device_id, id from sessions
-        where status = 'recording' and device_id = any(${sql.array([...ids], "uuid")})`);
+      select device_id, id from sessions
+      where status = 'recording' and device_id = any(${sql.array([...ids], "uuid")})`);
     const found = new Map(rows.map((row) => [row.device_id, row.id]));
     return ids.map((id) => found.get(id));
   }

@@ -29,14 +29,14 @@ export class PostgresIdempotencyBook implements IdempotencyBook {
     await this.#sweepSometimes();
     const attempt = newId();
     const taken = await this.#pool.maybeOne(sql.type(attemptRow)`
-        insert into idempotency_keys as kept (key_hash, attempt, fingerprint, expires_at)
-        values (${sql.binary(entry.keyHash)}, ${attempt}, ${sql.binary(entry.fingerprint)},
-          now() + interval '60 seconds')
-        on conflict (key_hash) do update
-          set attempt = excluded.attempt, fingerprint = excluded.fingerprint,
-            session_id = null, answer = null, expires_at = excluded.expires_at
-          where kept.expires_at <= now()
-        returning attempt`);
+      insert into idempotency_keys as kept (key_hash, attempt, fingerprint, expires_at)
+      values (${sql.binary(entry.keyHash)}, ${attempt}, ${sql.binary(entry.fingerprint)},
+        now() + interval '60 seconds')
+      on conflict (key_hash) do update
+        set attempt = excluded.attempt, fingerprint = excluded.fingerprint,
+          session_id = null, answer = null, expires_at = excluded.expires_at
+        where kept.expires_at <= now()
+      returning attempt`);
     if (taken !== null) return { kind: "run", attempt };
     return this.#verdict(entry);
   }
@@ -51,16 +51,16 @@ export class PostgresIdempotencyBook implements IdempotencyBook {
     await this.#pool.transaction(async (transaction) => {
       // The lock that a deletion needs too: the answer comes before it and goes with it, or not.
       const rows = await transaction.any(sql.type(z.object({ status: z.string() }))`
-          select status from sessions where id = ${session}::uuid for share`);
+        select status from sessions where id = ${session}::uuid for share`);
       if (rows.some(({ status }) => status === "deleted")) {
         await transaction.query(forget(keyHash, attempt));
         return;
       }
       await transaction.query(sql.unsafe`
-          update idempotency_keys
-          set answer = ${sql.binary(answer)}, session_id = ${session}::uuid,
-            expires_at = now() + interval '24 hours'
-          where key_hash = ${sql.binary(keyHash)} and attempt = ${attempt}`);
+        update idempotency_keys
+        set answer = ${sql.binary(answer)}, session_id = ${session}::uuid,
+          expires_at = now() + interval '24 hours'
+        where key_hash = ${sql.binary(keyHash)} and attempt = ${attempt}`);
     });
   }
 

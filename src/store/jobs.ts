@@ -62,47 +62,47 @@ export class PostgresTranscriptionJobs implements TranscriptionJobDirectory {
 
   #read(conditions: Fragment[], limit: number): Promise<readonly TranscriptionJob[]> {
     return this.#pool.any(sql.type(jobRow)`
-        with page as (
-          select * from jobs
-          where ${sql.join(conditions, sql.fragment` and `)}
-          order by id desc
-          limit ${limit}
-        )
+      with page as (
+        select * from jobs
+        where ${sql.join(conditions, sql.fragment` and `)}
+        order by id desc
+        limit ${limit}
+      )
+      select
+        j.id,
+        j.session_id as "sessionId",
+        j.workspace_id as "workspaceId",
+        j.status, j.progress, j.error, j.attempt, j.engine,
+        j.detected_language as "detectedLanguage",
+        j.forced_language as "forcedLanguage",
+        j.diarisation_model_version as "diarisationModelVersion",
+        figures.segments as "segmentCount",
+        nullif(figures.speakers, 0) as "speakerCount",
+        coalesce(j.duration_ms, timeline.duration_ms) as "durationMs",
+        figures.confidence as "avgConfidence",
+        j.created_at as "createdAt",
+        j.started_at as "startedAt",
+        j.completed_at as "completedAt",
+        coalesce(s.status = 'deleted', true) as "sessionDeleted",
+        case when coalesce(s.status = 'deleted', true)
+          then ${deletionKindOf(sql.fragment`j.session_id`)} end as "deletionKind"
+      from page j
+      left join sessions s on s.id = j.session_id
+      cross join lateral (
         select
-          j.id,
-          j.session_id as "sessionId",
-          j.workspace_id as "workspaceId",
-          j.status, j.progress, j.error, j.attempt, j.engine,
-          j.detected_language as "detectedLanguage",
-          j.forced_language as "forcedLanguage",
-          j.diarisation_model_version as "diarisationModelVersion",
-          figures.segments as "segmentCount",
-          nullif(figures.speakers, 0) as "speakerCount",
-          coalesce(j.duration_ms, timeline.duration_ms) as "durationMs",
-          figures.confidence as "avgConfidence",
-          j.created_at as "createdAt",
-          j.started_at as "startedAt",
-          j.completed_at as "completedAt",
-          coalesce(s.status = 'deleted', true) as "sessionDeleted",
-          case when coalesce(s.status = 'deleted', true)
-            then ${deletionKindOf(sql.fragment`j.session_id`)} end as "deletionKind"
-        from page j
-        left join sessions s on s.id = j.session_id
-        cross join lateral (
-          select
-            count(*)::int as segments,
-            (count(distinct label) filter (where label <> 'UU'))::int as speakers,
-            sum(confidence::float8 * jsonb_array_length(words))
-              / nullif(sum(jsonb_array_length(words)), 0) as confidence
-          from segments
-          where session_id = j.session_id
-        ) figures
-        cross join lateral (
-          select (max(start_sample + length_samples) / 16)::int as duration_ms
-          from chunks
-          where session_id = j.session_id
-        ) timeline
-        order by j.id desc
-      `);
+          count(*)::int as segments,
+          (count(distinct label) filter (where label <> 'UU'))::int as speakers,
+          sum(confidence::float8 * jsonb_array_length(words))
+            / nullif(sum(jsonb_array_length(words)), 0) as confidence
+        from segments
+        where session_id = j.session_id
+      ) figures
+      cross join lateral (
+        select (max(start_sample + length_samples) / 16)::int as duration_ms
+        from chunks
+        where session_id = j.session_id
+      ) timeline
+      order by j.id desc
+    `);
   }
 }

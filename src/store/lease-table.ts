@@ -36,14 +36,14 @@ export class PostgresLeaseTable implements LeaseTable {
   async look({ counter, leaving }: HostLease): Promise<LeaseView> {
     // It reads what stood before it: of others that is all there is to know.
     const rows = await this.#pool.any(sql.type(hostRow)`
-        with renewed as (
-          insert into session_hosts (name, counter, leaving, pid, server_started, renewed_at)
-          values (${this.#host}, ${counter}, ${leaving}, pg_backend_pid(),
-            pg_postmaster_start_time(), clock_timestamp())
-          on conflict (name) do update set counter = excluded.counter, leaving = excluded.leaving,
-            pid = excluded.pid, server_started = excluded.server_started,
-            renewed_at = excluded.renewed_at)
-        select name, counter, leaving, connected as "isConnected", changes from read_leases()`);
+      with renewed as (
+        insert into session_hosts (name, counter, leaving, pid, server_started, renewed_at)
+        values (${this.#host}, ${counter}, ${leaving}, pg_backend_pid(),
+          pg_postmaster_start_time(), clock_timestamp())
+        on conflict (name) do update set counter = excluded.counter, leaving = excluded.leaving,
+          pid = excluded.pid, server_started = excluded.server_started,
+          renewed_at = excluded.renewed_at)
+      select name, counter, leaving, connected as "isConnected", changes from read_leases()`);
     const hosts = new Map(rows.map(({ name, changes: _, ...lease }) => [name, lease]));
     return { hosts, partitions: await this.#owners(rows[0]?.changes ?? 0) };
   }
@@ -63,42 +63,42 @@ export class PostgresLeaseTable implements LeaseTable {
     const rows = wanted.map(({ partition, revision }) => [partition, revision]);
     // In the order of partitions, so that two takers never wait for each other.
     const taken = await this.#pool.any(sql.type(numberRow)`
-        with free as (
-          select p.partition from partition_owners p
-          join ${sql.unnest(rows, ["int2", "int8"])} as w (partition, revision)
-            on p.partition = w.partition and p.revision = w.revision
-          order by p.partition for update of p)
-        update partition_owners p set holder = ${this.#host}, revision = p.revision + 1
-        from free where p.partition = free.partition
-        returning p.partition`);
+      with free as (
+        select p.partition from partition_owners p
+        join ${sql.unnest(rows, ["int2", "int8"])} as w (partition, revision)
+          on p.partition = w.partition and p.revision = w.revision
+        order by p.partition for update of p)
+      update partition_owners p set holder = ${this.#host}, revision = p.revision + 1
+      from free where p.partition = free.partition
+      returning p.partition`);
     return taken.map(({ partition }) => partition);
   }
 
   holds(partition: number): Promise<boolean> {
     return this.#pool.exists(sql.type(nothing)`
-        select from partition_owners where partition = ${partition} and holder = ${this.#host}`);
+      select from partition_owners where partition = ${partition} and holder = ${this.#host}`);
   }
 
   async free(partitions: readonly number[]): Promise<void> {
     await this.#pool.query(sql.type(nothing)`
-        with held as (
-          select partition from partition_owners
-          where holder = ${this.#host} and partition = any(${sql.array(partitions, "int2")})
-          order by partition for update)
-        update partition_owners p set holder = '', revision = p.revision + 1
-        from held where p.partition = held.partition`);
+      with held as (
+        select partition from partition_owners
+        where holder = ${this.#host} and partition = any(${sql.array(partitions, "int2")})
+        order by partition for update)
+      update partition_owners p set holder = '', revision = p.revision + 1
+      from held where p.partition = held.partition`);
   }
 
   async forget(hosts: readonly string[]): Promise<void> {
     await this.#pool.query(sql.type(nothing)`
-        delete from session_hosts where name = any(${sql.array(hosts, "text")})`);
+      delete from session_hosts where name = any(${sql.array(hosts, "text")})`);
   }
 }
 
 /** The holder of each partition, empty of those that nobody holds. */
 export async function readOwners(pool: DatabasePool): Promise<Map<number, string>> {
   const rows = await pool.any(sql.type(ownerRow)`
-      select partition, holder from partition_owners`);
+    select partition, holder from partition_owners`);
   return new Map(rows.map(({ partition, holder }) => [partition, holder]));
 }
 

@@ -65,12 +65,12 @@ export class LiveLog {
   /** Durable frames after `fromSeq`, at most `limit`, in order. */
   async replay(sessionId: string, fromSeq: number, limit: number): Promise<DurableFrame[]> {
     const rows = await this.#pool.any(sql.type(eventRow)`
-        select seq, at, payload
-        from events
-        where session_id = ${sessionId} and seq > ${fromSeq}
-        order by seq
-        limit ${limit}
-      `);
+      select seq, at, payload
+      from events
+      where session_id = ${sessionId} and seq > ${fromSeq}
+      order by seq
+      limit ${limit}
+    `);
     return this.render(
       sessionId,
       rows.map(({ seq, at, payload }) => ({ seq, at, event: payload })),

@@ -30,14 +30,14 @@ export class LoginStore implements LoginBook {
   async open(login: NewLogin): Promise<boolean> {
     // `created_at` and `tokens_valid_from` both come from the database's clock.
     const row = await this.#pool.maybeOne(sql.type(idRow)`
-        insert into logins (id, user_id, expires_at, created_at)
-        select ${login.id}, id, ${toInstant(login.expiresAt)}, clock_timestamp()
-        from users
-        where id = ${login.userId} and disabled_at is null
-          and (${login.passwordHash ?? null}::text is null
-            or password_hash = ${login.passwordHash ?? null})
-        for share
-        returning id`);
+      insert into logins (id, user_id, expires_at, created_at)
+      select ${login.id}, id, ${toInstant(login.expiresAt)}, clock_timestamp()
+      from users
+      where id = ${login.userId} and disabled_at is null
+        and (${login.passwordHash ?? null}::text is null
+          or password_hash = ${login.passwordHash ?? null})
+      for share
+      returning id`);
     await this.#forgetEnded();
     return row !== null;
   }
@@ -48,11 +48,11 @@ export class LoginStore implements LoginBook {
 
   async #read(ids: readonly string[]): Promise<(LoginStanding | undefined)[]> {
     const rows = await this.#pool.any(sql.type(standingRow)`
-        select logins.id, user_id, email, name, role, expires_at, refreshable
-        from logins join users on users.id = logins.user_id
-        where logins.id = any(${sql.array([...ids], "uuid")})
-          and revoked_at is null and disabled_at is null
-          and logins.created_at >= tokens_valid_from`);
+      select logins.id, user_id, email, name, role, expires_at, refreshable
+      from logins join users on users.id = logins.user_id
+      where logins.id = any(${sql.array([...ids], "uuid")})
+        and revoked_at is null and disabled_at is null
+        and logins.created_at >= tokens_valid_from`);
     const found = new Map(rows.map((row) => [row.id, toStanding(row)]));
     return ids.map((id) => found.get(id));
   }
@@ -67,7 +67,7 @@ export class LoginStore implements LoginBook {
 
   async revoke(loginId: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
-        update logins set revoked_at = now() where id = ${loginId} and revoked_at is null`);
+      update logins set revoked_at = now() where id = ${loginId} and revoked_at is null`);
   }
 }
 

@@ -41,13 +41,13 @@ export class OAuthStore implements OAuthBook {
 
   async put(request: OAuthRequest): Promise<void> {
     await this.#pool.query(sql.unsafe`
-        insert into oauth_requests (state_hash, browser_hash, provider, redirect, expires_at)
-        values (${bytes(request.stateHash)}, ${bytes(request.browserHash)}, ${request.provider},
-          ${request.redirect ?? null}, ${toInstant(request.expiresAt)})`);
+      insert into oauth_requests (state_hash, browser_hash, provider, redirect, expires_at)
+      values (${bytes(request.stateHash)}, ${bytes(request.browserHash)}, ${request.provider},
+        ${request.redirect ?? null}, ${toInstant(request.expiresAt)})`);
     await this.#pool.query(sql.unsafe`
-        delete from oauth_requests where state_hash in (
-          select state_hash from oauth_requests where expires_at < now() - interval '1 hour'
-          limit ${FORGET_BATCH} for update skip locked)`);
+      delete from oauth_requests where state_hash in (
+        select state_hash from oauth_requests where expires_at < now() - interval '1 hour'
+        limit ${FORGET_BATCH} for update skip locked)`);
   }
 
   async take(
@@ -55,17 +55,17 @@ export class OAuthStore implements OAuthBook {
     now: number,
   ): Promise<{ redirect: string | undefined } | undefined> {
     const row = await this.#pool.maybeOne(sql.type(requestRow)`
-        delete from oauth_requests
-        where state_hash = ${bytes(request.stateHash)}
-          and browser_hash = ${bytes(request.browserHash)} and provider = ${request.provider}
-        returning redirect, expires_at > ${toInstant(now)} as live`);
+      delete from oauth_requests
+      where state_hash = ${bytes(request.stateHash)}
+        and browser_hash = ${bytes(request.browserHash)} and provider = ${request.provider}
+      returning redirect, expires_at > ${toInstant(now)} as live`);
     return row?.live ? { redirect: row.redirect } : undefined;
   }
 
   async findLinked(provider: string, subject: string): Promise<Account | undefined> {
     const row = await this.#pool.maybeOne(sql.type(accountRow)`
-        select ${ACCOUNT} from user_identities join users on users.id = user_id
-        where provider = ${provider} and subject = ${subject}`);
+      select ${ACCOUNT} from user_identities join users on users.id = user_id
+      where provider = ${provider} and subject = ${subject}`);
     return row === null ? undefined : toAccount(row);
   }
 
@@ -80,10 +80,10 @@ export class OAuthStore implements OAuthBook {
   ): Promise<Account | undefined> {
     return this.#pool.transaction(async (transaction) => {
       const row = await transaction.maybeOne(sql.type(accountRow)`
-          insert into users (id, email, name, role)
-          values (${user.id}, ${user.email}, ${user.name}, 'participant')
-          on conflict (lower(email)) do nothing
-          returning ${ACCOUNT}`);
+        insert into users (id, email, name, role)
+        values (${user.id}, ${user.email}, ${user.name}, 'participant')
+        on conflict (lower(email)) do nothing
+        returning ${ACCOUNT}`);
       if (row === null) return undefined;
       const detail = { role: "participant", provider };
       await insertAuditEntry(transaction, {

@@ -133,31 +133,31 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
     const { session, partition } = this.#limits;
     if (!(await isWaiting(this.#look, "commands", "parked"))) return EMPTY;
     return this.#pool.one(sql.type(figuresRow)`
-        with recursive filled as (
-          ${nextPartition(sql.fragment`-1`)}
-          union all
-          select next.partition from filled f cross join lateral
-            ${nextPartition(sql.fragment`f.partition`)} as next
-        ), counted as (
-          select f.partition, (
-            select count(*) from (
-              select from outbox o
-              where partition_of(o.session_id) = f.partition and o.parked_at is null
-              limit ${partition + 1}) as first)::int as waiting
-          from filled f
-        ), full_sessions as (
-          select own.session_id from counted c cross join lateral (
-            select o.session_id from outbox o
-            where partition_of(o.session_id) = c.partition and o.parked_at is null
-            group by o.session_id having count(*) > ${session}) as own
-          where c.waiting > ${session} limit ${MOST_FULL}
-        )
-        select aside.parked, coalesce(max(c.waiting), 0) as longest,
-          coalesce(array_agg(c.partition) filter (where c.waiting > ${partition}), '{}') as partitions,
-          array(select session_id from full_sessions) as sessions,
-          coalesce(extract(epoch from now() - aside.parked_since), 0)::float8
-            as "oldestParkedSeconds"
-        from outbox_figures(${partition + 1}) as aside left join counted c on true
-        group by aside.parked, aside.parked_since`);
+      with recursive filled as (
+        ${nextPartition(sql.fragment`-1`)}
+        union all
+        select next.partition from filled f cross join lateral
+          ${nextPartition(sql.fragment`f.partition`)} as next
+      ), counted as (
+        select f.partition, (
+          select count(*) from (
+            select from outbox o
+            where partition_of(o.session_id) = f.partition and o.parked_at is null
+            limit ${partition + 1}) as first)::int as waiting
+        from filled f
+      ), full_sessions as (
+        select own.session_id from counted c cross join lateral (
+          select o.session_id from outbox o
+          where partition_of(o.session_id) = c.partition and o.parked_at is null
+          group by o.session_id having count(*) > ${session}) as own
+        where c.waiting > ${session} limit ${MOST_FULL}
+      )
+      select aside.parked, coalesce(max(c.waiting), 0) as longest,
+        coalesce(array_agg(c.partition) filter (where c.waiting > ${partition}), '{}') as partitions,
+        array(select session_id from full_sessions) as sessions,
+        coalesce(extract(epoch from now() - aside.parked_since), 0)::float8
+          as "oldestParkedSeconds"
+      from outbox_figures(${partition + 1}) as aside left join counted c on true
+      group by aside.parked, aside.parked_since`);
   }
 }

@@ -37,35 +37,35 @@ export class PostgresOverview implements OverviewSource {
 
   async queues(): Promise<QueueRecord> {
     const outbox = await this.#pool.one(sql.type(outboxRow)`
-        select waiting, oldest_at as "oldestAt", parked, parked_since as "parkedSince",
-          parked_sessions as "sessionIds"
-        from outbox_figures(${MOST_COMMANDS})`);
+      select waiting, oldest_at as "oldestAt", parked, parked_since as "parkedSince",
+        parked_sessions as "sessionIds"
+      from outbox_figures(${MOST_COMMANDS})`);
     const jobs = await this.#pool.any(sql.type(jobsRow)`
-        select kind,
-          count(*) filter (where status = 'queued')::int as queued,
-          count(*) filter (where status = 'running')::int as running
-        from jobs where status in ('queued', 'running') group by kind`);
+      select kind,
+        count(*) filter (where status = 'queued')::int as queued,
+        count(*) filter (where status = 'running')::int as running
+      from jobs where status in ('queued', 'running') group by kind`);
     const chunksPending = await this.#pool.oneFirst(sql.type(countRow)`
-        select count(*)::int as count
-        from sessions s join chunks c on c.session_id = s.id
-        where s.status in ('recording', 'processing') and c.status in ('pending', 'processing')`);
+      select count(*)::int as count
+      from sessions s join chunks c on c.session_id = s.id
+      where s.status in ('recording', 'processing') and c.status in ('pending', 'processing')`);
     const webhooksDue = await this.#pool.oneFirst(sql.type(countRow)`
-        select count(*)::int as count
-        from webhook_deliveries d join webhooks w on w.id = d.webhook_id
-        where d.status = 'pending' and d.next_attempt_at <= now() and w.enabled`);
+      select count(*)::int as count
+      from webhook_deliveries d join webhooks w on w.id = d.webhook_id
+      where d.status = 'pending' and d.next_attempt_at <= now() and w.enabled`);
     return { ...toQueues(outbox), jobs: [...jobs], chunksPending, webhooksDue };
   }
 
   async sessionsByStatus(): Promise<Record<string, number>> {
     const rows = await this.#pool.any(sql.type(statusRow)`
-        select status, count(*)::int as count from sessions group by status`);
+      select status, count(*)::int as count from sessions group by status`);
     return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
   }
 
   async unfinishedByPartition(): Promise<Map<number, number>> {
     const rows = await this.#pool.any(sql.type(partitionRow)`
-        select partition_of(id) as partition, count(*)::int as count from sessions
-        where status in ('recording', 'processing') group by partition_of(id)`);
+      select partition_of(id) as partition, count(*)::int as count from sessions
+      where status in ('recording', 'processing') group by partition_of(id)`);
     return new Map(rows.map(({ partition, count }) => [partition, count]));
   }
 

@@ -67,19 +67,19 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
   publish(device: NewDevice, code: NewPairingCode, now: number): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       const taken = await transaction.maybeOne(sql.type(idRow)`
-          select device_id as id from pairing_codes
-          where code_hash = ${bytes(code.codeHash)} and expires_at > ${toInstant(now)}`);
+        select device_id as id from pairing_codes
+        where code_hash = ${bytes(code.codeHash)} and expires_at > ${toInstant(now)}`);
       if (taken !== null) return false;
       await forgetUnpaired(transaction, now);
       await insertDevice(transaction, device, sql.fragment`'pairing', null, null`);
       const published = await transaction.maybeOne(sql.type(idRow)`
-          insert into pairing_codes as code (code_hash, device_id, expires_at)
-          values (${bytes(code.codeHash)}, ${device.id}, ${toInstant(code.expiresAt)})
-          on conflict (code_hash) do update
-            set device_id = excluded.device_id, expires_at = excluded.expires_at,
-              used_at = null, created_at = now()
-            where code.expires_at <= ${toInstant(now)}
-          returning device_id as id`);
+        insert into pairing_codes as code (code_hash, device_id, expires_at)
+        values (${bytes(code.codeHash)}, ${device.id}, ${toInstant(code.expiresAt)})
+        on conflict (code_hash) do update
+          set device_id = excluded.device_id, expires_at = excluded.expires_at,
+            used_at = null, created_at = now()
+          where code.expires_at <= ${toInstant(now)}
+        returning device_id as id`);
       if (published === null) {
         // Another device was faster with the same code.
         await transaction.query(sql.unsafe`delete from devices where id = ${device.id}`);
@@ -91,20 +91,20 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
   approve(approval: Approval): Promise<ApprovalOutcome> {
     return this.#pool.transaction(async (transaction) => {
       const code = await transaction.maybeOne(sql.type(codeRow)`
-          select device_id, expires_at, used_at, status
-          from pairing_codes join devices on devices.id = device_id
-          where code_hash = ${bytes(approval.codeHash)}
-          for update`);
+        select device_id, expires_at, used_at, status
+        from pairing_codes join devices on devices.id = device_id
+        where code_hash = ${bytes(approval.codeHash)}
+        for update`);
       if (code === null || code.expires_at <= approval.now) return { kind: "unknown_code" };
       if (code.used_at !== null || code.status !== "pairing") return { kind: "used_code" };
       const name = approval.name ?? null;
       await transaction.query(sql.unsafe`
-          update pairing_codes set used_at = ${toInstant(approval.now)}
-          where code_hash = ${bytes(approval.codeHash)}`);
+        update pairing_codes set used_at = ${toInstant(approval.now)}
+        where code_hash = ${bytes(approval.codeHash)}`);
       await transaction.query(sql.unsafe`
-          update devices set status = 'paired', workspace_id = ${approval.workspaceId},
-            owner_id = ${approval.ownerId}, name = coalesce(${name}::text, name), updated_at = now()
-          where id = ${code.device_id}`);
+        update devices set status = 'paired', workspace_id = ${approval.workspaceId},
+          owner_id = ${approval.ownerId}, name = coalesce(${name}::text, name), updated_at = now()
+        where id = ${code.device_id}`);
       if (approval.key !== undefined) {
         await insertKey(transaction, code.device_id, approval.key);
         await recordKey(transaction, code.device_id, approval.workspaceId, approval.key);
@@ -129,19 +129,19 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
   addKey(deviceId: string, key: NewDeviceKey, now: number): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       const device = await transaction.maybeOne(sql.type(placeRow)`
-          select workspace_id from devices
-          where id = ${deviceId} and status = 'paired' for update`);
+        select workspace_id from devices
+        where id = ${deviceId} and status = 'paired' for update`);
       if (device === null) return false;
       await transaction.query(sql.unsafe`
-          update device_keys set expires_at = least(expires_at, ${toInstant(key.othersExpireAt)})
-          where device_id = ${deviceId} and revoked_at is null`);
+        update device_keys set expires_at = least(expires_at, ${toInstant(key.othersExpireAt)})
+        where device_id = ${deviceId} and revoked_at is null`);
       await insertKey(transaction, deviceId, key);
       await transaction.query(sql.unsafe`
-          update device_keys set revoked_at = now()
-          where id in (
-            select id from device_keys
-            where device_id = ${deviceId} and revoked_at is null and expires_at > ${toInstant(now)}
-            order by id desc offset ${LIVE_KEYS})`);
+        update device_keys set revoked_at = now()
+        where id in (
+          select id from device_keys
+          where device_id = ${deviceId} and revoked_at is null and expires_at > ${toInstant(now)}
+          order by id desc offset ${LIVE_KEYS})`);
       await recordKey(transaction, deviceId, device.workspace_id, key);
       return true;
     });
@@ -167,16 +167,16 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
   unpair(deviceId: string, by: AuditActor): Promise<void> {
     return this.#pool.transaction(async (transaction) => {
       const device = await transaction.maybeOne(sql.type(placeRow)`
-          update devices set status = 'revoked', updated_at = now()
-          where id = ${deviceId} and status <> 'revoked'
-          returning workspace_id`);
+        update devices set status = 'revoked', updated_at = now()
+        where id = ${deviceId} and status <> 'revoked'
+        returning workspace_id`);
       if (device === null) return;
       await transaction.query(sql.unsafe`
-          update device_keys set revoked_at = now()
-          where device_id = ${deviceId} and revoked_at is null`);
+        update device_keys set revoked_at = now()
+        where device_id = ${deviceId} and revoked_at is null`);
       await transaction.query(sql.unsafe`
-          update pairing_codes set used_at = coalesce(used_at, now())
-          where device_id = ${deviceId}`);
+        update pairing_codes set used_at = coalesce(used_at, now())
+        where device_id = ${deviceId}`);
       await insertAuditEntry(transaction, {
         kind: "device_unpaired",
         actor: by,
@@ -218,12 +218,12 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
 
   async #standing(which: Fragment): Promise<PairingStanding | undefined> {
     const row = await this.#pool.maybeOne(sql.type(standingRow)`
-        select devices.id, status,
-          (select max(expires_at) from pairing_codes where device_id = devices.id)
-            as code_expires_at,
-          users.id is not null and users.disabled_at is null as owner_active
-        from devices left join users on users.id = owner_id
-        where ${which}`);
+      select devices.id, status,
+        (select max(expires_at) from pairing_codes where device_id = devices.id)
+          as code_expires_at,
+        users.id is not null and users.disabled_at is null as owner_active
+      from devices left join users on users.id = owner_id
+      where ${which}`);
     if (row === null) return undefined;
     return {
       deviceId: row.id,
@@ -236,14 +236,14 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
   /** Those that are good; each is looked up by its index, however many. */
   #readKeys(wanted: Fragment, match: Fragment): Promise<readonly z.infer<typeof keyRow>[]> {
     return this.#pool.any(sql.type(keyRow)`
-        select found.* from ${wanted} cross join lateral (
-          select device_keys.id, encode(key_hash, 'hex') as key_hash, device_id, workspace_id,
-            owner_id, expires_at
-          from device_keys join devices on devices.id = device_id
-            join users on users.id = owner_id
-          where ${match} and revoked_at is null and status = 'paired'
-            and workspace_id is not null and disabled_at is null
-          limit 1) as found`);
+      select found.* from ${wanted} cross join lateral (
+        select device_keys.id, encode(key_hash, 'hex') as key_hash, device_id, workspace_id,
+          owner_id, expires_at
+        from device_keys join devices on devices.id = device_id
+          join users on users.id = owner_id
+        where ${match} and revoked_at is null and status = 'paired'
+          and workspace_id is not null and disabled_at is null
+        limit 1) as found`);
   }
 }
 

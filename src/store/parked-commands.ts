@@ -36,12 +36,12 @@ export class PostgresParkedCommands implements ParkedCommands {
   async list({ limit, after }: PageRequest): Promise<Page<ParkedRecord>> {
     const older = after === undefined ? sql.fragment`` : sql.fragment`and id < ${after}`;
     const rows = await this.#pool.any(sql.type(parkedRow)`
-        select id, session_id as "sessionId", command ->> 'type' as type, attempts,
-          created_at as "createdAt", parked_at as "parkedAt",
-          coalesce(parked_reason, '') as reason
-        from outbox
-        where parked_at is not null ${older}
-        order by id desc limit ${limit + 1}`);
+      select id, session_id as "sessionId", command ->> 'type' as type, attempts,
+        created_at as "createdAt", parked_at as "parkedAt",
+        coalesce(parked_reason, '') as reason
+      from outbox
+      where parked_at is not null ${older}
+      order by id desc limit ${limit + 1}`);
     return toPage(rows, limit, ({ id }) => id);
   }
 

@@ -26,9 +26,9 @@ export class PasswordStore implements PasswordBook {
 
   async account(userId: string): Promise<Account | undefined> {
     const row = await this.#pool.maybeOne(sql.type(accountRow)`
-        select id, email, name, role, password_hash as "passwordHash",
-          disabled_at is not null as disabled
-        from users where id = ${userId}`);
+      select id, email, name, role, password_hash as "passwordHash",
+        disabled_at is not null as disabled
+      from users where id = ${userId}`);
     return row === null ? undefined : { ...row, passwordHash: row.passwordHash };
   }
 
@@ -40,15 +40,15 @@ export class PasswordStore implements PasswordBook {
     return this.#pool.transaction(async (transaction) => {
       // Logins are opened under a share lock of this row, so none slips in between.
       const changed = await transaction.maybeOne(sql.type(idRow)`
-          update users set password_hash = ${after}, updated_at = now()
-          where id = ${userId} and password_hash = ${before}
-          returning id`);
+        update users set password_hash = ${after}, updated_at = now()
+        where id = ${userId} and password_hash = ${before}
+        returning id`);
       if (changed === null) return false;
       await transaction.query(sql.unsafe`
-          update logins set revoked_at = now()
-          where user_id = ${userId} and id <> ${keptLoginId} and revoked_at is null`);
+        update logins set revoked_at = now()
+        where user_id = ${userId} and id <> ${keptLoginId} and revoked_at is null`);
       await transaction.query(sql.unsafe`
-          update logins set refreshable = false where id = ${keptLoginId}`);
+        update logins set refreshable = false where id = ${keptLoginId}`);
       await transaction.query(sql.unsafe`delete from magic_links where user_id = ${userId}`);
       await insertAuditEntry(transaction, entry);
       return true;

@@ -22,10 +22,10 @@ export class PostgresRecordingDevices implements RecordingDevices {
   async read(partitions: readonly number[]): Promise<RecordingDevice[]> {
     if (!(await isWaiting(this.#look, "recording"))) return [];
     const rows = await this.#pool.any(sql.type(deviceRow)`
-        select s.id as "sessionId", d.last_seen_at as "lastSeenAt", d.telemetry
-        from sessions s join devices d on d.id = s.device_id
-        where s.status = 'recording' and partition_of(s.id) = any(${sql.array([...partitions], "int2")})
-          and d.last_seen_at is not null`);
+      select s.id as "sessionId", d.last_seen_at as "lastSeenAt", d.telemetry
+      from sessions s join devices d on d.id = s.device_id
+      where s.status = 'recording' and partition_of(s.id) = any(${sql.array([...partitions], "int2")})
+        and d.last_seen_at is not null`);
     return [...rows];
   }
 }

@@ -14,12 +14,12 @@ export class PostgresRedactedSpans implements RedactedSpans {
 
   async of(sessionId: string): Promise<AudioSpan[]> {
     const rows = await this.#pool.any(sql.type(spanRow)`
-        select start_sample as start, end_sample as "end" from redactions
-        where session_id = ${sessionId}
-        union
-        select start_sample, end_sample from segments
-        where session_id = ${sessionId} and redacted
-        order by start`);
+      select start_sample as start, end_sample as "end" from redactions
+      where session_id = ${sessionId}
+      union
+      select start_sample, end_sample from segments
+      where session_id = ${sessionId} and redacted
+      order by start`);
     return mergeSpans(rows);
   }
 }

@@ -44,15 +44,15 @@ export class PostgresRedactions implements RedactionRecords {
   ): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
       const { taken } = await tx.one(sql.type(z.object({ taken: z.boolean() }))`
-          select pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(${sessionId})) as taken`);
+        select pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(${sessionId})) as taken`);
       if (!taken) return false;
       const read = await readChunk(tx, sessionId, sequence);
       if (read === undefined) return false;
       const { wanted, ...chunk } = read;
       await work(chunk);
       await tx.query(sql.unsafe`
-          update chunks set silence_done = ${wanted}
-          where session_id = ${sessionId} and sequence = ${sequence}`);
+        update chunks set silence_done = ${wanted}
+        where session_id = ${sessionId} and sequence = ${sequence}`);
       return true;
     }, 0);
   }

@@ -18,15 +18,15 @@ export class PostgresSegmentEdits implements SegmentEdits {
     return this.#pool.transaction(async (tx) => {
       // A deletion waits for this lock, and then takes the text away too.
       const span = await tx.maybeOne(sql.type(spanRow)`
-          select e.start_sample as start, e.end_sample as "end", e.confidence
-          from sessions s join segments e on e.session_id = s.id
-          where s.id = ${sessionId} and s.status <> 'deleted' and e.id = ${segmentId}
-          for share of s`);
+        select e.start_sample as start, e.end_sample as "end", e.confidence
+        from sessions s join segments e on e.session_id = s.id
+        where s.id = ${sessionId} and s.status <> 'deleted' and e.id = ${segmentId}
+        for share of s`);
       if (span === null) return false;
       const words = JSON.stringify(spreadWords(text, span));
       await tx.query(sql.unsafe`
-          insert into segment_edits (id, session_id, segment_id, text, words, by_user_id)
-          values (${id}, ${sessionId}, ${segmentId}, ${text}, ${words}::jsonb, ${byUserId})`);
+        insert into segment_edits (id, session_id, segment_id, text, words, by_user_id)
+        values (${id}, ${sessionId}, ${segmentId}, ${text}, ${words}::jsonb, ${byUserId})`);
       return true;
     });
   }

@@ -53,26 +53,26 @@ export class PostgresSegments implements SegmentReader, SegmentFinder, GapReader
         ? sql.fragment`true`
         : sql.fragment`(start_sample, id) > (${after.start}::bigint, ${after.id}::uuid)`;
     const rows = await this.#pool.any(sql.type(segmentRow)`
-        select ${COLUMNS} from segments
-        where session_id = ${sessionId} and ${from}
-        order by start_sample, id
-        ${limit === undefined ? sql.fragment`` : sql.fragment`limit ${limit}`}
-      `);
+      select ${COLUMNS} from segments
+      where session_id = ${sessionId} and ${from}
+      order by start_sample, id
+      ${limit === undefined ? sql.fragment`` : sql.fragment`limit ${limit}`}
+    `);
     return [...rows];
   }
 
   async find(sessionId: string, segmentId: string): Promise<SegmentRecord | undefined> {
     const row = await this.#pool.maybeOne(sql.type(segmentRow)`
-        select ${COLUMNS} from segments where session_id = ${sessionId} and id = ${segmentId}
-      `);
+      select ${COLUMNS} from segments where session_id = ${sessionId} and id = ${segmentId}
+    `);
     return row ?? undefined;
   }
 
   async gaps(sessionId: string): Promise<GapRecord[]> {
     const rows = await this.#pool.any(sql.type(gapRow)`
-        select sequence, start_sample as start, length_samples as length
-        from session_gaps(${sessionId})
-      `);
+      select sequence, start_sample as start, length_samples as length
+      from session_gaps(${sessionId})
+    `);
     return [...rows];
   }
 }

@@ -70,12 +70,12 @@ export class ServiceKeyStore implements ServiceKeyBook {
   async standingByHash(secretHash: Uint8Array): Promise<ServiceKeyStanding | undefined> {
     const hash = sql.binary(Buffer.from(secretHash));
     const row = await this.#pool.maybeOne(sql.type(standingRow)`
-        with standing as (${STANDING} and s.secret_hash = ${hash}),
-        used as (
-          update service_keys set last_used_at = now()
-          where id = (select "keyId" from standing)
-            and (last_used_at is null or last_used_at < now() - interval '1 minute'))
-        select * from standing`);
+      with standing as (${STANDING} and s.secret_hash = ${hash}),
+      used as (
+        update service_keys set last_used_at = now()
+        where id = (select "keyId" from standing)
+          and (last_used_at is null or last_used_at < now() - interval '1 minute'))
+      select * from standing`);
     return row ?? undefined;
   }
 
@@ -89,10 +89,10 @@ export class ServiceKeyStore implements ServiceKeyBook {
   insert(key: NewServiceKey, entry: AuditEntry): Promise<ServiceKeyRecord> {
     return this.#pool.transaction(async (transaction) => {
       await transaction.query(sql.unsafe`
-          insert into service_keys (id, workspace_id, name, scopes, created_by, created_at)
-          values (${key.id}, ${key.workspaceId}, ${key.name},
-            ${sql.array([...key.scopes], "text")}, ${key.createdBy},
-            ${toInstant(key.secret.createdAt)})`);
+        insert into service_keys (id, workspace_id, name, scopes, created_by, created_at)
+        values (${key.id}, ${key.workspaceId}, ${key.name},
+          ${sql.array([...key.scopes], "text")}, ${key.createdBy},
+          ${toInstant(key.secret.createdAt)})`);
       await insertSecret(transaction, key.id, key.secret);
       await insertAuditEntry(transaction, entry);
       return transaction.one(sql.type(keyRow)`${KEYS} where k.id = ${key.id}`);
@@ -108,8 +108,8 @@ export class ServiceKeyStore implements ServiceKeyBook {
 
   async list(filter: ServiceKeyFilter, page: PageRequest): Promise<Page<ServiceKeyRecord>> {
     const rows = await this.#pool.any(sql.type(keyRow)`
-        ${KEYS} where ${allOf(listConditions(filter, page.after))}
-        order by k.id desc limit ${page.limit + 1}`);
+      ${KEYS} where ${allOf(listConditions(filter, page.after))}
+      order by k.id desc limit ${page.limit + 1}`);
     return toPage(rows, page.limit, (key) => key.id);
   }
 
@@ -121,15 +121,15 @@ export class ServiceKeyStore implements ServiceKeyBook {
   ): Promise<ServiceKeyRecord | undefined> {
     return this.#pool.transaction(async (transaction) => {
       const key = await transaction.maybeOne(sql.type(idRow)`
-          select id from service_keys where id = ${keyId} and revoked_at is null for update`);
+        select id from service_keys where id = ${keyId} and revoked_at is null for update`);
       if (key === null) return undefined;
       await transaction.query(sql.unsafe`
-          delete from service_key_secrets where key_id = ${keyId} and id <> (
-            select id from service_key_secrets where key_id = ${keyId} order by number desc limit 1)`);
+        delete from service_key_secrets where key_id = ${keyId} and id <> (
+          select id from service_key_secrets where key_id = ${keyId} order by number desc limit 1)`);
       await transaction.query(sql.unsafe`
-          update service_key_secrets
-          set expires_at = least(expires_at, ${toInstant(othersExpireAt)})
-          where key_id = ${keyId}`);
+        update service_key_secrets
+        set expires_at = least(expires_at, ${toInstant(othersExpireAt)})
+        where key_id = ${keyId}`);
       await insertSecret(transaction, keyId, secret);
       await insertAuditEntry(transaction, entry);
       return transaction.one(sql.type(keyRow)`${KEYS} where k.id = ${keyId}`);
@@ -139,9 +139,9 @@ export class ServiceKeyStore implements ServiceKeyBook {
   revoke(keyId: string, entry: AuditEntry): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       const revoked = await transaction.maybeOne(sql.type(idRow)`
-          update service_keys set revoked_at = now()
-          where id = ${keyId} and revoked_at is null
-          returning id`);
+        update service_keys set revoked_at = now()
+        where id = ${keyId} and revoked_at is null
+        returning id`);
       if (revoked === null) return false;
       await insertAuditEntry(transaction, entry);
       return true;

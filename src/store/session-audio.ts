@@ -110,34 +110,34 @@ export class SessionAudio implements AudioSource {
 
   async #readOpenings(places: readonly OpeningPlace[]): Promise<(Opening | undefined)[]> {
     const rows = await this.#pool.any(sql.type(openingRow)`
-        select k.n::int, c.position, c.recogniser, c.speakers, c.voices,
-          coalesce((
-            select p.sequence from chunks p
-            where p.session_id = k.id and c.position > 0 and p.start_sample <= c.position
-            order by p.start_sample desc, p.sequence desc limit 1
-          ), 0) as sequence,
-          s.vocabulary, array(${activeNames(sql.fragment`s.workshop_id`)}) as names,
-          coalesce((
-            select ${WANTS_INTERIM} from audio_streams a where a.session_id = k.id
-          ), true) as interim,
-          (
-            select coalesce(json_agg(json_build_object(
-              'sequence', u.sequence, 'breaks', u.breaks, 'position', u.position
-            ) order by u.sequence), '[]')
-            from suspects u where u.session_id = k.id and u.attempt = k.attempt
-          ) as suspects
-        from unnest(
-            ${sql.array(of(places, "sessionId"), "uuid")},
-            ${sql.array(of(places, "attempt"), "int4")},
-            ${sql.array(of(places, "checkpointAttempt"), "int4")},
-            ${sql.array(of(places, "position"), "int8")}
-          ) with ordinality as k (id, attempt, resumed, position, n)
-          join sessions s on s.id = k.id
-          left join lateral (
-            select position, recogniser, speakers, voices from checkpoints
-            where session_id = k.id and attempt = k.resumed and position <= k.position
-            order by position desc limit 1
-          ) as c on true`);
+      select k.n::int, c.position, c.recogniser, c.speakers, c.voices,
+        coalesce((
+          select p.sequence from chunks p
+          where p.session_id = k.id and c.position > 0 and p.start_sample <= c.position
+          order by p.start_sample desc, p.sequence desc limit 1
+        ), 0) as sequence,
+        s.vocabulary, array(${activeNames(sql.fragment`s.workshop_id`)}) as names,
+        coalesce((
+          select ${WANTS_INTERIM} from audio_streams a where a.session_id = k.id
+        ), true) as interim,
+        (
+          select coalesce(json_agg(json_build_object(
+            'sequence', u.sequence, 'breaks', u.breaks, 'position', u.position
+          ) order by u.sequence), '[]')
+          from suspects u where u.session_id = k.id and u.attempt = k.attempt
+        ) as suspects
+      from unnest(
+          ${sql.array(of(places, "sessionId"), "uuid")},
+          ${sql.array(of(places, "attempt"), "int4")},
+          ${sql.array(of(places, "checkpointAttempt"), "int4")},
+          ${sql.array(of(places, "position"), "int8")}
+        ) with ordinality as k (id, attempt, resumed, position, n)
+        join sessions s on s.id = k.id
+        left join lateral (
+          select position, recogniser, speakers, voices from checkpoints
+          where session_id = k.id and attempt = k.resumed and position <= k.position
+          order by position desc limit 1
+        ) as c on true`);
     const found = new Map(rows.map((row) => [row.n, row]));
     return places.map((_, index) => {
       const row = found.get(index + 1);
@@ -150,19 +150,19 @@ export class SessionAudio implements AudioSource {
 
   async #readPlaced(looks: readonly Omit<Look, "piece">[]): Promise<PlacedChunk[][]> {
     const rows = await this.#pool.any(sql.type(chunkRow)`
-        select k.n::int, c.sequence, c.start_sample as start, c.length_samples as length,
-          c.frames::int8 * ${SESSION_RATE}::int / c.sample_rate as samples,
-          c.media_type as "mediaType", encode(c.sha256, 'hex') as sha256
-        from unnest(
-            ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
-            ${sql.array(of(looks, "limit"), "int4")}
-          ) with ordinality as k (id, sequence, most, n)
-          cross join lateral (
-            select * from chunks
-            where session_id = k.id and sequence >= k.sequence and start_sample is not null
-            order by sequence limit k.most
-          ) as c
-        order by k.n, c.sequence`);
+      select k.n::int, c.sequence, c.start_sample as start, c.length_samples as length,
+        c.frames::int8 * ${SESSION_RATE}::int / c.sample_rate as samples,
+        c.media_type as "mediaType", encode(c.sha256, 'hex') as sha256
+      from unnest(
+          ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
+          ${sql.array(of(looks, "limit"), "int4")}
+        ) with ordinality as k (id, sequence, most, n)
+        cross join lateral (
+          select * from chunks
+          where session_id = k.id and sequence >= k.sequence and start_sample is not null
+          order by sequence limit k.most
+        ) as c
+      order by k.n, c.sequence`);
     const each: PlacedChunk[][] = looks.map(() => []);
     for (const { n, ...chunk } of rows) each[n - 1]?.push(chunk);
     return each;
@@ -170,23 +170,23 @@ export class SessionAudio implements AudioSource {
 
   async #readPieces(looks: readonly Look[]): Promise<LivePiece[][]> {
     const rows = await this.#pool.any(sql.type(pieceRow)`
-        select k.n::int, p.*, ${WANTS_INTERIM} as interim
-        from unnest(
-            ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
-            ${sql.array(of(looks, "piece"), "int4")}, ${sql.array(of(looks, "limit"), "int4")}
-          ) with ordinality as k (id, sequence, piece, most, n)
-          cross join lateral (
-            select * from (
-              select piece, media_type as "mediaType", sample_rate as "sampleRate", frames,
-                coalesce(sum(frames) over before, 0)::int8 as "startFrame",
-                coalesce(sum(octet_length(data)) over before, 0)::int8 as "startByte", data
-              from audio_pieces where session_id = k.id and sequence = k.sequence
-              window before as (order by piece rows between unbounded preceding and 1 preceding)
-            ) as placed
-            where piece >= k.piece order by piece limit k.most
-          ) as p
-          left join audio_streams a on a.session_id = k.id
-        order by k.n, p.piece`);
+      select k.n::int, p.*, ${WANTS_INTERIM} as interim
+      from unnest(
+          ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
+          ${sql.array(of(looks, "piece"), "int4")}, ${sql.array(of(looks, "limit"), "int4")}
+        ) with ordinality as k (id, sequence, piece, most, n)
+        cross join lateral (
+          select * from (
+            select piece, media_type as "mediaType", sample_rate as "sampleRate", frames,
+              coalesce(sum(frames) over before, 0)::int8 as "startFrame",
+              coalesce(sum(octet_length(data)) over before, 0)::int8 as "startByte", data
+            from audio_pieces where session_id = k.id and sequence = k.sequence
+            window before as (order by piece rows between unbounded preceding and 1 preceding)
+          ) as placed
+          where piece >= k.piece order by piece limit k.most
+        ) as p
+        left join audio_streams a on a.session_id = k.id
+      order by k.n, p.piece`);
     const each: LivePiece[][] = looks.map(() => []);
     for (const { n, mediaType, sampleRate, ...row } of rows) {
       const sequence = looks[n - 1]?.sequence ?? 0;

@@ -59,8 +59,8 @@ export class SessionBacklog implements Backlog {
   async ended(standing: readonly Standing[]): Promise<Ended[]> {
     const ids = standing.map(({ id }) => id);
     const rows = await this.#pool.any(sql.type(standingRow)`
-        select id, epoch, status = 'deleted' as "isDeleted" from sessions
-        where id = any(${sql.array(ids, "uuid")})`);
+      select id, epoch, status = 'deleted' as "isDeleted" from sessions
+      where id = any(${sql.array(ids, "uuid")})`);
     const known = new Map(rows.map((row) => [row.id, row]));
     return standing.flatMap(({ id, epoch }) => {
       const row = known.get(id);
@@ -73,13 +73,13 @@ export class SessionBacklog implements Backlog {
     if (!(await isWaiting(this.#look, "commands"))) return [];
     // From partition to partition by the index, however many commands lie between.
     const rows = await this.#pool.any(sql.type(partitionRow)`
-        with recursive waiting as (
-          ${nextPartition(sql.fragment`-1`)}
-          union all
-          select next.partition from waiting w cross join lateral
-            ${nextPartition(sql.fragment`w.partition`)} as next
-        )
-        select partition from waiting`);
+      with recursive waiting as (
+        ${nextPartition(sql.fragment`-1`)}
+        union all
+        select next.partition from waiting w cross join lateral
+          ${nextPartition(sql.fragment`w.partition`)} as next
+      )
+      select partition from waiting`);
     return rows.map(({ partition }) => partition);
   }
 
@@ -91,31 +91,31 @@ export class SessionBacklog implements Backlog {
       olderThan,
     ]);
     const found = await this.#pool.any(sql.type(queueRow)`
-        with recursive queues as (
-          select p.partition, p.older_than, 1 as nth, first.session_id
-          from ${sql.unnest(rows, ["int2", "uuid", "float8"])}
-            as p (partition, after, older_than)
-          cross join lateral (${nextQueue(sql.fragment`p.partition`, sql.fragment`p.after`)}) as first
-          union all
-          select q.partition, q.older_than, q.nth + 1, next.session_id
-          from queues q cross join lateral (
-            ${nextQueue(sql.fragment`q.partition`, sql.fragment`q.session_id`)}) as next
-          where q.nth < ${QUEUES_PAGE}
-        )
-        select q.partition, q.session_id as "sessionId", head.commands
+      with recursive queues as (
+        select p.partition, p.older_than, 1 as nth, first.session_id
+        from ${sql.unnest(rows, ["int2", "uuid", "float8"])}
+          as p (partition, after, older_than)
+        cross join lateral (${nextQueue(sql.fragment`p.partition`, sql.fragment`p.after`)}) as first
+        union all
+        select q.partition, q.older_than, q.nth + 1, next.session_id
         from queues q cross join lateral (
-          select coalesce(
-            json_agg(json_build_object('id', due.id, 'command', due.command)
-              order by due.not_before, due.id), '[]') as commands
-          from (
-            select o.id, o.command, o.not_before from outbox o
-            where partition_of(o.session_id) = q.partition and o.session_id = q.session_id
-              and o.parked_at is null
-              and o.not_before <= now() - q.older_than * interval '1 millisecond'
-            order by o.not_before limit ${QUEUE_HEAD}
-          ) as due
-        ) as head
-        order by 1, 2`);
+          ${nextQueue(sql.fragment`q.partition`, sql.fragment`q.session_id`)}) as next
+        where q.nth < ${QUEUES_PAGE}
+      )
+      select q.partition, q.session_id as "sessionId", head.commands
+      from queues q cross join lateral (
+        select coalesce(
+          json_agg(json_build_object('id', due.id, 'command', due.command)
+            order by due.not_before, due.id), '[]') as commands
+        from (
+          select o.id, o.command, o.not_before from outbox o
+          where partition_of(o.session_id) = q.partition and o.session_id = q.session_id
+            and o.parked_at is null
+            and o.not_before <= now() - q.older_than * interval '1 millisecond'
+          order by o.not_before limit ${QUEUE_HEAD}
+        ) as due
+      ) as head
+      order by 1, 2`);
     return found.map((queue) => ({
       ...queue,
       commands: queue.commands.map((each) => ({ ...each, sessionId: queue.sessionId })),

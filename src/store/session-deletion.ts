@@ -68,8 +68,8 @@ export class PostgresSessionDeletion implements DeletionRecords {
     return this.#pool.transaction(async (tx) => {
       // The row that every append and every chunk insert locks and checks.
       const session = await tx.maybeOne(sql.type(sessionRow)`
-          select status, workspace_id as "workspaceId", epoch, seq
-          from sessions where id = ${sessionId} for update`);
+        select status, workspace_id as "workspaceId", epoch, seq
+        from sessions where id = ${sessionId} for update`);
       if (session === null) return undefined;
       if (session.status === "deleted") {
         const receipt = await readReceipt(tx, sessionId);
@@ -81,14 +81,14 @@ export class PostgresSessionDeletion implements DeletionRecords {
 
   async audioErased(sessionId: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
-        update deletion_receipts set audio_erased_at = coalesce(audio_erased_at, now())
-        where session_id = ${sessionId}`);
+      update deletion_receipts set audio_erased_at = coalesce(audio_erased_at, now())
+      where session_id = ${sessionId}`);
   }
 
   async withAudioLeft(limit: number): Promise<string[]> {
     const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
-        select session_id as id from deletion_receipts
-        where audio_erased_at is null order by deleted_at limit ${limit}`);
+      select session_id as id from deletion_receipts
+      where audio_erased_at is null order by deleted_at limit ${limit}`);
     return rows.map(({ id }) => id);
   }
 }

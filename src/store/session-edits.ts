@@ -18,19 +18,19 @@ export class PostgresSessionEdits implements SessionEdits {
       workshopId === undefined ? sql.fragment`workshop_id` : sql.fragment`${workshopId}::uuid`;
     return this.#pool.transaction(async (tx) => {
       const changed = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
-          update sessions
-          set title = coalesce(${title ?? null}, title),
-              visibility = coalesce(${visibility ?? null}, visibility),
-              guest_access = coalesce(${guestAccess ?? null}, guest_access),
-              workshop_id = ${workshop},
-              updated_at = now()
-          where id = ${sessionId} and status <> 'deleted' and ${isAs(expected)}
-          returning id`);
+        update sessions
+        set title = coalesce(${title ?? null}, title),
+            visibility = coalesce(${visibility ?? null}, visibility),
+            guest_access = coalesce(${guestAccess ?? null}, guest_access),
+            workshop_id = ${workshop},
+            updated_at = now()
+        where id = ${sessionId} and status <> 'deleted' and ${isAs(expected)}
+        returning id`);
       if (changed === null) return false;
       if (guestAccess !== "closed") return true;
       await tx.query(sql.unsafe`
-          update guests set revoked_at = now()
-          where session_id = ${sessionId} and revoked_at is null`);
+        update guests set revoked_at = now()
+        where session_id = ${sessionId} and revoked_at is null`);
       return true;
     });
   }

@@ -61,13 +61,13 @@ export async function readFacts(
 ): Promise<SessionFacts[]> {
   const caller = sql.fragment`${principal.id}::uuid`;
   const rows = await connection.any(sql.type(factsRow)`
-      select ${factsColumns(caller)}
-      from sessions s
-      ${factsTies(caller)}
-      where ${condition}
-      order by s.id desc
-      limit ${limit}
-    `);
+    select ${factsColumns(caller)}
+    from sessions s
+    ${factsTies(caller)}
+    where ${condition}
+    order by s.id desc
+    limit ${limit}
+  `);
   return rows.map((row) => toFacts(principal, row));
 }
 
@@ -85,12 +85,12 @@ export async function readManyFacts(
   const caller = sql.fragment`k.principal`;
   const asked = keys.map(({ principal, sessionId }) => [principal.id, sessionId]);
   const rows = await connection.any(sql.type(numberedFactsRow)`
-      select k.place::integer, ${factsColumns(caller)}
-      from ${sql.unnest(asked, ["uuid", "uuid"])} with ordinality
-        as k (principal, session, place)
-      join sessions s on s.id = k.session
-      ${factsTies(caller)}
-    `);
+    select k.place::integer, ${factsColumns(caller)}
+    from ${sql.unnest(asked, ["uuid", "uuid"])} with ordinality
+      as k (principal, session, place)
+    join sessions s on s.id = k.session
+    ${factsTies(caller)}
+  `);
   const found = new Map(rows.map((row) => [row.place, row]));
   return keys.map(({ principal }, index) => {
     const row = found.get(index + 1);

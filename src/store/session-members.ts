@@ -31,16 +31,16 @@ export class PostgresSessionMembers implements SessionMembers {
     const conditions = [sql.fragment`true`];
     if (page.after !== undefined) conditions.push(sql.fragment`u.id < ${page.after}::uuid`);
     const rows = await this.#pool.any(sql.type(memberRow)`
-        select u.id as "userId", u.email, u.name, m.relation, m.created_at as "createdAt"
-        from (
-          select owner_id as user_id, 'owner' as relation, created_at
-          from sessions where id = ${sessionId}
-          union all
-          select user_id, relation, created_at
-          from session_members where session_id = ${sessionId}
-        ) as m join users u on u.id = m.user_id
-        where ${allOf(conditions)}
-        order by u.id desc limit ${page.limit + 1}`);
+      select u.id as "userId", u.email, u.name, m.relation, m.created_at as "createdAt"
+      from (
+        select owner_id as user_id, 'owner' as relation, created_at
+        from sessions where id = ${sessionId}
+        union all
+        select user_id, relation, created_at
+        from session_members where session_id = ${sessionId}
+      ) as m join users u on u.id = m.user_id
+      where ${allOf(conditions)}
+      order by u.id desc limit ${page.limit + 1}`);
     return toPage(rows, page.limit, (member) => member.userId);
   }
 
@@ -50,22 +50,22 @@ export class PostgresSessionMembers implements SessionMembers {
   ): Promise<{ member: SessionMemberRecord } | { already: SessionMemberRecord["relation"] }> {
     return this.#pool.transaction(async (tx) => {
       const member = await tx.maybeOne(sql.type(memberRow)`
-          with member as (
-            insert into session_members (session_id, user_id, relation)
-            select ${sessionId}::uuid, ${userId}::uuid, ${relation}::text
-            where not exists (
-              select from sessions where id = ${sessionId} and owner_id = ${userId})
-            on conflict do nothing
-            returning *)
-          select u.id as "userId", u.email, u.name, m.relation, m.created_at as "createdAt"
-          from member m join users u on u.id = m.user_id`);
+        with member as (
+          insert into session_members (session_id, user_id, relation)
+          select ${sessionId}::uuid, ${userId}::uuid, ${relation}::text
+          where not exists (
+            select from sessions where id = ${sessionId} and owner_id = ${userId})
+          on conflict do nothing
+          returning *)
+        select u.id as "userId", u.email, u.name, m.relation, m.created_at as "createdAt"
+        from member m join users u on u.id = m.user_id`);
       if (member !== null) {
         await insertAuditEntry(tx, audit);
         return { member };
       }
       const tie = await tx.maybeOneFirst(sql.type(z.object({ relation: relationColumn }))`
-          select relation from session_members
-          where session_id = ${sessionId} and user_id = ${userId}`);
+        select relation from session_members
+        where session_id = ${sessionId} and user_id = ${userId}`);
       return { already: tie ?? "owner" };
     });
   }
@@ -73,8 +73,8 @@ export class PostgresSessionMembers implements SessionMembers {
   remove(sessionId: string, userId: string, audit: AuditEntry): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
       const { rowCount } = await tx.query(sql.unsafe`
-          delete from session_members
-          where session_id = ${sessionId} and user_id = ${userId}`);
+        delete from session_members
+        where session_id = ${sessionId} and user_id = ${userId}`);
       if (rowCount === 0) return false;
       await insertAuditEntry(tx, audit);
       return true;

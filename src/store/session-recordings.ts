@@ -53,8 +53,8 @@ export class PostgresRecordings implements Recordings {
     const spans = await this.#redacted.of(sessionId);
     // A chunk's bytes and place never change: how many have one says which they are.
     const { samples, placed } = await this.#pool.one(sql.type(timelineRow)`
-        select coalesce(max(start_sample + length_samples), 0) as samples, count(*) as placed
-        from chunks where session_id = ${sessionId} and start_sample is not null`);
+      select coalesce(max(start_sample + length_samples), 0) as samples, count(*) as placed
+      from chunks where session_id = ${sessionId} and start_sample is not null`);
     const redactions = digestOf(spans);
     return {
       samples,
@@ -67,8 +67,8 @@ export class PostgresRecordings implements Recordings {
   async openChunk(sessionId: string, sequence: number): Promise<Recording | undefined> {
     const spans = await this.#redacted.of(sessionId);
     const file = await this.#pool.maybeOne(sql.type(fileRow.extend({ frames: z.number() }))`
-        select ${FILE_COLUMNS}, frames from chunks
-        where session_id = ${sessionId} and sequence = ${sequence} and start_sample is not null`);
+      select ${FILE_COLUMNS}, frames from chunks
+      where session_id = ${sessionId} and sequence = ${sequence} and start_sample is not null`);
     if (file === null) return undefined;
     const { frames, sampleRate, start, length } = file;
     const samples = Math.max(length, toSessionSamples(frames, sampleRate));
@@ -152,17 +152,17 @@ export class PostgresRecordings implements Recordings {
   /** A page that begins two chunks before position `from`. */
   async #filesFrom(sessionId: string, from: number): Promise<readonly PlacedFile[]> {
     const first = await this.#pool.any(sql.type(z.object({ sequence: z.number() }))`
-        select sequence from chunks
-        where session_id = ${sessionId} and start_sample <= ${from}
-        order by sequence desc limit 2`);
+      select sequence from chunks
+      where session_id = ${sessionId} and start_sample <= ${from}
+      order by sequence desc limit 2`);
     return this.#filesAfter(sessionId, (first.at(-1)?.sequence ?? 0) - 1);
   }
 
   async #filesAfter(sessionId: string, sequence: number): Promise<readonly PlacedFile[]> {
     const files = await this.#pool.any(sql.type(fileRow)`
-        select ${FILE_COLUMNS} from chunks
-        where session_id = ${sessionId} and sequence > ${sequence} and start_sample is not null
-        order by sequence limit ${PAGE}`);
+      select ${FILE_COLUMNS} from chunks
+      where session_id = ${sessionId} and sequence > ${sequence} and start_sample is not null
+      order by sequence limit ${PAGE}`);
     await this.#assertThere(sessionId);
     return files;
   }
@@ -170,7 +170,7 @@ export class PostgresRecordings implements Recordings {
   /** Files that are gone would be silence; those of a deleted session are not to be asked for. */
   async #assertThere(sessionId: string): Promise<void> {
     const there = await this.#pool.exists(sql.type(nothing)`
-        select 1 from sessions where id = ${sessionId} and status <> 'deleted'`);
+      select 1 from sessions where id = ${sessionId} and status <> 'deleted'`);
     if (!there) throw new AppError("session_deleted", "This session was deleted.");
   }
 }

@@ -41,7 +41,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
 
   async recording(deviceId: string): Promise<string | undefined> {
     const row = await this.#pool.maybeOne(sql.type(idRow)`
-        select id from sessions where device_id = ${deviceId} and status = 'recording'`);
+      select id from sessions where device_id = ${deviceId} and status = 'recording'`);
     return row?.id;
   }
 
@@ -50,14 +50,14 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
     userId: string,
   ): Promise<{ preferredLanguage: string; isMember: boolean } | undefined> {
     const row = await this.#pool.maybeOne(sql.type(workspaceRow)`
-        select
-          preferred_language as "preferredLanguage",
-          exists (
-            select 1 from workspace_members m where m.workspace_id = w.id and m.user_id = ${userId}
-          ) as "isMember"
-        from workspaces w
-        where id = ${workspaceId} and deleted_at is null
-      `);
+      select
+        preferred_language as "preferredLanguage",
+        exists (
+          select 1 from workspace_members m where m.workspace_id = w.id and m.user_id = ${userId}
+        ) as "isMember"
+      from workspaces w
+      where id = ${workspaceId} and deleted_at is null
+    `);
     return row ?? undefined;
   }
 
@@ -145,8 +145,8 @@ async function lockSession(
   const named =
     request.sessionId === undefined
       ? sql.fragment`coalesce(
-          (select id from sessions where ${own} and status = 'recording'),
-          (select id from sessions where ${own} order by id desc limit 1))`
+        (select id from sessions where ${own} and status = 'recording'),
+        (select id from sessions where ${own} order by id desc limit 1))`
       : sql.fragment`${request.sessionId}::uuid`;
   const recorded = request.deviceId === undefined ? sql.fragment`true` : own;
   const row = await tx.maybeOne(sql.type(stoppableRow)`

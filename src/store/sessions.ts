@@ -86,12 +86,12 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
     page: PageRequest,
   ): Promise<Page<SessionRecord>> {
     const rows = await this.#pool.any(sql.type(sessionRow)`
-        select ${SESSION_COLUMNS}
-        from sessions s
-        where ${sql.join(listConditions(principal, filter, page.after), sql.fragment` and `)}
-        order by s.id desc
-        limit ${page.limit + 1}
-      `);
+      select ${SESSION_COLUMNS}
+      from sessions s
+      where ${sql.join(listConditions(principal, filter, page.after), sql.fragment` and `)}
+      order by s.id desc
+      limit ${page.limit + 1}
+    `);
     const items = rows.slice(0, page.limit);
     return { items, next: rows.length > page.limit ? items.at(-1)?.id : undefined };
   }
@@ -102,11 +102,11 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
 
   isAssignable(sessionId: string, userId: string): Promise<boolean> {
     return this.#pool.exists(sql.type(nothing)`
-        select 1 from users where id = ${userId} and disabled_at is null
-        union all
-        select 1 from guests
-        where id = ${userId} and session_id = ${sessionId} and revoked_at is null
-      `);
+      select 1 from users where id = ${userId} and disabled_at is null
+      union all
+      select 1 from guests
+      where id = ${userId} and session_id = ${sessionId} and revoked_at is null
+    `);
   }
 }
 
@@ -115,8 +115,8 @@ async function readRecords(
   ids: readonly string[],
 ): Promise<(SessionRecord | undefined)[]> {
   const rows = await pool.any(sql.type(sessionRow)`
-      select ${SESSION_COLUMNS} from sessions s where s.id = any(${sql.array([...ids], "uuid")})
-    `);
+    select ${SESSION_COLUMNS} from sessions s where s.id = any(${sql.array([...ids], "uuid")})
+  `);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id));
 }

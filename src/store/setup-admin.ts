@@ -35,10 +35,10 @@ export class SetupAdminStore {
 
   async find(email: string): Promise<SetupAdmin | undefined> {
     const row = await this.#pool.maybeOne(sql.type(adminRow)`
-        select id, password_hash as "passwordHash", setup_password_hash as "setupHash",
-          former_setup_hashes as "formerHashes",
-          disabled_at is not null as disabled
-        from users where lower(email) = lower(${email})`);
+      select id, password_hash as "passwordHash", setup_password_hash as "setupHash",
+        former_setup_hashes as "formerHashes",
+        disabled_at is not null as disabled
+      from users where lower(email) = lower(${email})`);
     return row ?? undefined;
   }
 
@@ -54,8 +54,8 @@ export class SetupAdminStore {
     const { id, email, passwordHash } = admin;
     return this.#pool.transaction(async (transaction) => {
       await transaction.query(sql.unsafe`
-          insert into users (id, email, name, role, password_hash, setup_password_hash)
-          values (${id}, ${email}, 'Admin', 'admin', ${passwordHash}, ${passwordHash})`);
+        insert into users (id, email, name, role, password_hash, setup_password_hash)
+        values (${id}, ${email}, 'Admin', 'admin', ${passwordHash}, ${passwordHash})`);
       const detail = { role: "admin" };
       await insertAuditEntry(transaction, {
         kind: "user_created",
@@ -77,10 +77,10 @@ export class SetupAdminStore {
   setPassword(id: string, passwordHash: string): Promise<void> {
     return this.#pool.transaction(async (transaction) => {
       await transaction.query(sql.unsafe`
-          update users set password_hash = ${passwordHash}, setup_password_hash = ${passwordHash},
-            former_setup_hashes = (array_prepend(setup_password_hash, former_setup_hashes))[1:${KEPT}],
-            tokens_valid_from = clock_timestamp(), updated_at = now()
-          where id = ${id}`);
+        update users set password_hash = ${passwordHash}, setup_password_hash = ${passwordHash},
+          former_setup_hashes = (array_prepend(setup_password_hash, former_setup_hashes))[1:${KEPT}],
+          tokens_valid_from = clock_timestamp(), updated_at = now()
+        where id = ${id}`);
       await insertAuditEntry(transaction, {
         kind: "password_changed",
         actor: { kind: "system" },

@@ -26,10 +26,10 @@ export class PostgresSilentSessions implements SilentSessions {
     if (!(await isWaiting(this.#look, "recording"))) return [];
     return this.#pool.transaction(async (tx) => {
       const locked = await tx.any(sql.type(idRow)`
-          select s.id from sessions s join devices d on d.id = s.device_id
-          where s.status = 'recording' and ${isSilent(silence)}
-          order by s.started_at limit ${limit}
-          for update of s skip locked`);
+        select s.id from sessions s join devices d on d.id = s.device_id
+        where s.status = 'recording' and ${isSilent(silence)}
+        order by s.started_at limit ${limit}
+        for update of s skip locked`);
       const rows: OutboxRow[] = [];
       for (const { id } of locked) {
         if (!(await isStillSilent(tx, id, silence))) continue;

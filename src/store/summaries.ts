@@ -97,20 +97,20 @@ export class PostgresSummaries implements SummaryDirectory {
 
   async latest(sessionId: string): Promise<SummaryRecord[]> {
     const rows = await this.#pool.any(sql.type(summaryRow)`
-        with newest as (
-          select distinct on (summary_type) *
-          from summaries
-          where session_id = ${sessionId}
-          order by summary_type, job_id desc
-        ),
-        now_as as (select ${transcriptFingerprint(sql.fragment`${sessionId}::uuid`)} as fingerprint)
-        select
-          job_id as "jobId", session_id as "sessionId", summary_type as "summaryType", engine,
-          text, items, created_at as "createdAt",
-          newest.fingerprint <> now_as.fingerprint as stale
-        from newest cross join now_as
-        order by job_id desc
-      `);
+      with newest as (
+        select distinct on (summary_type) *
+        from summaries
+        where session_id = ${sessionId}
+        order by summary_type, job_id desc
+      ),
+      now_as as (select ${transcriptFingerprint(sql.fragment`${sessionId}::uuid`)} as fingerprint)
+      select
+        job_id as "jobId", session_id as "sessionId", summary_type as "summaryType", engine,
+        text, items, created_at as "createdAt",
+        newest.fingerprint <> now_as.fingerprint as stale
+      from newest cross join now_as
+      order by job_id desc
+    `);
     return [...rows];
   }
 
@@ -138,7 +138,7 @@ export class PostgresSummaries implements SummaryDirectory {
 
   async text(jobId: string): Promise<string | undefined> {
     const row = await this.#pool.maybeOne(sql.type(textRow)`
-        select text from summaries where job_id = ${jobId}`);
+      select text from summaries where job_id = ${jobId}`);
     return row?.text;
   }
 }

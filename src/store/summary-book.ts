@@ -49,10 +49,10 @@ export class PostgresSummaryBook implements SummaryBook {
       await tx.query(sql.unsafe`set transaction isolation level repeatable read read only`);
       const { language, summaryType, fingerprint, redactions } = await readSource(tx, job);
       const segments = await tx.any(sql.type(segmentRow)`
-          select id, label, start_sample as start, end_sample as "end", text, words
-          from segments
-          where session_id = ${job.sessionId} and not redacted
-          order by start_sample, id`);
+        select id, label, start_sample as start, end_sample as "end", text, words
+        from segments
+        where session_id = ${job.sessionId} and not redacted
+        order by start_sample, id`);
       const names = toNames(await readSpeakers(tx, job.sessionId));
       const request = {
         summaryType,

@@ -50,20 +50,20 @@ export class TicketStore implements TicketBook {
 
   async put(ticketHash: Uint8Array, principal: Principal, expiresAt: number): Promise<void> {
     await this.#pool.query(sql.unsafe`
-        insert into live_tickets (ticket_hash, principal, expires_at)
-        values (${sql.binary(Buffer.from(ticketHash))}, ${JSON.stringify(principal)}::jsonb,
-          ${toInstant(expiresAt)})`);
+      insert into live_tickets (ticket_hash, principal, expires_at)
+      values (${sql.binary(Buffer.from(ticketHash))}, ${JSON.stringify(principal)}::jsonb,
+        ${toInstant(expiresAt)})`);
   }
 
   async take(ticketHash: Uint8Array, now: number): Promise<Principal | undefined> {
     const row = await this.#pool.maybeOne(sql.type(ticketRow)`
-        delete from live_tickets where ticket_hash = ${sql.binary(Buffer.from(ticketHash))}
-        returning principal, expires_at > ${toInstant(now)} as live`);
+      delete from live_tickets where ticket_hash = ${sql.binary(Buffer.from(ticketHash))}
+      returning principal, expires_at > ${toInstant(now)} as live`);
     // Those that were never redeemed; a few at a time, so that nobody waits.
     await this.#pool.query(sql.unsafe`
-        delete from live_tickets where ticket_hash in (
-          select ticket_hash from live_tickets where expires_at < ${toInstant(now)}
-          limit 100 for update skip locked)`);
+      delete from live_tickets where ticket_hash in (
+        select ticket_hash from live_tickets where expires_at < ${toInstant(now)}
+        limit 100 for update skip locked)`);
     return row?.live ? row.principal : undefined;
   }
 }

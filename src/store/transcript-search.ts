@@ -56,36 +56,36 @@ export class PostgresTranscriptSearch implements TranscriptSearch, WorkspaceSess
   ): Promise<SearchHit[]> {
     const ids = sql.array([...sessionIds], "uuid");
     const rows = await this.#pool.any(sql.type(hitRow)`
-        with queries as (
-          select config, websearch_to_tsquery(config, ${filter.text}) as query
-          from (
-            select distinct search_dictionary(language) as config
-            from sessions where id = any(${ids})
-          ) as languages
-        ),
-        hits as (
-          select ts_rank_cd(g.search, q.query) as rank, g.session_id as "sessionId",
-            g.id as "segmentId", s.title, g.label, g.text, q.config, q.query,
-            round(g.start_sample / 16.0)::int as "startMs",
-            round(g.end_sample / 16.0)::int as "endMs",
-            ${SAID_AT} as at, ${SPEAKER} as "speakerName"
-          from queries q
-          join segments g on g.search @@ q.query and search_dictionary(g.language) = q.config
-          join sessions s on s.id = g.session_id
-          left join speaker_claims c
-            on c.session_id = g.session_id and c.label = g.label and c.revoked_at is null
-          left join users u on u.id = c.claimed_user_id
-          left join guests v on v.id = c.claimed_user_id
-          where g.session_id = any(${ids}) and ${allOf(conditionsOf(filter))}
-        )
-        select rank, "sessionId", "segmentId", title, "startMs", "endMs", at, label,
-          "speakerName", text, ts_headline(config, text, query, ${HEADLINE}) as headline
+      with queries as (
+        select config, websearch_to_tsquery(config, ${filter.text}) as query
         from (
-          select * from hits where ${isAfter(after)}
-          order by rank desc, "sessionId" desc, "segmentId" desc
-          limit ${limit}
-        ) as page
-        order by rank desc, "sessionId" desc, "segmentId" desc`);
+          select distinct search_dictionary(language) as config
+          from sessions where id = any(${ids})
+        ) as languages
+      ),
+      hits as (
+        select ts_rank_cd(g.search, q.query) as rank, g.session_id as "sessionId",
+          g.id as "segmentId", s.title, g.label, g.text, q.config, q.query,
+          round(g.start_sample / 16.0)::int as "startMs",
+          round(g.end_sample / 16.0)::int as "endMs",
+          ${SAID_AT} as at, ${SPEAKER} as "speakerName"
+        from queries q
+        join segments g on g.search @@ q.query and search_dictionary(g.language) = q.config
+        join sessions s on s.id = g.session_id
+        left join speaker_claims c
+          on c.session_id = g.session_id and c.label = g.label and c.revoked_at is null
+        left join users u on u.id = c.claimed_user_id
+        left join guests v on v.id = c.claimed_user_id
+        where g.session_id = any(${ids}) and ${allOf(conditionsOf(filter))}
+      )
+      select rank, "sessionId", "segmentId", title, "startMs", "endMs", at, label,
+        "speakerName", text, ts_headline(config, text, query, ${HEADLINE}) as headline
+      from (
+        select * from hits where ${isAfter(after)}
+        order by rank desc, "sessionId" desc, "segmentId" desc
+        limit ${limit}
+      ) as page
+      order by rank desc, "sessionId" desc, "segmentId" desc`);
     return rows.map(({ headline, ...hit }) => ({ ...hit, snippet: piecesOf(headline) }));
   }
 }

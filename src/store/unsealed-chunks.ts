@@ -30,9 +30,9 @@ export class PostgresUnsealedChunks implements UnsealedChunks {
 
   async read({ sessionId, sequence }: UnsealedChunk): Promise<UnsealedAudio | undefined> {
     const rows = await this.#pool.any(sql.type(pieceRow)`
-        select media_type as "mediaType", sample_rate as "sampleRate", frames, data
-        from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}
-        order by piece`);
+      select media_type as "mediaType", sample_rate as "sampleRate", frames, data
+      from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}
+      order by piece`);
     const [first] = rows;
     if (first === undefined) return undefined;
     return {
@@ -51,7 +51,7 @@ export class PostgresUnsealedChunks implements UnsealedChunks {
     const unreadable = chunk.broken?.unreadable;
     return this.#pool.transaction(async (tx) => {
       const session = await tx.maybeOne(sql.type(statusRow)`
-          select status from sessions where id = ${sessionId} for update`);
+        select status from sessions where id = ${sessionId} for update`);
       if (session === null || session.status === "deleted") {
         throw new AppError("session_deleted", "The session was deleted.");
       }
@@ -68,19 +68,19 @@ export class PostgresUnsealedChunks implements UnsealedChunks {
       const row = outboxRow(sessionId, command, this.#runtime.newId());
       await writeOutbox(tx, row);
       await tx.query(sql.unsafe`
-          delete from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}`);
+        delete from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}`);
       // A late writer finds no place for its piece.
       await tx.query(sql.unsafe`
-          update audio_streams set pieces = 0
-          where session_id = ${sessionId} and sequence = ${sequence}`);
+        update audio_streams set pieces = 0
+        where session_id = ${sessionId} and sequence = ${sequence}`);
       return { chunk: { id, sequence, status: "pending", durationSeconds }, outbox: [row] };
     });
   }
 
   async of(sessionId: string): Promise<UnsealedChunk[]> {
     const rows = await this.#pool.any(sql.type(chunkRow)`
-        select distinct session_id as "sessionId", sequence from audio_pieces
-        where session_id = ${sessionId} order by sequence`);
+      select distinct session_id as "sessionId", sequence from audio_pieces
+      where session_id = ${sessionId} order by sequence`);
     return [...rows];
   }
 
@@ -88,15 +88,15 @@ export class PostgresUnsealedChunks implements UnsealedChunks {
     return this.#pool.transaction(async (tx) => {
       const old = sql.fragment`now() - ${age} * interval '1 millisecond'`;
       const rows = await tx.any(sql.type(chunkRow)`
-          select distinct p.session_id as "sessionId", p.sequence
-          from audio_pieces p join audio_streams a on a.session_id = p.session_id
-          where p.created_at < ${old}
-            and (p.sequence is distinct from a.sequence or a.touched_at < ${old})
-          order by 1, 2 limit ${limit}`);
+        select distinct p.session_id as "sessionId", p.sequence
+        from audio_pieces p join audio_streams a on a.session_id = p.session_id
+        where p.created_at < ${old}
+          and (p.sequence is distinct from a.sequence or a.touched_at < ${old})
+        order by 1, 2 limit ${limit}`);
       const ids = sql.array([...new Set(rows.map(({ sessionId }) => sessionId))], "uuid");
       await tx.query(sql.unsafe`
-          update audio_streams set sequence = null
-          where session_id = any(${ids}) and touched_at < ${old}`);
+        update audio_streams set sequence = null
+        where session_id = any(${ids}) and touched_at < ${old}`);
       return [...rows];
     });
   }

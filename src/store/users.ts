@@ -55,10 +55,10 @@ export class UserStore implements UserDirectory, AccountBook {
   insert(user: NewUser, entry?: AuditEntry): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       const row = await transaction.maybeOne(sql.type(idRow)`
-          insert into users (id, email, name, role, password_hash)
-          values (${user.id}, ${user.email}, ${user.name}, ${user.role}, ${user.passwordHash})
-          on conflict (lower(email)) do nothing
-          returning id`);
+        insert into users (id, email, name, role, password_hash)
+        values (${user.id}, ${user.email}, ${user.name}, ${user.role}, ${user.passwordHash})
+        on conflict (lower(email)) do nothing
+        returning id`);
       if (row !== null && entry !== undefined) await insertAuditEntry(transaction, entry);
       return row !== null;
     });
@@ -80,15 +80,15 @@ export class UserStore implements UserDirectory, AccountBook {
     }
     if (filter.workspaceId !== undefined) {
       conditions.push(sql.fragment`id in (
-          select user_id from workspace_members where workspace_id = ${filter.workspaceId})`);
+        select user_id from workspace_members where workspace_id = ${filter.workspaceId})`);
     }
     if (filter.search !== undefined) {
       const part = filter.search.toLowerCase();
       conditions.push(sql.fragment`position(${part} in lower(name || ' ' || email)) > 0`);
     }
     const rows = await this.#pool.any(sql.type(userRow)`
-        select ${COLUMNS} from users where ${allOf(conditions)}
-        order by id desc limit ${page.limit + 1}`);
+      select ${COLUMNS} from users where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
     return toPage(rows.map(toUser), page.limit, (user) => user.id);
   }
 
@@ -103,12 +103,12 @@ export class UserStore implements UserDirectory, AccountBook {
       );
       if (known === null) return "unknown";
       const changed = await transaction.maybeOne(sql.type(idRow)`
-          update users set
-            disabled_at = case when ${disabled} then now() end,
-            tokens_valid_from = clock_timestamp(),
-            updated_at = now()
-          where id = ${id} and (disabled_at is not null) <> ${disabled}
-          returning id`);
+        update users set
+          disabled_at = case when ${disabled} then now() end,
+          tokens_valid_from = clock_timestamp(),
+          updated_at = now()
+        where id = ${id} and (disabled_at is not null) <> ${disabled}
+        returning id`);
       if (changed === null) return "unchanged";
       if (entry !== undefined) await insertAuditEntry(transaction, entry);
       return "changed";
@@ -117,8 +117,8 @@ export class UserStore implements UserDirectory, AccountBook {
 
   async rename(id: string, name: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
-        update users set name = ${name}, updated_at = now()
-        where id = ${id} and erased_at is null`);
+      update users set name = ${name}, updated_at = now()
+      where id = ${id} and erased_at is null`);
   }
 
   setRole(
@@ -129,9 +129,9 @@ export class UserStore implements UserDirectory, AccountBook {
     return this.#pool.transaction(async (transaction) => {
       // All administrators, so that the last two cannot step down at once.
       const locked = await transaction.any(sql.type(standingRow)`
-          select id, role, disabled_at is null as active from users
-          where (role = 'admin' or id = ${id}) and erased_at is null
-          order by id for update`);
+        select id, role, disabled_at is null as active from users
+        where (role = 'admin' or id = ${id}) and erased_at is null
+        order by id for update`);
       const user = locked.find((each) => each.id === id);
       if (user === undefined) return "unknown";
       if (user.role === role) return "unchanged";
@@ -147,8 +147,8 @@ export class UserStore implements UserDirectory, AccountBook {
 
   async findByEmail(email: string): Promise<(Account & UserRecord) | undefined> {
     const row = await this.#pool.maybeOne(sql.type(accountRow.merge(userRow))`
-        select ${COLUMNS}, password_hash, disabled_at is not null as disabled
-        from users where lower(email) = lower(${email})`);
+      select ${COLUMNS}, password_hash, disabled_at is not null as disabled
+      from users where lower(email) = lower(${email})`);
     if (row === null) return undefined;
     return {
       ...toUser(row),
@@ -159,7 +159,7 @@ export class UserStore implements UserDirectory, AccountBook {
 
   async rehashPassword(userId: string, before: string, after: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
-        update users set password_hash = ${after}
-        where id = ${userId} and password_hash = ${before}`);
+      update users set password_hash = ${after}
+      where id = ${userId} and password_hash = ${before}`);
   }
 }

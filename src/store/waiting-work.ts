@@ -37,8 +37,8 @@ export class PostgresWaitingWork implements WorkLook {
   constructor(pool: DatabasePool) {
     this.#looks = new ReadBatch(async (keys) => {
       const found = await pool.one(sql.type(waitingRow)`
-          select commands, parked, jobs, deliveries, silence, recording, pieces, files
-          from waiting_work()`);
+        select commands, parked, jobs, deliveries, silence, recording, pieces, files
+        from waiting_work()`);
       return keys.map(() => found);
     });
   }

@@ -48,14 +48,14 @@ export class WebhookDeliveryStore implements DeliveryLog {
     if (status !== undefined) conditions.push(sql.fragment`status = ${status}`);
     if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
     const rows = await this.#pool.any(sql.type(deliveryRow)`
-        select ${COLUMNS} from webhook_deliveries where ${allOf(conditions)}
-        order by id desc limit ${page.limit + 1}`);
+      select ${COLUMNS} from webhook_deliveries where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
     return toPage(rows, page.limit, (delivery) => delivery.id);
   }
 
   async find(webhookId: string, id: string): Promise<DeliveryRecord | undefined> {
     const row = await this.#pool.maybeOne(sql.type(deliveryRow)`
-        select ${COLUMNS} from webhook_deliveries where webhook_id = ${webhookId} and id = ${id}`);
+      select ${COLUMNS} from webhook_deliveries where webhook_id = ${webhookId} and id = ${id}`);
     return row ?? undefined;
   }
 
@@ -63,11 +63,11 @@ export class WebhookDeliveryStore implements DeliveryLog {
     return this.#pool.transaction(async (tx) => {
       await endPause(tx, webhookId);
       const row = await tx.maybeOne(sql.type(deliveryRow)`
-          insert into webhook_deliveries (webhook_id, id, event_type, occurred_at, data)
-          select id, ${newId()}, 'webhook.test', now(),
-            jsonb_build_object('webhook_id', id, 'workspace_id', workspace_id)
-          from webhooks where id = ${webhookId} for key share
-          returning ${COLUMNS}`);
+        insert into webhook_deliveries (webhook_id, id, event_type, occurred_at, data)
+        select id, ${newId()}, 'webhook.test', now(),
+          jsonb_build_object('webhook_id', id, 'workspace_id', workspace_id)
+        from webhooks where id = ${webhookId} for key share
+        returning ${COLUMNS}`);
       return row ?? undefined;
     });
   }
@@ -76,11 +76,11 @@ export class WebhookDeliveryStore implements DeliveryLog {
     return this.#pool.transaction(async (tx) => {
       await endPause(tx, webhookId);
       const row = await tx.maybeOne(sql.type(deliveryRow)`
-          update webhook_deliveries
-          set status = 'pending', attempts = 0, completed_at = null, next_attempt_at = now(),
-              give_up_at = now() + interval '72 hours'
-          where webhook_id = ${webhookId} and id = ${id}
-          returning ${COLUMNS}`);
+        update webhook_deliveries
+        set status = 'pending', attempts = 0, completed_at = null, next_attempt_at = now(),
+            give_up_at = now() + interval '72 hours'
+        where webhook_id = ${webhookId} and id = ${id}
+        returning ${COLUMNS}`);
       return row ?? undefined;
     });
   }

@@ -116,20 +116,20 @@ export class PostgresDeliveryQueue implements DeliveryQueue {
 
   async clean(now: number): Promise<number> {
     const expired = await this.#pool.query(sql.unsafe`
-        update webhook_deliveries
-        set status = 'failed', completed_at = ${toInstant(now)},
-            history = history || jsonb_build_object('at', ${now}::bigint, 'error', 'expired')
-        where (webhook_id, id) in (
-          select webhook_id, id from webhook_deliveries
-          where status = 'pending' and give_up_at < ${toInstant(now)}
-          limit ${CLEANED_AT_ONCE} for update skip locked)`);
+      update webhook_deliveries
+      set status = 'failed', completed_at = ${toInstant(now)},
+          history = history || jsonb_build_object('at', ${now}::bigint, 'error', 'expired')
+      where (webhook_id, id) in (
+        select webhook_id, id from webhook_deliveries
+        where status = 'pending' and give_up_at < ${toInstant(now)}
+        limit ${CLEANED_AT_ONCE} for update skip locked)`);
     const oldest = now - KEPT_DAYS * 86_400_000;
     const deleted = await this.#pool.query(sql.unsafe`
-        delete from webhook_deliveries
-        where (webhook_id, id) in (
-          select webhook_id, id from webhook_deliveries
-          where created_at < ${toInstant(oldest)} order by created_at
-          limit ${CLEANED_AT_ONCE} for update skip locked)`);
+      delete from webhook_deliveries
+      where (webhook_id, id) in (
+        select webhook_id, id from webhook_deliveries
+        where created_at < ${toInstant(oldest)} order by created_at
+        limit ${CLEANED_AT_ONCE} for update skip locked)`);
     return expired.rowCount + deleted.rowCount;
   }
 

@@ -63,7 +63,7 @@ export class WebhookStore implements WebhookDirectory {
 
   async find(workspaceId: string, id: string): Promise<WebhookRecord | undefined> {
     const row = await this.#pool.maybeOne(sql.type(webhookRow)`
-        select ${COLUMNS} from webhooks where id = ${id} and workspace_id = ${workspaceId}`);
+      select ${COLUMNS} from webhooks where id = ${id} and workspace_id = ${workspaceId}`);
     return row ?? undefined;
   }
 
@@ -71,8 +71,8 @@ export class WebhookStore implements WebhookDirectory {
     const conditions = [sql.fragment`workspace_id = ${workspaceId}`];
     if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
     const rows = await this.#pool.any(sql.type(webhookRow)`
-        select ${COLUMNS} from webhooks where ${allOf(conditions)}
-        order by id desc limit ${page.limit + 1}`);
+      select ${COLUMNS} from webhooks where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
     return toPage(rows, page.limit, (webhook) => webhook.id);
   }
 

@@ -33,15 +33,15 @@ export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
   insert(character: Omit<CharacterRecord, "createdAt" | "updatedAt">): Promise<CharacterRecord> {
     const { id, workshopId, name, description, isActive } = character;
     return this.#pool.one(sql.type(characterRow)`
-        insert into workshop_characters (id, workshop_id, name, description, is_active)
-        values (${id}, ${workshopId}, ${name}, ${description}, ${isActive})
-        returning ${COLUMNS}`);
+      insert into workshop_characters (id, workshop_id, name, description, is_active)
+      values (${id}, ${workshopId}, ${name}, ${description}, ${isActive})
+      returning ${COLUMNS}`);
   }
 
   async find(workshopId: string, id: string): Promise<CharacterRecord | undefined> {
     const row = await this.#pool.maybeOne(sql.type(characterRow)`
-        select ${COLUMNS} from workshop_characters
-        where id = ${id} and workshop_id = ${workshopId}`);
+      select ${COLUMNS} from workshop_characters
+      where id = ${id} and workshop_id = ${workshopId}`);
     return row ?? undefined;
   }
 
@@ -54,8 +54,8 @@ export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
     if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
     if (active !== undefined) conditions.push(sql.fragment`is_active = ${active}`);
     const rows = await this.#pool.any(sql.type(characterRow)`
-        select ${COLUMNS} from workshop_characters where ${allOf(conditions)}
-        order by id desc limit ${page.limit + 1}`);
+      select ${COLUMNS} from workshop_characters where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
     return toPage(rows, page.limit, (character) => character.id);
   }
 
@@ -65,13 +65,13 @@ export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
     since?: number,
   ): Promise<CharacterRecord | undefined> {
     const row = await this.#pool.maybeOne(sql.type(characterRow)`
-        update workshop_characters
-        set name = coalesce(${name ?? null}, name),
-            description = coalesce(${description ?? null}, description),
-            is_active = coalesce(${isActive ?? null}, is_active),
-            updated_at = now()
-        where id = ${id} and ${updatedAt(since)}
-        returning ${COLUMNS}`);
+      update workshop_characters
+      set name = coalesce(${name ?? null}, name),
+          description = coalesce(${description ?? null}, description),
+          is_active = coalesce(${isActive ?? null}, is_active),
+          updated_at = now()
+      where id = ${id} and ${updatedAt(since)}
+      returning ${COLUMNS}`);
     return row ?? undefined;
   }
 

@@ -32,9 +32,9 @@ export class PostgresWorkshops implements WorkshopDirectory {
   insert(workshop: Omit<WorkshopRecord, "createdAt" | "updatedAt">): Promise<WorkshopRecord> {
     const { id, workspaceId, name, description } = workshop;
     return this.#pool.one(sql.type(workshopRow)`
-        insert into workshops (id, workspace_id, name, description)
-        values (${id}, ${workspaceId}, ${name}, ${description})
-        returning ${COLUMNS}`);
+      insert into workshops (id, workspace_id, name, description)
+      values (${id}, ${workspaceId}, ${name}, ${description})
+      returning ${COLUMNS}`);
   }
 
   async find(id: string): Promise<WorkshopRecord | undefined> {
@@ -52,11 +52,11 @@ export class PostgresWorkshops implements WorkshopDirectory {
     }
     if (filter.memberId !== undefined) {
       conditions.push(sql.fragment`workspace_id in (
-          select workspace_id from workspace_members where user_id = ${filter.memberId})`);
+        select workspace_id from workspace_members where user_id = ${filter.memberId})`);
     }
     const rows = await this.#pool.any(sql.type(workshopRow)`
-        select ${COLUMNS} from workshops where ${allOf(conditions)}
-        order by id desc limit ${page.limit + 1}`);
+      select ${COLUMNS} from workshops where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
     return toPage(rows, page.limit, (workshop) => workshop.id);
   }
 
@@ -66,12 +66,12 @@ export class PostgresWorkshops implements WorkshopDirectory {
     since?: number,
   ): Promise<WorkshopRecord | undefined> {
     const row = await this.#pool.maybeOne(sql.type(workshopRow)`
-        update workshops
-        set name = coalesce(${name ?? null}, name),
-            description = coalesce(${description ?? null}, description),
-            updated_at = now()
-        where id = ${id} and ${updatedAt(since)}
-        returning ${COLUMNS}`);
+      update workshops
+      set name = coalesce(${name ?? null}, name),
+          description = coalesce(${description ?? null}, description),
+          updated_at = now()
+      where id = ${id} and ${updatedAt(since)}
+      returning ${COLUMNS}`);
     return row ?? undefined;
   }
 

@@ -50,7 +50,7 @@ export class WorkspaceEditStore implements WorkspaceEdits {
       }
       await assertNoSessions(tx, id);
       await tx.query(sql.unsafe`
-          update workspaces set deleted_at = now(), updated_at = now() where id = ${id}`);
+        update workspaces set deleted_at = now(), updated_at = now() where id = ${id}`);
       await tx.query(sql.unsafe`delete from workshops where workspace_id = ${id}`);
       await tx.query(sql.unsafe`delete from webhooks where workspace_id = ${id}`);
       const memberIds = await removeMembers(tx, id);

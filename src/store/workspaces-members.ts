@@ -28,12 +28,12 @@ export class WorkspaceMemberStore implements WorkspaceMembers {
   ): Promise<MemberRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
       const row = await tx.maybeOne(sql.type(memberRow)`
-          with member as (
-            insert into workspace_members (workspace_id, user_id, role)
-            values (${workspaceId}, ${userId}, ${role})
-            on conflict do nothing
-            returning *)
-          select ${MEMBER_COLUMNS} from member join users on users.id = user_id`);
+        with member as (
+          insert into workspace_members (workspace_id, user_id, role)
+          values (${workspaceId}, ${userId}, ${role})
+          on conflict do nothing
+          returning *)
+        select ${MEMBER_COLUMNS} from member join users on users.id = user_id`);
       if (row === null) return undefined;
       await record(tx, "workspace_member_added", { workspaceId, userId }, by, { role });
       return toMember(row);
@@ -52,8 +52,8 @@ export class WorkspaceMemberStore implements WorkspaceMembers {
       if (standing === role) return "done";
       if (isLastOwner) return "last_owner";
       await tx.query(sql.unsafe`
-          update workspace_members set role = ${role}
-          where workspace_id = ${workspaceId} and user_id = ${userId}`);
+        update workspace_members set role = ${role}
+        where workspace_id = ${workspaceId} and user_id = ${userId}`);
       const detail = { before: standing, after: role };
       await record(tx, "workspace_role_changed", { workspaceId, userId }, by, detail);
       return "done";
@@ -66,8 +66,8 @@ export class WorkspaceMemberStore implements WorkspaceMembers {
       if (standing === undefined) return "not_a_member";
       if (isLastOwner) return "last_owner";
       await tx.query(sql.unsafe`
-          delete from workspace_members
-          where workspace_id = ${workspaceId} and user_id = ${userId}`);
+        delete from workspace_members
+        where workspace_id = ${workspaceId} and user_id = ${userId}`);
       await record(tx, "workspace_member_removed", { workspaceId, userId }, by, {
         role: standing,
       });

@@ -63,12 +63,12 @@ export class WorkspaceStore implements WorkspaceDirectory {
   insert(workspace: NewWorkspace): Promise<WorkspaceRecord> {
     return this.#pool.transaction(async (transaction) => {
       const row = await transaction.one(sql.type(workspaceRow)`
-          insert into workspaces (id, name, preferred_language)
-          values (${workspace.id}, ${workspace.name}, ${workspace.preferredLanguage})
-          returning ${WORKSPACE_COLUMNS}`);
+        insert into workspaces (id, name, preferred_language)
+        values (${workspace.id}, ${workspace.name}, ${workspace.preferredLanguage})
+        returning ${WORKSPACE_COLUMNS}`);
       await transaction.query(sql.unsafe`
-          insert into workspace_members (workspace_id, user_id, role)
-          values (${workspace.id}, ${workspace.ownerId}, 'owner')`);
+        insert into workspace_members (workspace_id, user_id, role)
+        values (${workspace.id}, ${workspace.ownerId}, 'owner')`);
       return toWorkspace(row);
     });
   }
@@ -76,7 +76,7 @@ export class WorkspaceStore implements WorkspaceDirectory {
   async find(id: string): Promise<WorkspaceRecord | undefined> {
     const row = await this.#pool.maybeOne(
       sql.type(workspaceRow)`select ${WORKSPACE_COLUMNS} from workspaces
-          where id = ${id} and deleted_at is null`,
+        where id = ${id} and deleted_at is null`,
     );
     return row === null ? undefined : toWorkspace(row);
   }
@@ -86,18 +86,18 @@ export class WorkspaceStore implements WorkspaceDirectory {
     if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
     if (memberId !== undefined) {
       conditions.push(sql.fragment`id in (
-          select workspace_id from workspace_members where user_id = ${memberId})`);
+        select workspace_id from workspace_members where user_id = ${memberId})`);
     }
     const rows = await this.#pool.any(sql.type(workspaceRow)`
-        select ${WORKSPACE_COLUMNS} from workspaces where ${allOf(conditions)}
-        order by id desc limit ${page.limit + 1}`);
+      select ${WORKSPACE_COLUMNS} from workspaces where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
     return toPage(rows.map(toWorkspace), page.limit, (workspace) => workspace.id);
   }
 
   async role(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined> {
     const row = await this.#pool.maybeOne(sql.type(z.object({ role: roleColumn }))`
-        select role from workspace_members
-        where workspace_id = ${workspaceId} and user_id = ${userId}`);
+      select role from workspace_members
+      where workspace_id = ${workspaceId} and user_id = ${userId}`);
     return row?.role;
   }
 
@@ -105,10 +105,10 @@ export class WorkspaceStore implements WorkspaceDirectory {
     const conditions = [sql.fragment`workspace_id = ${workspaceId}`];
     if (page.after !== undefined) conditions.push(sql.fragment`user_id < ${page.after}::uuid`);
     const rows = await this.#pool.any(sql.type(memberRow)`
-        select ${MEMBER_COLUMNS}
-        from workspace_members as member join users on users.id = user_id
-        where ${allOf(conditions)}
-        order by user_id desc limit ${page.limit + 1}`);
+      select ${MEMBER_COLUMNS}
+      from workspace_members as member join users on users.id = user_id
+      where ${allOf(conditions)}
+      order by user_id desc limit ${page.limit + 1}`);
     return toPage(rows.map(toMember), page.limit, (member) => member.userId);
   }
 }
