@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { answerQuestion } from "../../workers/text/retrieval/answer.ts";
 import { search } from "../../workers/text/retrieval/search.ts";
-import { finish } from "../../workers/text/retrieval/steps.ts";
+import { finish } from "../support/finish-steps.ts";
 import { describeMachine } from "./machine.ts";
 import { type Meeting, type MeetingQuery, readMeetings } from "./qmsum.ts";
 import { rouge } from "./rouge.ts";

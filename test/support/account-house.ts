@@ -29,7 +29,6 @@ import { CredentialAuthenticator } from "../../src/auth/credential-authenticator
 import { GuestEntry } from "../../src/auth/guest-entry.ts";
 import { type KeyMaterial, loadKeyFolder } from "../../src/auth/key-material.ts";
 import { LiveTickets } from "../../src/auth/live-tickets.ts";
-import { LocalRevocations } from "../../src/auth/local-revocations.ts";
 import { MagicLinks } from "../../src/auth/magic-links.ts";
 import type { Mail } from "../../src/auth/mail.ts";
 import type { OAuthProvider } from "../../src/auth/oauth-provider.ts";
@@ -70,6 +69,7 @@ import { WorkspaceStore } from "../../src/store/workspaces.ts";
 import { WorkspaceEditStore } from "../../src/store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "../../src/store/workspaces-members.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { LocalRevocations } from "./memory/local-revocations.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 
 export const PASSWORD = "correct horse";

@@ -5,7 +5,6 @@ import { sessionEditRoutes } from "../../src/api/sessions-edit.ts";
 import type { OutboxRow, SessionCommand } from "../../src/api/sessions-outbox.ts";
 import { workshopRoutes } from "../../src/api/workshops.ts";
 import { characterRoutes } from "../../src/api/workshops-characters.ts";
-import { LocalRevocations } from "../../src/auth/local-revocations.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PostgresConcerns } from "../../src/store/concerns.ts";
@@ -14,6 +13,7 @@ import { PostgresSessions } from "../../src/store/sessions.ts";
 import { PostgresCharacters } from "../../src/store/workshop-characters.ts";
 import { PostgresWorkshops } from "../../src/store/workshops.ts";
 import { WorkspaceStore } from "../../src/store/workspaces.ts";
+import { LocalRevocations } from "./memory/local-revocations.ts";
 import type { SessionHouse } from "./session-house.ts";
 
 const cursorKey = new Uint8Array(32).fill(9);

@@ -8,7 +8,6 @@ import { StreamSealer } from "../../src/api/stream-sealer.ts";
 import { createViewerPolicy } from "../../src/app-live.ts";
 import { CredentialAuthenticator } from "../../src/auth/credential-authenticator.ts";
 import { type KeyMaterial, loadKeyFolder } from "../../src/auth/key-material.ts";
-import { LocalRevocations } from "../../src/auth/local-revocations.ts";
 import { SCOPES, type Scope, type UserPrincipal } from "../../src/auth/principal.ts";
 import { RevocationReader } from "../../src/auth/revocation-reader.ts";
 import { ServiceKeys } from "../../src/auth/service-keys.ts";
@@ -33,6 +32,7 @@ import { PostgresSessions } from "../../src/store/sessions.ts";
 import { PostgresUnsealedChunks } from "../../src/store/unsealed-chunks.ts";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import type { PublishedFrame } from "../../src/wire/live-frames.ts";
+import { LocalRevocations } from "./memory/local-revocations.ts";
 import { QueryHouse } from "./query-house.ts";
 
 const cursorKey = new Uint8Array(32).fill(7);

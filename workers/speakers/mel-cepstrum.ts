@@ -1,5 +1,3 @@
-/** Samples between two frames (10 ms at 16 kHz). */
-export const FRAME_SHIFT = 160;
 /** Samples of one frame (25 ms at 16 kHz). */
 export const FRAME_LENGTH = 400;
 /** Cepstral coefficients kept, c1 to c19; c0 says how loud, not who. */

@@ -2,12 +2,12 @@ import { exportJWK, generateKeyPair } from "jose";
 import { beforeEach, describe, expect, it } from "vitest";
 import { CredentialAuthenticator } from "../../../src/auth/credential-authenticator.ts";
 import { importSigningKey, KeyRing } from "../../../src/auth/key-ring.ts";
-import { LocalRevocations } from "../../../src/auth/local-revocations.ts";
 import type { LoginStanding } from "../../../src/auth/login-book.ts";
 import { Tokens } from "../../../src/auth/tokens.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import { newId } from "../../../src/base/ids.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { LocalRevocations } from "../../support/memory/local-revocations.ts";
 import { codeOf } from "../../support/route-call.ts";
 
 const HOUR = 3_600_000;

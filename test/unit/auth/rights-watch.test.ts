@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { LocalRevocations } from "../../../src/auth/local-revocations.ts";
 import type { Principal } from "../../../src/auth/principal.ts";
 import type { RevocationEvent } from "../../../src/auth/revocation-feed.ts";
 import { type RightHolder, RightsWatch } from "../../../src/auth/rights-watch.ts";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
 import { settled } from "../../support/late/virtual-runtime.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { LocalRevocations } from "../../support/memory/local-revocations.ts";
 
 const expiresAt = Number.POSITIVE_INFINITY;
 const WHO = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Conversation } from "../../../../src/wire/gen/voice/v1/retrieval.ts";
 import { answerQuestion } from "../../../../workers/text/retrieval/answer.ts";
 import { likeness } from "../../../../workers/text/retrieval/fuzzy.ts";
-import { finish } from "../../../../workers/text/retrieval/steps.ts";
+import { finish } from "../../../support/finish-steps.ts";
 import { LAUNCH, LAUNCH_NAMES, spokenConversation } from "../../../support/spoken-conversation.ts";
 
 const launch = spokenConversation(LAUNCH, LAUNCH_NAMES);

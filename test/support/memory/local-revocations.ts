@@ -1,6 +1,6 @@
-import { errorMessage } from "../base/errors.ts";
-import { type Log, silentLog } from "../base/log.ts";
-import type { RevocationEvent, RevocationFeed } from "./revocation-feed.ts";
+import type { RevocationEvent, RevocationFeed } from "../../../src/auth/revocation-feed.ts";
+import { errorMessage } from "../../../src/base/errors.ts";
+import { type Log, silentLog } from "../../../src/base/log.ts";
 
 /** A revocation feed within one process; the bus adapter carries it between processes. */
 export class LocalRevocations implements RevocationFeed {
