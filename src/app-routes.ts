@@ -28,7 +28,6 @@ import { PostgresNodeRegister } from "./store/lease-table.ts";
 import { PostgresOverview } from "./store/overview.ts";
 import { PostgresParkedCommands } from "./store/parked-commands.ts";
 import { PostgresRedactedSpans } from "./store/redacted-spans.ts";
-import { PostgresRedoSettings } from "./store/redo-settings.ts";
 import { PostgresSegmentEdits } from "./store/segment-edits.ts";
 import { PostgresSegments } from "./store/segments.ts";
 import { PostgresSessionEdits } from "./store/session-edits.ts";
@@ -220,7 +219,6 @@ function createConversationPorts(
       jobs: new PostgresTranscriptionJobs(pool),
       allJobs: new PostgresAllJobs(pool),
       segments,
-      settings: new PostgresRedoSettings(pool),
       actors,
       engines: ["pocketsphinx"],
       languages: ["en"],

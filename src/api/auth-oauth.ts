@@ -1,11 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import type { OAuthProvider } from "../auth/oauth-provider.ts";
-import type { OAuthSignIn } from "../auth/oauth-sign-in.ts";
+import { OAUTH_LIFETIME, type OAuthSignIn } from "../auth/oauth-sign-in.ts";
 import type { LoginResult } from "../auth/sign-in.ts";
 import { AppError, toAppError } from "../base/errors.ts";
 import { shown } from "../base/shown.ts";
 import { loginResultSchema, presentLogin } from "./auth-login-result.ts";
-import { browserCookie, browserSecretOf } from "./auth-oauth-cookie.ts";
 import { defineRoute, type Reply, type Route } from "./route.ts";
 import { pageSchema } from "./sessions-page.ts";
 
@@ -166,4 +165,25 @@ async function returnTo(page: string, work: Promise<LoginResult>): Promise<Reply
   );
   const location = `${page}#${new URLSearchParams(outcome)}`;
   return { status: 302, headers: { ...NO_STORE, location } };
+}
+
+/** A browser keeps a `__Host-` cookie for this very host only, and only over HTTPS. */
+function cookieName(secure: boolean): string {
+  return secure ? "__Host-voice-oauth" : "voice-oauth";
+}
+
+/** The `Set-Cookie` that binds a sign-in at a provider to this browser. */
+function browserCookie(secret: string, secure: boolean): string {
+  const flags = `Path=/; Max-Age=${OAUTH_LIFETIME / 1000}; HttpOnly; SameSite=Lax`;
+  return `${cookieName(secure)}=${secret}; ${flags}${secure ? "; Secure" : ""}`;
+}
+
+/** The secret that the browser sent back. */
+function browserSecretOf(
+  headers: Readonly<Record<string, string>>,
+  secure: boolean,
+): string | undefined {
+  const start = `${cookieName(secure)}=`;
+  const pairs = (headers.cookie ?? "").split(";").map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(start))?.slice(start.length);
 }

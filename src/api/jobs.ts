@@ -193,7 +193,7 @@ function ended(status: string): AppError {
   return new AppError("conflict", `This job has ended before: it is ${status}.`);
 }
 
-function transcribeAgain({ jobs, ...ports }: JobPorts & RedoPorts): Route {
+function transcribeAgain(ports: JobPorts & RedoPorts): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/transcriptions",
@@ -213,7 +213,7 @@ function transcribeAgain({ jobs, ...ports }: JobPorts & RedoPorts): Route {
       requireSession(ports.directory, principal, params.session_id, "session.jobs"),
     async handle(request, { principal }) {
       const session = await ports.directory.get(request.params.session_id);
-      const job = session === undefined ? undefined : await jobs.get(session.jobId);
+      const job = session === undefined ? undefined : await ports.jobs.get(session.jobId);
       if (job === undefined) throw unknownJob();
       await requestRedo(ports, job, request, principal.id);
       return replyWith(ports.allJobs, job.id, 202);

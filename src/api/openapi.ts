@@ -1,4 +1,4 @@
-import type { TSchema } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { ERROR_CODES, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
 import { kindOfListing, onlyParameters } from "./known-parameters.ts";
 import { exampleOf } from "./openapi-examples.ts";
@@ -7,7 +7,6 @@ import { COMMON_HEADERS, SHARED_HEADERS, SHARED_PARAMETERS, tagsOf } from "./ope
 import { isKept, isRepeatable } from "./repeatable.ts";
 import { isEdit, Representations } from "./representations.ts";
 import type { Credential, ResponseSpec, Route } from "./route.ts";
-import { ErrorBody } from "./schemas/error-body.ts";
 
 export interface ApiInfo {
   title: string;
@@ -16,6 +15,15 @@ export interface ApiInfo {
   /** Where the paths begin. */
   basePath: string;
 }
+
+/** Every error, and the answer of operations that return nothing else (interface 2.4). */
+const ErrorBody = Type.Object(
+  {
+    success: Type.Boolean({ description: "False for an error." }),
+    message: Type.String({ description: "What happened, as a sentence for people." }),
+  },
+  { $id: "ErrorBody", additionalProperties: false },
+);
 
 const JSON_TYPE = "application/json";
 

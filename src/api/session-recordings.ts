@@ -35,9 +35,3 @@ export interface AudioSpan {
 export interface RedactedSpans {
   of(sessionId: string): Promise<AudioSpan[]>;
 }
-
-/** Port: parts of stored audio files. */
-export interface AudioParts {
-  /** Bytes from `from` on, fewer than `length` at the file's end. Throws `not_found` without a file. */
-  part(sessionId: string, sha256: string, from: number, length: number): Promise<Buffer>;
-}

@@ -37,9 +37,17 @@ export interface TranscriptionJobFilter {
   workspaceId?: string;
 }
 
+/** What the next reading of a job is told. */
+export interface RedoOptions {
+  forcedLanguage?: string | undefined;
+  vocabulary?: string[] | undefined;
+}
+
 /** Port: transcription jobs. Every method throws `unavailable` when storage is away. */
 export interface TranscriptionJobDirectory {
   /** Newest first. */
   list(filter: TranscriptionJobFilter, page: PageRequest): Promise<Page<TranscriptionJob>>;
   get(jobId: string): Promise<TranscriptionJob | undefined>;
+  /** Keeps what the next reading is told. */
+  prepareRedo(jobId: string, options: RedoOptions): Promise<void>;
 }

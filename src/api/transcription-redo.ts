@@ -11,19 +11,8 @@ import type {
   TranscriptionJobDirectory,
 } from "./transcription-jobs-directory.ts";
 
-export interface RedoOptions {
-  forcedLanguage?: string | undefined;
-  vocabulary?: string[] | undefined;
-}
-
-/** Port: what the next reading of a job is told. */
-export interface RedoSettings {
-  save(jobId: string, options: RedoOptions): Promise<void>;
-}
-
 export interface RedoPorts {
-  jobs: Pick<TranscriptionJobDirectory, "get">;
-  settings: RedoSettings;
+  jobs: Pick<TranscriptionJobDirectory, "get" | "prepareRedo">;
   actors: SessionActors;
   /** Engines that can be asked for by name. */
   engines: readonly string[];
@@ -51,7 +40,7 @@ type RedoBody = Static<typeof redoBody> | undefined;
  * read, `conflict` when there is no audio, `session_deleted`.
  */
 export async function requestRedo(
-  { settings, actors, engines, languages }: Omit<RedoPorts, "jobs">,
+  { jobs, actors, engines, languages }: RedoPorts,
   job: TranscriptionJob,
   { body, ...request }: Pick<Request, "commandId"> & { body: RedoBody },
   byUserId: string,
@@ -74,7 +63,7 @@ export async function requestRedo(
     throw new AppError("job_active", "This job is queued or running already.");
   }
   // Before the reading begins: it looks at them then.
-  await settings.save(job.id, { forcedLanguage, vocabulary });
+  await jobs.prepareRedo(job.id, { forcedLanguage, vocabulary });
   try {
     return await ask();
   } catch (error) {
@@ -84,7 +73,7 @@ export async function requestRedo(
 }
 
 /** POST /admin/jobs/transcriptions/{job_id}/redo. */
-export function redoRoutes({ jobs, ...ports }: RedoPorts): Route[] {
+export function redoRoutes(ports: RedoPorts): Route[] {
   const redo = defineRoute({
     method: "post",
     path: "/admin/jobs/transcriptions/{job_id}/redo",
@@ -101,7 +90,7 @@ export function redoRoutes({ jobs, ...ports }: RedoPorts): Route[] {
     responses: { 200: { description: "It is queued", schema: acknowledgementSchema } },
     errors: ["job_active", "session_deleted", "conflict"],
     async resolve({ params }): Promise<TranscriptionJob> {
-      const job = isId(params.job_id) ? await jobs.get(params.job_id) : undefined;
+      const job = isId(params.job_id) ? await ports.jobs.get(params.job_id) : undefined;
       if (job === undefined) {
         throw new AppError("not_found", "There is no transcription job with this id.");
       }

@@ -2,13 +2,14 @@ import { apply } from "./apply.ts";
 import type { SessionCommand } from "./command.ts";
 import { decide } from "./decide.ts";
 import { gapDeadline } from "./decide-audio.ts";
-import { lateDeadline } from "./decide-late.ts";
+import { awaitsAudio, lateDeadline } from "./decide-late.ts";
 import type { SessionEvent } from "./event.ts";
-import { hasWork } from "./has-work.ts";
 import { isRepeatable } from "./outside-command.ts";
 import { PATIENCE, type Patience } from "./patience.ts";
 import { packState, SNAPSHOT_VERSION, unpackState } from "./snapshot.ts";
 import { initialState, type SessionState } from "./state.ts";
+import { isOver } from "./status.ts";
+import { isLate } from "./timeline.ts";
 import { Turn } from "./turn.ts";
 import type { SessionWrite } from "./write.ts";
 
@@ -56,4 +57,15 @@ function deadline(state: SessionState, patience: Patience): Deadline | undefined
   const again = patience.silence * ASKED_AGAIN;
   if (late < gap) return { at, again, command: { type: "LateTimeout" } };
   return { at, again, command: { type: "GapTimeout", sequence: state.timeline.next } };
+}
+
+/**
+ * Whether something is left to do that goes on without anybody asking for it: the session records
+ * or is processed, audio is waited for or came late and is still to be read, a redo is under way.
+ * Whoever takes the session over goes by this.
+ */
+function hasWork(state: Readonly<SessionState>): boolean {
+  const { phase, redo, timeline } = state;
+  if (phase === "deleted") return false;
+  return !isOver(phase) || redo !== undefined || awaitsAudio(state) || timeline.gaps.some(isLate);
 }

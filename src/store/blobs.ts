@@ -13,7 +13,6 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import type { AudioParts } from "../api/session-recordings.ts";
 import type { BlobStore } from "../api/upload-audio-store.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
@@ -29,7 +28,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
  * received in `temporaryFolder`, on the same file system, so that taking one
  * over is a rename.
  */
-export class FolderBlobs implements BlobStore, AudioParts, QueueOwner {
+export class FolderBlobs implements BlobStore, QueueOwner {
   readonly #dir: string;
   readonly #writer: BlobWriter;
 
@@ -94,6 +93,7 @@ export class FolderBlobs implements BlobStore, AudioParts, QueueOwner {
     }
   }
 
+  /** Bytes from `from` on, fewer than `length` at the file's end. Throws `not_found` without a file. */
   async part(sessionId: string, sha256: string, from: number, length: number): Promise<Buffer> {
     let file: FileHandle;
     try {

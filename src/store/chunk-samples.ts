@@ -1,4 +1,3 @@
-import type { AudioParts } from "../api/session-recordings.ts";
 import { isAppError } from "../base/errors.ts";
 import { isOpusMediaType } from "../base/opus-packets.ts";
 import { readMono } from "../base/pcm-samples.ts";
@@ -11,7 +10,10 @@ import {
   parsePcmMediaType,
   parseWavHeader,
 } from "../base/wav-header.ts";
+import type { FolderBlobs } from "./blobs.ts";
 import { decodeOpus } from "./opus-samples.ts";
+
+export type AudioParts = Pick<FolderBlobs, "part">;
 
 /** A chunk that has its place on the timeline. */
 export interface PlacedFile {

@@ -2,6 +2,7 @@ import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "sloni
 import { z } from "zod";
 import type { Page, PageRequest } from "../api/page.ts";
 import type {
+  RedoOptions,
   TranscriptionJob,
   TranscriptionJobDirectory,
   TranscriptionJobFilter,
@@ -58,6 +59,15 @@ export class PostgresTranscriptionJobs implements TranscriptionJobDirectory {
   async get(jobId: string): Promise<TranscriptionJob | undefined> {
     const conditions = [sql.fragment`kind = 'transcription'`, sql.fragment`id = ${jobId}`];
     return (await this.#read(conditions, 1))[0];
+  }
+
+  async prepareRedo(jobId: string, { forcedLanguage, vocabulary }: RedoOptions): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update jobs set forced_language = ${forcedLanguage ?? null} where id = ${jobId}`);
+    if (vocabulary === undefined) return;
+    await this.#pool.query(sql.unsafe`
+      update sessions set vocabulary = ${JSON.stringify(vocabulary)}::jsonb
+      where id = (select session_id from jobs where id = ${jobId})`);
   }
 
   #read(conditions: Fragment[], limit: number): Promise<readonly TranscriptionJob[]> {

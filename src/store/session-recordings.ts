@@ -2,16 +2,10 @@ import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type {
-  AudioParts,
-  AudioSpan,
-  Recording,
-  Recordings,
-  RedactedSpans,
-} from "../api/session-recordings.ts";
+import type { AudioSpan, Recording, Recordings, RedactedSpans } from "../api/session-recordings.ts";
 import { AppError } from "../base/errors.ts";
 import { SESSION_RATE, toSessionSamples } from "../base/sample-rate.ts";
-import { ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
+import { type AudioParts, ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
 
 /** Samples of one piece: 64 KiB. */
 const PIECE_SAMPLES = 32 * 1024;

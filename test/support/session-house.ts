@@ -33,7 +33,6 @@ import { DeviceStore } from "../../src/store/devices.ts";
 import { PostgresTranscriptionJobs } from "../../src/store/jobs.ts";
 import { createPool, type PoolOptions } from "../../src/store/pool.ts";
 import { PostgresRedactedSpans } from "../../src/store/redacted-spans.ts";
-import { PostgresRedoSettings } from "../../src/store/redo-settings.ts";
 import { PostgresSegments } from "../../src/store/segments.ts";
 import { PostgresSessionMembers } from "../../src/store/session-members.ts";
 import { PostgresRecordings } from "../../src/store/session-recordings.ts";
@@ -132,7 +131,6 @@ export class SessionHouse {
     const jobs = new PostgresTranscriptionJobs(this.pool);
     const redo = {
       jobs,
-      settings: new PostgresRedoSettings(this.pool),
       actors: { ask: (id: string, command: SessionCommand) => this.ask(id, command) },
       engines: ["pocketsphinx"],
       languages: ["en"],

@@ -9,7 +9,6 @@ import {
   writeCepstralMean,
 } from "./cepstral-mean.ts";
 import { ChannelMean } from "./channel-mean.ts";
-import { cleanWord } from "./clean-word.ts";
 import { ENGINE_SETTINGS, FRAME_RATE, FRONT_END_SETTINGS } from "./engine-settings.ts";
 import type { NativeLibrary, NativePointer } from "./native-library.ts";
 import { CONFIDENCE_FLOOR, type WordEvidence, wordConfidences } from "./word-confidence.ts";
@@ -166,4 +165,13 @@ function commandLine(modelFolder: string): string[] {
   const model = ["-hmm", join(modelFolder, "en-us"), "-lm", join(modelFolder, "en-us.lm.bin")];
   const dictionary = ["-dict", join(modelFolder, "cmudict-en-us.dict")];
   return ["pocketsphinx", ...model, ...dictionary, ...ENGINE_SETTINGS, ...FRONT_END_SETTINGS];
+}
+
+/**
+ * The word as people write it: without the mark of an alternative pronunciation, `to(2)`;
+ * undefined for what is no word: `<s>`, `</s>`, `<sil>`, `[NOISE]`, `++UH++`.
+ */
+export function cleanWord(token: string): string | undefined {
+  if (token === "" || /^[<[+]/.test(token)) return undefined;
+  return token.replace(/\(\d+\)$/, "");
 }

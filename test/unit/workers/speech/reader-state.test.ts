@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../../../src/base/errors.ts";
-import { cleanWord } from "../../../../workers/speech/pocketsphinx/clean-word.ts";
+import { cleanWord } from "../../../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
 import { decodeReaderState, encodeReaderState } from "../../../../workers/speech/reader-state.ts";
 
 describe("reader state", () => {
