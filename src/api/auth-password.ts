@@ -3,7 +3,7 @@ import type { PasswordChanges } from "../auth/password-changes.ts";
 import { PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH } from "../auth/password-hasher.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 
 export interface PasswordPorts {
   passwordChanges: Pick<PasswordChanges, "change">;
@@ -20,7 +20,7 @@ export function passwordRoutes({ passwordChanges }: PasswordPorts): Route[] {
     description:
       "Every other login of the account ends, with its open sockets. This one goes on until its access token expires: no refresh token outlives the change. A wrong current password is 401 with the code invalid_credentials.",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     body: {
       kind: "json",
       schema: Type.Object({

@@ -14,7 +14,7 @@ import {
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { commandIdOf } from "./repeatable.ts";
 import { expectedUpdate, staleEdit } from "./representations.ts";
-import { defineRoute, type Request, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Request, type Route } from "./route.ts";
 import type { SessionActors } from "./session-actors.ts";
 import {
   assertAllowed,
@@ -136,7 +136,7 @@ function triageConcern(ports: TriagePorts): Route {
     description:
       "By the session's owner, a moderator of its workspace, or an administrator. A privacy concern that points at a segment or a span is resolved for good with `redact`: the words there are taken out of the transcript, and no later reading brings them back.",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: concernParams,
     body: { kind: "json", schema: triageBody },
     responses: { 200: { description: "The concern as it stands", schema: concernSchema } },

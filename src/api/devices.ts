@@ -19,7 +19,7 @@ import type { Heartbeats } from "./heartbeats.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { presentKey } from "./pairing.ts";
 import { expectedOf, staleEdit } from "./representations.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { filterId, pageSchema } from "./sessions-page.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
 import type { WorkspaceDirectory } from "./workspaces-directory.ts";
@@ -44,7 +44,6 @@ export function deviceRoutes(ports: DevicePorts): Route[] {
   ];
 }
 
-const PEOPLE = ["admin", "participant", "moderator"] as const;
 const deviceParams = Type.Object({ device_id: Type.String() });
 
 async function requireDeviceFor(

@@ -19,7 +19,7 @@ import {
   standingSchema,
 } from "./graph-schema.ts";
 import { pageQuery } from "./page.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { cutPage } from "./sessions-page.ts";
 import { recordReads } from "./workspace-questions.ts";
 
@@ -51,7 +51,7 @@ function entityDetail(ports: GraphPorts): Route {
     description:
       "`items` are its mentions by session and time, a page at a time. Ids come from the graphs of the workspace and its sessions.",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String(), entity_id: Type.String() }),
     query: Type.Object(pageQuery),
     responses: {
@@ -148,7 +148,7 @@ function pathBetween(ports: GraphPorts): Route {
     summary: "How two entities are connected, with the segments that connect them",
     description: "The path of fewest steps; of several, the one with the strongest ties.",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
     query: Type.Object({
       from: Type.String({ maxLength: 100, description: "Id of an entity" }),

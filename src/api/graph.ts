@@ -18,7 +18,7 @@ import {
   presentStanding,
   toTypes,
 } from "./graph-schema.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import { filterId } from "./sessions-page.ts";
 import { sessionParams } from "./sessions-schema.ts";
@@ -51,7 +51,7 @@ function sessionGraph(ports: GraphPorts): Route {
     summary: "What a session is about: entities, how they hang together, and groups of them",
     description: `${MADE_OF}A first request may take some seconds.`,
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: sessionParams,
     query: Type.Object({
       ...graphQuery,
@@ -84,7 +84,7 @@ function workspaceGraph(ports: GraphPorts): Route {
     summary: "What a workspace's sessions are about, as one graph",
     description: `${MADE_OF}Of the newest ${MAX_SESSIONS} sessions whose words the caller may read. The same name in several sessions is one entity.`,
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
     query: Type.Object({
       ...graphQuery,

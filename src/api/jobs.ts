@@ -8,7 +8,7 @@ import { requireUser } from "./callers.ts";
 import { JOB_KINDS, type JobDirectory, type JobRecord } from "./jobs-directory.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { commandIdOf } from "./repeatable.ts";
-import { defineRoute, type Reply, type Request, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "./route.ts";
 import type { SessionActors } from "./session-actors.ts";
 import { requirePrincipal, requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
@@ -56,8 +56,6 @@ const jobSchema = Type.Object({
 });
 
 const jobParams = Type.Object({ id: Type.String({ description: "UUID of the job" }) });
-
-const PEOPLE = ["admin", "participant", "moderator"] as const;
 
 function optionalTime(milliseconds: number | undefined): string | undefined {
   return milliseconds === undefined ? undefined : toTimestamp(milliseconds);

@@ -10,7 +10,7 @@ import { requireUser } from "./callers.ts";
 import type { DeviceDirectory } from "./devices-directory.ts";
 import { deviceSchema, presentDevice, requireKnownDevice } from "./devices-schema.ts";
 import { exampleId } from "./openapi-examples.ts";
-import { defineRoute, type Reply, type Request, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "./route.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
 import type { WorkspaceDirectory } from "./workspaces-directory.ts";
 
@@ -93,7 +93,7 @@ function pair({ pairing, devices, workspaces, clock }: PairingPorts): Route {
     tag: "Device",
     summary: "Pair the device that shows this code with a workspace",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     body: {
       kind: "json",
       schema: Type.Object({ code: codeMember, workspace_id: Type.String(), name: nameMember }),

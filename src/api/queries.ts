@@ -6,7 +6,7 @@ import {
   type QuestionAnswer,
   type QuestionPorts,
 } from "./questions.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { requireSession, type SessionGrant } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import { sessionParams } from "./sessions-schema.ts";
@@ -111,7 +111,7 @@ function queryWorkspace(ports: QueryPorts): Route {
     summary: "Ask about all sessions of a workspace that the caller may read",
     description: `${DESCRIPTION} Here also: which sessions speak of something, and when they took place (\`last week\`, \`yesterday\`).`,
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
     body: { kind: "json", schema: querySchema },
     responses: { 200: { description: "The answer", schema: answerSchema } },

@@ -162,6 +162,9 @@ export interface BodyStream {
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
+/** Roles of whoever has an account. */
+export const PEOPLE: readonly Role[] = ["admin", "participant", "moderator"];
+
 /** Types a route's handler by its schemas; adds nothing at run time. */
 export function defineRoute<
   R = undefined,

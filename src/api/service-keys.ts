@@ -8,7 +8,7 @@ import { isId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import {
   issuedServiceKeySchema,
   presentIssuedKey,
@@ -21,8 +21,6 @@ import { requireWorkspace } from "./workspaces-access.ts";
 import type { WorkspaceDirectory } from "./workspaces-directory.ts";
 
 const NO_STORE = { "cache-control": "no-store" };
-const PEOPLE = ["admin", "participant", "moderator"] as const;
-
 export interface ServiceKeyPorts {
   serviceKeys: Pick<ServiceKeys, "issue" | "rotate" | "revoke">;
   serviceKeyBook: Pick<ServiceKeyBook, "find" | "list">;

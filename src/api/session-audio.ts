@@ -7,7 +7,7 @@ import { AppError } from "../base/errors.ts";
 import { shown as readable } from "../base/shown.ts";
 import { wavHeader } from "../base/wav-writer.ts";
 import { type ByteRange, isKnown, parseByteRange, rangeStillFits } from "./byte-range.ts";
-import { type BodyStream, defineRoute, type Reply, type Route } from "./route.ts";
+import { type BodyStream, defineRoute, PEOPLE, type Reply, type Route } from "./route.ts";
 import type { Recording, Recordings } from "./session-recordings.ts";
 import { assertAllowed, requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
@@ -38,7 +38,7 @@ function sessionAudio(ports: SessionAudioPorts): Route {
     description:
       "16 kHz, mono, 16 bits, as it lies on the session's timeline, so that the times of segments are times in the file. Audio that is missing, cannot be decoded or was redacted is silence. While the session records, it is what has its place so far. One byte range can be asked for with `Range` (several are answered whole), safely continued with `If-Range` and the `ETag`. For the session's owner, moderators of its workspace, and administrators under an elevation.",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: sessionParams,
     responses: {
       200: { description: "All of it", mediaTypes: ["audio/wav"] },
@@ -77,7 +77,7 @@ function chunkAudio(ports: SessionAudioPorts): Route {
     description:
       "16 kHz, mono, 16 bits, whole, also where the chunk came late and is longer than the place that was kept for it on the session's timeline: completeness tells which are, in `times_clamped`. What was redacted is silence. Of a chunk that has no place yet 404. For those who may hear the session.",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({
       session_id: Type.String({ description: "UUID of the session" }),
       chunk_sequence: Type.String({ examples: ["5"] }),

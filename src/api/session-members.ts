@@ -6,7 +6,7 @@ import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import type { SessionMemberRecord, SessionMembers } from "./session-members-directory.ts";
 import { requireSession, type SessionGrant } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
@@ -63,7 +63,7 @@ function listMembers({ directory, members, cursorKey }: SessionMemberPorts): Rou
     description:
       "Those with a relation of their own. With the visibility `workspace` the members of its workspace may read it too.",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: sessionParams,
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(memberSchema) } },
@@ -86,7 +86,7 @@ function addMember({ directory, members, users }: SessionMemberPorts): Route {
     summary: "Give a user access to a session, by id or e-mail address",
     description: "By the session's owner. `relation` is `shared` unless told.",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: sessionParams,
     body: {
       kind: "json",
@@ -137,7 +137,7 @@ function removeMember({ directory, members, revocations }: SessionMemberPorts): 
     summary: "Take a user's access to a session back",
     description: "By the session's owner. The user's live connections to it close within 5 s.",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ session_id: Type.String(), user_id: Type.String() }),
     responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
     resolve: ({ principal, params }) =>

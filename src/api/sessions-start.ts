@@ -7,7 +7,7 @@ import { requireUser } from "./callers.ts";
 import { lastChunkSequence, newSessionMembers, stoppedSchema } from "./device-sessions.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
 import type { DeviceDirectory, DeviceRecord } from "./devices-directory.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
@@ -126,7 +126,7 @@ function createSession(ports: SessionStartPorts): Route {
     description:
       "The session records from now on and belongs to the caller. Its audio is uploaded with the key of the device that is named here (a browser is one after POST /devices), by the caller's own devices only; the device itself need not start it. Without a device the session takes no uploads: it is there to invite people and guests ahead, and is ended with POST /sessions/{session_id}/stop.",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     body: { kind: "json", schema: newSessionBody },
     responses: { 201: { description: "Recording", schema: sessionSchema } },
     errors: ["not_found", "not_paired", "already_recording"],

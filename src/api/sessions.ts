@@ -4,7 +4,7 @@ import { AppError } from "../base/errors.ts";
 import type { Patience } from "../session/patience.ts";
 import { type AwaitedAudio, presentWaiting, waitingSchema } from "./awaited-audio.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { requirePrincipal, requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import { filterId, pageSchema } from "./sessions-page.ts";
@@ -40,7 +40,7 @@ function listSessions({ directory, cursorKey }: SessionPorts): Route {
     tag: "Session",
     summary: "Sessions that the caller may see, newest first",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     query: Type.Object({
       ...pageQuery,
       workspace_id: Type.Optional(Type.String()),

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import { pageSchema } from "./sessions-page.ts";
@@ -35,7 +35,7 @@ function requestSummary({ directory, summaries, onRequested }: SummaryPorts): Ro
     description:
       "Answers with the job that makes it. While a job of the same type is queued or running, that one is the answer. Every sentence of a summary was said: the engine picks, it invents nothing. When it is there, viewers get `SummaryUpdated`. A session that still records is summarised as far as it is transcribed.",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: sessionParams,
     body: { kind: "json", schema: Type.Object({ summary_type: summaryType }) },
     responses: { 202: { description: "The job that makes it", schema: summaryJobSchema } },
@@ -60,7 +60,7 @@ function listSummaries({ directory, summaries }: SummaryPorts): Route {
     description:
       "At most one for each type, so there is never a next page. When words of a session are redacted, its summaries are erased.",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: sessionParams,
     responses: { 200: { description: "The summaries", schema: pageSchema(summarySchema) } },
     errors: ["elevation_required"],

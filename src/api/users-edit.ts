@@ -4,7 +4,7 @@ import type { UserPrincipal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import { AppError } from "../base/errors.ts";
 import { requireUser } from "./callers.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { presentUser, requireKnownUser, userRoleSchema, userSchema } from "./users.ts";
 import type { UserDirectory, UserRecord } from "./users-directory.ts";
 
@@ -24,7 +24,7 @@ export function userEditRoutes({ users, revocations }: UserEditPorts): Route[] {
     description:
       "An admin changes anybody's; everybody else only the own name. Another role holds at once, also for tokens given out before. The last admin stays one.",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
     body: {
       kind: "json",

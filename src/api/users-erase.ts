@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
 import { requireUser } from "./callers.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 
 /** What the erasure of an account did so far; sessions that were left follow by themselves. */
 export interface AccountErasure {
@@ -43,7 +43,7 @@ export function userEraseRoutes({ eraser }: UserErasePorts): Route[] {
     description:
       "Ends every login, unpairs the devices, removes name and address, and deletes every session that the account owns. In sessions of other people the claimed voices lose the name. It cannot be undone.",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     responses: { 200: { description: "What was done", schema: answer } },
     errors: ["conflict"],
     async handle({ principal }) {

@@ -13,7 +13,7 @@ import { AppError, unknownThing } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import { requireUser } from "./callers.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { filterId, pageSchema } from "./sessions-page.ts";
 import type { UserDirectory, UserFilter, UserRecord } from "./users-directory.ts";
 import type { WorkspaceDirectory } from "./workspaces-directory.ts";
@@ -124,7 +124,7 @@ function listUsers({ users, workspaces, cursorKey }: UserPorts): Route {
     description:
       "Members of the workspace given as `workspace_id` see id, e-mail address and name of its users.",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     query: Type.Object({
       ...pageQuery,
       workspace_id: Type.Optional(Type.String()),
@@ -185,7 +185,7 @@ function getUser({ users }: UserPorts): Route {
     tag: "Admin",
     summary: "One user: any for an admin, otherwise oneself",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
     responses: { 200: { description: "The user", schema: userSchema } },
     async resolve({ principal, params }) {

@@ -3,7 +3,7 @@ import { type AuditActor, actorOf } from "../auth/audit-trail.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
-import type { Route } from "./route.ts";
+import { PEOPLE, type Route } from "./route.ts";
 import { requirePrincipal } from "./sessions-access.ts";
 import type { WebhookDirectory, WebhookRecord } from "./webhooks-directory.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
@@ -18,7 +18,7 @@ export interface WebhookAccessPorts {
 export const WEBHOOK_CALLERS: Pick<Route, "tag" | "auth" | "roles"> = {
   tag: "Workspace",
   auth: ["bearer", "service_key"],
-  roles: ["admin", "participant", "moderator"],
+  roles: PEOPLE,
 };
 
 export const workspaceParams = Type.Object({ id: Type.String() });

@@ -5,7 +5,7 @@ import { isId, newId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { expectedUpdate, staleEdit } from "./representations.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { pageSchema } from "./sessions-page.ts";
 import { requireWorkshop, type WorkshopAccess } from "./workshops-access.ts";
 import type { CharacterDirectory, CharacterRecord, WorkshopRecord } from "./workshops-directory.ts";
@@ -22,8 +22,6 @@ export interface CharacterPorts extends WorkshopAccess {
   characters: CharacterDirectory;
   cursorKey: Uint8Array;
 }
-
-const PEOPLE = ["admin", "participant", "moderator"] as const;
 
 const characterBody = Type.Object({
   name: nameMember,

@@ -5,7 +5,7 @@ import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { expectedUpdate, staleEdit } from "./representations.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { filterId, pageSchema } from "./sessions-page.ts";
 import { requireWorkshop, unknownWorkshop } from "./workshops-access.ts";
 import type { WorkshopDirectory, WorkshopRecord } from "./workshops-directory.ts";
@@ -24,8 +24,6 @@ export interface WorkshopPorts {
   workspaces: Pick<WorkspaceDirectory, "find" | "role">;
   cursorKey: Uint8Array;
 }
-
-const PEOPLE = ["admin", "participant", "moderator"] as const;
 
 /** GET and POST /workshops; GET, PATCH and DELETE /workshops/{workshop_id}. */
 export function workshopRoutes(ports: WorkshopPorts): Route[] {

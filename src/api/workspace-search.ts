@@ -3,7 +3,7 @@ import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { pageQuery } from "./page.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { cutPage, filterId, pageSchema } from "./sessions-page.ts";
 import type { HitPosition, SearchHit, TranscriptSearch } from "./transcript-search.ts";
 import {
@@ -71,7 +71,7 @@ function searchWorkspace(ports: WorkspaceSearchPorts): Route {
     description:
       "Segments, the best fit first. Words match in all their forms where the session's language has a dictionary.",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
     query: searchQuery,
     responses: { 200: { description: "A page of segments", schema: pageSchema(hitSchema) } },

@@ -5,7 +5,7 @@ import { AppError } from "../base/errors.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
 import { expectedUpdate, staleEdit } from "./representations.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import {
   canonicalLanguage,
   presentWorkspace,
@@ -52,7 +52,6 @@ export interface WorkspaceEditPorts {
   revocations: Pick<RevocationFeed, "publish">;
 }
 
-const PEOPLE = ["admin", "participant", "moderator"] as const;
 const workspaceParams = Type.Object({ id: Type.String() });
 
 /** PATCH and DELETE /workspaces/{id}. */

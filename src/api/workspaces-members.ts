@@ -8,7 +8,7 @@ import { isId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
-import { defineRoute, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { pageSchema } from "./sessions-page.ts";
 import type { UserDirectory, UserRecord } from "./users-directory.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
@@ -61,7 +61,7 @@ function listMembers({ workspaces, cursorKey }: WorkspaceMemberPorts): Route {
     tag: "Workspace",
     summary: "The people of a workspace",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(memberSchema) } },
@@ -94,7 +94,7 @@ function addMember({ workspaces, members, users }: WorkspaceMemberPorts): Route 
     description:
       "By an owner or an administrator; but no administrator lets himself in: members read what is shared with the workspace, without an elevation.",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
     body: {
       kind: "json",
@@ -158,7 +158,7 @@ function changeRole({ workspaces, members, revocations }: WorkspaceMemberPorts):
     tag: "Workspace",
     summary: "Make a member an owner, or an owner a member",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String(), user_id: Type.String() }),
     body: { kind: "json", schema: Type.Object({ role: workspaceRoleSchema }) },
     responses: { 200: { description: "Changed", schema: acknowledgementSchema } },
@@ -187,7 +187,7 @@ function removeMember({ workspaces, members, revocations }: WorkspaceMemberPorts
     tag: "Workspace",
     summary: "Remove a user from a workspace; members may remove themselves",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String(), user_id: Type.String() }),
     responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
     errors: ["conflict"],

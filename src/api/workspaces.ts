@@ -5,7 +5,7 @@ import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { requireUser } from "./callers.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
-import { defineRoute, type Reply, type Route } from "./route.ts";
+import { defineRoute, PEOPLE, type Reply, type Route } from "./route.ts";
 import { pageSchema } from "./sessions-page.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
 import type { WorkspaceDirectory, WorkspaceRecord } from "./workspaces-directory.ts";
@@ -61,7 +61,7 @@ function createWorkspace({ workspaces }: WorkspacePorts): Route {
     tag: "Workspace",
     summary: "Create a workspace; the caller becomes its owner",
     auth: ["bearer"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     body: {
       kind: "json",
       schema: Type.Object({
@@ -109,7 +109,7 @@ function listWorkspaces({ workspaces, cursorKey }: WorkspacePorts): Route {
     description:
       "An administrator, who may manage every workspace, sees those of others only with `scope=all`.",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     query: Type.Object({ ...pageQuery, scope: Type.Optional(workspaceScope) }),
     responses: { 200: { description: "A page", schema: pageSchema(workspaceSchema) } },
     async handle({ principal, query }) {
@@ -148,7 +148,7 @@ function getWorkspace({ workspaces }: WorkspacePorts): Route {
     tag: "Workspace",
     summary: "One workspace",
     auth: ["bearer", "service_key"],
-    roles: ["admin", "participant", "moderator"],
+    roles: PEOPLE,
     params: Type.Object({ id: Type.String() }),
     responses: { 200: { description: "The workspace", schema: workspaceSchema } },
     resolve: ({ principal, params }) =>
