@@ -8,9 +8,9 @@ export interface DeviceRecord {
   model: string;
   firmware: string;
   status: "pairing" | "paired" | "revoked";
-  workspaceId: string | undefined;
-  ownerId: string | undefined;
-  lastSeenAt: number | undefined;
+  workspaceId?: string | undefined;
+  ownerId?: string | undefined;
+  lastSeenAt?: number | undefined;
   /** As the newest heartbeats said. */
   telemetry: Record<string, unknown>;
   createdAt: number;

@@ -7,7 +7,7 @@ export interface UserRecord {
   email: string;
   name: string;
   role: UserPrincipal["role"];
-  disabledAt: number | undefined;
+  disabledAt?: number | undefined;
   createdAt: number;
   updatedAt: number;
 }

@@ -6,7 +6,7 @@ export interface Account {
   name: string;
   role: UserPrincipal["role"];
   /** Absent when the account has no password of its own. */
-  passwordHash: string | undefined;
+  passwordHash?: string | undefined;
   disabled: boolean;
 }
 

@@ -4,6 +4,7 @@ import type { DeviceDirectory, DeviceFilter, DeviceRecord } from "../api/devices
 import type { Page, PageRequest } from "../api/page.ts";
 import type { WorkspaceRole } from "../api/workspaces-directory.ts";
 import { allOf, toPage } from "./keyset.ts";
+import { optionalColumn } from "./optional-column.ts";
 
 const deviceRow = z.object({
   id: z.string(),
@@ -12,34 +13,17 @@ const deviceRow = z.object({
   model: z.string(),
   firmware: z.string(),
   status: z.enum(["pairing", "paired", "revoked"]),
-  workspace_id: z.string().nullable(),
-  owner_id: z.string().nullable(),
-  last_seen_at: z.number().nullable(),
+  workspaceId: optionalColumn(z.string()),
+  ownerId: optionalColumn(z.string()),
+  lastSeenAt: optionalColumn(z.number()),
   telemetry: z.record(z.unknown()),
-  created_at: z.number(),
-  updated_at: z.number(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
 });
 
-const COLUMNS = sql.fragment`id, serial, name, model, firmware, status, workspace_id, owner_id,
-  last_seen_at, telemetry, created_at, updated_at`;
-
-function toDevice(row: z.infer<typeof deviceRow>): DeviceRecord {
-  const { id, serial, name, model, firmware, status, telemetry } = row;
-  return {
-    id,
-    serial,
-    name,
-    model,
-    firmware,
-    status,
-    workspaceId: row.workspace_id ?? undefined,
-    ownerId: row.owner_id ?? undefined,
-    lastSeenAt: row.last_seen_at ?? undefined,
-    telemetry,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
+const COLUMNS = sql.fragment`id, serial, name, model, firmware, status,
+  workspace_id as "workspaceId", owner_id as "ownerId", last_seen_at as "lastSeenAt", telemetry,
+  created_at as "createdAt", updated_at as "updatedAt"`;
 
 export class DeviceStore implements DeviceDirectory {
   readonly #pool: DatabasePool;
@@ -52,7 +36,7 @@ export class DeviceStore implements DeviceDirectory {
     const row = await this.#pool.maybeOne(
       sql.type(deviceRow)`select ${COLUMNS} from devices where id = ${id}`,
     );
-    return row === null ? undefined : toDevice(row);
+    return row ?? undefined;
   }
 
   async workspaceRole(deviceId: string, userId: string): Promise<WorkspaceRole | undefined> {
@@ -77,7 +61,7 @@ export class DeviceStore implements DeviceDirectory {
     const rows = await this.#pool.any(sql.type(deviceRow)`
       select ${COLUMNS} from devices where ${allOf(conditions)}
       order by id desc limit ${page.limit + 1}`);
-    return toPage(rows.map(toDevice), page.limit, (device) => device.id);
+    return toPage(rows, page.limit, (device) => device.id);
   }
 
   async rename(id: string, name: string, expected?: string): Promise<boolean> {

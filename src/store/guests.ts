@@ -7,10 +7,10 @@ import { ReadBatch } from "./read-batch.ts";
 const sessionRow = z.object({ status: z.string(), guest_access: z.string() });
 
 const standingRow = z.object({
-  id: z.string(),
-  session_id: z.string(),
-  display_name: z.string(),
-  expires_at: z.number(),
+  guestId: z.string(),
+  sessionId: z.string(),
+  displayName: z.string(),
+  expiresAt: z.number(),
 });
 
 export class GuestStore implements GuestBook {
@@ -42,11 +42,12 @@ export class GuestStore implements GuestBook {
 
   async #read(ids: readonly string[]): Promise<(GuestStanding | undefined)[]> {
     const rows = await this.#pool.any(sql.type(standingRow)`
-      select guests.id, session_id, display_name, expires_at
+      select guests.id as "guestId", session_id as "sessionId", display_name as "displayName",
+        expires_at as "expiresAt"
       from guests join sessions on sessions.id = guests.session_id
       where guests.id = any(${sql.array([...ids], "uuid")}) and revoked_at is null
         and guest_access = 'open' and status <> 'deleted'`);
-    const found = new Map(rows.map((row) => [row.id, toStanding(row)]));
+    const found = new Map(rows.map((row) => [row.guestId, row]));
     return ids.map((id) => found.get(id));
   }
 
@@ -54,9 +55,4 @@ export class GuestStore implements GuestBook {
     await this.#pool.query(sql.unsafe`
       update guests set revoked_at = now() where id = ${guestId} and revoked_at is null`);
   }
-}
-
-function toStanding(row: z.infer<typeof standingRow>): GuestStanding {
-  const { id: guestId, session_id: sessionId, display_name: displayName } = row;
-  return { guestId, sessionId, displayName, expiresAt: row.expires_at };
 }

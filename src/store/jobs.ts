@@ -8,6 +8,7 @@ import type {
   TranscriptionJobFilter,
 } from "../api/transcription-jobs-directory.ts";
 import { deletionKindOf } from "./deletion-kind.ts";
+import { toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
 
 const jobRow = z.object({
@@ -52,8 +53,7 @@ export class PostgresTranscriptionJobs implements TranscriptionJobDirectory {
       conditions.push(sql.fragment`workspace_id = ${filter.workspaceId}`);
     }
     const rows = await this.#read(conditions, page.limit + 1);
-    const items = rows.slice(0, page.limit);
-    return { items, next: rows.length > page.limit ? items.at(-1)?.id : undefined };
+    return toPage(rows, page.limit, ({ id }) => id);
   }
 
   async get(jobId: string): Promise<TranscriptionJob | undefined> {

@@ -3,18 +3,19 @@ import { z } from "zod";
 import type { LoginBook, LoginStanding, NewLogin } from "../auth/login-book.ts";
 import { toInstant } from "./instant.ts";
 import { ReadBatch } from "./read-batch.ts";
+import { roleColumn } from "./users.ts";
 
 const FORGET_BATCH = 20;
 
 const idRow = z.object({ id: z.string() });
 
 const standingRow = z.object({
-  id: z.string(),
-  user_id: z.string(),
+  loginId: z.string(),
+  userId: z.string(),
   email: z.string(),
   name: z.string(),
-  role: z.enum(["admin", "participant", "moderator"]),
-  expires_at: z.number(),
+  role: roleColumn,
+  expiresAt: z.number(),
   refreshable: z.boolean(),
 });
 
@@ -48,12 +49,13 @@ export class LoginStore implements LoginBook {
 
   async #read(ids: readonly string[]): Promise<(LoginStanding | undefined)[]> {
     const rows = await this.#pool.any(sql.type(standingRow)`
-      select logins.id, user_id, email, name, role, expires_at, refreshable
+      select logins.id as "loginId", user_id as "userId", email, name, role,
+        expires_at as "expiresAt", refreshable
       from logins join users on users.id = logins.user_id
       where logins.id = any(${sql.array([...ids], "uuid")})
         and revoked_at is null and disabled_at is null
         and logins.created_at >= tokens_valid_from`);
-    const found = new Map(rows.map((row) => [row.id, toStanding(row)]));
+    const found = new Map(rows.map((row) => [row.loginId, row]));
     return ids.map((id) => found.get(id));
   }
 
@@ -69,10 +71,4 @@ export class LoginStore implements LoginBook {
     await this.#pool.query(sql.unsafe`
       update logins set revoked_at = now() where id = ${loginId} and revoked_at is null`);
   }
-}
-
-function toStanding(row: z.infer<typeof standingRow>): LoginStanding {
-  const { email, name, role, refreshable } = row;
-  const { id: loginId, user_id: userId, expires_at: expiresAt } = row;
-  return { loginId, userId, email, name, role, expiresAt, refreshable };
 }

@@ -3,18 +3,11 @@ import { z } from "zod";
 import type { Account } from "../auth/account-book.ts";
 import type { MagicLinkBook } from "../auth/magic-link-book.ts";
 import { toInstant } from "./instant.ts";
-import { optionalColumn } from "./optional-column.ts";
+import { ACCOUNT, accountRow } from "./users.ts";
 
 const FORGET_BATCH = 20;
 
-const accountRow = z.object({
-  id: z.string(),
-  email: z.string(),
-  name: z.string(),
-  role: z.enum(["admin", "participant", "moderator"]),
-  passwordHash: optionalColumn(z.string()),
-  usable: z.boolean(),
-});
+const takenRow = accountRow.extend({ usable: z.boolean() });
 
 export class MagicLinkStore implements MagicLinkBook {
   readonly #pool: DatabasePool;
@@ -37,18 +30,17 @@ export class MagicLinkStore implements MagicLinkBook {
 
   take(tokenHash: Uint8Array, now: number): Promise<Account | undefined> {
     return this.#pool.transaction(async (transaction) => {
-      const row = await transaction.maybeOne(sql.type(accountRow)`
+      const row = await transaction.maybeOne(sql.type(takenRow)`
         with link as (
           delete from magic_links where token_hash = ${sql.binary(Buffer.from(tokenHash))}
           returning *)
-        select users.id, email, name, role, password_hash as "passwordHash",
-          disabled_at is null and link.expires_at > ${toInstant(now)}
+        select ${ACCOUNT}, disabled_at is null and link.expires_at > ${toInstant(now)}
             and link.created_at >= tokens_valid_from as usable
         from link join users on users.id = link.user_id`);
       if (row === null || !row.usable) return undefined;
       await transaction.query(sql.unsafe`delete from magic_links where user_id = ${row.id}`);
-      const { id, email, name, role, passwordHash } = row;
-      return { id, email, name, role, passwordHash, disabled: false };
+      const { usable: _, ...account } = row;
+      return account;
     });
   }
 }

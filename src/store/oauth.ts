@@ -5,31 +5,16 @@ import type { OAuthBook, OAuthRequest } from "../auth/oauth-book.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { toInstant } from "./instant.ts";
 import { optionalColumn } from "./optional-column.ts";
+import { ACCOUNT, accountRow } from "./users.ts";
 
 const FORGET_BATCH = 20;
-
-const accountRow = z.object({
-  id: z.string(),
-  email: z.string(),
-  name: z.string(),
-  role: z.enum(["admin", "participant", "moderator"]),
-  passwordHash: optionalColumn(z.string()),
-  disabled: z.boolean(),
-});
 
 const requestRow = z.object({ redirect: optionalColumn(z.string()), live: z.boolean() });
 
 const idRow = z.object({ id: z.string() });
 
-const ACCOUNT = sql.fragment`users.id, email, name, role, password_hash as "passwordHash",
-  disabled_at is not null as disabled`;
-
 function bytes(value: Uint8Array): ReturnType<typeof sql.binary> {
   return sql.binary(Buffer.from(value));
-}
-
-function toAccount(row: z.output<typeof accountRow>): Account {
-  return { ...row, passwordHash: row.passwordHash };
 }
 
 export class OAuthStore implements OAuthBook {
@@ -66,7 +51,7 @@ export class OAuthStore implements OAuthBook {
     const row = await this.#pool.maybeOne(sql.type(accountRow)`
       select ${ACCOUNT} from user_identities join users on users.id = user_id
       where provider = ${provider} and subject = ${subject}`);
-    return row === null ? undefined : toAccount(row);
+    return row ?? undefined;
   }
 
   link(provider: string, subject: string, userId: string): Promise<void> {
@@ -93,7 +78,7 @@ export class OAuthStore implements OAuthBook {
         detail,
       });
       await link(transaction, provider, subject, row.id);
-      return toAccount(row);
+      return row;
     });
   }
 }

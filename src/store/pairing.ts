@@ -198,8 +198,8 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
   async #byHash(hashes: readonly string[]): Promise<(DeviceKeyStanding | undefined)[]> {
     const rows = await this.#readKeys(
       sql.fragment`(
-      select decode(hash, 'hex') as hash from unnest(${sql.array([...hashes], "text")}) as hash
-    ) as wanted`,
+        select decode(hash, 'hex') as hash from unnest(${sql.array([...hashes], "text")}) as hash
+      ) as wanted`,
       sql.fragment`key_hash = wanted.hash`,
     );
     const found = new Map(rows.map((row) => [row.key_hash, row]));

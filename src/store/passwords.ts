@@ -4,18 +4,9 @@ import type { Account } from "../auth/account-book.ts";
 import type { AuditEntry } from "../auth/audit-trail.ts";
 import type { PasswordBook } from "../auth/password-changes.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
-import { optionalColumn } from "./optional-column.ts";
+import { ACCOUNT, accountRow } from "./users.ts";
 
 const idRow = z.object({ id: z.string() });
-
-const accountRow = z.object({
-  id: z.string(),
-  email: z.string(),
-  name: z.string(),
-  role: z.enum(["admin", "participant", "moderator"]),
-  passwordHash: optionalColumn(z.string()),
-  disabled: z.boolean(),
-});
 
 export class PasswordStore implements PasswordBook {
   readonly #pool: DatabasePool;
@@ -26,10 +17,8 @@ export class PasswordStore implements PasswordBook {
 
   async account(userId: string): Promise<Account | undefined> {
     const row = await this.#pool.maybeOne(sql.type(accountRow)`
-      select id, email, name, role, password_hash as "passwordHash",
-        disabled_at is not null as disabled
-      from users where id = ${userId}`);
-    return row === null ? undefined : { ...row, passwordHash: row.passwordHash };
+      select ${ACCOUNT} from users where id = ${userId}`);
+    return row ?? undefined;
   }
 
   change(

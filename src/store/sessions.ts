@@ -11,6 +11,7 @@ import type { AssigneeDirectory } from "../api/speaker-claims.ts";
 import type { SessionFacts } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { recordElevatedRead } from "./elevations.ts";
+import { toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { ReadBatch } from "./read-batch.ts";
 import { type FactsKey, readManyFacts } from "./session-facts.ts";
@@ -92,8 +93,7 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
       order by s.id desc
       limit ${page.limit + 1}
     `);
-    const items = rows.slice(0, page.limit);
-    return { items, next: rows.length > page.limit ? items.at(-1)?.id : undefined };
+    return toPage(rows, page.limit, ({ id }) => id);
   }
 
   speakers(sessionId: string): Promise<SpeakerRecord[]> {

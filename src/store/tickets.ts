@@ -3,12 +3,13 @@ import { z } from "zod";
 import type { Principal } from "../auth/principal.ts";
 import type { TicketBook } from "../auth/ticket-book.ts";
 import { toInstant } from "./instant.ts";
+import { roleColumn } from "./users.ts";
 
 const principalSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("user"),
     id: z.string(),
-    role: z.enum(["admin", "participant", "moderator"]),
+    role: roleColumn,
     tokenId: z.string(),
     expiresAt: z.number(),
   }),

@@ -6,9 +6,10 @@ import type { Account, AccountBook } from "../auth/account-book.ts";
 import type { AuditEntry } from "../auth/audit-trail.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
 import { allOf, toPage } from "./keyset.ts";
+import { optionalColumn } from "./optional-column.ts";
 
 const idRow = z.object({ id: z.string() });
-const roleColumn = z.enum(["admin", "participant", "moderator"]);
+export const roleColumn = z.enum(["admin", "participant", "moderator"]);
 
 const standingRow = z.object({ id: z.string(), role: roleColumn, active: z.boolean() });
 
@@ -17,33 +18,26 @@ const userRow = z.object({
   email: z.string(),
   name: z.string(),
   role: roleColumn,
-  disabled_at: z.number().nullable(),
-  created_at: z.number(),
-  updated_at: z.number(),
+  disabledAt: optionalColumn(z.number()),
+  createdAt: z.number(),
+  updatedAt: z.number(),
 });
 
-const accountRow = z.object({
+/** A user as signing in needs it; `ACCOUNT` are its columns. */
+export const accountRow = z.object({
   id: z.string(),
   email: z.string(),
   name: z.string(),
   role: roleColumn,
-  password_hash: z.string().nullable(),
+  passwordHash: optionalColumn(z.string()),
   disabled: z.boolean(),
 });
 
-const COLUMNS = sql.fragment`id, email, name, role, disabled_at, created_at, updated_at`;
+const COLUMNS = sql.fragment`id, email, name, role, disabled_at as "disabledAt",
+  created_at as "createdAt", updated_at as "updatedAt"`;
 
-function toUser(row: z.infer<typeof userRow>): UserRecord {
-  return {
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    role: row.role,
-    disabledAt: row.disabled_at ?? undefined,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
+export const ACCOUNT = sql.fragment`users.id, email, name, role, password_hash as "passwordHash",
+  disabled_at is not null as disabled`;
 
 export class UserStore implements UserDirectory, AccountBook {
   readonly #pool: DatabasePool;
@@ -68,7 +62,7 @@ export class UserStore implements UserDirectory, AccountBook {
     const row = await this.#pool.maybeOne(
       sql.type(userRow)`select ${COLUMNS} from users where id = ${id}`,
     );
-    return row === null ? undefined : toUser(row);
+    return row ?? undefined;
   }
 
   async list(filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
@@ -89,7 +83,7 @@ export class UserStore implements UserDirectory, AccountBook {
     const rows = await this.#pool.any(sql.type(userRow)`
       select ${COLUMNS} from users where ${allOf(conditions)}
       order by id desc limit ${page.limit + 1}`);
-    return toPage(rows.map(toUser), page.limit, (user) => user.id);
+    return toPage(rows, page.limit, (user) => user.id);
   }
 
   setDisabled(
@@ -147,14 +141,9 @@ export class UserStore implements UserDirectory, AccountBook {
 
   async findByEmail(email: string): Promise<(Account & UserRecord) | undefined> {
     const row = await this.#pool.maybeOne(sql.type(accountRow.merge(userRow))`
-      select ${COLUMNS}, password_hash, disabled_at is not null as disabled
+      select ${COLUMNS}, password_hash as "passwordHash", disabled_at is not null as disabled
       from users where lower(email) = lower(${email})`);
-    if (row === null) return undefined;
-    return {
-      ...toUser(row),
-      passwordHash: row.password_hash ?? undefined,
-      disabled: row.disabled,
-    };
+    return row ?? undefined;
   }
 
   async rehashPassword(userId: string, before: string, after: string): Promise<void> {

@@ -5,7 +5,7 @@ import type { RemovedWorkspace, WorkspaceChange, WorkspaceEdits } from "../api/w
 import type { AuditActor } from "../auth/audit-trail.ts";
 import { AppError } from "../base/errors.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
-import { toWorkspace, WORKSPACE_COLUMNS, workspaceRow } from "./workspaces.ts";
+import { WORKSPACE_COLUMNS, workspaceRow } from "./workspaces.ts";
 
 const idRow = z.object({ id: z.string() });
 const nothing = z.object({}).strict();
@@ -74,7 +74,7 @@ async function lockWorkspace(
   const row = await tx.maybeOne(sql.type(workspaceRow)`
     select ${WORKSPACE_COLUMNS} from workspaces
     where id = ${id} and deleted_at is null for update`);
-  return row === null ? undefined : toWorkspace(row);
+  return row ?? undefined;
 }
 
 async function updateWorkspace(
@@ -96,7 +96,7 @@ async function updateWorkspace(
         updated_at = now()
     where id = ${id}
     returning ${WORKSPACE_COLUMNS}`);
-  return toWorkspace(row);
+  return row;
 }
 
 async function assertNoSessions(tx: CommonQueryMethods, workspaceId: string): Promise<void> {

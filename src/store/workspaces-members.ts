@@ -8,7 +8,7 @@ import type {
 } from "../api/workspaces-directory.ts";
 import type { AuditActor, AuditKind } from "../auth/audit-trail.ts";
 import { insertAuditEntry } from "./audit-entries.ts";
-import { MEMBER_COLUMNS, memberRow, toMember } from "./workspaces.ts";
+import { MEMBER_COLUMNS, memberRow } from "./workspaces.ts";
 
 const staffRow = z.object({ user_id: z.string(), role: z.enum(["owner", "member"]) });
 
@@ -36,7 +36,7 @@ export class WorkspaceMemberStore implements WorkspaceMembers {
         select ${MEMBER_COLUMNS} from member join users on users.id = user_id`);
       if (row === null) return undefined;
       await record(tx, "workspace_member_added", { workspaceId, userId }, by, { role });
-      return toMember(row);
+      return row;
     });
   }
 

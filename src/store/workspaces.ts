@@ -16,42 +16,26 @@ const roleColumn = z.enum(["owner", "member"]);
 export const workspaceRow = z.object({
   id: z.string(),
   name: z.string(),
-  workspace_type: z.enum(["private", "team"]),
-  preferred_language: z.string(),
-  retention_days: optionalColumn(z.number()),
-  created_at: z.number(),
-  updated_at: z.number(),
+  workspaceType: z.enum(["private", "team"]),
+  preferredLanguage: z.string(),
+  retentionDays: optionalColumn(z.number()),
+  createdAt: z.number(),
+  updatedAt: z.number(),
 });
 
 export const memberRow = z.object({
-  user_id: z.string(),
+  userId: z.string(),
   email: z.string(),
   name: z.string(),
   role: roleColumn,
-  created_at: z.number(),
+  createdAt: z.number(),
 });
 
-export const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type, preferred_language,
-  retention_days, created_at, updated_at`;
+export const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type as "workspaceType",
+  preferred_language as "preferredLanguage", retention_days as "retentionDays",
+  created_at as "createdAt", updated_at as "updatedAt"`;
 export const MEMBER_COLUMNS = sql.fragment`
-  user_id, email, users.name, member.role, member.created_at`;
-
-export function toWorkspace(row: z.output<typeof workspaceRow>): WorkspaceRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    workspaceType: row.workspace_type,
-    preferredLanguage: row.preferred_language,
-    retentionDays: row.retention_days,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
-export function toMember(row: z.infer<typeof memberRow>): MemberRecord {
-  const { user_id: userId, email, name, role, created_at: createdAt } = row;
-  return { userId, email, name, role, createdAt };
-}
+  user_id as "userId", email, users.name, member.role, member.created_at as "createdAt"`;
 
 export class WorkspaceStore implements WorkspaceDirectory {
   readonly #pool: DatabasePool;
@@ -69,7 +53,7 @@ export class WorkspaceStore implements WorkspaceDirectory {
       await transaction.query(sql.unsafe`
         insert into workspace_members (workspace_id, user_id, role)
         values (${workspace.id}, ${workspace.ownerId}, 'owner')`);
-      return toWorkspace(row);
+      return row;
     });
   }
 
@@ -78,7 +62,7 @@ export class WorkspaceStore implements WorkspaceDirectory {
       sql.type(workspaceRow)`select ${WORKSPACE_COLUMNS} from workspaces
         where id = ${id} and deleted_at is null`,
     );
-    return row === null ? undefined : toWorkspace(row);
+    return row ?? undefined;
   }
 
   async list(memberId: string | undefined, page: PageRequest): Promise<Page<WorkspaceRecord>> {
@@ -91,7 +75,7 @@ export class WorkspaceStore implements WorkspaceDirectory {
     const rows = await this.#pool.any(sql.type(workspaceRow)`
       select ${WORKSPACE_COLUMNS} from workspaces where ${allOf(conditions)}
       order by id desc limit ${page.limit + 1}`);
-    return toPage(rows.map(toWorkspace), page.limit, (workspace) => workspace.id);
+    return toPage(rows, page.limit, (workspace) => workspace.id);
   }
 
   async role(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined> {
@@ -109,6 +93,6 @@ export class WorkspaceStore implements WorkspaceDirectory {
       from workspace_members as member join users on users.id = user_id
       where ${allOf(conditions)}
       order by user_id desc limit ${page.limit + 1}`);
-    return toPage(rows.map(toMember), page.limit, (member) => member.userId);
+    return toPage(rows, page.limit, (member) => member.userId);
   }
 }
