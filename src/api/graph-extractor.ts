@@ -1,3 +1,5 @@
+import type { EntityType } from "../base/entity-types.ts";
+
 /** A segment of a session as an extractor reads it. Positions are samples at 16 kHz. */
 export interface GraphSegment {
   label: string;
@@ -12,19 +14,6 @@ export interface GraphSpeaker {
   /** Empty while nobody has claimed the label. */
   name: string;
 }
-
-export const ENTITY_TYPES = [
-  "speaker",
-  "person",
-  "organisation",
-  "place",
-  "date",
-  "money",
-  "number",
-  "topic",
-] as const;
-
-export type EntityType = (typeof ENTITY_TYPES)[number];
 
 export const RELATION_KINDS = ["co_occurrence", "action", "talks_about"] as const;
 

@@ -1,4 +1,5 @@
-import type { EntityType, RelationKind } from "./graph-extractor.ts";
+import type { EntityType } from "../base/entity-types.ts";
+import type { RelationKind } from "./graph-extractor.ts";
 
 /** Times are Unix milliseconds; `from` belongs to the span, `to` does not. */
 export interface GraphFilter {

@@ -1,8 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
+import { ENTITY_TYPES, type EntityType } from "../base/entity-types.ts";
 import type { GraphReadiness } from "./graph-builder.ts";
 import type { Community } from "./graph-communities.ts";
-import { ENTITY_TYPES, type EntityType, RELATION_KINDS } from "./graph-extractor.ts";
+import { RELATION_KINDS } from "./graph-extractor.ts";
 import type {
   EntityRecord,
   EvidenceRecord,

@@ -1,4 +1,5 @@
-import type { EntityType, GraphSegment, GraphSpeaker, RelationKind } from "./graph-extractor.ts";
+import type { EntityType } from "../base/entity-types.ts";
+import type { GraphSegment, GraphSpeaker, RelationKind } from "./graph-extractor.ts";
 
 /** What a graph is made from, and what tells later whether it was still so. */
 export interface GraphInput {

@@ -1,16 +1,5 @@
-import type { JobStatus } from "../session/status.ts";
+import type { JobStatus, SummaryType } from "../session/status.ts";
 import type { Page, PageRequest } from "./page.ts";
-
-export const SUMMARY_TYPES = [
-  "brief",
-  "detailed",
-  "action_items",
-  "decisions",
-  "topics",
-  "speakers",
-] as const;
-
-export type SummaryType = (typeof SUMMARY_TYPES)[number];
 
 /** A summarisation job, without words. Times are Unix milliseconds. */
 export interface SummaryJob {

@@ -46,14 +46,8 @@ export interface Entry {
   length: number;
 }
 
-export interface Gap {
-  sequence: number;
-  start: number;
-  length: number;
-  pin: number;
-  knownClusters: number;
-  /** Nothing was placed after it: it has no length, and what comes for it takes its own. */
-  tail?: true;
+/** A gap as it was declared, and what has become of it. */
+export interface Gap extends Omit<GapDeclared, "type"> {
   /** The late chunk, until its span has been read again. */
   chunkId?: string;
   /** When that came, Unix milliseconds; unknown of what is read without waiting for others. */

@@ -10,6 +10,7 @@ import type {
   RelationRecord,
   SpokenEvidence,
 } from "../api/graph-reader.ts";
+import { ENTITY_TYPES } from "../base/entity-types.ts";
 import { allOf } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { USER_DISPLAY_NAME } from "./sessions-speakers.ts";
@@ -19,20 +20,9 @@ const MAX_ALIASES = 12;
 const EVIDENCE = 3;
 const MAX_TEXT = 500;
 
-const typeColumn = z.enum([
-  "speaker",
-  "person",
-  "organisation",
-  "place",
-  "date",
-  "money",
-  "number",
-  "topic",
-]);
-
 const entityRow = z.object({
   id: z.string(),
-  type: typeColumn,
+  type: z.enum(ENTITY_TYPES),
   name: z.string(),
   spellings: z.array(z.array(z.string())),
   voices: z.array(z.object({ session_id: z.string(), labels: z.array(z.string()) })),

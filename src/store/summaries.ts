@@ -11,10 +11,10 @@ import type {
   SummaryJob,
   SummaryJobFilter,
   SummaryRecord,
-  SummaryType,
 } from "../api/summaries-directory.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import { SUMMARY_TYPES, type SummaryType } from "../session/status.ts";
 import { deletionKindOf } from "./deletion-kind.ts";
 import { allOf, toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
@@ -23,14 +23,7 @@ import { transcriptFingerprint } from "./transcript-fingerprint.ts";
 /** A job that ends just between two looks: then the next look makes a new one. */
 const LOOKS = 3;
 
-const summaryType = z.enum([
-  "brief",
-  "detailed",
-  "action_items",
-  "decisions",
-  "topics",
-  "speakers",
-]);
+const summaryType = z.enum(SUMMARY_TYPES);
 const workspaceRow = z.object({ workspaceId: z.string(), status: z.string() });
 const idRow = z.object({ id: z.string() });
 const textRow = z.object({ text: z.string() });

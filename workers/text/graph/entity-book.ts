@@ -1,6 +1,7 @@
+import { ENTITY_TYPES, type EntityType } from "../../../src/base/entity-types.ts";
 import type { GraphEntity, GraphSpeaker } from "../../../src/wire/gen/voice/v1/graph.ts";
 import { entityKey, initials, isRelativeDate, nameTokens, normaliseName } from "./entity-names.ts";
-import { ENTITY_TYPES, type EntityType, type Span } from "./span.ts";
+import type { Span } from "./span.ts";
 
 /** An entity while it is being gathered. */
 interface Draft {
