@@ -10,7 +10,6 @@ import type {
   HeartbeatAnswer,
   HeartbeatBook,
   HeartbeatCommand,
-  Heartbeats,
   Telemetry,
 } from "./heartbeats.ts";
 
@@ -34,11 +33,12 @@ export interface CoalescedHeartbeatParts {
 }
 
 /**
+ * Devices say that they are there; over REST and over their WebSocket alike.
  * Keeps the newest news of each device in memory and writes all of them
  * together about once a second. Between two writes nothing but the session of
  * a device is read, many devices at a time.
  */
-export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
+export class CoalescedHeartbeats implements QueueOwner {
   readonly #parts: CoalescedHeartbeatParts;
   readonly #trouble: TroubleLog;
   #waiting = new Map<string, Heard>();
@@ -58,6 +58,12 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
     return [{ queue: "heartbeats", length, limit: MAX_WAITING, refused: this.#refused }];
   }
 
+  /**
+   * Takes a heartbeat. What it says is written within about a second, together
+   * with what others say, and is lost when the process dies before: the next
+   * heartbeat says it again. Throws `invalid_body` when the telemetry is too
+   * large, `unavailable` when storage is away.
+   */
   async beat(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatAnswer> {
     const now = this.#take(device, telemetry);
     const sessionId = await this.#parts.book.recording(device.id);
@@ -65,6 +71,7 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
     return { serverTime: now, sessionId, commands };
   }
 
+  /** The same where nobody is told of the session: it is looked up only when a command hangs on it. */
   async hear(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatCommand[]> {
     const now = this.#take(device, telemetry);
     const isRight =
@@ -89,6 +96,7 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
     return now;
   }
 
+  /** Something else came from the device, for example audio: it is there. */
   seen(deviceId: string): void {
     const at = this.#parts.clock.monotonic();
     const known = this.#waiting.get(deviceId);
@@ -97,6 +105,7 @@ export class CoalescedHeartbeats implements Heartbeats, QueueOwner {
     this.#keep({ deviceId, at, telemetry: undefined, firmware: undefined });
   }
 
+  /** Writes at once what was heard; for whoever reads devices next. */
   flush(): Promise<void> {
     this.#writing = this.#writing.catch(() => {}).then(() => this.#write());
     return this.#writing;

@@ -3,15 +3,15 @@ import { isAppError } from "../base/errors.ts";
 import type { AudioStreamEvents } from "./audio-stream.ts";
 import type { StreamSettings } from "./audio-stream-store.ts";
 import type { AudioStreams, OpenedAudioStream } from "./audio-streams.ts";
+import type { CoalescedHeartbeats } from "./coalesced-heartbeats.ts";
 import { type DeviceSessionPorts, requireSelf, startRecording } from "./device-sessions.ts";
-import type { Heartbeats } from "./heartbeats.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 
 export interface DeviceStreamPorts extends DeviceSessionPorts {
   directory: SessionDirectory;
   streams: AudioStreams;
-  heartbeats: Pick<Heartbeats, "hear" | "seen">;
+  heartbeats: Pick<CoalescedHeartbeats, "hear" | "seen">;
 }
 
 /** What a device wants to stream, and where to. */
@@ -79,7 +79,7 @@ export class DeviceStreams {
     notifier.notify(outbox);
   }
 
-  get heartbeats(): Pick<Heartbeats, "hear" | "seen"> {
+  get heartbeats(): Pick<CoalescedHeartbeats, "hear" | "seen"> {
     return this.#ports.heartbeats;
   }
 

@@ -4,14 +4,15 @@ import type { DevicePrincipal } from "../auth/principal.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { requireDevice } from "./callers.ts";
+import type { CoalescedHeartbeats } from "./coalesced-heartbeats.ts";
 import type { DeviceDirectory } from "./devices-directory.ts";
 import { requireKnownDevice } from "./devices-schema.ts";
-import { type Heartbeats, telemetrySchema } from "./heartbeats.ts";
+import { telemetrySchema } from "./heartbeats.ts";
 import { defineRoute, type Route } from "./route.ts";
 
 export interface HeartbeatPorts {
   devices: Pick<DeviceDirectory, "find">;
-  heartbeats: Heartbeats;
+  heartbeats: CoalescedHeartbeats;
 }
 
 const commandSchema = Type.Object({

@@ -8,6 +8,7 @@ import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
+import type { CoalescedHeartbeats } from "./coalesced-heartbeats.ts";
 import type { DeviceDirectory, DeviceRecord } from "./devices-directory.ts";
 import {
   deviceSchema,
@@ -15,7 +16,6 @@ import {
   presentDevice,
   requireKnownDevice,
 } from "./devices-schema.ts";
-import type { Heartbeats } from "./heartbeats.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { presentKey } from "./pairing.ts";
 import { expectedOf, staleEdit } from "./representations.ts";
@@ -26,7 +26,7 @@ import type { WorkspaceDirectory } from "./workspaces-directory.ts";
 
 export interface DevicePorts {
   devices: DeviceDirectory;
-  heartbeats: Pick<Heartbeats, "flush">;
+  heartbeats: Pick<CoalescedHeartbeats, "flush">;
   workspaces: Pick<WorkspaceDirectory, "find" | "role">;
   pairing: Pick<Pairing, "addVirtual" | "unpair">;
   clock: Clock;

@@ -1,5 +1,4 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { DevicePrincipal } from "../auth/principal.ts";
 
 /** What a device says of itself. Unknown members are kept as they are. */
 export const telemetrySchema = Type.Object({
@@ -29,23 +28,6 @@ export interface HeartbeatAnswer {
   /** The session that the device records now, as the record knew it after the heartbeat came. */
   sessionId: string | undefined;
   commands: HeartbeatCommand[];
-}
-
-/** Port: devices say that they are there; over REST and over their WebSocket alike. */
-export interface Heartbeats {
-  /**
-   * Takes a heartbeat. What it says is written within about a second, together
-   * with what others say, and is lost when the process dies before: the next
-   * heartbeat says it again. Throws `invalid_body` when the telemetry is too
-   * large, `unavailable` when storage is away.
-   */
-  beat(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatAnswer>;
-  /** The same where nobody is told of the session: it is looked up only when a command hangs on it. */
-  hear(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatCommand[]>;
-  /** Something else came from the device, for example audio: it is there. */
-  seen(deviceId: string): void;
-  /** Writes at once what was heard; for whoever reads devices next. */
-  flush(): Promise<void>;
 }
 
 /** What one device said last, as it is written. */

@@ -3,7 +3,7 @@ import { AppError, isAppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { MAX_SEQUENCE } from "../session/limits.ts";
 import { chunkStatus } from "./chunks.ts";
-import type { Heartbeats } from "./heartbeats.ts";
+import type { CoalescedHeartbeats } from "./coalesced-heartbeats.ts";
 import { defineRoute, type Reply, type Route, type Upload, type UploadContent } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
@@ -21,7 +21,7 @@ export interface UploadAudioPorts {
   /** Asked before an upload is taken. */
   backlog: UploadBacklog;
   /** Audio is a sign of life of its device, from the first byte of an upload on. */
-  heartbeats?: Pick<Heartbeats, "seen">;
+  heartbeats?: Pick<CoalescedHeartbeats, "seen">;
   /** Longest decoded audio of one chunk in seconds; 900 unless told. */
   maxSeconds?: number;
 }

@@ -7,7 +7,7 @@ import { AppError, toAppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { type EncodedFrame, encodeFrame } from "../live/encoded-frame.ts";
-import type { Feeds } from "../live/feed-registry.ts";
+import type { FeedRegistry } from "../live/feed-registry.ts";
 import type { ViewerPolicy } from "../live/live-source.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import { CLOSE, type CloseCode, type ViewerFrame } from "../wire/live-frames.ts";
@@ -34,7 +34,7 @@ export interface Connection {
 export interface LiveSocketParts {
   authenticator: Pick<Authenticator, "revalidate">;
   policy: ViewerPolicy;
-  feeds: Feeds;
+  feeds: Pick<FeedRegistry, "acquire" | "release">;
   limits: LiveLimits;
   observer?: FrontObserver | undefined;
   clock: Pick<Clock, "now">;

@@ -5,15 +5,8 @@ import { type FeedOptions, MAX_HELD, SessionFeed } from "./session-feed.ts";
 /** Bytes of frames that all feeds keep for those who come back; who finds none reads the journal. */
 const RECENT_BYTES = 64 * 1024 * 1024;
 
-/** The feeds of this process. */
-export interface Feeds {
-  acquire(sessionId: string): SessionFeed;
-  /** To be called once for each `acquire`. */
-  release(sessionId: string): void;
-}
-
-/** One feed per followed session, for as long as somebody here follows it. */
-export class FeedRegistry implements Feeds, QueueOwner {
+/** The feeds of this process: one per followed session, for as long as somebody here follows it. */
+export class FeedRegistry implements QueueOwner {
   readonly #options: Omit<FeedOptions, "sessionId">;
   readonly #feeds = new Map<string, { feed: SessionFeed; users: number }>();
 
@@ -50,6 +43,7 @@ export class FeedRegistry implements Feeds, QueueOwner {
     return feed;
   }
 
+  /** To be called once for each `acquire`. */
   release(sessionId: string): void {
     const entry = this.#feeds.get(sessionId);
     if (entry === undefined) return;

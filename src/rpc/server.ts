@@ -5,6 +5,7 @@ import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation, protoPath as healthProto } from "grpc-health-check";
 import { createDeferred, withTimeout } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
+import type { SessionService } from "./session-service.ts";
 
 const PROTO_ROOT = fileURLToPath(new URL("../../proto", import.meta.url));
 const MAX_REQUEST_BYTES = 1024 * 1024;
@@ -21,24 +22,13 @@ const CHANNEL_OPTIONS = {
   "grpc.enable_channelz": 0,
 };
 
-/** A gRPC service on this port. */
-export interface RpcService {
-  /** Full name, for health. */
-  readonly name: string;
-  /** File below proto/, for reflection. */
-  readonly proto: string;
-  addTo(server: Server): void;
-  /** Refuses new calls and ends open streams. */
-  stop(): void;
-}
-
 /** gRPC for other services of the operator, with `grpc.health.v1` and reflection. */
 export class RpcServer {
   readonly #server = new Server(CHANNEL_OPTIONS);
-  readonly #services: readonly RpcService[];
+  readonly #services: readonly SessionService[];
   readonly #health: HealthImplementation;
 
-  constructor(services: readonly RpcService[]) {
+  constructor(services: readonly SessionService[]) {
     this.#services = services;
     this.#health = new HealthImplementation(
       Object.fromEntries(this.#names.map((name) => [name, "NOT_SERVING" as const])),

@@ -27,7 +27,6 @@ import type { IngestStream } from "./ingest-call.ts";
 import { IngestDesk } from "./ingest-desk.ts";
 import { toAnswerMessage, toSegmentMessage, toSessionMessage } from "./record-messages.ts";
 import type { RpcLimits } from "./rpc-limits.ts";
-import type { RpcService } from "./server.ts";
 import { type UnaryMethod, unaryCall } from "./unary-call.ts";
 import type { WatchStream } from "./watch-call.ts";
 import { WatchDesk } from "./watch-desk.ts";
@@ -74,7 +73,7 @@ const DEFINITION = {
 } as const;
 
 /** voice.v1.SessionService: the same rights and the same records as REST, over gRPC. */
-export class SessionService implements RpcService, QueueOwner {
+export class SessionService implements QueueOwner {
   readonly name = "voice.v1.SessionService";
   readonly proto = "voice/v1/sessions.proto";
   readonly #options: SessionServiceOptions;

@@ -7,7 +7,7 @@ import { AppError, toAppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { EncodedFrame } from "../live/encoded-frame.ts";
-import type { Feeds } from "../live/feed-registry.ts";
+import type { FeedRegistry } from "../live/feed-registry.ts";
 import type { ViewerPolicy } from "../live/live-source.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import type { WatchTranscriptRequest } from "../wire/gen/voice/v1/sessions.ts";
@@ -25,7 +25,7 @@ export interface WatchCallOptions {
   request: WatchTranscriptRequest;
   principal: Principal;
   policy: ViewerPolicy;
-  feeds: Feeds;
+  feeds: Pick<FeedRegistry, "acquire" | "release">;
   limits: RpcLimits;
   clock: Pick<Clock, "now">;
   log: Log;
