@@ -13,7 +13,7 @@ import type { SessionActors } from "./session-actors.ts";
 import { requirePrincipal, requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import { filterId, pageSchema } from "./sessions-page.ts";
-import { sessionParams, timestamp } from "./sessions-schema.ts";
+import { optionalTime, sessionParams, timestamp } from "./sessions-schema.ts";
 import { jobStatus } from "./transcription-jobs-detail.ts";
 import { type RedoPorts, redoBody, requestRedo } from "./transcription-redo.ts";
 
@@ -56,10 +56,6 @@ const jobSchema = Type.Object({
 });
 
 const jobParams = Type.Object({ id: Type.String({ description: "UUID of the job" }) });
-
-function optionalTime(milliseconds: number | undefined): string | undefined {
-  return milliseconds === undefined ? undefined : toTimestamp(milliseconds);
-}
 
 function presentJob(job: JobRecord): Static<typeof jobSchema> {
   return {

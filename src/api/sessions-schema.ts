@@ -69,7 +69,7 @@ export const speakersSchema = Type.Composite([
   }),
 ]);
 
-function optionalTime(milliseconds: number | undefined): string | undefined {
+export function optionalTime(milliseconds: number | undefined): string | undefined {
   return milliseconds === undefined ? undefined : toTimestamp(milliseconds);
 }
 

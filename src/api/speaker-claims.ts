@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { maySession } from "../auth/policy.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
-import type { ClaimSource } from "../session/status.ts";
+import type { ClaimReply } from "../session/decide-speakers.ts";
 import { commandIdOf } from "./repeatable.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { uuid } from "./schemas/interface-types.ts";
@@ -21,13 +21,6 @@ export interface SpeakerClaimPorts {
   directory: SessionDirectory;
   assignees: AssigneeDirectory;
   actors: SessionActors;
-}
-
-/** The actor's answer to `Claim`. */
-interface Claimed {
-  label: string;
-  source: ClaimSource;
-  claimedUserId: string;
 }
 
 const claimBody = Type.Object({
@@ -100,7 +93,11 @@ export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClai
         byUserId: grant.principal.id,
         byOwner: grant.facts.relation === "owner",
       };
-      const claimed = (await actors.ask(grant.facts.id, command, commandIdOf(request))) as Claimed;
+      const claimed = (await actors.ask(
+        grant.facts.id,
+        command,
+        commandIdOf(request),
+      )) as ClaimReply;
       return {
         status: 200,
         body: {

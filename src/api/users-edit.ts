@@ -3,9 +3,10 @@ import { actorOf } from "../auth/audit-trail.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
 import type { RevocationFeed } from "../auth/revocation-feed.ts";
 import { AppError } from "../base/errors.ts";
+import { accountRoleSchema } from "./auth-login-result.ts";
 import { requireUser } from "./callers.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
-import { presentUser, requireKnownUser, userRoleSchema, userSchema } from "./users.ts";
+import { presentUser, requireKnownUser, userSchema } from "./users.ts";
 import type { UserDirectory, UserRecord } from "./users-directory.ts";
 
 export interface UserEditPorts {
@@ -30,7 +31,7 @@ export function userEditRoutes({ users, revocations }: UserEditPorts): Route[] {
       kind: "json",
       schema: Type.Object({
         name: Type.Optional(Type.String({ maxLength: 200 })),
-        role: Type.Optional(userRoleSchema),
+        role: Type.Optional(accountRoleSchema),
       }),
     },
     responses: { 200: { description: "The user as it stands", schema: userSchema } },

@@ -11,6 +11,7 @@ import type { UserPrincipal } from "../auth/principal.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError, unknownThing } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
+import { accountRoleSchema } from "./auth-login-result.ts";
 import { requireUser } from "./callers.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
@@ -30,17 +31,11 @@ export function userRoutes(ports: UserPorts): Route[] {
   return [createUser(ports), listUsers(ports), getUser(ports)];
 }
 
-export const userRoleSchema = Type.Union([
-  Type.Literal("admin"),
-  Type.Literal("participant"),
-  Type.Literal("moderator"),
-]);
-
 export const userSchema = Type.Object({
   id: Type.String(),
   email: Type.String(),
   name: Type.String(),
-  role: userRoleSchema,
+  role: accountRoleSchema,
   disabled: Type.Boolean(),
   disabled_at: Type.Optional(Type.String()),
   created_at: Type.String(),
@@ -85,7 +80,7 @@ function createUser({ users, passwords }: UserPorts): Route {
       schema: Type.Object({
         email: Type.String({ maxLength: 320, pattern: "^[^\\s@]+@[^\\s@]+$" }),
         name: Type.Optional(Type.String({ maxLength: 200 })),
-        role: Type.Optional(userRoleSchema),
+        role: Type.Optional(accountRoleSchema),
         password: Type.String({ minLength: PASSWORD_MIN_LENGTH, maxLength: PASSWORD_MAX_BYTES }),
       }),
     },
@@ -128,7 +123,7 @@ function listUsers({ users, workspaces, cursorKey }: UserPorts): Route {
     query: Type.Object({
       ...pageQuery,
       workspace_id: Type.Optional(Type.String()),
-      role: Type.Optional(userRoleSchema),
+      role: Type.Optional(accountRoleSchema),
       disabled: Type.Optional(Type.Boolean()),
       q: Type.Optional(
         Type.String({ maxLength: 200, description: "Part of the name or e-mail address" }),
