@@ -17,7 +17,6 @@ import { eventWork } from "./projection.ts";
 import { snapshotChanges } from "./session-snapshots.ts";
 import { SessionTakings } from "./session-takings.ts";
 import { writeChanges } from "./session-writes.ts";
-import { guarded } from "./store-error.ts";
 import { webhookChanges } from "./webhook-events.ts";
 
 type SessionBatch = Batch<SessionEvent, SessionWrite>;
@@ -58,7 +57,7 @@ export class SessionJournal implements Journal<SessionEvent, SessionWrite> {
 
   async append(batch: SessionBatch): Promise<Appended> {
     try {
-      return await guarded(() => this.#append(batch));
+      return await this.#append(batch);
     } catch (error) {
       if (isAppError(error, "stale_epoch")) this.#onFenced();
       throw error;

@@ -5,7 +5,6 @@ import type { SessionEvent } from "../session/event.ts";
 import { knownOutcomes } from "./command-outcomes.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { noSnapshot, ownSnapshot } from "./session-snapshots.ts";
-import { guarded } from "./store-error.ts";
 
 type Past = Loaded<SessionEvent>;
 
@@ -56,35 +55,31 @@ export class SessionTakings {
 
   /** As `Journal.load`. */
   load(id: string, from: LoadFrom): Promise<Past | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        // Nobody appends in between.
-        const held = await tx.maybeOne(sql.type(takenRow)`
-          select id, epoch, seq, has_work as "hasWork" from sessions
-          where id = ${id} and status <> 'deleted' for share`);
-        return held === null ? undefined : (await readPasts(tx, [held], from)).get(id);
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      // Nobody appends in between.
+      const held = await tx.maybeOne(sql.type(takenRow)`
+        select id, epoch, seq, has_work as "hasWork" from sessions
+        where id = ${id} and status <> 'deleted' for share`);
+      return held === null ? undefined : (await readPasts(tx, [held], from)).get(id);
+    });
   }
 
   async #takeMany(ids: readonly string[]): Promise<PromiseFulfilledResult<Past | typeof ALONE>[]> {
-    const pasts = await guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const taken = await tx.any(sql.type(takenRow)`
-          with free as (
-            select s.id from sessions s
-            where s.id = any(${sql.array(ids, "uuid")}) and s.status <> 'deleted'
-              and s.seq - coalesce(
-                (select o.seq from (${ownSnapshot(sql.fragment`s.id`)}) as o), 0
+    const pasts = await this.#pool.transaction(async (tx) => {
+      const taken = await tx.any(sql.type(takenRow)`
+        with free as (
+          select s.id from sessions s
+          where s.id = any(${sql.array(ids, "uuid")}) and s.status <> 'deleted'
+            and s.seq - coalesce(
+              (select o.seq from (${ownSnapshot(sql.fragment`s.id`)}) as o), 0
               ) <= ${MOST_REPLAYED}
             order by s.id for update of s skip locked
           )
           update sessions s set epoch = s.epoch + 1 from free where s.id = free.id
           returning s.id, s.epoch, s.seq, s.has_work as "hasWork"`);
-        // A statement of its own, after the rows are taken: it sees what was appended until then.
-        return readPasts(tx, taken, "snapshot");
-      }),
-    );
+      // A statement of its own, after the rows are taken: it sees what was appended until then.
+      return readPasts(tx, taken, "snapshot");
+    });
     return ids.map((id) => {
       const value = pasts.get(id) ?? ALONE;
       // Who asks for it once more takes it over once more.
@@ -94,15 +89,13 @@ export class SessionTakings {
   }
 
   #takeAlone(id: string): Promise<Past | undefined> {
-    return guarded(() =>
-      this.#pool.transaction(async (tx) => {
-        const taken = await tx.maybeOne(sql.type(takenRow)`
-          update sessions set epoch = epoch + 1
-          where id = ${id} and status <> 'deleted'
-          returning id, epoch, seq, has_work as "hasWork"`);
-        return taken === null ? undefined : (await readPasts(tx, [taken], "snapshot")).get(id);
-      }),
-    );
+    return this.#pool.transaction(async (tx) => {
+      const taken = await tx.maybeOne(sql.type(takenRow)`
+        update sessions set epoch = epoch + 1
+        where id = ${id} and status <> 'deleted'
+        returning id, epoch, seq, has_work as "hasWork"`);
+      return taken === null ? undefined : (await readPasts(tx, [taken], "snapshot")).get(id);
+    });
   }
 }
 
