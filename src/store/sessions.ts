@@ -9,9 +9,9 @@ import type {
 } from "../api/sessions-directory.ts";
 import type { AssigneeDirectory } from "../api/speaker-claims.ts";
 import type { SessionFacts } from "../auth/policy.ts";
-import type { Principal } from "../auth/principal.ts";
+import type { Principal, UserPrincipal } from "../auth/principal.ts";
 import { recordElevatedRead } from "./elevations.ts";
-import { toPage } from "./keyset.ts";
+import { allOf, toPage } from "./keyset.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { ReadBatch } from "./read-batch.ts";
 import { type FactsKey, readManyFacts } from "./session-facts.ts";
@@ -86,13 +86,15 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
     filter: SessionFilter,
     page: PageRequest,
   ): Promise<Page<SessionRecord>> {
+    const wanted = filterConditions(filter, page.after);
+    const most = page.limit + 1;
+    const isPerson = principal.kind === "user" && principal.role !== "admin";
+    const seen = isPerson
+      ? sql.fragment`s.id in (${newestSeen(principal, wanted, most)})`
+      : allOf([visibleTo(principal), ...wanted]);
     const rows = await this.#pool.any(sql.type(sessionRow)`
-      select ${SESSION_COLUMNS}
-      from sessions s
-      where ${sql.join(listConditions(principal, filter, page.after), sql.fragment` and `)}
-      order by s.id desc
-      limit ${page.limit + 1}
-    `);
+      select ${SESSION_COLUMNS} from sessions s
+      where ${seen} order by s.id desc limit ${most}`);
     return toPage(rows, page.limit, ({ id }) => id);
   }
 
@@ -121,12 +123,8 @@ async function readRecords(
   return ids.map((id) => found.get(id));
 }
 
-function listConditions(
-  principal: Principal,
-  filter: SessionFilter,
-  after: string | undefined,
-): Fragment[] {
-  const conditions = [visibleTo(principal)];
+function filterConditions(filter: SessionFilter, after: string | undefined): Fragment[] {
+  const conditions: Fragment[] = [];
   if (after !== undefined) conditions.push(sql.fragment`s.id < ${after}`);
   if (filter.workspaceId !== undefined) {
     conditions.push(sql.fragment`s.workspace_id = ${filter.workspaceId}`);
@@ -137,6 +135,31 @@ function listConditions(
       : sql.fragment`s.status = ${filter.status}`,
   );
   return conditions;
+}
+
+/**
+ * What `visibleTo` says of a person, the other way round: ids of the newest of their own sessions, of
+ * those that they take part in and of those of their workspaces, each found by an index in its order.
+ */
+function newestSeen(person: UserPrincipal, wanted: readonly Fragment[], most: number): Fragment {
+  const conditions = allOf([sql.fragment`s.status <> 'deleted'`, ...wanted]);
+  const newest = sql.fragment`${conditions} order by s.id desc limit ${most}`;
+  return sql.fragment`
+    (select s.id from sessions s where s.owner_id = ${person.id} and ${newest})
+    union all
+    (select s.id from session_members m join sessions s on s.id = m.session_id
+      where m.user_id = ${person.id} and ${conditions}
+      order by m.session_id desc limit ${most})
+    union all
+    (select s.id from workspace_members w cross join lateral (
+      select s.id from sessions s
+      where s.workspace_id = w.workspace_id and ${sharedWith(person)} and ${newest}
+    ) as s where w.user_id = ${person.id})`;
+}
+
+/** Which of their workspace's sessions its members see. */
+function sharedWith({ role }: UserPrincipal): Fragment {
+  return role === "moderator" ? sql.fragment`true` : sql.fragment`s.visibility = 'workspace'`;
 }
 
 /** `maySession(…, "session.read", …)` as a condition over many rows of `sessions s`. */
@@ -150,9 +173,7 @@ export function visibleTo(principal: Principal): Fragment {
     return sql.fragment`${readable} and s.workspace_id = ${principal.workspaceId} and s.status <> 'deleted'`;
   }
   if (principal.role === "admin") return sql.fragment`true`;
-  const shared =
-    principal.role === "moderator" ? sql.fragment`true` : sql.fragment`s.visibility = 'workspace'`;
-  return sql.fragment`s.status <> 'deleted' and ${tiedTo(principal.id, shared)}`;
+  return sql.fragment`s.status <> 'deleted' and ${tiedTo(principal.id, sharedWith(principal))}`;
 }
 
 /** The user has a relation to session `s`, or belongs to its workspace where `shared` holds. */

@@ -173,6 +173,41 @@ describe("session reads", () => {
     expect(await codeOf(call("listSessions", forged))).toBe("invalid_parameter");
   });
 
+  it("session list: one's own, those shared with one and the workspace's come in one order, each once", async () => {
+    const [own, shared, joined] = [
+      await house.ownDevice(),
+      await house.ownDevice(),
+      await house.ownDevice(),
+    ];
+    const person = own.owner;
+    await house.join(joined.device.workspaceId, person.id);
+    const made: string[] = [];
+    for (let n = 0; n < 9; n += 1) {
+      const { device: from } = [own, shared, joined][n % 3] ?? own;
+      const id = await house.start(from);
+      await house.stop(from);
+      made.unshift(id);
+      if (n % 3 === 2) {
+        await house.sql("update sessions set visibility = 'workspace' where id = $1", [id]);
+      }
+      // Nobody stops one from taking part in what is one's own.
+      if (n % 3 === 1 || n === 0) {
+        await house.sql(
+          "insert into session_members (session_id, user_id, relation) values ($1, $2, 'shared')",
+          [id, person.id],
+        );
+      }
+    }
+    const seen: string[] = [];
+    for (let cursor: unknown, n = 0; n === 0 || cursor !== undefined; n += 1) {
+      const query = { limit: 2, ...(cursor === undefined ? {} : { cursor }) };
+      const page = await read("listSessions", { principal: person, query });
+      seen.push(...(page.items as { id: string }[]).map(({ id }) => id));
+      cursor = page.next_cursor ?? undefined;
+    }
+    expect(seen).toEqual(made);
+  });
+
   it("chunks: carry the words whose middle lies in their span", async () => {
     const body = await read("listChunks", {});
     expect(body.success).toBe(true);

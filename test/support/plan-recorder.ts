@@ -100,8 +100,6 @@ function isWorse(one: PlanVerdict, other: PlanVerdict): boolean {
  * person may see go through everything from the newest on until a page is full.
  */
 const ACROSS_SESSIONS = [
-  // PostgresSessions.list
-  /^select s\.id, s\.workspace_id as "workspaceId", s\.owner_id .* order by s\.id desc/,
   // PostgresAllJobs.list
   /^select j\.id, j\.kind, .* from jobs j join sessions s .* order by j\.id desc/,
   // PostgresTranscriptSearch.search: where few sessions are searched it reads all of their segments.
