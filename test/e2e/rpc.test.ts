@@ -15,12 +15,12 @@ import { WholeService } from "../support/whole-service.ts";
 const PROJECT = resolve(import.meta.dirname, "../..");
 const PATIENT_MS = 240_000;
 
-/** The client of the README, word by word. */
+/** The client of proto/README.md, word by word. */
 function sample(): string {
-  const readme = readFileSync(resolve(PROJECT, "README.md"), "utf8");
-  const section = readme.split("## For other services: gRPC")[1]?.split("\n## ")[0];
+  const readme = readFileSync(resolve(PROJECT, "proto/README.md"), "utf8");
+  const section = readme.split("## For other services\n")[1]?.split("\n## ")[0];
   const code = section?.match(/```js\n([\s\S]*?)```/)?.[1];
-  if (code === undefined) throw new Error("The README has no sample of gRPC.");
+  if (code === undefined) throw new Error("proto/README.md has no sample.");
   return code;
 }
 

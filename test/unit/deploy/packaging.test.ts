@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OWNER_ROLE, SERVICE_ROLE } from "../../../deploy/supervisor/postgres/roles.ts";
 import { NODE_ARGUMENTS } from "../../../deploy/supervisor/services.ts";
@@ -18,7 +18,21 @@ import { readConfig } from "../../../src/config.ts";
 
 const PROJECT = join(import.meta.dirname, "../../..");
 const read = (...names: string[]) => readFileSync(join(PROJECT, ...names), "utf8");
-const manifest: { version: string; license: string } = JSON.parse(read("package.json"));
+const manifest: Record<"version" | "license", string> &
+  Record<"dependencies" | "devDependencies" | "optionalDependencies", object> = JSON.parse(
+  read("package.json"),
+);
+const PAPERS = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "deploy/README.md",
+  "proto/README.md",
+  "src/README.md",
+  "src/front/README.md",
+  "test/README.md",
+  "workers/README.md",
+];
 const dockerfile = read("deploy/container/Dockerfile");
 
 /** The least that a process of the service must be told. */
@@ -54,6 +68,25 @@ describe("papers", () => {
     expect(editor).toContain(`indent_style = ${formatter.indentStyle}`);
     expect(editor).toContain(`indent_size = ${formatter.indentWidth}`);
     expect(editor).toContain(`max_line_length = ${formatter.lineWidth}`);
+  });
+
+  test("papers: the README is short, and every link of a paper leads to a file", () => {
+    expect(read("README.md").split("\n").length).toBeLessThanOrEqual(150);
+    for (const paper of PAPERS) {
+      for (const [, link = ""] of read(paper).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
+        expect(existsSync(join(PROJECT, dirname(paper), link)), `${paper}: ${link}`).toBe(true);
+      }
+    }
+  });
+
+  test("papers: CONTRIBUTING.md says of each dependency why it is there", () => {
+    const [, reasons = ""] = read("CONTRIBUTING.md").split("\n## Dependencies\n");
+    const told = [...reasons.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+    const isTold = (name: string) =>
+      told.includes(name) || (name.startsWith("@types/") && told.includes("@types/*"));
+    const { dependencies, devDependencies, optionalDependencies = {} } = manifest;
+    const all = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+    expect(all.filter((name) => !isTold(name))).toEqual([]);
   });
 
   test("papers: deploy/README.md names each file for operators, and none that is not there", () => {
