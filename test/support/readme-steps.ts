@@ -5,13 +5,17 @@ import { promisify } from "node:util";
 import { until } from "./until.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
-const PAGE = readFileSync(resolve(PROJECT, "deploy/README.md"), "utf8");
 const START_MS = 120_000;
 const STEP_MS = 60_000;
 
-/** The fenced blocks of one language in a section of deploy/README.md, in their order. */
-export function readmeBlocks(section: string, language: string): string[] {
-  const [, after = ""] = PAGE.split(`\n## ${section}\n`);
+/** The fenced blocks of one language in a section of a paper, in their order. */
+export function readmeBlocks(
+  section: string,
+  language: string,
+  paper = "deploy/README.md",
+): string[] {
+  const page = readFileSync(resolve(PROJECT, paper), "utf8");
+  const [, after = ""] = page.split(`\n## ${section}\n`);
   const [text = ""] = after.split("\n## ");
   return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
     .filter(([, found]) => found === language)
@@ -32,14 +36,14 @@ export function settingsOf(block: string): Record<string, string> {
 /** Runs a step as a person does, in a shell; rejects with what it said when it fails. */
 export async function runStep(
   commands: string,
-  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeout?: number } = {},
 ): Promise<string> {
   const run = promisify(execFile);
-  const { cwd = PROJECT, env = {} } = options;
+  const { cwd = PROJECT, env = {}, timeout = STEP_MS } = options;
   const { stdout } = await run("bash", ["-ec", commands], {
     cwd,
     env: { ...process.env, VOICE_NO_ENV_FILE: "1", ...env },
-    timeout: STEP_MS,
+    timeout,
   });
   return stdout;
 }

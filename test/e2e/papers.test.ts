@@ -1,0 +1,54 @@
+import { rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fillIn, readmeBlocks, runStep } from "../support/readme-steps.ts";
+import { makeScratchFolder } from "../support/scratch-folder.ts";
+import { WholeService } from "../support/whole-service.ts";
+
+const PROJECT = resolve(import.meta.dirname, "../..");
+const PATIENT_MS = 240_000;
+
+/** What people paste, word by word. */
+describe("papers", () => {
+  let service: WholeService;
+  const folder = makeScratchFolder("papers");
+  beforeAll(async () => {
+    service = await WholeService.start();
+  }, PATIENT_MS);
+  afterAll(async () => {
+    await service?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function paste(section: string, paper: string): Promise<string> {
+    const [block = ""] = readmeBlocks(section, "sh", paper);
+    const steps = fillIn(block, {
+      "http://127.0.0.1:8080": service.ready.base_url,
+      "the password that was printed": service.ready.admin.password,
+      "@deploy/demo": `@${PROJECT}/deploy/demo`,
+    });
+    return runStep(steps, { cwd: folder, timeout: PATIENT_MS });
+  }
+
+  it(
+    "papers: the lines of the README give a transcript and an answer",
+    async () => {
+      const told = await paste("Try it", "README.md");
+      expect(told).toContain("we did not find any big problems");
+      expect(told).toMatch(/"answer":"[^"]*march/);
+    },
+    PATIENT_MS,
+  );
+
+  it(
+    "papers: the walk shows words, a claimed name, a summary, a redaction and a receipt",
+    async () => {
+      const told = await paste("A walk through the interface with curl", "src/front/README.md");
+      expect(told).toContain("we did not find any big problems");
+      expect(told).toContain('"summary_type":"brief"');
+      expect(told).toMatch(/"speaker_label":"S1"/);
+      expect(told).toMatch(/"removed"/);
+    },
+    PATIENT_MS,
+  );
+});
