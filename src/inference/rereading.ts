@@ -166,12 +166,13 @@ export class Rereading {
     }
   }
 
-  #take(state: Readonly<SessionState>, { segments, checkpoint }: Utterance): void {
+  #take(state: Readonly<SessionState>, { segments, checkpoint, speakers }: Utterance): void {
     const before = this.#segments.length;
     for (const segment of segments) {
       this.#starts.push(segment.start);
       this.#segments.push(this.#reading.time.segment(segment));
     }
+    this.#regroup(speakers);
     const first = this.#segments[before];
     // All that has no room on the timeline stands at one place: nothing agrees there by its time.
     const isPlaced = !this.#reading.time.isWithinExcess(this.#starts[before] ?? 0);
@@ -229,12 +230,14 @@ export class Rereading {
     return end === undefined ? agreedEnd(state, start) : sameStart(state, { start, end });
   }
 
-  /** The final speaker pass of a whole reading decides before anything is shown. */
+  /** What a whole reading finds out later about its voices counts before anything is shown. */
   #regroup(update: SpeakerUpdate | undefined): void {
     if (!this.#isWhole) return;
-    const clusters = new Map(update?.segments.map(({ start, cluster }) => [start, cluster]));
+    const moved = new Map(update?.segments.map(({ start, cluster }) => [start, cluster]));
+    const merged = new Map(update?.merges.map(({ from, into }) => [from, into]));
     for (const [index, segment] of this.#segments.entries()) {
-      segment.cluster = clusters.get(this.#starts[index] ?? -1) ?? segment.cluster;
+      const { cluster } = segment;
+      segment.cluster = moved.get(this.#starts[index] ?? -1) ?? merged.get(cluster) ?? cluster;
     }
   }
 
