@@ -1,4 +1,4 @@
-// Who may import whom. Type imports count. The table stands in the README.
+// Who may import whom, and nowhere else is it written down. Type imports count.
 const OURS = "^(src|workers|deploy|test)/";
 
 /** Files of `area` may import only `allowed` of ours; packages and Node have their own rules. */

@@ -51,7 +51,7 @@ export interface ActorPorts {
   finals?: FinalTimes;
   /** Without it nothing is known of devices, and none is waited for after the stop. */
   signs?: DeviceSigns;
-  /** How long is waited for what may still come; as the contract says when absent. */
+  /** How long audio that may still come is waited for; `PATIENCE` when absent. */
   patience?: Patience;
   leaseMs: number;
   passivateMs: number;

@@ -31,7 +31,8 @@ export function createErasure(context: AppContext, revocations: RevocationFeed) 
       const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
       shared.fanout.publish(sessionId, renderFrames(sessionId, [record], new Map(), new Map()));
     },
-    // Its append finds the session gone; any command does.
+    // An actor that still records answers a stop with an append, which is refused because the
+    // session is gone; for any other actor the command does nothing.
     wake: async (sessionId) =>
       shared.commands.post(sessionId, { type: "Stop", lastSequence: -1 }, newId()),
     revocations,

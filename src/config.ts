@@ -19,7 +19,7 @@ export interface Config {
   allowUnsafeDatabase: boolean;
   natsUrl: string;
   natsToken: string | undefined;
-  /** Copies that a NATS cluster keeps of the commands and the leases. */
+  /** The secret that workers ask of their callers; none is sent when absent. */
   workerKey: string | undefined;
   blobFolder: string;
   keyFolder: string;

@@ -38,7 +38,7 @@ class Series {
 export class RequestTimes {
   readonly #routes = new Map<string, Map<string, Map<number, Series>>>();
 
-  /** Labels are the contract's paths and codes: their number is bounded. */
+  /** Labels are the paths of the routes and status codes, so their number is bounded. */
   add({ method, route, status, seconds }: Served): void {
     const methods = getOrMake(this.#routes, route, () => new Map<string, Map<number, Series>>());
     const statuses = getOrMake(methods, known(method), () => new Map<number, Series>());

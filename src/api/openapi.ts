@@ -16,7 +16,7 @@ export interface ApiInfo {
   basePath: string;
 }
 
-/** Every error, and the answer of operations that return nothing else (interface 2.4). */
+/** Every error, and the answer of operations that return nothing else. */
 const ErrorBody = Type.Object(
   {
     success: Type.Boolean({ description: "False for an error." }),

@@ -5,7 +5,7 @@ import type { ErrorCode } from "../base/errors.ts";
 /**
  * A route is a value: the front mounts it, OpenAPI prints it, tests call it.
  *
- * The front checks in this order (contract §1): 413/415 and the per-address
+ * The front checks in this order: 413/415 and the per-address
  * limit while reading; 401 by `auth`; 403 by `roles`; then `resolve`, which
  * throws 404 or 403 for the thing named in the path; then query and body
  * against their schemas (400); then If-Match (412) and the Idempotency-Key;
@@ -126,10 +126,10 @@ export interface Request {
   signal: AbortSignal;
 }
 
-/** An uploaded body, complete, on disk in a temporary file that the front removes afterwards. */
-/** Few bytes are in memory, more in a temporary file that goes with the request. */
+/** A small body is in memory; a larger one is in a temporary file that is removed after the request. */
 export type UploadContent = { kind: "memory"; data: Buffer } | { kind: "file"; path: string };
 
+/** An uploaded body that has arrived completely. */
 export interface Upload {
   content: UploadContent;
   bytes: number;

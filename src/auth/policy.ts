@@ -1,8 +1,10 @@
 import type { Principal, Scope, ServicePrincipal } from "./principal.ts";
 
 /**
- * The one place that decides who may do what (contract §2). Facts about the
- * resource come in, a verdict goes out; nothing is looked up here.
+ * Decides who may do what with one thing: facts about the thing come in, a
+ * verdict goes out; nothing is looked up here. Lists cannot ask for each of their
+ * rows: `visibleTo` and `nativeTo` in the store say the rules for reading a
+ * session as conditions in SQL, and have to change together with these.
  */
 export type Verdict =
   | "allow"

@@ -5,9 +5,10 @@ import { shown } from "./shown.ts";
  * The one error class and its closed list of codes.
  *
  * A code is what machines read (`X-Error-Code`, gRPC details, live `Error`
- * frames); the message is what people read and may be shown to a caller when
- * `expose` is true. Errors cross processes as `{code, message, retryable}` and
- * are rebuilt by code, never recognised by class.
+ * frames); the message is what people read, and every caller is shown it, so it
+ * names nothing that the caller may not know: such things belong into `cause`,
+ * which stays inside. Errors cross processes as code and message and are rebuilt
+ * by code, never recognised by class.
  */
 export const ERROR_STATUS = {
   bad_request: 400,

@@ -167,7 +167,7 @@ type Segment = Pick<
   "id" | "start_ms" | "speaker_label" | "text" | "words"
 >;
 
-/** A segment as REST lists it (interface 2.2). */
+/** The line of a segment as REST lists it. */
 export function lineOfSegment({ id, start_ms, speaker_label, text, words = [] }: Segment): Line {
   return {
     id,

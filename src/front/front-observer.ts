@@ -1,6 +1,6 @@
 /** Port: told what the front does, for metrics. Must not throw. */
 export interface FrontObserver {
-  /** `route` is the path as the contract has it, "none" where nothing matched. */
+  /** `route` is the path as the route declares it, "none" where nothing matched. */
   served(request: { method: string; route: string; status: number; seconds: number }): void;
   /** Frames written to one viewer. */
   sent(frames: number): void;

@@ -23,7 +23,7 @@ export interface WatchedSocket extends RightHolder {
 export interface OpenSocket<S extends WatchedSocket> extends Pacing {
   socket: S;
   connection: Pingable;
-  /** Whole monotonic milliseconds: of a number with a fraction each socket would hold a box. */
+  /** Whole monotonic milliseconds, since the engine allocates a number with a fraction on the heap. */
   heardAt: number;
   pingedAt: number;
 }

@@ -3,7 +3,7 @@ import { type EncodedFrame, encodeFrame, type FrameEncoder } from "./encoded-fra
 
 type Entry = { encoded: EncodedFrame } | { frame: ServerFrame };
 
-/** Of one tick. */
+/** Transient frames that one tick sends at most. */
 export const MAX_TRANSIENT = 256;
 
 function isInterim(frame: ServerFrame): frame is InterimResultsFrame {

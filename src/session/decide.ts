@@ -86,11 +86,11 @@ function decideRunning(turn: Turn, command: Exclude<SessionCommand, { type: "Sta
     case "RedoProgress":
       return decideRedoProgress(turn, command);
     default:
-      return decideByPerson(turn, command);
+      return decideOnTranscript(turn, command);
   }
 }
 
-function decideByPerson(
+function decideOnTranscript(
   turn: Turn,
   command:
     | EditSegmentCommand

@@ -190,7 +190,10 @@ function tiedTo(userId: string, shared: Fragment): Fragment {
   )`;
 }
 
-/** Native access to session `s` (contract §2) as a condition over many rows. */
+/**
+ * The user has native access to session `s`: they own it, take part in it, or belong to the
+ * workspace that it is shared with.
+ */
 export function nativeTo(userId: string): Fragment {
   return tiedTo(userId, sql.fragment`s.visibility = 'workspace'`);
 }

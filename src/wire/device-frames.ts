@@ -3,7 +3,7 @@ import type { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "./device-schema
 
 type Frames = typeof DEVICE_FRAME_SCHEMAS;
 
-/** What a device sends on its stream (contract §5), besides binary audio. */
+/** What a device sends on its stream besides binary audio. */
 export type DeviceFrame = Static<Frames[keyof Frames]>;
 
 export type ConfigureFrame = Static<Frames["Configure"]>;

@@ -4,8 +4,8 @@ import type { SERVER_FRAMES, VIEWER_FRAME_SCHEMAS } from "./live-schemas.ts";
 type Frames = typeof SERVER_FRAMES;
 
 /**
- * Frames of the live channel (contract §5), as their schemas say. Times are seconds from the start
- * of the session's audio; `at` is RFC 3339.
+ * Frames of the live channel, as their schemas say. Times are seconds from the start of the
+ * session's audio; `at` is RFC 3339.
  */
 type Frame<N extends keyof Frames> = Static<Frames[N]["payload"]>;
 

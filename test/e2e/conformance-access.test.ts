@@ -7,8 +7,8 @@ import { Viewer } from "../support/viewer.ts";
 const SOON_MS = 5_000;
 const CONTENT = ["/segments", "/transcript", "/chunks", "/summaries", "/graph", "/completeness"];
 
-/** The sentences of contract 2, one by one. */
-describe("conformance: who may do what (contract 2)", () => {
+/** What each kind of caller may do, one after the other. */
+describe("conformance: who may do what", () => {
   let stage: ConformanceStage;
   let guest: Person;
   beforeAll(async () => {

@@ -8,8 +8,8 @@ const JSON_LIMIT = 1024 * 1024;
 
 type Page = { items: { id: string }[]; next_cursor: string | null };
 
-/** The table of contract 1, and chapters 7 to 9 of the interface. */
-describe("conformance: conventions (contract 1, interface 7 to 9)", () => {
+/** What holds for every route alike. */
+describe("conformance: conventions", () => {
   let stage: ConformanceStage;
   let token: string;
   beforeAll(async () => {
@@ -291,7 +291,7 @@ describe("conformance: conventions (contract 1, interface 7 to 9)", () => {
     expect((await stage.send("DELETE", path, fresh)).status).toBe(200);
   });
 
-  it("9 versioning: X-API-Version is 1.0 on every answer, and no path has a version", async () => {
+  it("versioning: X-API-Version is 1.0 on every answer, and no path has a version", async () => {
     const answers = await Promise.all([
       stage.send("GET", "/health"),
       stage.send("GET", "/auth/me"),

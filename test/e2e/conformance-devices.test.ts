@@ -29,8 +29,8 @@ const STORED = {
 /** Small enough to pass quickly over it. */
 const UPLOAD_LIMIT = 200_000;
 
-/** Rows 18 to 25 of interface 4, with the codes of contract 3. */
-describe("conformance: devices and health (interface 4, contract 3)", () => {
+/** Every endpoint of devices with every code that it promises. */
+describe("conformance: devices and health", () => {
   let stage: ConformanceStage;
   let other: Device;
   const [first, second] = cut(2) as [Buffer, Buffer];
@@ -53,7 +53,7 @@ describe("conformance: devices and health (interface 4, contract 3)", () => {
     }
   }
 
-  it("4 row 18: POST /devices/{device_id}/heartbeat: 200 400 401 403 404", async () => {
+  it("POST /devices/{device_id}/heartbeat: 200 400 401 403 404", async () => {
     const path = `/devices/${stage.device.id}/heartbeat`;
     const { key } = stage.device;
     const idle = await stage.done("POST", path, { key });
@@ -77,7 +77,7 @@ describe("conformance: devices and health (interface 4, contract 3)", () => {
     await expectOwnDeviceOnly("/heartbeat");
   });
 
-  it("4 rows 19 and 20: session start and stop: 201 and 200, 400 401 403 404 409", async () => {
+  it("session start and stop: 201 and 200, 400 401 403 404 409", async () => {
     const start = `/devices/${stage.device.id}/session/start`;
     const stop = `/devices/${stage.device.id}/session/stop`;
     const { key } = stage.device;
@@ -116,7 +116,7 @@ describe("conformance: devices and health (interface 4, contract 3)", () => {
     await expectOwnDeviceOnly("/session/stop");
   });
 
-  it("4 row 19: 403 for a workspace that the device's owner does not belong to", async () => {
+  it("403 for a workspace that the device's owner does not belong to", async () => {
     const { token } = stage.stranger;
     const made = await stage.done<{ id: string }>(
       "POST",
@@ -132,7 +132,7 @@ describe("conformance: devices and health (interface 4, contract 3)", () => {
     expectProblem(answer, 403, "forbidden");
   });
 
-  it("4 row 21: POST /sessions/{session_id}/upload-audio: raw and multipart, 200 and 201", async () => {
+  it("POST /sessions/{session_id}/upload-audio: raw and multipart, 200 and 201", async () => {
     const sessionId = await stage.start();
     const raw = await stage.upload(sessionId, 0, first);
     expect(raw.status).toBe(201);
@@ -162,7 +162,7 @@ describe("conformance: devices and health (interface 4, contract 3)", () => {
     });
   });
 
-  it("4 row 21: POST /sessions/{session_id}/upload-audio: 400 401 403 404 409 413 415 422", async () => {
+  it("POST /sessions/{session_id}/upload-audio: 400 401 403 404 409 413 415 422", async () => {
     const sessionId = await stage.start();
     const path = `/sessions/${sessionId}/upload-audio`;
     const { key } = stage.device;
@@ -199,7 +199,7 @@ describe("conformance: devices and health (interface 4, contract 3)", () => {
     expectProblem(await stage.upload(sessionId, 1, second), 409, "session_ended");
   });
 
-  it("4 row 22: POST /devices/pair/claim-auth: three callers, 400 401 403 404 409", async () => {
+  it("POST /devices/pair/claim-auth: three callers, 400 401 403 404 409", async () => {
     const path = "/devices/pair/claim-auth";
     const shown = await stage.publish();
     const waiting = await stage.send("POST", path, { token: shown.pairing_secret });
@@ -236,7 +236,7 @@ describe("conformance: devices and health (interface 4, contract 3)", () => {
     expectProblem(await stage.send("POST", path, { key: byUser.api_key }), 401, "invalid_api_key");
   });
 
-  it("4 row 23: POST /devices/pairing-codes: 201 with a made or own code, 400 409", async () => {
+  it("POST /devices/pairing-codes: 201 with a made or own code, 400 409", async () => {
     const path = "/devices/pairing-codes";
     const body = { device_serial: randomUUID(), name: "Desk", model: "M1", firmware: "1.0" };
     const before = Date.now();
@@ -260,7 +260,7 @@ describe("conformance: devices and health (interface 4, contract 3)", () => {
     }
   });
 
-  it("4 row 24: GET /devices/pair/status: pending, paired and revoked, 400 404", async () => {
+  it("GET /devices/pair/status: pending, paired and revoked, 400 404", async () => {
     const path = "/devices/pair/status";
     const shown = await stage.publish();
     const standing = async (query: string) => {
@@ -284,7 +284,7 @@ describe("conformance: devices and health (interface 4, contract 3)", () => {
     }
   });
 
-  it("contract 3: POST /devices/pair: 200 400 401 403 404 409", async () => {
+  it("POST /devices/pair: 200 400 401 403 404 409", async () => {
     const path = "/devices/pair";
     const shown = await stage.publish();
     const body = { code: shown.code, workspace_id: stage.workspaceId, name: "Desk" };
@@ -306,7 +306,7 @@ describe("conformance: devices and health (interface 4, contract 3)", () => {
     expectProblem(await stage.send("POST", path, { token, body }), 409, "conflict");
   });
 
-  it("4 row 25: GET /health: 200 with version, uptime and checks", async () => {
+  it("GET /health: 200 with version, uptime and checks", async () => {
     const health = await stage.done<{ checks: object }>("GET", "/health");
     expectMembers(health, {
       status: (value) => value === "ok" || value === "degraded",

@@ -6,7 +6,7 @@ import type { Answer } from "../support/paired-device.ts";
 /** Small enough to reach every limit, large enough for the people to sign in. */
 const FACTOR = "0.2";
 
-describe("conformance: rate limits (contract 1 and 3, interface 8)", () => {
+describe("conformance: rate limits", () => {
   let stage: ConformanceStage;
   beforeAll(async () => {
     stage = await ConformanceStage.open({ RATE_LIMIT_FACTOR: FACTOR });
@@ -57,21 +57,21 @@ describe("conformance: rate limits (contract 1 and 3, interface 8)", () => {
     );
   });
 
-  it("3: POST /auth/login answers 429 after too many guesses", async () => {
+  it("POST /auth/login answers 429 after too many guesses", async () => {
     const body = { email: stage.stranger.email, password: "not the right one" };
     expectLimited(await exhaust(() => stage.send("POST", "/auth/login", { body }), 60));
     const right = { email: stage.stranger.email, password: PASSWORD };
     expectLimited(await stage.send("POST", "/auth/login", { body: right }));
   });
 
-  it("3: POST /auth/request-magic-link and /devices/pairing-codes answer 429", async () => {
+  it("POST /auth/request-magic-link and /devices/pairing-codes answer 429", async () => {
     const link = { body: { email: "nobody@example.org" } };
     expectLimited(await exhaust(() => stage.send("POST", "/auth/request-magic-link", link), 60));
     const code = { body: { device_serial: "SN-1" } };
     expectLimited(await exhaust(() => stage.send("POST", "/devices/pairing-codes", code)));
   });
 
-  it("3: POST /devices/pair answers 429 to whoever guesses codes", async () => {
+  it("POST /devices/pair answers 429 to whoever guesses codes", async () => {
     const body = { code: "BCDF-BCDF", workspace_id: stage.workspaceId };
     const { token } = stage.owner;
     expectLimited(await exhaust(() => stage.send("POST", "/devices/pair", { token, body })));

@@ -51,7 +51,7 @@ interface Job extends Record<string, unknown> {
   segments: { id: string; text: string }[];
 }
 
-describe("conformance: resources (interface 2)", () => {
+describe("conformance: resources", () => {
   let stage: ConformanceStage;
   beforeAll(async () => {
     stage = await ConformanceStage.open();
@@ -76,7 +76,7 @@ describe("conformance: resources (interface 2)", () => {
   const lower = (id: string) =>
     stage.done("DELETE", `/admin/content-elevate/${id}`, { token: stage.admin.token });
 
-  it("2.1 transcription job detail: a completed job has every member of the table", async () => {
+  it("transcription job detail: a completed job has every member of the table", async () => {
     const job = await detail();
     const { forced_language: _forced, deletion_event_kind: _kind, ...present } = JOB_OPTIONAL;
     expectMembers(job, { ...JOB, ...present });
@@ -91,7 +91,7 @@ describe("conformance: resources (interface 2)", () => {
     expect(job.segments.length).toBe(job.segment_count);
   });
 
-  it("2.1 transcription job detail: the admin job list returns the same id", async () => {
+  it("transcription job detail: the admin job list returns the same id", async () => {
     const path = `/admin/jobs/transcriptions?session_id=${stage.sessionId}`;
     const { items } = await stage.done<{ items: object[] }>("GET", path, {
       token: stage.admin.token,
@@ -104,7 +104,7 @@ describe("conformance: resources (interface 2)", () => {
     expectMembers(items[0], required, JOB_OPTIONAL);
   });
 
-  it("2.1 transcription job detail: of a session without audio, what is absent is left out", async () => {
+  it("transcription job detail: of a session without audio, what is absent is left out", async () => {
     const device = await stage.pair();
     const sessionId = await stage.start(device);
     const { token } = stage.owner;
@@ -134,7 +134,7 @@ describe("conformance: resources (interface 2)", () => {
     await stage.stop(device);
   });
 
-  it("2.2 transcription segment: ids, int32 times in order, label, text, confidence", async () => {
+  it("transcription segment: ids, int32 times in order, label, text, confidence", async () => {
     const id = await elevate(stage.sessionId);
     const { segments, transcription_text } = await detail();
     expect(segments.length).toBeGreaterThan(2);
@@ -154,7 +154,7 @@ describe("conformance: resources (interface 2)", () => {
     await lower(id);
   });
 
-  it("2.3 summarisation job detail: its ten members, and text gated as in 2.7", async () => {
+  it("summarisation job detail: its ten members, and text hidden until an elevation", async () => {
     const id = await stage.summary();
     const path = `/admin/jobs/summarisations/${id}`;
     const job = await stage.done("GET", path, { token: stage.admin.token });
@@ -179,7 +179,7 @@ describe("conformance: resources (interface 2)", () => {
     await lower(elevation);
   });
 
-  it("2.4 error body: success and message, nothing else, whatever the status", async () => {
+  it("error body: success and message, nothing else, whatever the status", async () => {
     const { token } = stage.stranger;
     const path = `/sessions/${stage.sessionId}`;
     expectProblem(await stage.send("GET", path), 401, "unauthorized");
@@ -189,7 +189,7 @@ describe("conformance: resources (interface 2)", () => {
     expectProblem(await stage.send("POST", "/workspaces", empty), 400, "invalid_body");
   });
 
-  it("2.5 workshop character: six strings and is_active", async () => {
+  it("workshop character: six strings and is_active", async () => {
     const { token } = stage.owner;
     const made = await stage.done<{ id: string }>(
       "POST",
@@ -214,7 +214,7 @@ describe("conformance: resources (interface 2)", () => {
     });
   });
 
-  it("2.5 workspace: id, name, workspace_type, times and preferred_language", async () => {
+  it("workspace: id, name, workspace_type, times and preferred_language", async () => {
     const { token } = stage.owner;
     const workspace = await stage.done("GET", `/workspaces/${stage.workspaceId}`, { token });
     expectMembers(workspace, {
@@ -227,7 +227,7 @@ describe("conformance: resources (interface 2)", () => {
     });
   });
 
-  it("2.5 query result: answer and tools_used, with the citations of the contract", async () => {
+  it("query result: answer and tools_used, with citations", async () => {
     const { token } = stage.owner;
     const options = { token, body: { query: "What did the team finish?" } };
     const paths = [
@@ -242,7 +242,7 @@ describe("conformance: resources (interface 2)", () => {
     }
   });
 
-  it("2.5 session chunk listing: success, chunks and total_chunks, chunks in order", async () => {
+  it("session chunk listing: success, chunks and total_chunks, chunks in order", async () => {
     const { token } = stage.owner;
     const path = `/sessions/${stage.sessionId}/chunks`;
     const listing = await stage.done<{ chunks: { chunk_sequence: number }[] }>("GET", path, {
@@ -270,7 +270,7 @@ describe("conformance: resources (interface 2)", () => {
     }
   });
 
-  it("2.5 login result: token and user, refresh_token only when remember_me is true", async () => {
+  it("login result: token and user, refresh_token only when remember_me is true", async () => {
     const credentials = { email: stage.owner.email, password: PASSWORD };
     const user: Kind = (value) => {
       expectMembers(value, {
@@ -291,7 +291,7 @@ describe("conformance: resources (interface 2)", () => {
     });
   });
 
-  it("2.6 roles: admin, participant, moderator and guest", async () => {
+  it("roles: admin, participant, moderator and guest", async () => {
     const guest = await stage.guest();
     const roles = [stage.admin, stage.owner, stage.moderator, guest].map(async ({ token }) => {
       const me = await stage.done<{ role: string }>("GET", "/auth/me", { token });
@@ -300,7 +300,7 @@ describe("conformance: resources (interface 2)", () => {
     expect(await Promise.all(roles)).toEqual(["admin", "participant", "moderator", "guest"]);
   });
 
-  it("2.7 rules 1 to 3: hidden from an admin without a tie until an elevation, and again after", async () => {
+  it("hidden from an admin without a tie until an elevation, and again after", async () => {
     const hidden = await detail();
     expect(hidden).toMatchObject({ content_visible: false, elevation_required: true });
     expect(
@@ -314,7 +314,7 @@ describe("conformance: resources (interface 2)", () => {
     expect(await detail()).toMatchObject({ content_visible: false, elevation_required: true });
   });
 
-  it("2.7 rule 3: native access of an admin (share) needs no elevation", async () => {
+  it("native access of an admin (share) needs no elevation", async () => {
     const native = await stage.person("admin");
     const path = `/sessions/${stage.sessionId}/members`;
     const { token } = stage.owner;
@@ -324,7 +324,7 @@ describe("conformance: resources (interface 2)", () => {
     expect(job.transcription_text).toMatch(/hello/i);
   });
 
-  it("2.7 rules 4 and 5: redacted by deletion, with the kind of the audit entry", async () => {
+  it("redacted by deletion, with the kind of the audit entry", async () => {
     const cases = [
       { by: stage.owner, kind: "session_deleted_by_owner", count: 2 },
       { by: stage.admin, kind: "session_deleted_by_admin", count: 2 },
@@ -350,7 +350,7 @@ describe("conformance: resources (interface 2)", () => {
     expect(await detail()).not.toHaveProperty("deletion_event_kind");
   });
 
-  it("2.5 speaker claim and 4.1: both sources, in the body's own words", async () => {
+  it("speaker claim: both sources, in the body's own words", async () => {
     const { token } = stage.owner;
     const path = `/sessions/${stage.sessionId}/speaker-claims`;
     const own = { speaker_label: "S1", source: "self_claim", assigned_user_id: 7, unknown: true };

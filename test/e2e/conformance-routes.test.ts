@@ -12,8 +12,8 @@ import {
 
 const DONE = { success: (value: unknown) => value === true, message: text };
 
-/** Rows 1 to 12 of interface 4, with the codes of contract 3. */
-describe("conformance: routes for people (interface 4, contract 3)", () => {
+/** Every endpoint for people with every code that it promises. */
+describe("conformance: routes for people", () => {
   let stage: ConformanceStage;
   let guest: string;
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe("conformance: routes for people (interface 4, contract 3)", () => {
     }
   }
 
-  it("4 row 1: GET /admin/jobs/transcriptions/{job_id}: 200 401 403 404", async () => {
+  it("GET /admin/jobs/transcriptions/{job_id}: 200 401 403 404", async () => {
     const path = `/admin/jobs/transcriptions/${stage.jobId}`;
     await stage.done("GET", path, { token: stage.admin.token });
     await expect401("GET", path);
@@ -55,7 +55,7 @@ describe("conformance: routes for people (interface 4, contract 3)", () => {
     await expect404("GET", "/admin/jobs/transcriptions/*", stage.admin.token);
   });
 
-  it("4 row 2: GET /admin/jobs/summarisations/{id}: 200 401 403 404", async () => {
+  it("GET /admin/jobs/summarisations/{id}: 200 401 403 404", async () => {
     const path = `/admin/jobs/summarisations/${await stage.summary()}`;
     await stage.done("GET", path, { token: stage.admin.token });
     await expect401("GET", path);
@@ -63,7 +63,7 @@ describe("conformance: routes for people (interface 4, contract 3)", () => {
     await expect404("GET", "/admin/jobs/summarisations/*", stage.admin.token);
   });
 
-  it("4 row 3: POST /admin/jobs/transcriptions/{job_id}/redo: 200 401 403 404 409", async () => {
+  it("POST /admin/jobs/transcriptions/{job_id}/redo: 200 401 403 404 409", async () => {
     const path = `/admin/jobs/transcriptions/${stage.jobId}/redo`;
     const { token } = stage.admin;
     await expect401("POST", path);
@@ -83,7 +83,7 @@ describe("conformance: routes for people (interface 4, contract 3)", () => {
     expectProblem(await stage.send("POST", late, { token }), 409, "session_deleted");
   });
 
-  it("4 rows 4 and 5: POST /users/{id}/disable and /enable: 200, idempotent, 400 401 403 404", async () => {
+  it("POST /users/{id}/disable and /enable: 200, idempotent, 400 401 403 404", async () => {
     const { token, id } = stage.admin;
     const person = await stage.person("participant");
     for (const action of ["disable", "enable"]) {
@@ -99,7 +99,7 @@ describe("conformance: routes for people (interface 4, contract 3)", () => {
     }
   });
 
-  it("4 row 6: PUT /workshops/{w}/characters/{c}: 200 400 401 403 404", async () => {
+  it("PUT /workshops/{w}/characters/{c}: 200 400 401 403 404", async () => {
     const { token } = stage.owner;
     const wanted = { token, body: { workspace_id: stage.workspaceId, name: "The Seagull" } };
     const shop = await stage.done<{ id: string }>("POST", "/workshops", wanted, 201);
@@ -130,7 +130,7 @@ describe("conformance: routes for people (interface 4, contract 3)", () => {
     await expect404("PUT", `/workshops/*/characters/${made.id}`, token, body);
   });
 
-  it("4 row 7: POST /workspaces: 201 private and owned, 400 401 403", async () => {
+  it("POST /workspaces: 201 private and owned, 400 401 403", async () => {
     const { token } = stage.stranger;
     const body = { name: "Mine", preferred_language: "de-CH" };
     const made = await stage.done<{ id: string }>("POST", "/workspaces", { token, body }, 201);
@@ -162,7 +162,7 @@ describe("conformance: routes for people (interface 4, contract 3)", () => {
   const query = { query: "What did the team finish?" };
   const badQueries = [{}, { query: "" }, { query: "  " }, { query: 4 }, { query: null }];
 
-  it("4 row 8: POST /workspaces/{id}/agentic-query: 200 400 401 403 404", async () => {
+  it("POST /workspaces/{id}/agentic-query: 200 400 401 403 404", async () => {
     const path = `/workspaces/${stage.workspaceId}/agentic-query`;
     const { token } = stage.owner;
     const answer = await stage.done("POST", path, { token, body: query });
@@ -180,7 +180,7 @@ describe("conformance: routes for people (interface 4, contract 3)", () => {
     await expect404("POST", "/workspaces/*/agentic-query", token, query);
   });
 
-  it("4 row 9: POST /sessions/{session_id}/hirag-query: 200 400 401 403 404", async () => {
+  it("POST /sessions/{session_id}/hirag-query: 200 400 401 403 404", async () => {
     const path = `/sessions/${stage.sessionId}/hirag-query`;
     for (const token of [stage.owner.token, guest]) {
       const answer = await stage.done("POST", path, { token, body: query });
@@ -200,7 +200,7 @@ describe("conformance: routes for people (interface 4, contract 3)", () => {
     await expect404("POST", "/sessions/*/hirag-query", token, query);
   });
 
-  it("4 row 10 and 4.1: POST /sessions/{session_id}/speaker-claims: 200 400 401 403 404 409", async () => {
+  it("POST /sessions/{session_id}/speaker-claims: 200 400 401 403 404 409", async () => {
     const path = `/sessions/${stage.sessionId}/speaker-claims`;
     const { token } = stage.owner;
     const own = { speaker_label: "S1", source: "self_claim" };
@@ -234,7 +234,7 @@ describe("conformance: routes for people (interface 4, contract 3)", () => {
     expectProblem(await stage.send("POST", path, { token, body: own }), 409, "already_claimed");
   });
 
-  it("4 row 11: GET /sessions/{session_id}/chunks: 200 401 403 404", async () => {
+  it("GET /sessions/{session_id}/chunks: 200 401 403 404", async () => {
     const path = `/sessions/${stage.sessionId}/chunks`;
     await stage.done("GET", path, { token: guest });
     await expect401("GET", path);
@@ -245,7 +245,7 @@ describe("conformance: routes for people (interface 4, contract 3)", () => {
     await expect404("GET", "/sessions/*/chunks", stage.owner.token);
   });
 
-  it("4 row 12: POST /admin/content-elevate: 200 400 401 403 404", async () => {
+  it("POST /admin/content-elevate: 200 400 401 403 404", async () => {
     const path = "/admin/content-elevate";
     const { token } = stage.admin;
     const reason = "Complaint 4711";

@@ -18,8 +18,8 @@ interface Entry {
   session_id?: string;
 }
 
-/** The rules of contract 4, in an order that ends with the deletion of the session. */
-describe("conformance: rules with teeth (contract 4)", () => {
+/** Stands in an order that ends with the deletion of the session. */
+describe("conformance: rules with teeth", () => {
   let stage: ConformanceStage;
   beforeAll(async () => {
     stage = await ConformanceStage.open();

@@ -88,7 +88,7 @@ describe("front http: requests", () => {
     large.socket.destroy();
   });
 
-  it("checks in the contract's order: 401, 403 by role, 404, 400", async () => {
+  it("checks in this order: 401, 403 by role, 404, 400", async () => {
     const { url } = await start();
     const put = async (path: string, caller: string, body: string): Promise<number> => {
       const headers = { ...JSON_HEADERS, authorization: `Bearer user-${caller}` };

@@ -53,7 +53,7 @@ export function proofOf(caller: Caller): Proof {
 
 export const ADMINS = ["admin", "admin elevated", "admin native"] as const satisfies Caller[];
 
-/** Relations to the session of their own (contract §2), administrators among them. */
+/** Who has a relation to the session of their own, administrators among them. */
 const NATIVE = ["owner", "participant", "shared with", "admin native"] as const satisfies Caller[];
 
 /** Who reads a session's words as a user. */

@@ -56,8 +56,8 @@ const self = free(USERS, ask({ as: "oneself", self: true }));
 const ownKey = thing(["device"], { takes: "device key" });
 
 /**
- * What contract §2 to §4 say of every route, by its id: a line for each way to
- * call it that has rights of its own.
+ * Who may call every route, by its id: a line for each way to call it that has
+ * rights of its own.
  */
 export const POLICY_TABLE: Readonly<Record<string, readonly Rule[]>> = {
   // Auth

@@ -4,7 +4,7 @@ import { wholeDocument } from "../../support/whole-document.ts";
 type Node = Record<string, unknown>;
 type Row = readonly [row: number, method: string, path: string, success: number, errors: number[]];
 
-/** The 25 endpoints of the interface with the codes of contract 3. */
+/** The endpoints that were promised first, by number, with their codes. */
 const ROWS: readonly Row[] = [
   [1, "get", "/admin/jobs/transcriptions/{job_id}", 200, [401, 403, 404]],
   [2, "get", "/admin/jobs/summarisations/{id}", 200, [401, 403, 404]],
@@ -33,7 +33,7 @@ const ROWS: readonly Row[] = [
   [25, "get", "/health", 200, []],
 ];
 
-/** What contract 3 names beyond them. */
+/** Those that were promised beyond them. */
 const BEYOND = `
 post /devices/pair
 post /auth/logout
@@ -132,7 +132,7 @@ describe("conformance: the OpenAPI document", async () => {
     at(answers(method, path), status, "content", "application/json", "schema", "properties");
   const job = schemaOf("get", "/admin/jobs/transcriptions/{job_id}", 200);
 
-  it.each(ROWS)("4 row %i: %s %s declares its codes", (_row, method, path, success, errors) => {
+  it.each(ROWS)("endpoint %i: %s %s declares its codes", (_row, method, path, success, errors) => {
     const declared = answers(method, path);
     const body =
       method === "get" ? [] : [413, ...(at(operation(method, path), "requestBody") ? [415] : [])];
@@ -160,7 +160,7 @@ describe("conformance: the OpenAPI document", async () => {
     ]);
   });
 
-  it.each(BEYOND.trim().split("\n"))("contract 3: there is %s", (line) => {
+  it.each(BEYOND.trim().split("\n"))("there is %s", (line) => {
     const [method = "", path = ""] = line.split(" ");
     expect(operation(method, path)).toBeDefined();
   });
@@ -172,7 +172,7 @@ describe("conformance: the OpenAPI document", async () => {
     );
   });
 
-  it("2.1 and 2.2: what the interface calls int32 or float is declared so", () => {
+  it("what is an int32 or a float is declared so", () => {
     for (const name of ["segment_count", "speaker_count", "duration_ms"]) {
       expect(at(job, name), name).toEqual({ type: "integer", format: "int32" });
     }
@@ -186,7 +186,7 @@ describe("conformance: the OpenAPI document", async () => {
     expect(at(segment, "confidence")).toMatchObject({ type: "number", format: "float" });
   });
 
-  it("2.1: the members that must be there are declared as required, the others are not", () => {
+  it("job detail: the members that must be there are declared as required, the others are not", () => {
     const path = "/admin/jobs/transcriptions/{job_id}";
     const schema = at(answers("get", path), 200, "content", "application/json", "schema");
     expect([...(at(schema, "required") as string[])].sort()).toEqual(
@@ -197,7 +197,7 @@ describe("conformance: the OpenAPI document", async () => {
     );
   });
 
-  it("2.5, 4 row 1 and 4.1: what the interface calls a uuid string is declared so", () => {
+  it("what is a uuid string is declared so", () => {
     const parameters = at(
       operation("get", "/admin/jobs/transcriptions/{job_id}"),
       "parameters",
