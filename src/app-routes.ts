@@ -44,6 +44,7 @@ import { PostgresWorkshops } from "./store/workshops.ts";
 import { WorkspaceStore } from "./store/workspaces.ts";
 import { WorkspaceEditStore } from "./store/workspaces-edit.ts";
 import { WorkspaceMemberStore } from "./store/workspaces-members.ts";
+import { SPEECH_ENGINES } from "./wire/speech-engines.ts";
 import { JOBS_WAITING } from "./wire/subjects.ts";
 
 interface Given {
@@ -220,8 +221,8 @@ function createConversationPorts(
       allJobs: new PostgresAllJobs(pool),
       segments,
       actors,
-      engines: ["pocketsphinx"],
-      languages: ["en"],
+      engines: SPEECH_ENGINES.map(({ name }) => name),
+      languages: SPEECH_ENGINES.flatMap(({ languages }) => languages),
       cursorKey,
     },
     summaries: {

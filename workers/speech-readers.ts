@@ -1,4 +1,5 @@
 import { AppError } from "../src/base/errors.ts";
+import { POCKETSPHINX } from "../src/wire/speech-engines.ts";
 import type { ReaderFactory, ReaderSettings } from "./reader.ts";
 import { createSpeakerTracker } from "./speakers/create-speaker-tracker.ts";
 import { loadNativeLibrary, NativeLibraryError } from "./speech/pocketsphinx/native-library.ts";
@@ -21,9 +22,11 @@ export async function createSpeechReaders(settings: ReaderSettings): Promise<Rea
   });
   // One is made before the thread says ready, so that what is wrong shows at the start.
   await recognisers.start();
+  const { languages } = POCKETSPHINX;
+  const deps = { recognisers, languages, createTracker: createSpeakerTracker };
   return {
-    engines: ["pocketsphinx"],
-    open: (open) => SessionReader.open(open, { recognisers, createTracker: createSpeakerTracker }),
+    engines: [POCKETSPHINX.name],
+    open: (open) => SessionReader.open(open, deps),
     close: () => recognisers.close(),
   };
 }

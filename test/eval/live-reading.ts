@@ -1,4 +1,5 @@
 import type { AudioChunk } from "../../src/wire/gen/voice/v1/worker.ts";
+import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import { ACTIVITY_FRAME, VoiceActivity } from "../../workers/audio/voice-activity.ts";
 import type { ResponseMessage } from "../../workers/reader.ts";
 import { createSpeakerTracker } from "../../workers/speakers/create-speaker-tracker.ts";
@@ -36,7 +37,7 @@ export async function readLive(options: LiveOptions): Promise<LiveReading> {
   const { pcm, pieceMs, recognisers } = options;
   const reader = await SessionReader.open(
     { sessionId: "eval", attempt: 1, language: "en", vocabulary: [], interimResults: true },
-    { recognisers, createTracker: createSpeakerTracker },
+    { recognisers, languages: POCKETSPHINX.languages, createTracker: createSpeakerTracker },
   );
   const messages: TimedMessage[] = [];
   let clock = 0;

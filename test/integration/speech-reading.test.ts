@@ -5,6 +5,7 @@ import type {
   Hypothesis,
   Progress,
 } from "../../src/wire/gen/voice/v1/worker.ts";
+import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import type { ResponseMessage } from "../../workers/reader.ts";
 import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
 import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
@@ -253,7 +254,8 @@ describe("speech reading", () => {
     const { createSpeakerTracker } = await import(
       "../../workers/speakers/create-speaker-tracker.ts"
     );
-    const deps = { recognisers, createTracker: createSpeakerTracker };
+    const { languages } = POCKETSPHINX;
+    const deps = { recognisers, languages, createTracker: createSpeakerTracker };
     const open = { sessionId: "s", attempt: 1, vocabulary: [], interimResults: false };
     await expect(SessionReader.open({ ...open, language: "de" }, deps)).rejects.toMatchObject({
       code: "bad_request",

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { AudioChunk, Checkpoint, Utterance } from "../../src/wire/gen/voice/v1/worker.ts";
+import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import type { RequestMessage, ResponseMessage } from "../../workers/reader.ts";
 import { createSpeakerTracker } from "../../workers/speakers/create-speaker-tracker.ts";
 import type { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
@@ -40,7 +41,8 @@ export class SessionReading {
 
   static async open(recognisers: RecogniserPool, checkpoint?: Checkpoint): Promise<SessionReading> {
     const open = { sessionId: "session", attempt: 1, language: "en", vocabulary: [] };
-    const deps = { recognisers, createTracker: createSpeakerTracker };
+    const { languages } = POCKETSPHINX;
+    const deps = { recognisers, languages, createTracker: createSpeakerTracker };
     return new SessionReading(
       await SessionReader.open({ ...open, checkpoint, interimResults: true }, deps),
     );

@@ -41,6 +41,7 @@ import { PostgresDeviceSessions } from "../../src/store/sessions-device.ts";
 import { UserStore } from "../../src/store/users.ts";
 import { PostgresCharacters } from "../../src/store/workshop-characters.ts";
 import { PostgresWorkshops } from "../../src/store/workshops.ts";
+import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { callRoute, jsonBody } from "./route-call.ts";
@@ -132,8 +133,8 @@ export class SessionHouse {
     const redo = {
       jobs,
       actors: { ask: (id: string, command: SessionCommand) => this.ask(id, command) },
-      engines: ["pocketsphinx"],
-      languages: ["en"],
+      engines: [POCKETSPHINX.name],
+      languages: POCKETSPHINX.languages,
     };
     return [
       ...sessionRoutes({

@@ -1,6 +1,7 @@
 import { AppError } from "../../src/base/errors.ts";
 import { SESSION_RATE } from "../../src/base/sample-rate.ts";
 import type { Checkpoint, Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
+import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import { OpusCodec } from "../audio/opus-codec.ts";
 import { Resampler } from "../audio/resampler.ts";
 import { type AudioEvent, SessionAudio } from "../audio/session-audio.ts";
@@ -15,10 +16,10 @@ import { toUpdate, UtteranceReader } from "./utterance-reader.ts";
 
 export interface SessionReaderDeps {
   recognisers: RecogniserPool;
+  /** Languages that the recognisers read, as primary subtags; the first when none is named. */
+  languages: SpeechEngine["languages"];
   createTracker: (checkpoint?: Uint8Array) => SpeakerTracker;
 }
-
-const LANGUAGE = "en";
 
 /** With more than this waiting, 1 s, it is read first and what it says so far is not told. */
 const PRESSED_SAMPLES = SESSION_RATE;
@@ -27,6 +28,8 @@ interface Tools {
   recogniser: Recogniser;
   activity: VoiceActivity;
   codec: OpusCodec;
+  /** In which it is read: a primary subtag. */
+  language: string;
 }
 
 /**
@@ -52,7 +55,7 @@ export class SessionReader implements Reader {
    * the engine does not load. `vocabulary` is taken but has no effect on this engine.
    */
   static async open(open: Open, deps: SessionReaderDeps): Promise<SessionReader> {
-    requireEnglish(open.language);
+    const language = languageOf(open.language, deps.languages);
     const state = open.checkpoint && decodeReaderState(open.checkpoint.recogniser);
     await Resampler.load();
     const codec = await OpusCodec.load();
@@ -60,7 +63,7 @@ export class SessionReader implements Reader {
     let recogniser: Recogniser | undefined;
     try {
       recogniser = await deps.recognisers.take();
-      return new SessionReader(open, deps, { recogniser, activity, codec }, state);
+      return new SessionReader(open, deps, { recogniser, activity, codec, language }, state);
     } catch (error) {
       activity.close();
       if (recogniser !== undefined) deps.recognisers.give(recogniser);
@@ -71,7 +74,7 @@ export class SessionReader implements Reader {
   private constructor(
     open: Open,
     deps: SessionReaderDeps,
-    { recogniser, activity, codec }: Tools,
+    { recogniser, activity, codec, language }: Tools,
     state: ReaderState | undefined,
   ) {
     const position = open.checkpoint?.position ?? 0;
@@ -103,7 +106,7 @@ export class SessionReader implements Reader {
       engine: recogniser.engine,
       engineVersion: recogniser.engineVersion,
       diarisationModelVersion: tracker.modelVersion,
-      detectedLanguage: LANGUAGE,
+      detectedLanguage: language,
     };
   }
 
@@ -200,9 +203,13 @@ export class SessionReader implements Reader {
   }
 }
 
-function requireEnglish(language: string): void {
-  if (language === "" || /^en(-|$)/i.test(language)) return;
-  throw new AppError("bad_request", `This engine reads English only, not "${language}".`);
+/** The language of a reading that asks for `tag`, which is empty when it does not care. */
+function languageOf(tag: string, languages: SpeechEngine["languages"]): string {
+  if (tag === "") return languages[0];
+  const primary = tag.split("-")[0]?.toLowerCase();
+  const language = languages.find((each) => each === primary);
+  if (language !== undefined) return language;
+  throw new AppError("bad_request", `This engine does not read "${tag}".`);
 }
 
 function requireSpan({ start, length }: { start: number; length: number }): void {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { AppError } from "../../../src/base/errors.ts";
 import { SESSION_RATE } from "../../../src/base/sample-rate.ts";
+import { POCKETSPHINX } from "../../../src/wire/speech-engines.ts";
 import type { RecognisedWord, Recogniser } from "../recogniser.ts";
 import {
   isAdapted,
@@ -25,7 +26,7 @@ const SAMPLES_PER_FRAME = SESSION_RATE / FRAME_RATE;
  * Vocabulary hints have no effect: the engine's only way is a new language model.
  */
 export class PocketsphinxRecogniser implements Recogniser {
-  readonly engine = "pocketsphinx";
+  readonly engine = POCKETSPHINX.name;
   readonly engineVersion = "0.8+5prealpha en-us-ptm";
   readonly confidenceFloor = CONFIDENCE_FLOOR;
   readonly #native: NativeLibrary;
