@@ -1,3 +1,4 @@
+import { backOff } from "../src/base/back-off.ts";
 import type { Clock } from "../src/base/clock.ts";
 
 export interface BackOffOptions {
@@ -27,8 +28,7 @@ export class BackOff {
   next(): number {
     const { clock, firstMs, maxMs, healthyMs } = this.#options;
     if (clock.monotonic() - this.#startedAt >= healthyMs) this.#failures = 0;
-    const wait = Math.min(maxMs, firstMs * 2 ** this.#failures);
-    this.#failures = Math.min(this.#failures + 1, 30);
-    return wait;
+    this.#failures += 1;
+    return backOff(this.#failures, { firstMs, mostMs: maxMs });
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { backOff } from "../base/back-off.ts";
 import { errorMessage, isAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { isOpusMediaType } from "../base/opus-packets.ts";
@@ -17,7 +18,7 @@ export interface SealerPorts {
 }
 
 const ATTEMPTS = 5;
-const FIRST_WAIT_MS = 200;
+const WAITS = { firstMs: 400 };
 /** The connection that began a chunk is gone when nothing was added for so long. */
 const ABANDONED_MS = 20_000;
 const ABANDONED_AT_ONCE = 50;
@@ -45,7 +46,7 @@ export class StreamSealer {
         this.#ports.log.warn(fields, "streamed chunk not sealed yet");
       }
       if (attempt >= ATTEMPTS) return;
-      await this.#ports.runtime.delay(FIRST_WAIT_MS * 2 ** attempt);
+      await this.#ports.runtime.delay(backOff(attempt, WAITS));
     }
   }
 

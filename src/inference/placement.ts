@@ -1,9 +1,9 @@
+import { backOff } from "../base/back-off.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { WorkerAnnouncement } from "../wire/worker-announcement.ts";
 
 const SILENCE_MS = 4_000;
-const FIRST_BACK_OFF_MS = 250;
-const MAX_BACK_OFF_MS = 5_000;
+const BACK_OFF = { firstMs: 250, mostMs: 5_000 };
 /** A worker that lives was heard within this time: it announces itself every second. */
 const GONE_MS = 2_500;
 /** What is heard so soon may have been said before the process ended. */
@@ -100,9 +100,8 @@ export class Placement {
   failed(address: string): void {
     const worker = this.#workers.get(address);
     if (worker === undefined) return;
-    const wait = Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** worker.failures);
-    worker.failures = Math.min(worker.failures + 1, 10);
-    worker.retryAt = this.#runtime.monotonic() + wait;
+    worker.failures += 1;
+    worker.retryAt = this.#runtime.monotonic() + backOff(worker.failures, BACK_OFF);
   }
 
   /** A stream to the address was opened: failures before it count no more. */

@@ -1,4 +1,5 @@
 import type { Companion, DurableTurn } from "../actor/behaviour.ts";
+import { backOff } from "../base/back-off.ts";
 import { type AppError, errorMessage } from "../base/errors.ts";
 import type { Timer } from "../base/runtime.ts";
 import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
@@ -25,10 +26,9 @@ import { mayBeTheAudio, Suspicion } from "./suspicion.ts";
 import type { TranscribeResult } from "./transcription-stream.ts";
 
 const HEARTBEAT = 5_000;
-const FIRST_RETRY = 200;
-const LAST_RETRY = 5_000;
 /** Sessions that a worker's death hit together come back apart, so that the one at fault shows. */
-const SPREAD = 2_000;
+const RETRIES = { firstMs: 200, mostMs: 5_000, spreadMs: 2_000 };
+
 /**
  * The effects of one session: keeps a reading going as long as there is audio
  * to read, turns what the worker says into commands, and shows viewers what
@@ -307,9 +307,9 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
 
   #retry(error: AppError | undefined): void {
     if (this.#stopped) return;
-    const spread = mayBeTheAudio(error) ? this.#parts.runtime.random() * SPREAD : 0;
-    const wait = Math.min(LAST_RETRY, FIRST_RETRY * 2 ** this.#retries) + spread;
-    this.#retries = Math.min(this.#retries + 1, 10);
+    this.#retries += 1;
+    const random = mayBeTheAudio(error) ? () => this.#parts.runtime.random() : undefined;
+    const wait = backOff(this.#retries, RETRIES, random);
     const message = error?.message ?? "The reading ended before all audio was read.";
     const code = error?.code ?? "unavailable";
     this.#parts.log.warn({ code, reason: message, retry_in_ms: wait }, "reading interrupted");

@@ -1,3 +1,4 @@
+import { backOff } from "../base/back-off.ts";
 import { type AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
@@ -7,8 +8,7 @@ import { AttemptWatch } from "./attempt-watch.ts";
 import type { JobHandler } from "./job-handler.ts";
 import type { ClaimedJob, JobQueue } from "./job-queue.ts";
 
-const FIRST_RETRY_MS = 1_000;
-const RETRY_FACTOR = 4;
+const RETRIES = { firstMs: 1_000, factor: 4 };
 /** Wait when nobody can take the work. */
 const BUSY_RETRY_MS = 2_000;
 
@@ -146,7 +146,7 @@ export class JobRunner implements QueueOwner {
     if (!error.retryable && code !== "conflict" && code !== "internal") {
       return this.#queue.end(job, "failed", message);
     }
-    const retryMs = FIRST_RETRY_MS * RETRY_FACTOR ** (job.attempt - 1);
+    const retryMs = backOff(job.attempt, RETRIES);
     return this.#queue.release(job, { error: message, retryMs, counts: true });
   }
 }

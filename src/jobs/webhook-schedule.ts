@@ -1,3 +1,4 @@
+import { backOff } from "../base/back-off.ts";
 import type { AttemptResult, DeliveryClaim, FailureVerdict } from "./webhook-queue.ts";
 
 const SECOND = 1_000;
@@ -21,8 +22,7 @@ const JITTER = 0.05;
 
 /** Failures in a row after which an endpoint is given a rest, whatever else is due for it. */
 const PATIENCE = 3;
-const FIRST_PAUSE = 5 * SECOND;
-const LAST_PAUSE = 5 * MINUTE;
+const PAUSES = { firstMs: 5 * SECOND, mostMs: 5 * MINUTE };
 
 /** An endpoint where nothing arrives for so long is switched off. */
 const HOPELESS = 5 * 24 * HOUR;
@@ -57,5 +57,5 @@ function retryAt(
 /** A dead endpoint must not keep a sender busy with all that waits for it. */
 function pauseAfter(failures: number): number {
   if (failures < PATIENCE) return 0;
-  return Math.min(LAST_PAUSE, FIRST_PAUSE * 2 ** (failures - PATIENCE));
+  return backOff(failures - PATIENCE + 1, PAUSES);
 }

@@ -1,3 +1,4 @@
+import { backOff } from "../base/back-off.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { errorMessage, isAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -48,6 +49,7 @@ export interface FeedListener {
 const PAGE = 200;
 export const MAX_HELD = 1024;
 const MAX_REFETCH_FAILURES = 5;
+const REFETCH_WAITS = { firstMs: 100 };
 const SNAPSHOT_AGE_MS = 2000;
 
 /**
@@ -301,7 +303,7 @@ export class SessionFeed {
       }
       failures += 1;
       if (failures > MAX_REFETCH_FAILURES) return this.#giveUp();
-      await runtime.delay(50 * 2 ** failures, this.#closing.signal);
+      await runtime.delay(backOff(failures, REFETCH_WAITS), this.#closing.signal);
     }
   }
 

@@ -1,3 +1,4 @@
+import { backOff } from "../base/back-off.ts";
 import { AppError } from "../base/errors.ts";
 import type { SessionEnd, SessionStatus } from "../wire/live-frames.ts";
 import type { EncodedFrame } from "./encoded-frame.ts";
@@ -12,6 +13,7 @@ export interface FrameSink {
 }
 
 const MAX_EMPTY_READS = 6;
+const EMPTY_READ_WAITS = { firstMs: 40 };
 
 /**
  * One viewer of one session. It catches up by reading the journal until the
@@ -136,7 +138,7 @@ export class Subscriber implements FeedListener {
       if (emptyReads > MAX_EMPTY_READS) {
         throw new AppError("unavailable", "The session's events cannot be read right now.");
       }
-      await this.#feed.delay(20 * 2 ** emptyReads);
+      await this.#feed.delay(backOff(emptyReads, EMPTY_READ_WAITS));
     }
   }
 

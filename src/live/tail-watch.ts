@@ -1,3 +1,4 @@
+import { backOff } from "../base/back-off.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -31,7 +32,8 @@ export class TailWatch {
   readonly #parts: TailWatchParts;
   #timer: Timer | undefined;
   #heardAt: number;
-  #retryMs = 0;
+  /** Questions in a row that failed. */
+  #failures = 0;
   #asking = false;
   #inDoubt = false;
   #stopped = false;
@@ -99,12 +101,12 @@ export class TailWatch {
     this.#asking = false;
     if (answer === "gone") return;
     if (answer === "told") {
-      this.#retryMs = 0;
+      this.#failures = 0;
       return this.#wake(this.#inDoubt ? 0 : this.#quietIn());
     }
     this.#inDoubt = true;
-    this.#retryMs = Math.min(this.#parts.quietMs, Math.max(FIRST_RETRY_MS, this.#retryMs * 2));
-    this.#wake(this.#retryMs);
+    this.#failures += 1;
+    this.#wake(backOff(this.#failures, { firstMs: FIRST_RETRY_MS, mostMs: this.#parts.quietMs }));
   }
 
   async #askOnce(): Promise<"told" | "failed" | "gone"> {
