@@ -1,5 +1,6 @@
 import { getHeapStatistics } from "node:v8";
 import { AppError } from "../src/base/errors.ts";
+import { SAMPLES_PER_MS } from "../src/base/sample-rate.ts";
 import { TranscribeRequest, TranscribeResponse } from "../src/wire/gen/voice/v1/worker.ts";
 import { AnswerTimes } from "./answer-times.ts";
 import type { Reader, ReaderFactory, RequestMessage, ResponseMessage } from "./reader.ts";
@@ -12,7 +13,6 @@ import {
   toFault,
 } from "./thread-protocol.ts";
 
-const SAMPLES_PER_MS = 16;
 /** Results wait for no longer than this, and a step of the engine's, for others. */
 const TOGETHER_MS = 1;
 /** Loading a decoder, or the dictionaries of text, blocks its thread; measured at about a second, far more when the machine is busy. */

@@ -1,5 +1,6 @@
 import { AppError, toAppError } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
+import { SESSION_RATE } from "../src/base/sample-rate.ts";
 import { toGrpcFailure } from "../src/wire/grpc-status.ts";
 import type { ThreadPool } from "./pool.ts";
 import type { PoolSession } from "./pool-session.ts";
@@ -8,7 +9,7 @@ import type { SessionBatch } from "./thread-protocol.ts";
 import type { EncodedCall } from "./worker-service.ts";
 
 /** Audio a session may have waiting before its stream is read no further: 60 s. */
-export const MAX_QUEUED_SAMPLES = 60 * 16_000;
+export const MAX_QUEUED_SAMPLES = 60 * SESSION_RATE;
 /** Requests on their way to the thread, not yet counted in its queue. */
 export const MAX_IN_FLIGHT = 4;
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
+import { cutPage } from "../base/cut-page.ts";
 import type { ChunkStatus } from "../session/status.ts";
 import type { Word } from "../session/write.ts";
 import { type ChunkSpan, chunkTexts } from "./chunks-text.ts";
@@ -8,7 +9,6 @@ import { defineRoute, type Route } from "./route.ts";
 import { uuid } from "./schemas/interface-types.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { cutPage } from "./sessions-page.ts";
 import { sessionParams, timestamp } from "./sessions-schema.ts";
 
 export interface ChunkRecord extends ChunkSpan {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
+import { toMilliseconds } from "../base/sample-rate.ts";
 import { CONCERN_CATEGORIES, CONCERN_STATUSES, type ConcernRecord } from "./concerns-book.ts";
-import { toMilliseconds } from "./segments.ts";
 import { timestamp } from "./sessions-schema.ts";
 
 export const concernParams = Type.Object({

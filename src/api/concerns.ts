@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
+import { SAMPLES_PER_MS } from "../base/sample-rate.ts";
 import type { ConcernBook, RaiserKind, Span } from "./concerns-book.ts";
 import { concernCategory, concernSchema, presentConcern } from "./concerns-schema.ts";
 import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
@@ -19,7 +20,6 @@ export interface ConcernPorts {
   cursorKey: Uint8Array;
 }
 
-const SAMPLES_PER_MS = 16;
 const LATEST_MS = 2_147_483_647;
 
 const milliseconds = Type.Integer({ minimum: 0, maximum: LATEST_MS });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { TSchema } from "@sinclair/typebox";
+import { escapeHtml } from "../base/html.ts";
 import type { ApiInfo } from "./openapi.ts";
 import type { Route } from "./route.ts";
 
@@ -17,14 +18,6 @@ p { margin: .25rem 0; }
 
 /** What the page's policy allows: this style and nothing else. */
 export const STYLE_HASH = `sha256-${createHash("sha256").update(STYLE).digest("base64")}`;
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
-}
 
 /** A page without scripts: every route by tag, with what it takes and answers. */
 export function docsPage(

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { cutPage } from "../base/cut-page.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
@@ -20,7 +21,6 @@ import {
 } from "./graph-schema.ts";
 import { pageQuery } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
-import { cutPage } from "./sessions-page.ts";
 import { recordReads } from "./workspace-questions.ts";
 
 const NEIGHBOURS = 50;

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
 import { ENTITY_TYPES, type EntityType } from "../base/entity-types.ts";
+import { toMilliseconds } from "../base/sample-rate.ts";
 import type { GraphReadiness } from "./graph-builder.ts";
 import type { Community } from "./graph-communities.ts";
 import { RELATION_KINDS } from "./graph-extractor.ts";
@@ -11,7 +12,6 @@ import type {
   RelationRecord,
   SpokenEvidence,
 } from "./graph-reader.ts";
-import { toMilliseconds } from "./segments.ts";
 
 const typeSchema = Type.Union(ENTITY_TYPES.map((type) => Type.Literal(type)));
 const kindSchema = Type.Union(

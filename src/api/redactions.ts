@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
+import { SAMPLES_PER_MS } from "../base/sample-rate.ts";
 import { commandIdOf } from "./repeatable.ts";
 import { defineRoute, type Route } from "./route.ts";
 import type { SessionActors } from "./session-actors.ts";
@@ -7,7 +8,6 @@ import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import { sessionParams } from "./sessions-schema.ts";
 
-const SAMPLES_PER_MS = 16;
 /** Beyond the end of any session, in samples: what is still to come is covered too. */
 const OPEN_END = 2 ** 40;
 const MAX_MS = OPEN_END / SAMPLES_PER_MS;

@@ -1,7 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TIMES_CLAMPED } from "../base/clamped-words.ts";
+import { cutPage } from "../base/cut-page.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
+import { toMilliseconds } from "../base/sample-rate.ts";
 import type { Word } from "../session/write.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { pageQuery } from "./page.ts";
@@ -9,7 +11,7 @@ import { defineRoute, type Route } from "./route.ts";
 import { float, int32 } from "./schemas/interface-types.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { cutPage, pageSchema } from "./sessions-page.ts";
+import { pageSchema } from "./sessions-page.ts";
 import { sessionParams } from "./sessions-schema.ts";
 
 /** A final segment with its words. Positions are samples at 16 kHz. */
@@ -52,11 +54,6 @@ export interface SegmentPorts {
   segments: SegmentReader & SegmentFinder;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
-}
-
-/** Milliseconds of a position in samples at 16 kHz. */
-export function toMilliseconds(samples: number): number {
-  return Math.round(samples / 16);
 }
 
 export const wordSchema = Type.Object({

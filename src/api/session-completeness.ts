@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
 import { LAG } from "../base/lag.ts";
+import { toMilliseconds } from "../base/sample-rate.ts";
 import type { Patience } from "../session/patience.ts";
 import { type AwaitedAudio, presentWaiting, waitingSchema } from "./awaited-audio.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { toMilliseconds } from "./segments.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import { sessionParams, timestamp } from "./sessions-schema.ts";

@@ -10,12 +10,6 @@ export function pageSchema<T extends TSchema>(item: T) {
   });
 }
 
-/** Cuts the one row more that was asked for, and says what the next page goes on after. */
-export function cutPage<T>(rows: readonly T[], limit: number): { page: T[]; last: T | undefined } {
-  const page = rows.slice(0, limit);
-  return { page, last: rows.length > limit ? page.at(-1) : undefined };
-}
-
 /** An id given as a filter; undefined stays undefined, anything else but a UUID is 400. */
 export function filterId(name: string, value: string | undefined): string | undefined {
   if (value === undefined || isId(value)) return value;

@@ -1,3 +1,4 @@
+import { toMilliseconds } from "../base/sample-rate.ts";
 import { markUnclear, unclearPlaces } from "../base/unclear-words.ts";
 import type { SegmentRecord } from "./segments.ts";
 
@@ -11,7 +12,6 @@ export interface Cue {
 
 /** Two lines of 42 characters: what people can read along (BBC subtitle guidelines: 37 to 42). */
 const CUE_CHARACTERS = 84;
-const SAMPLES_PER_MS = 16;
 /** Words without room on the timeline last no time there, and yet people have to read them. */
 const SHORTEST_MS = 1_000;
 
@@ -63,13 +63,12 @@ function markedWords(words: readonly TimedWord[]): string {
 }
 
 function timedWords(segment: SegmentRecord): TimedWord[] {
-  const toMs = (samples: number): number => Math.round(samples / SAMPLES_PER_MS);
   const texts = segment.text.split(/\s+/).filter((text) => text !== "");
   if (texts.length === segment.words.length) {
     return segment.words.map(({ start, end, ...word }) => ({
       ...word,
-      start: toMs(start),
-      end: toMs(end),
+      start: toMilliseconds(start),
+      end: toMilliseconds(end),
     }));
   }
   const length = texts.reduce((sum, text) => sum + text.length + 1, 0);
@@ -78,7 +77,7 @@ function timedWords(segment: SegmentRecord): TimedWord[] {
   return texts.map((text) => {
     const start = at;
     at += (text.length + 1) * per;
-    return { text, start: toMs(start), end: toMs(at) };
+    return { text, start: toMilliseconds(start), end: toMilliseconds(at) };
   });
 }
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
+import { toMilliseconds } from "../base/sample-rate.ts";
 import { defineRoute, type Reply, type Route } from "./route.ts";
 import {
   presentSegment,
@@ -7,7 +8,6 @@ import {
   type SegmentReader,
   type SegmentRecord,
   segmentSchema,
-  toMilliseconds,
   wordSchema,
 } from "./segments.ts";
 import { requireSession } from "./sessions-access.ts";

@@ -1,10 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
+import { cutPage } from "../base/cut-page.ts";
 import { AppError } from "../base/errors.ts";
+import { escapeHtml } from "../base/html.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { pageQuery } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
-import { cutPage, filterId, pageSchema } from "./sessions-page.ts";
+import { filterId, pageSchema } from "./sessions-page.ts";
 import type { HitPosition, SearchHit, TranscriptSearch } from "./transcript-search.ts";
 import {
   type AskableWorkspace,
@@ -136,18 +138,6 @@ function positionOf(
   if (cursor === undefined) return undefined;
   const [rank, sessionId = "", segmentId = ""] = decodeCursor(key, list, cursor);
   return { rank: Number(rank), sessionId, segmentId };
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
 }
 
 function presentHit(hit: SearchHit): Static<typeof hitSchema> {

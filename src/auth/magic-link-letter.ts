@@ -1,3 +1,4 @@
+import { escapeHtml } from "../base/html.ts";
 import type { Letter } from "./mail.ts";
 
 /**
@@ -23,8 +24,4 @@ export function signInLetter(to: string, url: string): Letter {
       .map((line) => `<p>${line === url ? `<a href="${escapeHtml(url)}">Sign in</a>` : line}</p>`)
       .join("\n"),
   };
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }

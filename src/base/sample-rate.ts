@@ -1,5 +1,6 @@
 /** Samples per second of every session's timeline. */
 export const SESSION_RATE = 16_000;
+export const SAMPLES_PER_MS = SESSION_RATE / 1_000;
 
 const LOWEST_RATE = 8_000;
 const HIGHEST_RATE = 48_000;
@@ -13,6 +14,16 @@ const LONGEST_PERIOD = 1_000;
  */
 export function toSessionSamples(frames: number, rate: number): number {
   return Math.floor((frames * SESSION_RATE) / rate);
+}
+
+/** Milliseconds of a position on the timeline. */
+export function toMilliseconds(samples: number): number {
+  return Math.round(samples / SAMPLES_PER_MS);
+}
+
+/** Seconds of a position on the timeline, to the millisecond. */
+export function toSeconds(samples: number): number {
+  return toMilliseconds(samples) / 1_000;
 }
 
 /** The smallest numbers of input frames and of output samples that last equally long. */

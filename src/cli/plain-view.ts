@@ -1,5 +1,6 @@
+import { clockTime } from "../wire/clock-time.ts";
 import type { Change, Transcript } from "./transcript.ts";
-import { clockTime, lineRows, printable } from "./transcript-line.ts";
+import { lineRows, printable } from "./transcript-line.ts";
 import type { TextOutput, TranscriptView } from "./transcript-view.ts";
 
 /** One line per final, and one for each label that changed afterwards; for pipes and log files. */

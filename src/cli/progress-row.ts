@@ -1,5 +1,5 @@
+import { clockTime } from "../wire/clock-time.ts";
 import { fitted } from "./terminal-text.ts";
-import { clockTime } from "./transcript-line.ts";
 
 const WIDEST_BAR = 30;
 /** A shorter one says nothing. */

@@ -1,7 +1,8 @@
+import { clockTime } from "../wire/clock-time.ts";
 import { LiveArea, sizeOf } from "./live-area.ts";
 import { fitted } from "./terminal-text.ts";
 import type { Change, Line, Transcript } from "./transcript.ts";
-import { clockTime, lineRows, printable } from "./transcript-line.ts";
+import { lineRows, printable } from "./transcript-line.ts";
 import type { TextOutput, TranscriptView } from "./transcript-view.ts";
 
 /** Rows kept free, so that redrawing never reaches the terminal's first row. */

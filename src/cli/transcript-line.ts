@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { clockTime } from "../wire/clock-time.ts";
 import { markUnclear } from "../wire/unclear-words.ts";
 import { columnsOf, fitted, wrapped } from "./terminal-text.ts";
 import type { Line } from "./transcript.ts";
@@ -9,15 +10,6 @@ const INDENT = 2;
 const NARROWEST = 10;
 /** A name takes no more than this share of a row. */
 const NAME_SHARE = 1 / 3;
-
-/** `00:12`, from an hour on `1:00:12`. */
-export function clockTime(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds));
-  const two = (value: number) => String(value).padStart(2, "0");
-  const minutes = Math.floor(whole / 60);
-  const clock = `${two(minutes % 60)}:${two(whole % 60)}`;
-  return minutes < 60 ? clock : `${Math.floor(minutes / 60)}:${clock}`;
-}
 
 /** Control characters of foreign text must not reach the terminal. */
 export function printable(text: string): string {

@@ -6,6 +6,7 @@ import {
 } from "@grpc/grpc-js";
 import { AppError } from "../base/errors.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
+import { SESSION_RATE } from "../base/sample-rate.ts";
 import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
 import { fromGrpcFailure, isToldByPeer } from "../wire/grpc-status.ts";
 import { RequestBatcher } from "./request-batcher.ts";
@@ -16,9 +17,9 @@ import type {
 } from "./transcription-stream.ts";
 
 /** Progress is told for each second; what is left of one says nothing. */
-const TOLD_SAMPLES = 2 * 16_000;
+const TOLD_SAMPLES = 2 * SESSION_RATE;
 /** Audio on its way or waiting at the worker before `send` says full: 90 s. */
-export const MAX_AHEAD_SAMPLES = 90 * 16_000;
+export const MAX_AHEAD_SAMPLES = 90 * SESSION_RATE;
 
 /** For the worker to end a stream that its client has left, milliseconds. */
 const LEAVE_MS = 5_000;

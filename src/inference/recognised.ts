@@ -1,3 +1,4 @@
+import { toSeconds } from "../base/sample-rate.ts";
 import type { RecognisedSegment, SpeakerProposal } from "../session/command.ts";
 import type { Hypothesis, Segment, SpeakerUpdate } from "../wire/gen/voice/v1/worker.ts";
 import type { InterimResultsFrame } from "../wire/live-frames.ts";
@@ -10,11 +11,6 @@ export function toSegment(segment: Segment): RecognisedSegment {
 
 export function toProposal(update: SpeakerUpdate | undefined): SpeakerProposal {
   return { segments: update?.segments ?? [], merges: update?.merges ?? [] };
-}
-
-/** Samples at 16 kHz as seconds, to the millisecond. */
-export function toSeconds(samples: number): number {
-  return Math.round(samples / 16) / 1000;
 }
 
 /** What an utterance in hand says so far, for viewers. */

@@ -2,6 +2,7 @@ import type { Companion, DurableTurn } from "../actor/behaviour.ts";
 import { backOff } from "../base/back-off.ts";
 import { type AppError, errorMessage } from "../base/errors.ts";
 import type { Timer } from "../base/runtime.ts";
+import { toMilliseconds, toSeconds } from "../base/sample-rate.ts";
 import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
 import { isAllPlaced } from "../session/complete.ts";
 import type { SessionEvent } from "../session/event.ts";
@@ -19,7 +20,7 @@ import { Interruptions } from "./interruptions.ts";
 import type { LiveTail } from "./live-tail.ts";
 import { QuietSound } from "./quiet-sound.ts";
 import { Reading } from "./reading.ts";
-import { interimFrame, toProposal, toSeconds, toSegment } from "./recognised.ts";
+import { interimFrame, toProposal, toSegment } from "./recognised.ts";
 import { Rest } from "./rest.ts";
 import { SecondReading } from "./second-reading.ts";
 import { mayBeTheAudio, Suspicion } from "./suspicion.ts";
@@ -374,7 +375,7 @@ export class SessionCompanion implements Companion<SessionState, SessionEvent, S
       seq: this.#seq,
       audio_received: toSeconds(position),
       audio_finalised: toSeconds(finalised),
-      lag_ms: Math.max(0, Math.round((position - this.#processedTo) / 16)),
+      lag_ms: Math.max(0, toMilliseconds(position - this.#processedTo)),
       gaps: gaps.length,
       ...(device && { device }),
     });

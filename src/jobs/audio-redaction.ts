@@ -1,8 +1,7 @@
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { SESSION_RATE } from "../base/sample-rate.ts";
 import { type ChunkSpan, silenceSpans } from "./silence.ts";
-
-const SAMPLES_PER_SECOND = 16_000;
 
 /** A chunk that overlaps redacted spans, with all of them. Positions are samples at 16 kHz. */
 export interface RedactedChunk {
@@ -92,7 +91,7 @@ function within({
   length,
 }: RedactedChunk): (span: { from: number; to: number }) => ChunkSpan {
   return ({ from, to }) => ({
-    from: (from - start) / SAMPLES_PER_SECOND,
-    to: to >= start + length ? Number.POSITIVE_INFINITY : (to - start) / SAMPLES_PER_SECOND,
+    from: (from - start) / SESSION_RATE,
+    to: to >= start + length ? Number.POSITIVE_INFINITY : (to - start) / SESSION_RATE,
   });
 }

@@ -1,6 +1,7 @@
 import type { QuestionAnswer } from "../api/questions.ts";
-import { type SegmentRecord, toMilliseconds } from "../api/segments.ts";
+import type { SegmentRecord } from "../api/segments.ts";
 import type { SessionRecord } from "../api/sessions-directory.ts";
+import { toMilliseconds } from "../base/sample-rate.ts";
 import type { AskResponse, Session, TranscriptSegment } from "../wire/gen/voice/v1/sessions.ts";
 
 export function toSessionMessage(session: SessionRecord): Session {

@@ -1,5 +1,6 @@
 import { sql } from "slonik";
 import type { Page } from "../api/page.ts";
+import { cutPage } from "../base/cut-page.ts";
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
@@ -10,7 +11,6 @@ export function allOf(conditions: readonly Fragment[]): ReturnType<typeof sql.jo
 
 /** A page of rows that were read with a limit of one more. */
 export function toPage<T>(rows: readonly T[], limit: number, key: (row: T) => string): Page<T> {
-  const items = rows.slice(0, limit);
-  const last = rows.length > limit ? items.at(-1) : undefined;
-  return last === undefined ? { items } : { items, next: key(last) };
+  const { page, last } = cutPage(rows, limit);
+  return last === undefined ? { items: page } : { items: page, next: key(last) };
 }

@@ -2,9 +2,9 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
+import { toSeconds } from "../base/sample-rate.ts";
 import { deviceStanding } from "../session/presence.ts";
 import type { HeartbeatFrame, SessionBeat } from "../wire/live-frames.ts";
-import { toSeconds } from "./live-frames.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { ReadBatch } from "./read-batch.ts";
 

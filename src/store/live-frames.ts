@@ -1,8 +1,9 @@
+import { toSeconds } from "../base/sample-rate.ts";
 import type { SessionEvent } from "../session/event.ts";
 import type { Word } from "../session/write.ts";
 import type { Durable, DurableFrame, WordFrame } from "../wire/live-frames.ts";
 
-const SAMPLES_PER_SECOND = 16_000;
+export { toSeconds };
 
 /** An event with its place in the session. */
 export interface JournalRecord {
@@ -31,11 +32,6 @@ export interface FrameSources {
 type Body<F> = F extends Durable ? Omit<F, keyof Durable> : never;
 /** A durable frame without its envelope, member by member of the union. */
 type FrameBody = Body<DurableFrame>;
-
-/** Seconds of a position in samples at 16 kHz, rounded to milliseconds. */
-export function toSeconds(samples: number): number {
-  return Math.round((samples * 1_000) / SAMPLES_PER_SECOND) / 1_000;
-}
 
 function span(start: number, length: number): { start: number; duration: number } {
   const from = toSeconds(start);

@@ -1,9 +1,10 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../base/errors.ts";
+import { toSeconds } from "../base/sample-rate.ts";
 import type { SessionEvent } from "../session/event.ts";
 import type { DurableFrame, SnapshotFrame, SnapshotSegment } from "../wire/live-frames.ts";
-import { type JournalRecord, renderFrames, type SegmentWords, toSeconds } from "./live-frames.ts";
+import { type JournalRecord, renderFrames, type SegmentWords } from "./live-frames.ts";
 import { optionalColumn } from "./optional-column.ts";
 import { wordColumn } from "./segments.ts";
 import { readSpeakers, USER_DISPLAY_NAME } from "./sessions-speakers.ts";

@@ -1,4 +1,5 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
+import { toMilliseconds } from "../base/sample-rate.ts";
 import type {
   JobCompleted,
   JobFailed,
@@ -203,7 +204,7 @@ async function projectReplacement(
     where session_id = ${sessionId} and id = any(${sql.array(removed, "uuid")})`);
   // Late audio at the end makes a session longer that was complete without it.
   await tx.query(sql.unsafe`
-    update jobs set duration_ms = greatest(duration_ms, ${Math.round(event.to / 16)})
+    update jobs set duration_ms = greatest(duration_ms, ${toMilliseconds(event.to)})
     where id = ${event.jobId} and status = 'completed'`);
   await recount(tx, sessionId, event.jobId);
   if (event.editsReplaced === undefined) return;

@@ -1,4 +1,5 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
+import { SAMPLES_PER_MS } from "../base/sample-rate.ts";
 import type { SpanRedacted } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/placeholders.ts";
 import type { Change } from "./append-work.ts";
@@ -28,7 +29,11 @@ export async function projectRedaction(
     actor: { kind: await kindOf(tx, event.byUserId), id: event.byUserId },
     sessionId,
     subjectId: event.redactionId,
-    detail: { from_ms: event.from / 16, to_ms: event.to / 16, segments: event.segmentIds.length },
+    detail: {
+      from_ms: event.from / SAMPLES_PER_MS,
+      to_ms: event.to / SAMPLES_PER_MS,
+      segments: event.segmentIds.length,
+    },
   });
 }
 

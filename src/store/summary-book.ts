@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { SpeakerRecord } from "../api/sessions-directory.ts";
 import type { OutboxRow } from "../api/sessions-outbox.ts";
 import { AppError } from "../base/errors.ts";
+import { SAMPLES_PER_MS, toMilliseconds } from "../base/sample-rate.ts";
 import { unclearPlaces } from "../base/unclear-words.ts";
 import type { ClaimedJob } from "../jobs/job-queue.ts";
 import type { SummaryBook, SummarySource } from "../jobs/summary-book.ts";
@@ -12,7 +13,6 @@ import { wordColumn } from "./segments.ts";
 import { readSpeakers } from "./sessions-speakers.ts";
 import { transcriptFingerprint } from "./transcript-fingerprint.ts";
 
-const SAMPLES_PER_MS = 16;
 /** Silence between two words that ends a sentence, in samples: 250 ms. */
 const PAUSE = 250 * SAMPLES_PER_MS;
 
@@ -161,8 +161,8 @@ function toTextSegment(segment: SegmentRow, names: ReadonlyMap<string, string>):
   return {
     id,
     speaker: names.get(label) ?? (label === "UU" ? "Unknown speaker" : label),
-    startMs: Math.round(start / SAMPLES_PER_MS),
-    endMs: Math.round(end / SAMPLES_PER_MS),
+    startMs: toMilliseconds(start),
+    endMs: toMilliseconds(end),
     text,
     pauses,
     unclear: unclearPlaces(words),

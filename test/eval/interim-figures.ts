@@ -1,8 +1,8 @@
+import { SAMPLES_PER_MS } from "../../src/base/sample-rate.ts";
 import type { Hypothesis, Utterance, Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { LiveReading } from "./live-reading.ts";
 import { type WordErrors, wordErrors } from "./word-error-rate.ts";
 
-const SAMPLES_PER_MS = 16;
 /** A word of a hypothesis and one of the final are the same when they begin this near: 100 ms. */
 const NEAR = 1_600;
 

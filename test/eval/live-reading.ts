@@ -1,3 +1,4 @@
+import { SAMPLES_PER_MS } from "../../src/base/sample-rate.ts";
 import type { AudioChunk } from "../../src/wire/gen/voice/v1/worker.ts";
 import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import { ACTIVITY_FRAME, VoiceActivity } from "../../workers/audio/voice-activity.ts";
@@ -5,8 +6,6 @@ import type { ResponseMessage } from "../../workers/reader.ts";
 import { createSpeakerTracker } from "../../workers/speakers/create-speaker-tracker.ts";
 import type { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
 import { SessionReader } from "../../workers/speech/session-reader.ts";
-
-const SAMPLES_PER_MS = 16;
 
 /** A message of the reader and when a live session would have had it, in ms of the audio. */
 export interface TimedMessage {

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { clockTime } from "../../wire/clock-time.ts";
 import type { ChunkCodec } from "../audio-chunks.ts";
 import { PATIENT } from "../back-off.ts";
 import { type CommandContext, writeJson } from "../command-context.ts";
@@ -9,7 +10,7 @@ import { parseDuration, parseShare, parseSpeed } from "../flag-values.ts";
 import { LiveArea, sizeOf } from "../live-area.ts";
 import { progressRow } from "../progress-row.ts";
 import { readRecordings, type SimulationEvents, simulateDevice } from "../simulate-device.ts";
-import { clockTime, printable } from "../transcript-line.ts";
+import { printable } from "../transcript-line.ts";
 import { type ConnectionOptions, openUserSession } from "../user-session.ts";
 import { describeChoice } from "../workspace-choice.ts";
 

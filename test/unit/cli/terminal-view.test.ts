@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { PlainView } from "../../../src/cli/plain-view.ts";
 import { TerminalView } from "../../../src/cli/terminal-view.ts";
 import { lineOfSegment, Transcript } from "../../../src/cli/transcript.ts";
-import { clockTime, lineRows } from "../../../src/cli/transcript-line.ts";
+import { lineRows } from "../../../src/cli/transcript-line.ts";
 import type { FinalResultsFrame, ServerFrame } from "../../../src/wire/live-frames.ts";
 import { heardText } from "../../support/heard-text.ts";
 
@@ -129,16 +129,6 @@ describe("cli terminal view: drawing", () => {
     const style = { columns: 80, colour: false, interim: false };
     const [row] = lineRows({ start: 0, text: "a\u001b[2Jb" }, "S\u00071", style);
     expect(row).toBe("00:00  S 1  a [2Jb");
-  });
-
-  it("tells the time as minutes, then hours", () => {
-    expect([0, 59.9, 60, 3_599, 3_600].map(clockTime)).toEqual([
-      "00:00",
-      "00:59",
-      "01:00",
-      "59:59",
-      "1:00:00",
-    ]);
   });
 });
 

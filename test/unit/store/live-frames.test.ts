@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { toSeconds } from "../../../src/base/sample-rate.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
-import { renderFrames, type SegmentWords, toSeconds } from "../../../src/store/live-frames.ts";
+import { renderFrames, type SegmentWords } from "../../../src/store/live-frames.ts";
 
 const at = Date.UTC(2026, 0, 31, 9, 30);
 const texts = new Map<string, SegmentWords>([

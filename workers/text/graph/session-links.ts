@@ -1,3 +1,4 @@
+import { SESSION_RATE } from "../../../src/base/sample-rate.ts";
 import type { Span, TaggedSentence, TaggedTerm } from "./span.ts";
 import { STOP_VERBS } from "./stop-nouns.ts";
 
@@ -33,7 +34,7 @@ export interface Link {
 }
 
 /** Two neighbouring segments count as one context when less silence than this lies between. */
-const NEIGHBOUR_SAMPLES = 15 * 16_000;
+const NEIGHBOUR_SAMPLES = 15 * SESSION_RATE;
 const SAME_SEGMENT = 1;
 const NEIGHBOURS = 0.5;
 /** Entities of one segment that are tied to each other; the rest of a very long one is not. */

@@ -1,5 +1,5 @@
+import { clockTime } from "../../../src/base/clock-time.ts";
 import type { Answer, RetrieveRequest } from "../../../src/wire/gen/voice/v1/retrieval.ts";
-import { clockTime } from "../summary/polish.ts";
 import { conversationName, listed, quoteAll } from "./compose.ts";
 import type { Sentence } from "./document.ts";
 import { rankCentral, rankCues } from "./overview.ts";
@@ -132,7 +132,7 @@ function momentOf(
 ): string {
   const spoken = conversations[conversation];
   const where = across && spoken !== undefined ? `in ${conversationName(spoken)} ` : "";
-  return `${where}at ${clockTime(passage.startMs)}`;
+  return `${where}at ${clockTime(passage.startMs / 1_000)}`;
 }
 
 /** Each passage once. */

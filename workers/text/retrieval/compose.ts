@@ -1,5 +1,6 @@
+import { clockTime } from "../../../src/base/clock-time.ts";
 import type { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";
-import { clockTime, polish } from "../summary/polish.ts";
+import { polish } from "../summary/polish.ts";
 import { isEnglish } from "../terms.ts";
 import type { Sentence } from "./document.ts";
 
@@ -47,7 +48,7 @@ function quoteOne(
     const before = sentences[index - 1]?.passage;
     const quote = quoteSpeech(text, conversation?.language ?? "");
     if (before?.segmentId === passage.segmentId) return quote;
-    const at = clockTime(passage.startMs);
+    const at = clockTime(passage.startMs / 1_000);
     if (before?.label === passage.label) return `and at ${at}: ${quote}`;
     return `${speakerName(conversation, passage.label)} said at ${at}: ${quote}`;
   });

@@ -1,4 +1,4 @@
-import { clockTime } from "../summary/polish.ts";
+import { clockTime } from "../../../src/base/clock-time.ts";
 import { conversationName, listed, quoteSpeech, speakerName } from "./compose.ts";
 import { isSaidBy, type Sentence } from "./document.ts";
 import { frequency } from "./ranking.ts";
@@ -46,7 +46,7 @@ export function countMentions(found: Search): Draft | undefined {
     .slice(0, MAX_LISTED)
     .map(([name, count]) => `${name} ${count}`);
   const topic = found.terms.map((term) => term.word).join(" ");
-  const at = clockTime(first.sentence.passage.startMs);
+  const at = clockTime(first.sentence.passage.startMs / 1_000);
   const text = `“${topic}” was mentioned ${times(total)} (${shares.join(", ")}), first at ${at}.`;
   return { text, sentences: all.slice(0, MAX_CITED).map(({ sentence }) => sentence) };
 }
@@ -92,7 +92,7 @@ export function listConversations(found: Search, best: readonly Sentence[]): Dra
   const lines = chosen.map(([index, sentence]) => {
     const conversation = found.conversations[index];
     const name = conversation === undefined ? "" : conversationName(conversation);
-    const at = clockTime(sentence.passage.startMs);
+    const at = clockTime(sentence.passage.startMs / 1_000);
     return `${name}: ${nameOf(found, sentence)} said at ${at}: ${quoteSpeech(sentence.text, conversation?.language ?? "")}`;
   });
   const head =

@@ -1,6 +1,6 @@
+import { clockTime } from "../../../src/base/clock-time.ts";
 import { toWords } from "../terms.ts";
 import { type Centrality, rankSentences } from "./centrality.ts";
-import { clockTime } from "./polish.ts";
 import { cutSections } from "./sections.ts";
 import { selectSentences } from "./select.ts";
 import type { Sentence, SpokenText } from "./spoken-text.ts";
@@ -56,5 +56,5 @@ function headingOf(section: readonly Sentence[], { vectors }: Centrality): strin
     .toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
     .slice(0, KEY_WORDS)
     .map(([term]) => written.get(term) ?? term);
-  return `${clockTime(section[0]?.startMs ?? 0)} ${words.join(", ")}`;
+  return `${clockTime((section[0]?.startMs ?? 0) / 1_000)} ${words.join(", ")}`;
 }

@@ -28,11 +28,3 @@ function dropSpokenOnly(text: string): string {
     .replace(/\bi(?=$|[\s,.?!]|'(?:m|ll|ve|d)\b)/gu, "I")
     .replace(DAYS_AND_MONTHS, (word) => word.charAt(0).toUpperCase() + word.slice(1));
 }
-
-/** `mm:ss`, or `h:mm:ss` from an hour on. */
-export function clockTime(milliseconds: number): string {
-  const seconds = Math.floor(milliseconds / 1000);
-  const parts = [Math.floor(seconds / 60) % 60, seconds % 60];
-  const text = parts.map((part) => String(part).padStart(2, "0")).join(":");
-  return seconds < 3600 ? text : `${Math.floor(seconds / 3600)}:${text}`;
-}

@@ -1,6 +1,6 @@
+import { clockTime } from "../../../src/base/clock-time.ts";
 import type { SummaryItem, TextSegment } from "../../../src/wire/gen/voice/v1/text.ts";
 import { rankSentences } from "./centrality.ts";
-import { clockTime } from "./polish.ts";
 import { selectSentences } from "./select.ts";
 import type { SpokenText } from "./spoken-text.ts";
 import { nothing, quote, type SummaryDraft } from "./summary-draft.ts";
@@ -48,7 +48,7 @@ function shareOf(speaker: string, own: readonly TextSegment[], total: number): S
   const percent = total === 0 ? 0 : Math.round((100 * time) / total);
   const turns = own.length === 1 ? "1 utterance" : `${own.length} utterances`;
   return {
-    text: `${speaker} spoke ${percent} % of the time (${clockTime(time)} in ${turns}).`,
+    text: `${speaker} spoke ${percent} % of the time (${clockTime(time / 1_000)} in ${turns}).`,
     segmentIds: own.slice(0, MAX_SOURCES).map(({ id }) => id),
     speaker,
   };

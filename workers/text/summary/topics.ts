@@ -1,7 +1,7 @@
 import nlp from "compromise";
+import { clockTime } from "../../../src/base/clock-time.ts";
 import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
 import { isStopWord, toWords } from "../terms.ts";
-import { clockTime } from "./polish.ts";
 import type { Sentence, SpokenText } from "./spoken-text.ts";
 import { nothing, type SummaryDraft, toList } from "./summary-draft.ts";
 
@@ -161,6 +161,7 @@ function withoutParts(topics: readonly Topic[]): Topic[] {
 
 function toItem({ phrase, count, firstMs, segmentIds }: Topic): SummaryItem {
   const times = count === 1 ? "once" : `${count} times`;
-  const when = count === 1 ? `at ${clockTime(firstMs)}` : `first at ${clockTime(firstMs)}`;
+  const time = clockTime(firstMs / 1_000);
+  const when = count === 1 ? `at ${time}` : `first at ${time}`;
   return { text: `${phrase} (${times}, ${when})`, segmentIds: [...segmentIds] };
 }
