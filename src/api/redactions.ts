@@ -3,19 +3,13 @@ import { AppError } from "../base/errors.ts";
 import { SAMPLES_PER_MS } from "../base/sample-rate.ts";
 import { commandIdOf } from "./repeatable.ts";
 import { defineRoute, type Route } from "./route.ts";
-import type { SessionActors } from "./session-actors.ts";
+import type { SessionWishPorts } from "./session-actors.ts";
 import { requireSession } from "./sessions-access.ts";
-import type { SessionDirectory } from "./sessions-directory.ts";
 import { sessionParams } from "./sessions-schema.ts";
 
 /** Beyond the end of any session, in samples: what is still to come is covered too. */
 const OPEN_END = 2 ** 40;
 const MAX_MS = OPEN_END / SAMPLES_PER_MS;
-
-export interface RedactionPorts {
-  directory: SessionDirectory;
-  actors: SessionActors;
-}
 
 const body = Type.Object(
   {
@@ -33,7 +27,7 @@ const answer = Type.Object({
 });
 
 /** POST /sessions/{id}/redactions. */
-export function redactionRoutes({ directory, actors }: RedactionPorts): Route[] {
+export function redactionRoutes({ directory, actors }: SessionWishPorts): Route[] {
   const redact = defineRoute({
     method: "post",
     path: "/sessions/{session_id}/redactions",

@@ -21,11 +21,12 @@ import { type HealthPorts, healthRoutes } from "./health.ts";
 import { type JobPorts, jobRoutes } from "./jobs.ts";
 import { type PairingPorts, pairingRoutes } from "./pairing.ts";
 import { type QueryPorts, queryRoutes } from "./queries.ts";
-import { type RedactionPorts, redactionRoutes } from "./redactions.ts";
+import { redactionRoutes } from "./redactions.ts";
 import type { Route } from "./route.ts";
 import { type SegmentPorts, segmentRoutes } from "./segments.ts";
 import { type SegmentEditPorts, segmentEditRoutes } from "./segments-edit.ts";
 import { type ServiceKeyPorts, serviceKeyRoutes } from "./service-keys.ts";
+import type { SessionWishPorts } from "./session-actors.ts";
 import { type SessionAudioPorts, sessionAudioRoutes } from "./session-audio.ts";
 import { type CompletenessPorts, completenessRoutes } from "./session-completeness.ts";
 import { type SessionMemberPorts, sessionMemberRoutes } from "./session-members.ts";
@@ -34,7 +35,7 @@ import { type SessionDeletePorts, sessionDeleteRoutes } from "./sessions-delete.
 import { type SessionEditPorts, sessionEditRoutes } from "./sessions-edit.ts";
 import { type SessionStartPorts, sessionStartRoutes } from "./sessions-start.ts";
 import { type SpeakerClaimPorts, speakerClaimRoutes } from "./speaker-claims.ts";
-import { type SpeakerEditPorts, speakerEditRoutes } from "./speakers-edit.ts";
+import { speakerEditRoutes } from "./speakers-edit.ts";
 import { type SummaryPorts, summaryRoutes } from "./summaries.ts";
 import { type SummarisationJobPorts, summarisationJobRoutes } from "./summarisation-jobs.ts";
 import { type TranscriptPorts, transcriptRoutes } from "./transcript.ts";
@@ -71,10 +72,9 @@ export interface ApiPorts {
     SegmentEditPorts &
     TranscriptPorts &
     SpeakerClaimPorts &
-    SpeakerEditPorts &
+    SessionWishPorts &
     SessionEditPorts &
-    SessionDeletePorts &
-    RedactionPorts;
+    SessionDeletePorts;
   concerns: ConcernPorts & TriagePorts;
   upload: UploadAudioPorts;
   jobs: TranscriptionJobPorts & RedoPorts & JobPorts;

@@ -1,3 +1,4 @@
+import type { SessionDirectory } from "./sessions-directory.ts";
 import type { SessionCommand } from "./sessions-outbox.ts";
 
 /** Port: a session's actor, wherever it lives. */
@@ -9,4 +10,10 @@ export interface SessionActors {
    * same `commandId`.
    */
   ask(sessionId: string, command: SessionCommand, commandId: string): Promise<unknown>;
+}
+
+/** What routes need that carry a wish to a session's actor. */
+export interface SessionWishPorts {
+  directory: SessionDirectory;
+  actors: SessionActors;
 }

@@ -1,3 +1,5 @@
+import type { Span } from "../session/span.ts";
+
 /** A session's audio as it lies on its timeline: 16 kHz, mono, 16 bits. */
 export interface Recording {
   /** Samples from the start of the timeline to the end of what has its place there. */
@@ -25,13 +27,7 @@ export interface Recordings {
   openChunk(sessionId: string, sequence: number): Promise<Recording | undefined>;
 }
 
-/** Samples [start, end) of a session's timeline. */
-export interface AudioSpan {
-  start: number;
-  end: number;
-}
-
 /** Port: what nobody may hear any more of a session; in order, not overlapping. */
 export interface RedactedSpans {
-  of(sessionId: string): Promise<AudioSpan[]>;
+  of(sessionId: string): Promise<Span[]>;
 }

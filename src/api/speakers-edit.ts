@@ -2,20 +2,14 @@ import { Type } from "@sinclair/typebox";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { commandIdOf } from "./repeatable.ts";
 import { defineRoute, type Route } from "./route.ts";
-import type { SessionActors } from "./session-actors.ts";
+import type { SessionWishPorts } from "./session-actors.ts";
 import { requireSession } from "./sessions-access.ts";
-import type { SessionDirectory } from "./sessions-directory.ts";
 import { sessionParams } from "./sessions-schema.ts";
-
-export interface SpeakerEditPorts {
-  directory: SessionDirectory;
-  actors: SessionActors;
-}
 
 const label = Type.String({ pattern: "^S[1-9][0-9]{0,5}$" });
 
 /** POST /sessions/{id}/speakers/merge, DELETE /sessions/{id}/speaker-claims/{label}. */
-export function speakerEditRoutes({ directory, actors }: SpeakerEditPorts): Route[] {
+export function speakerEditRoutes({ directory, actors }: SessionWishPorts): Route[] {
   const merge = defineRoute({
     method: "post",
     path: "/sessions/{session_id}/speakers/merge",

@@ -4,18 +4,11 @@ import type { Log } from "../base/log.ts";
 import type { SessionEvent } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/placeholders.ts";
 import type { SessionState } from "../session/state.ts";
-import type { SegmentText, SessionWrite, Word } from "../session/write.ts";
+import type { SegmentText, SegmentWords, SessionWrite } from "../session/write.ts";
 import type { DurableFrame, PublishedFrame, TransientFrame } from "../wire/live-frames.ts";
 import type { LiveFanout } from "./live-fanout.ts";
 
 type Turn = DurableTurn<SessionState, SessionEvent, SessionWrite>;
-
-export interface TurnWords {
-  words: readonly Word[];
-  text: string;
-  confidence: number;
-  revision: number;
-}
 
 export interface TurnPublisherParts {
   fanout: Pick<LiveFanout, "publish" | "isFollowed">;
@@ -24,7 +17,7 @@ export interface TurnPublisherParts {
   render(
     sessionId: string,
     events: Turn["events"],
-    words: ReadonlyMap<string, TurnWords>,
+    words: ReadonlyMap<string, SegmentWords>,
     names: ReadonlyMap<string, string>,
   ): DurableFrame[];
 }
@@ -85,7 +78,7 @@ export class TurnPublisher {
   }
 }
 
-function wordsOf(writes: readonly SessionWrite[]): Map<string, TurnWords> {
+function wordsOf(writes: readonly SessionWrite[]): Map<string, SegmentWords> {
   const segments = writes.filter((write): write is SegmentText => write.type === "SegmentText");
   return new Map(
     segments.map(({ segmentId, words, confidence, redacted }) => [

@@ -1,8 +1,7 @@
 import type { Route } from "../api/route.ts";
 import { AppError } from "../base/errors.ts";
+import type { Headers } from "./incoming.ts";
 import { tooLarge } from "./json-body.ts";
-
-type Headers = Readonly<Record<string, string>>;
 
 /** Bytes of body that the headers announce; infinite when they only say that there is one. */
 export function bodyLength(headers: Headers): number {

@@ -2,8 +2,7 @@ import type { Credential, Route } from "../api/route.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError, isAppError } from "../base/errors.ts";
-
-type Headers = Readonly<Record<string, string>>;
+import type { Headers } from "./incoming.ts";
 
 /** True when the request carries an `Authorization: Bearer` at all. */
 export function hasBearer(headers: Headers): boolean {

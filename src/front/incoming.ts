@@ -2,6 +2,9 @@ import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { newId } from "../base/ids.ts";
 import { applyForwarded } from "./forwarded.ts";
 
+/** By their names in lower case. */
+export type Headers = Readonly<Record<string, string>>;
+
 /** A request copied out of uWebSockets.js, whose own object dies at the first await. */
 export interface Incoming {
   id: string;
@@ -15,7 +18,7 @@ export interface Incoming {
    * Lower-case names; repeated headers are joined with a comma. `host` and `x-forwarded-proto` are
    * the client's, as far as trusted proxies tell.
    */
-  headers: Readonly<Record<string, string>>;
+  headers: Headers;
   /** The client's, behind trusted proxies too. */
   address: string;
 }

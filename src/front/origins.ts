@@ -1,6 +1,5 @@
 import type { Log } from "../base/log.ts";
-
-type Headers = Readonly<Record<string, string>>;
+import type { Headers } from "./incoming.ts";
 
 const ALLOWED_HEADERS = [
   "Authorization",

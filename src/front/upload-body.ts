@@ -9,6 +9,7 @@ import { createDeferred } from "../base/deferred.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Headers } from "./incoming.ts";
 import { bodyLate, CallerGone, isStorable, tooLarge } from "./json-body.ts";
 
 export interface UploadLimits {
@@ -19,8 +20,6 @@ export interface UploadLimits {
   /** Told whenever bytes have come. */
   onBytes?(): void;
 }
-
-type Headers = Readonly<Record<string, string>>;
 type Part = Pick<Upload, "filename" | "mediaType">;
 
 /** An upload up to this size stays in memory: how many do at once is bounded with the uploads. */

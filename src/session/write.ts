@@ -25,6 +25,14 @@ export interface Word {
   timesClamped?: boolean | undefined;
 }
 
+/** The words of a segment as they stand. */
+export interface SegmentWords {
+  words: readonly Word[];
+  text: string;
+  confidence: number;
+  revision: number;
+}
+
 export interface SegmentText {
   type: "SegmentText";
   segmentId: string;

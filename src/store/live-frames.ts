@@ -1,6 +1,6 @@
 import { toSeconds } from "../base/sample-rate.ts";
 import type { SessionEvent } from "../session/event.ts";
-import type { Word } from "../session/write.ts";
+import type { SegmentWords, Word } from "../session/write.ts";
 import type { Durable, DurableFrame, WordFrame } from "../wire/live-frames.ts";
 
 export { toSeconds };
@@ -11,14 +11,6 @@ export interface JournalRecord {
   /** Unix milliseconds. */
   at: number;
   event: SessionEvent;
-}
-
-/** The words of a segment as they stand. */
-export interface SegmentWords {
-  words: readonly Word[];
-  text: string;
-  confidence: number;
-  revision: number;
 }
 
 /** What frames say besides what events hold. */

@@ -1,6 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { AudioSpan, RedactedSpans } from "../api/session-recordings.ts";
+import type { RedactedSpans } from "../api/session-recordings.ts";
+import type { Span } from "../session/span.ts";
 
 const spanRow = z.object({ start: z.number(), end: z.number() });
 
@@ -12,7 +13,7 @@ export class PostgresRedactedSpans implements RedactedSpans {
     this.#pool = pool;
   }
 
-  async of(sessionId: string): Promise<AudioSpan[]> {
+  async of(sessionId: string): Promise<Span[]> {
     const rows = await this.#pool.any(sql.type(spanRow)`
       select start_sample as start, end_sample as "end" from redactions
       where session_id = ${sessionId}
@@ -25,8 +26,8 @@ export class PostgresRedactedSpans implements RedactedSpans {
 }
 
 /** Spans that touch become one; `spans` come in order of their start. */
-function mergeSpans(spans: readonly AudioSpan[]): AudioSpan[] {
-  const merged: AudioSpan[] = [];
+function mergeSpans(spans: readonly Span[]): Span[] {
+  const merged: Span[] = [];
   for (const { start, end } of spans) {
     const last = merged.at(-1);
     if (last === undefined || start > last.end) merged.push({ start, end });

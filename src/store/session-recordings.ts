@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { AudioSpan, Recording, Recordings, RedactedSpans } from "../api/session-recordings.ts";
+import type { Recording, Recordings, RedactedSpans } from "../api/session-recordings.ts";
 import { AppError } from "../base/errors.ts";
 import { SESSION_RATE, toSessionSamples } from "../base/sample-rate.ts";
+import type { Span } from "../session/span.ts";
 import { type AudioParts, ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
 
 /** Samples of one piece: 64 KiB. */
@@ -84,7 +85,7 @@ export class PostgresRecordings implements Recordings {
   /** Positions count from the chunk's first sample. */
   async *#readWhole(
     chunk: ChunkSamples,
-    spans: readonly AudioSpan[],
+    spans: readonly Span[],
     from: number,
     to: number,
   ): AsyncGenerator<Uint8Array> {
@@ -169,12 +170,12 @@ export class PostgresRecordings implements Recordings {
   }
 }
 
-function digestOf(spans: readonly AudioSpan[]): string {
+function digestOf(spans: readonly Span[]): string {
   return digest(spans.map(({ start, end }) => `${start}-${end}`));
 }
 
 /** Within the chunk at `start`; sound for which its place is too short belongs to the place's end. */
-function withExcess(span: AudioSpan, start: number, length: number, samples: number): AudioSpan {
+function withExcess(span: Span, start: number, length: number, samples: number): Span {
   const isOverEnd = span.start < start + length && span.end >= start + length;
   return {
     start: span.start - start,
@@ -197,7 +198,7 @@ function* silence(from: number, to: number): Generator<Uint8Array> {
 }
 
 /** Silences what `spans` cover of `samples`, which begin at `position`. */
-function erase(samples: Int16Array, position: number, spans: readonly AudioSpan[]): void {
+function erase(samples: Int16Array, position: number, spans: readonly Span[]): void {
   for (const { start, end } of spans) {
     if (start < position + samples.length && end > position) {
       samples.fill(0, Math.max(0, start - position), Math.max(0, end - position));

@@ -1,12 +1,8 @@
 import { AppError } from "../../../src/base/errors.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import { deviceStanding } from "../../../src/session/presence.ts";
-import {
-  type JournalRecord,
-  renderFrames,
-  type SegmentWords,
-  toSeconds,
-} from "../../../src/store/live-frames.ts";
+import type { SegmentWords } from "../../../src/session/write.ts";
+import { type JournalRecord, renderFrames, toSeconds } from "../../../src/store/live-frames.ts";
 import type {
   DurableFrame,
   HeartbeatFrame,

@@ -1,9 +1,10 @@
-import type { AudioSpan, RedactedSpans } from "../../../src/api/session-recordings.ts";
+import type { RedactedSpans } from "../../../src/api/session-recordings.ts";
 import type {
   ChunkName,
   RedactedChunk,
   RedactionRecords,
 } from "../../../src/jobs/audio-redaction.ts";
+import type { Span } from "../../../src/session/span.ts";
 import { isUnder } from "./journal-statements.ts";
 import type { ChunkRow } from "./rows.ts";
 import type { TwinParts } from "./twin-journal.ts";
@@ -79,7 +80,7 @@ export class TwinRedactedSpans implements RedactedSpans {
     this.#parts = parts;
   }
 
-  of(sessionId: string): Promise<AudioSpan[]> {
+  of(sessionId: string): Promise<Span[]> {
     const { client, t } = this.#parts;
     return client.query((s) => {
       const segments = s.all(t.segments, sessionId).filter(({ redacted }) => redacted);
@@ -92,8 +93,8 @@ export class TwinRedactedSpans implements RedactedSpans {
 }
 
 /** Spans that touch become one. */
-function merge(spans: readonly AudioSpan[]): AudioSpan[] {
-  const merged: AudioSpan[] = [];
+function merge(spans: readonly Span[]): Span[] {
+  const merged: Span[] = [];
   for (const { start, end } of spans) {
     const last = merged.at(-1);
     if (last === undefined || start > last.end) merged.push({ start, end });

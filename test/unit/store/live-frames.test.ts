@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { toSeconds } from "../../../src/base/sample-rate.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
-import { renderFrames, type SegmentWords } from "../../../src/store/live-frames.ts";
+import type { SegmentWords } from "../../../src/session/write.ts";
+import { renderFrames } from "../../../src/store/live-frames.ts";
 
 const at = Date.UTC(2026, 0, 31, 9, 30);
 const texts = new Map<string, SegmentWords>([
