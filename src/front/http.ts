@@ -304,10 +304,8 @@ export class HttpFront implements QueueOwner {
   }
 
   #match(incoming: Incoming): Match {
-    const inside = incoming.path.startsWith(`${PREFIX}/`);
-    return inside
-      ? this.#table.match(incoming.method, incoming.path.slice(PREFIX.length))
-      : { kind: "unknown" };
+    if (!incoming.path.startsWith(`${PREFIX}/`)) return { kind: "unknown" };
+    return this.#table.match(incoming.method, incoming.path.slice(PREFIX.length));
   }
 
   #answerOptions(serving: Serving, match: Match): Answer {

@@ -52,5 +52,5 @@ at("copy").addEventListener("click", () => {
 });
 for (const each of document.querySelectorAll("[data-address]")) each.textContent = api;
 addEventListener("hashchange", signIn);
-signIn();
-showHealth();
+void signIn();
+void showHealth();
