@@ -18,7 +18,7 @@ import { PostgresSessions } from "./store/sessions.ts";
 const UPLOADS_IN_HAND_MS = 6_000;
 
 /** Where audio goes, and whether more may come. */
-export interface AudioIntake {
+interface AudioIntake {
   streams: AudioStreams;
   backlog: UploadBacklog;
 }

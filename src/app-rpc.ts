@@ -12,7 +12,7 @@ import { SessionService } from "./rpc/session-service.ts";
 import { PostgresSegments } from "./store/segments.ts";
 import { PostgresSessions } from "./store/sessions.ts";
 
-export interface RpcRole {
+interface RpcRole {
   port: number;
   figures: Figure[];
 }

@@ -53,7 +53,7 @@ export interface Config {
   oauthProviders: string | undefined;
 }
 
-export type Role = "front" | "sessions";
+type Role = "front" | "sessions";
 
 function readPort(reader: SettingsReader, name: "OPS_PORT" | "GRPC_SESSIONS_PORT"): PortChoice {
   return { port: reader.get(name), isDefault: !reader.has(name) };

@@ -12,7 +12,7 @@ const EVERY_MS = 1_000;
 const RETRY_MS = 1_000;
 const CONNECT_MS = 5_000;
 
-export interface AnnouncerOptions {
+interface AnnouncerOptions {
   /** Comma-separated NATS addresses. */
   natsUrl: string;
   natsToken: string | undefined;

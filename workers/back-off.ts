@@ -1,7 +1,7 @@
 import { backOff } from "../src/base/back-off.ts";
 import type { Clock } from "../src/base/clock.ts";
 
-export interface BackOffOptions {
+interface BackOffOptions {
   clock: Clock;
   firstMs: number;
   maxMs: number;

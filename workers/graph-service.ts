@@ -24,7 +24,7 @@ const definition = {
   },
 } as const;
 
-export interface GraphServiceOptions {
+interface GraphServiceOptions {
   thread: GraphThread;
   key: string | undefined;
   log: Log;

@@ -10,7 +10,7 @@ export interface SessionSink {
   onFailed(error: AppError): void;
 }
 
-export interface PoolSessionOptions {
+interface PoolSessionOptions {
   id: number;
   thread: Thread;
   opened: OpenedSession;

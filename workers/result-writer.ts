@@ -1,7 +1,7 @@
 import type { EncodedResult } from "./thread-protocol.ts";
 import type { EncodedCall } from "./worker-service.ts";
 
-export interface ResultWriterOptions {
+interface ResultWriterOptions {
   call: EncodedCall;
   /** Told when the stream is full and when it has room again; results stop in between. */
   onCongestion: (congested: boolean) => void;

@@ -38,7 +38,7 @@ export interface ExtraService {
   addTo(server: Server): void;
 }
 
-export interface WorkerServerOptions {
+interface WorkerServerOptions {
   workerId: string;
   version: string;
   host: string;

@@ -33,7 +33,7 @@ interface Entry {
   end: number;
 }
 
-export interface SessionHostOptions {
+interface SessionHostOptions {
   readers: ReaderFactory;
   emit: (event: ThreadEvent) => void;
 }

@@ -19,7 +19,7 @@ export interface WorkerSettings {
   logLevel: string;
 }
 
-export interface SettingsDefaults {
+interface SettingsDefaults {
   workerId: string;
   cores: number;
 }

@@ -8,7 +8,7 @@ import type { TextTaskName } from "./text/text-task.ts";
 /** A server-streaming call with both sides encoded. */
 export type EncodedTextCall = ServerWritableStream<Buffer, Buffer>;
 
-export interface TextCallOptions {
+interface TextCallOptions {
   call: EncodedTextCall;
   task: TextTaskName;
   pool: ThreadPool;

@@ -7,7 +7,7 @@ import type { TextTaskName } from "./text/text-task.ts";
 export const MAX_TEXTS = 4;
 
 /** An error as it crosses between threads; comlink alone would lose the code. */
-export interface ThreadFault {
+interface ThreadFault {
   code: ErrorCode;
   message: string;
   retryable: boolean;

@@ -13,7 +13,7 @@ import { fromFault, type OpenedSession, type ThreadEvent } from "./thread-protoc
 const OPEN_MS = 30_000;
 const DISPOSE_MS = 5_000;
 
-export interface ThreadSlotOptions {
+interface ThreadSlotOptions {
   index: number;
   entry: URL;
   settings: ReaderSettings;

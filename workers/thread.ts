@@ -17,7 +17,7 @@ const CHECK_MS = 1_000;
 /** Time without a sign after which a thread counts as hung, in milliseconds. */
 const SILENCE_MS = 5_000;
 
-export interface ThreadOptions {
+interface ThreadOptions {
   /** File the thread runs. */
   entry: URL;
   settings: ReaderSettings;

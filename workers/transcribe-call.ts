@@ -13,7 +13,7 @@ export const MAX_QUEUED_SAMPLES = 60 * SESSION_RATE;
 /** Requests on their way to the thread, not yet counted in its queue. */
 export const MAX_IN_FLIGHT = 4;
 
-export interface TranscribeCallOptions {
+interface TranscribeCallOptions {
   call: EncodedCall;
   pool: ThreadPool;
   log: Log;

@@ -19,7 +19,7 @@ const STOP_PART_MS = 7_000;
 const MEMORY_SHARE = 0.8;
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 
-export interface WorkerOptions {
+interface WorkerOptions {
   settings: WorkerSettings;
   /** File each thread runs. */
   entry: URL;
@@ -27,7 +27,7 @@ export interface WorkerOptions {
   log: Log;
 }
 
-export interface RunningWorker {
+interface RunningWorker {
   /** Where others reach it. */
   readonly address: string;
   /** Where it tells its metrics, when it does. */

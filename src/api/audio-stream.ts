@@ -329,7 +329,7 @@ export class AudioStream {
   }
 }
 
-export interface AudioStreamParts {
+interface AudioStreamParts {
   ports: AudioStreamPorts;
   events: AudioStreamEvents;
 }

@@ -20,7 +20,7 @@ export interface StreamNotices {
   onTaken(listener: (sessionId: string, epoch: number) => void): () => void;
 }
 
-export interface StreamRequest {
+interface StreamRequest {
   sessionId: string;
   /** Those of the connection before unless told. */
   settings?: StreamSettings | undefined;
@@ -43,7 +43,7 @@ export interface StreamSigns {
   streaming(sessionIds: readonly string[]): Promise<void>;
 }
 
-export interface AudioStreamsParts extends AudioStreamPorts {
+interface AudioStreamsParts extends AudioStreamPorts {
   notices: StreamNotices;
   signs?: StreamSigns;
 }

@@ -26,7 +26,7 @@ interface Heard extends Omit<Beat, "ago"> {
   at: number;
 }
 
-export interface CoalescedHeartbeatParts {
+interface CoalescedHeartbeatParts {
   book: HeartbeatBook;
   clock: Clock;
   log: Log;

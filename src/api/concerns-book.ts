@@ -5,8 +5,8 @@ import type { OutboxRow } from "./sessions-outbox.ts";
 export const CONCERN_CATEGORIES = ["accuracy", "privacy", "safety", "other"] as const;
 export const CONCERN_STATUSES = ["open", "acknowledged", "resolved", "dismissed"] as const;
 
-export type ConcernCategory = (typeof CONCERN_CATEGORIES)[number];
-export type ConcernStatus = (typeof CONCERN_STATUSES)[number];
+type ConcernCategory = (typeof CONCERN_CATEGORIES)[number];
+type ConcernStatus = (typeof CONCERN_STATUSES)[number];
 export type RaiserKind = "user" | "guest" | "service";
 
 /** Positions on a session's timeline, samples at 16 kHz. */

@@ -8,7 +8,7 @@ import { type DeviceSessionPorts, requireSelf, startRecording } from "./device-s
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 
-export interface DeviceStreamPorts extends DeviceSessionPorts {
+interface DeviceStreamPorts extends DeviceSessionPorts {
   directory: SessionDirectory;
   streams: AudioStreams;
   heartbeats: Pick<CoalescedHeartbeats, "hear" | "seen">;
@@ -28,7 +28,7 @@ export interface StreamOrder {
   vocabulary?: string[] | undefined;
 }
 
-export interface OpenedDeviceStream extends OpenedAudioStream {
+interface OpenedDeviceStream extends OpenedAudioStream {
   /** Its session is new. */
   begun: boolean;
 }

@@ -15,7 +15,7 @@ const ATTEMPTS = 3;
 /** A graph younger than this is not made again yet: a session that is recorded changes all the time. */
 const MIN_AGE_MS = 5_000;
 
-export interface GraphBuilderOptions {
+interface GraphBuilderOptions {
   store: GraphStore;
   extractor: EntityExtractor;
   log: Log;

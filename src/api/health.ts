@@ -10,7 +10,7 @@ export interface HealthCheck {
 }
 
 /** What the process depends on. */
-export interface HealthChecks {
+interface HealthChecks {
   /** Each part by name; a part that is `down` makes the service down. */
   run(): Promise<Record<string, HealthCheck>>;
 }

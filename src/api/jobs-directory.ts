@@ -3,7 +3,7 @@ import type { Page, PageRequest } from "./page.ts";
 
 export const JOB_KINDS = ["transcription", "summarisation"] as const;
 
-export type JobKind = (typeof JOB_KINDS)[number];
+type JobKind = (typeof JOB_KINDS)[number];
 
 /** Work on a session, of whatever kind. Times are Unix milliseconds. */
 export interface JobRecord {

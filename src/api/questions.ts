@@ -21,7 +21,7 @@ const MAX_READ = 40;
 /** A workspace this small is read as a whole. */
 const FEW = 5;
 
-export interface CitedPassage extends SpokenPassage {
+interface CitedPassage extends SpokenPassage {
   sessionId: string;
   /** Of the person who claimed the label; empty when nobody did. */
   speakerName: string;

@@ -85,7 +85,7 @@ export type Tag =
  */
 export type Credential = "bearer" | "device_key" | "service_key" | "refresh" | "pairing_secret";
 
-export type BodySpec =
+type BodySpec =
   | { kind: "json"; schema: TSchema; optional?: boolean }
   /** Bytes as they come; the handler gets an `Upload`. */
   | { kind: "upload" };
@@ -175,12 +175,12 @@ export function defineRoute<
   return route as unknown as Route;
 }
 
-export type TypedRequest<P extends TSchema, Q extends TSchema, B extends TSchema> = Omit<
+type TypedRequest<P extends TSchema, Q extends TSchema, B extends TSchema> = Omit<
   Request,
   "params" | "query" | "body"
 > & { params: Static<P>; query: Static<Q>; body: Static<B> };
 
-export interface TypedRoute<R, P extends TSchema, Q extends TSchema, B extends TSchema>
+interface TypedRoute<R, P extends TSchema, Q extends TSchema, B extends TSchema>
   extends Omit<Route, "params" | "query" | "body" | "resolve" | "handle"> {
   params?: P;
   query?: Q;

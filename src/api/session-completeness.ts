@@ -134,7 +134,7 @@ interface Span extends GapRecord {
 }
 
 /** Spans without usable audio in order, neighbours of one reason joined. */
-export function missingSpans(
+function missingSpans(
   inventory: AudioInventory,
   gaps: readonly GapRecord[],
 ): Static<typeof missingSchema>[] {

@@ -9,7 +9,7 @@ import { brokenPackets } from "./broken-packets.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
 import type { BlobStore, NewChunk } from "./upload-audio-store.ts";
 
-export interface SealerPorts {
+interface SealerPorts {
   unsealed: UnsealedChunks;
   blobs: BlobStore;
   notifier: CommandNotifier;

@@ -20,7 +20,7 @@ export interface SummaryJob {
 }
 
 /** One sentence or line of a summary, with the segments that say so. */
-export interface SummaryPart {
+interface SummaryPart {
   text: string;
   segmentIds: string[];
   /** Where the first of them begins. */

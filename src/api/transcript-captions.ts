@@ -3,7 +3,7 @@ import { markUnclear, unclearPlaces } from "../base/unclear-words.ts";
 import type { SegmentRecord } from "./segments.ts";
 
 /** One caption: who says what from when to when. Times are milliseconds. */
-export interface Cue {
+interface Cue {
   start: number;
   end: number;
   speaker: string;

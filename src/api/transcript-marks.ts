@@ -4,7 +4,7 @@ import type { SegmentRecord } from "./segments.ts";
 type Spoken = Pick<SegmentRecord, "text" | "words">;
 
 /** A segment's words one by one as its text has them, with those that are unclear; none of a text that its words do not make up. */
-export function spokenWords({ text, words }: Spoken): { texts: string[]; unclear: number[] } {
+function spokenWords({ text, words }: Spoken): { texts: string[]; unclear: number[] } {
   const texts = text.split(/\s+/).filter((word) => word !== "");
   return { texts, unclear: texts.length === words.length ? unclearPlaces(words) : [] };
 }

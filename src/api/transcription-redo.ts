@@ -110,7 +110,7 @@ function editsOf(answer: unknown): number {
   return typeof edits === "number" ? edits : 0;
 }
 
-export function redoSentence(edits: number): string {
+function redoSentence(edits: number): string {
   const queued = "The session is being recognised once more.";
   if (edits === 0) return queued;
   return `${queued} ${edits === 1 ? "1 edited segment" : `${edits} edited segments`} will be replaced.`;

@@ -20,13 +20,13 @@ export interface AudioContainer {
   durationSeconds: number;
 }
 
-export interface UploadedFile {
+interface UploadedFile {
   content: UploadContent;
   bytes: number;
   mediaType: string;
 }
 
-export const SUPPORTED =
+const SUPPORTED =
   "Send WAV (PCM of 8, 16, 24 or 32 bits or 32-bit float, 8 to 48 kHz, mono or stereo) or raw PCM as audio/pcm;rate=16000;channels=1;encoding=s16le.";
 
 /** WAV files may carry other chunks before their samples; headers longer than this are refused. */
@@ -54,7 +54,7 @@ function startsWith(head: Uint8Array, text: string, at = 0): boolean {
 }
 
 /** The name of a known audio format that is not read yet, by its first bytes. */
-export function unsupportedFormat(head: Uint8Array): string | undefined {
+function unsupportedFormat(head: Uint8Array): string | undefined {
   if (startsWith(head, "OggS")) return "Ogg";
   if (startsWith(head, "fLaC")) return "FLAC";
   if (startsWith(head, "ftyp", 4)) return "MP4/M4A";

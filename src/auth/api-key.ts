@@ -7,7 +7,7 @@ const TAIL = /^[0-9A-Za-z]{38}$/;
 const SHOWN_LENGTH = 6;
 
 /** What an API key begins with: a device's, or a service's. */
-export type KeyPrefix = "vk_dev_" | "vk_svc_";
+type KeyPrefix = "vk_dev_" | "vk_svc_";
 
 function checksum(prefix: KeyPrefix, random: string): string {
   return toBase62(crc32(prefix + random), CHECKSUM_LENGTH);

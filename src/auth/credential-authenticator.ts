@@ -27,7 +27,7 @@ const CACHE_CAPACITY = 10_000;
 const DEVICE_CACHE_MILLISECONDS = 4_000;
 const DEVICE_CACHE_CAPACITY = 50_000;
 
-export interface AuthenticatorParts {
+interface AuthenticatorParts {
   tokens: Tokens;
   logins: LoginBook;
   guests: GuestBook;

@@ -14,7 +14,7 @@ export interface SigningKey {
 
 const HOUR = 3_600_000;
 /** No token lives longer than 12 h; the rest is for clocks that differ. */
-export const KEPT_AFTER_SUCCESSOR = 13 * HOUR;
+const KEPT_AFTER_SUCCESSOR = 13 * HOUR;
 /** Whoever sends tokens of unknown keys makes us look for new ones once in this time. */
 const LOOK_EVERY = 1_000;
 

@@ -19,7 +19,7 @@ const LETTERS: AttemptPolicy = { burst: 5, interval: 120_000 };
 /** Whoever asks for many addresses: thirty, then four a minute. */
 const REQUESTS: AttemptPolicy = { burst: 30, interval: 15_000 };
 
-export interface MagicLinkParts {
+interface MagicLinkParts {
   book: MagicLinkBook;
   accounts: Pick<AccountBook, "findByEmail">;
   attempts: AttemptBudget;

@@ -19,7 +19,7 @@ const FORM = /^[0-9A-Za-z]{43}$/;
 const REQUESTS: AttemptPolicy = { burst: 60, interval: 1_000 };
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
-export interface OAuthParts {
+interface OAuthParts {
   providers: readonly OAuthProvider[];
   book: OAuthBook;
   accounts: Pick<AccountBook, "findByEmail">;
@@ -31,13 +31,13 @@ export interface OAuthParts {
   clock: Clock;
 }
 
-export interface BegunSignIn {
+interface BegunSignIn {
   location: URL;
   /** To be kept by the browser: without it the provider's answer is worth nothing. */
   browserSecret: string;
 }
 
-export interface OAuthAnswer {
+interface OAuthAnswer {
   provider: OAuthProvider;
   state: string | undefined;
   browserSecret: string | undefined;
@@ -46,7 +46,7 @@ export interface OAuthAnswer {
 }
 
 /** An answer that belongs to a request of ours. */
-export interface AcceptedAnswer {
+interface AcceptedAnswer {
   redirect: string | undefined;
   complete(): Promise<LoginResult>;
 }

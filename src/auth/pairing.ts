@@ -34,7 +34,7 @@ const CODES_BY_ADDRESS: AttemptPolicy = { burst: 600, interval: 1_000 };
 const FRESH_CODE_TRIES = 5;
 const TOO_MANY_GUESSES = "Too many wrong pairing codes.";
 
-export interface PairingParts {
+interface PairingParts {
   book: PairingBook;
   attempts: AttemptBudget;
   revocations: RevocationFeed;
@@ -42,14 +42,14 @@ export interface PairingParts {
   clock: Clock;
 }
 
-export interface DeviceDescription {
+interface DeviceDescription {
   serial: string;
   name?: string;
   model?: string;
   firmware?: string;
 }
 
-export interface PublishedCode {
+interface PublishedCode {
   deviceId: string;
   /** As a person reads it. */
   code: string;
@@ -73,7 +73,7 @@ export interface CodeApproval {
   address: string;
 }
 
-export type PairingStatus = "pending" | "paired" | "expired" | "revoked";
+type PairingStatus = "pending" | "paired" | "expired" | "revoked";
 
 /**
  * Pairing after the device authorisation grant (RFC 8628): the device holds a

@@ -23,7 +23,7 @@ export interface PasswordBook {
   ): Promise<boolean>;
 }
 
-export interface PasswordChangeParts {
+interface PasswordChangeParts {
   book: PasswordBook;
   attempts: AttemptBudget;
   passwords: Pick<PasswordHasher, "hash" | "verify">;

@@ -12,7 +12,7 @@ const CURRENT_FORM = "$argon2id$v=19$m=47104,t=1,p=1$";
 export const PASSWORD_MIN_LENGTH = 8;
 export const PASSWORD_MAX_BYTES = 1_024;
 
-export interface PasswordHasherOptions {
+interface PasswordHasherOptions {
   /** Hashes at once: each takes 46 MiB and a core. */
   concurrency?: number;
   /** How many may wait; more are refused with `overloaded`. */

@@ -62,7 +62,7 @@ export type SessionAction =
   /** Take words out for good. */
   | "session.redact";
 
-export interface WorkspaceFacts {
+interface WorkspaceFacts {
   kind: "workspace";
   id: string;
   role: "owner" | "member" | undefined;
@@ -82,7 +82,7 @@ export type WorkspaceAction =
   /** To become a member, or more than a member, by one's own hand. */
   | "workspace.promote_self";
 
-export interface DeviceFacts {
+interface DeviceFacts {
   kind: "device";
   id: string;
   ownerId: string | undefined;

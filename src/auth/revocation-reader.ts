@@ -25,7 +25,7 @@ export interface RevocationRecord {
   since(snapshot: string | undefined, most: number): Promise<RecordedRevocations>;
 }
 
-export interface RevocationReaderOptions {
+interface RevocationReaderOptions {
   record: RevocationRecord;
   /** Hears everything at least once. */
   tell(event: RevocationEvent): void;

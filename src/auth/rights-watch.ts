@@ -36,7 +36,7 @@ export async function askAgain(
   return true;
 }
 
-export interface RightsWatchOptions<H extends RightHolder> {
+interface RightsWatchOptions<H extends RightHolder> {
   holders(): Iterable<H>;
   revocations: Pick<RevocationFeed, "subscribe">;
   clock: Pick<Clock, "now">;

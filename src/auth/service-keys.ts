@@ -15,13 +15,13 @@ const MAX_LIFETIME = 2 * 365 * DAY;
 /** How long the secret before a rotation stays valid, so that services can be changed over. */
 const OVERLAP = DAY;
 
-export interface ServiceKeyParts {
+interface ServiceKeyParts {
   book: ServiceKeyBook;
   revocations: RevocationFeed;
   clock: Clock;
 }
 
-export interface ServiceKeyRequest {
+interface ServiceKeyRequest {
   workspaceId: string;
   name: string;
   scopes: readonly Scope[];

@@ -12,13 +12,13 @@ import type { RevocationFeed } from "./revocation-feed.ts";
 import type { Tokens } from "./tokens.ts";
 
 const HOUR = 3_600_000;
-export const ACCESS_LIFETIME = HOUR;
+const ACCESS_LIFETIME = HOUR;
 /** From the login on; no refresh extends it. */
-export const LOGIN_LIFETIME = 12 * HOUR;
+const LOGIN_LIFETIME = 12 * HOUR;
 /** Ten guesses, then two a minute, per account and address. */
 const LOGIN_ATTEMPTS = { burst: 10, interval: 30_000 };
 
-export interface SignInParts {
+interface SignInParts {
   accounts: AccountBook;
   logins: LoginBook;
   guests: GuestBook;
@@ -30,7 +30,7 @@ export interface SignInParts {
   clock: Clock;
 }
 
-export interface LoginRequest {
+interface LoginRequest {
   email: string;
   password: string;
   remember: boolean;

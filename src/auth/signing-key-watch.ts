@@ -5,7 +5,7 @@ import { readSigningKeys, signingKeyNames } from "./signing-key-folder.ts";
 
 const LOOK_EVERY_MS = 5_000;
 
-export interface SigningKeyWatchParts {
+interface SigningKeyWatchParts {
   folder: string;
   ring: KeyRing;
   /** Told of every key but the first, at the start too; may be told of one again. */

@@ -17,10 +17,10 @@ const KINDS = {
   guest: { typ: "gt+jwt", audience: "voice:guest" },
 } as const;
 
-export type TokenKind = keyof typeof KINDS;
+type TokenKind = keyof typeof KINDS;
 
 /** What a token says once its signature, kind and times have been checked. */
-export interface TokenClaims {
+interface TokenClaims {
   kind: TokenKind;
   /** A user's or guest's id. */
   subject: string;

@@ -1,5 +1,5 @@
 /** The waits between tries of which each failed; they grow with every failure. */
-export interface BackOffWaits {
+interface BackOffWaits {
   /** Milliseconds after the first failure. */
   firstMs: number;
   /** The longest wait; absent where few tries bound it anyway. */

@@ -4,7 +4,7 @@ import { AppError, errorMessage } from "./errors.ts";
 import type { Log } from "./log.ts";
 import type { QueueFigures, QueueOwner } from "./queue-metrics.ts";
 
-export interface BackgroundOptions {
+interface BackgroundOptions {
   /** Pieces of work at once. */
   concurrency: number;
   /** How many may wait; more are refused. */

@@ -4,7 +4,7 @@ import { isMpegStart } from "./mpeg-frames.ts";
 export type Container = "Ogg" | "WebM" | "WAV" | "FLAC" | "MP4" | "MP3";
 
 /** What the first bytes say: the container that they begin, none, or that more of them decide. */
-export type Marked = Container | "none" | "more";
+type Marked = Container | "none" | "more";
 
 /** MPEG audio needs the most: its longest frame, and the header after it. */
 export const MOST_HEAD_BYTES = 2_884;

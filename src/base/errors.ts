@@ -72,7 +72,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "idempotency_in_progress",
 ]);
 
-export interface AppErrorOptions {
+interface AppErrorOptions {
   cause?: unknown;
   /** Seconds after which a retry makes sense (`Retry-After`). */
   retryAfter?: number;

@@ -4,7 +4,7 @@ import { SETTINGS, type Setting } from "./settings-table.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Table = typeof SETTINGS;
-export type SettingName = keyof Table;
+type SettingName = keyof Table;
 
 /** What a setting is, once it is read. */
 type Value<S> = S extends { type: "integer" | "number" }
@@ -20,7 +20,7 @@ type Value<S> = S extends { type: "integer" | "number" }
         : string;
 
 /** Absent only where the table has no default. */
-export type Read<S> = S extends { default: unknown } | { type: "switch" | "list" }
+type Read<S> = S extends { default: unknown } | { type: "switch" | "list" }
   ? Value<S>
   : Value<S> | undefined;
 
@@ -68,7 +68,7 @@ export class SettingsReader {
   }
 }
 
-export function isSetting(name: string): name is SettingName {
+function isSetting(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name);
 }
 

@@ -42,7 +42,7 @@ export class TroubleLog {
 }
 
 /** What it all began with, in its own words. */
-export function causeOf(error: unknown): string {
+function causeOf(error: unknown): string {
   let at = error;
   for (let depth = 0; depth < DEEPEST && at instanceof Error && at.cause; depth += 1) at = at.cause;
   return errorMessage(at);

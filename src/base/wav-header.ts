@@ -12,7 +12,7 @@ export interface PcmFormat {
   bitsPerSample: number;
 }
 
-export interface WavFormat extends PcmFormat {
+interface WavFormat extends PcmFormat {
   /** First byte of the samples. */
   dataOffset: number;
   /** Bytes of whole frames that are really there, whatever the header says. */
@@ -21,7 +21,7 @@ export interface WavFormat extends PcmFormat {
 }
 
 /** Why bytes cannot be read as audio. */
-export interface AudioFormatError {
+interface AudioFormatError {
   code: "not_audio" | "unsupported_media_type";
   error: string;
 }

@@ -38,7 +38,7 @@ const RECORD_PAUSE = 100;
 /** Posted commands that the server has not been seen to take yet. */
 const MAX_POSTED = 10_000;
 
-export interface CommandSenderParts {
+interface CommandSenderParts {
   line: Line;
   owners: OwnerBook;
   record: CommandRecord;

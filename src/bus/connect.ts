@@ -1,7 +1,7 @@
 import { connect, DebugEvents, Events, type NatsConnection } from "nats";
 import type { Log } from "../base/log.ts";
 
-export interface BusOptions {
+interface BusOptions {
   /** One or more addresses, comma-separated. */
   url: string;
   token?: string;

@@ -14,9 +14,9 @@ import type { Line } from "./line.ts";
 const MAX_UNDER_WAY = 4_096;
 
 /** Carries a command out; settles after its events are durable. */
-export type Deliver = (envelope: CommandEnvelope) => Promise<unknown>;
+type Deliver = (envelope: CommandEnvelope) => Promise<unknown>;
 
-export interface HostInboxParts {
+interface HostInboxParts {
   host: string;
   line: Pick<Line, "serve">;
   deliver: Deliver;

@@ -10,7 +10,7 @@ import type { LiveFanout } from "./live-fanout.ts";
 
 type Turn = DurableTurn<SessionState, SessionEvent, SessionWrite>;
 
-export interface TurnPublisherParts {
+interface TurnPublisherParts {
   fanout: Pick<LiveFanout, "publish" | "isFollowed">;
   log: Log;
   /** The same rendering as for a replay. */

@@ -9,7 +9,7 @@ import type { Line } from "./line.ts";
 
 const MAX_STRANGERS = 1_000;
 
-export interface WorkerDiscoveryOptions {
+interface WorkerDiscoveryOptions {
   /** What our calls bear. */
   key: string | undefined;
   onAnnouncement: (announcement: WorkerAnnouncement) => void;

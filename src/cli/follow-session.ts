@@ -5,7 +5,7 @@ import type { TranscriptView } from "./transcript-view.ts";
 import type { UserSession } from "./user-session.ts";
 import { WaitingWatch } from "./waiting-watch.ts";
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly sessionId: string;
   readonly signal: AbortSignal;
   readonly view: TranscriptView;

@@ -6,7 +6,7 @@ import { CommandFailure } from "./command-failure.ts";
 import { parseFrames } from "./frame-parser.ts";
 import type { UserSession } from "./user-session.ts";
 
-export interface ViewerOptions {
+interface ViewerOptions {
   readonly sessionId: string;
   readonly signal: AbortSignal;
   /** To see all durable events after this one; else the viewing begins with a snapshot. */

@@ -6,7 +6,7 @@ export type Overview =
 /** Rows of the list of live sessions that are shown at most. */
 const MOST_SESSIONS = 12;
 
-export interface TableStyle {
+interface TableStyle {
   readonly columns: number;
   readonly colour: boolean;
 }

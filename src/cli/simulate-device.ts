@@ -24,7 +24,7 @@ export interface SimulationOptions {
   readonly title?: string;
 }
 
-export interface StartedSession {
+interface StartedSession {
   readonly id: string;
   readonly deviceId: string;
   readonly workspace: ChosenWorkspace;
@@ -39,7 +39,7 @@ export interface SimulationEvents {
   readonly onRetry?: Attempts["onRetry"];
 }
 
-export interface Simulation extends StreamProgress {
+interface Simulation extends StreamProgress {
   readonly sessionId: string;
   readonly deviceId: string;
 }

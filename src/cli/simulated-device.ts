@@ -8,13 +8,13 @@ const NAME = "Simulated device";
 /** Of a key's 30 days: enough for any recording. */
 const RENEW_BEFORE_MS = 24 * 3_600_000;
 
-export interface SimulationParts {
+interface SimulationParts {
   readonly user: UserSession;
   readonly shelf: DeviceShelf;
   readonly onRetry?: Attempts["onRetry"] | undefined;
 }
 
-export interface Recording {
+interface Recording {
   readonly device: VirtualDevice;
   readonly sessionId: string;
   /** False: the device could not be put on the shelf, and nobody would find it again. */

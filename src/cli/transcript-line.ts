@@ -16,7 +16,7 @@ export function printable(text: string): string {
   return text.replace(/\p{Cc}+/gu, " ");
 }
 
-export interface LineStyle {
+interface LineStyle {
   /** Of the terminal; every row is narrower. */
   readonly columns: number;
   readonly colour: boolean;

@@ -23,7 +23,7 @@ export interface Line {
   readonly unclear?: readonly number[];
 }
 
-export interface Relabelling {
+interface Relabelling {
   readonly line: Line;
   readonly from: string;
 }

@@ -6,13 +6,13 @@ import type { Attempts } from "./back-off.ts";
 import type { KeptDevice } from "./device-shelf.ts";
 import type { UserSession } from "./user-session.ts";
 
-export interface PairingRequest {
+interface PairingRequest {
   readonly name: string;
   readonly workspaceId: string;
 }
 
 /** What a device knows of itself once it is paired. */
-export type Pairing = Pick<KeptDevice, "device_id" | "pairing_secret" | "api_key" | "expires_at">;
+type Pairing = Pick<KeptDevice, "device_id" | "pairing_secret" | "api_key" | "expires_at">;
 
 const MODEL = "simulator";
 const UPLOAD_TIMEOUT_MS = 60_000;

@@ -5,7 +5,7 @@ const EVERY_MS = 2_000;
 
 type Session = operations["getSession"]["responses"]["200"]["content"]["application/json"];
 
-export interface WaitingWatchOptions {
+interface WaitingWatchOptions {
   readonly sessionId: string;
   /** Whether there is anything to ask: nothing is waited for but after the stop. */
   readonly isStopped: () => boolean;

@@ -2,7 +2,7 @@ import type { UserSession } from "./user-session.ts";
 
 const MOST_PAGES = 100;
 
-export interface Workspace {
+interface Workspace {
   readonly id: string;
   readonly name: string;
 }

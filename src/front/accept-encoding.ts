@@ -1,5 +1,5 @@
 /** How an answer may be compressed, the better first. */
-export const CODINGS = ["br", "gzip"] as const;
+const CODINGS = ["br", "gzip"] as const;
 export type Coding = (typeof CODINGS)[number];
 
 /** `gzip;q=0.5`; a weight that is none counts as 0, since the caller meant to restrict. */

@@ -115,7 +115,7 @@ function line(name: string, value: string): string {
   return `\r\n${name}: ${value}`;
 }
 
-export function statusLine(status: number): string {
+function statusLine(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? "Unknown"}`;
 }
 

@@ -2,7 +2,7 @@ import type { HttpResponse } from "uWebSockets.js";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 
 /** What the writer needs of a response; `close` must lead to `gone`. */
-export type WritableResponse = Pick<
+type WritableResponse = Pick<
   HttpResponse,
   "cork" | "tryEnd" | "onWritable" | "getWriteOffset" | "close"
 >;

@@ -5,7 +5,7 @@ import { AppError, isAppError } from "../base/errors.ts";
 import type { Headers } from "./incoming.ts";
 
 /** True when the request carries an `Authorization: Bearer` at all. */
-export function hasBearer(headers: Headers): boolean {
+function hasBearer(headers: Headers): boolean {
   return /^bearer +\S/i.test(headers.authorization ?? "");
 }
 

@@ -29,7 +29,7 @@ import type { TicketRedeemer } from "./ticket-redeemer.ts";
 import type { UpgradeCork } from "./upgrade-cork.ts";
 import { UwsConnection } from "./uws-connection.ts";
 
-export interface DeviceChannelOptions {
+interface DeviceChannelOptions {
   streams: DeviceStreams;
   source: LiveSource;
   tickets: TicketRedeemer;

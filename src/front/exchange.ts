@@ -5,7 +5,7 @@ import { type Answer, type Head, type Payload, renderAnswer, writeHead } from ".
 import { BodyWriter } from "./body-writer.ts";
 
 /** Takes the bytes of a body as they come. */
-export interface BodyConsumer {
+interface BodyConsumer {
   /** `chunk` is the consumer's own. */
   data(chunk: Buffer): void;
   end(): void;
@@ -31,7 +31,7 @@ const LINGER_IDLE_MS = 2_000;
 const LINGER_MS = 30_000;
 const LINGER_BYTES = 256 * 1024 * 1024;
 
-export interface StreamLimits {
+interface StreamLimits {
   /** A client that takes nothing for so long loses its connection. */
   stallMs: number;
   /** How long the source may take for one piece. */

@@ -57,7 +57,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   downloadStallMs: 20_000,
 };
 
-export interface HttpOptions {
+interface HttpOptions {
   routes: readonly Route[];
   authenticator: Authenticator;
   rates: RateLimits;

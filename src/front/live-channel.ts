@@ -38,7 +38,7 @@ export interface LiveOptions {
   limits: LiveLimits;
 }
 
-export interface LiveChannelOptions extends LiveOptions {
+interface LiveChannelOptions extends LiveOptions {
   authenticator: Authenticator;
   rates: RateLimits;
   origins: Origins;

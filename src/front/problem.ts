@@ -5,7 +5,7 @@ import type { Answer } from "./answer.ts";
 import { CallerGone } from "./json-body.ts";
 
 /** The error body of the interface: exactly these two members. */
-export function errorBody(error: AppError): { success: false; message: string } {
+function errorBody(error: AppError): { success: false; message: string } {
   return { success: false, message: error.message };
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { Gcra, type RateLimit, type RateVerdict } from "../base/gcra.ts";
 
-export type RateClass = "address" | "auth" | "pairing" | "upload" | "query" | "write" | "read";
+type RateClass = "address" | "auth" | "pairing" | "upload" | "query" | "write" | "read";
 
 export type RateLimitSettings = Readonly<Record<RateClass, RateLimit>>;
 
@@ -19,7 +19,7 @@ export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
 };
 
 /** The budget that a route draws on. */
-export function rateClassOf(route: Route): RateClass {
+function rateClassOf(route: Route): RateClass {
   if (route.path.startsWith("/devices/pair")) return "pairing";
   if (route.path.startsWith("/auth/") && route.method === "post") return "auth";
   if (route.body?.kind === "upload") return "upload";

@@ -6,7 +6,7 @@ import type { Incoming } from "./incoming.ts";
 import { causeOf } from "./problem.ts";
 
 /** A request after its answer went out. */
-export interface ServedCall {
+interface ServedCall {
   incoming: Incoming;
   /** Absent where the address led to none. */
   route: Route | undefined;

@@ -1,6 +1,6 @@
 import type { Route } from "../api/route.ts";
 
-export interface RouteMatch {
+interface RouteMatch {
   kind: "route";
   route: Route;
   params: Record<string, string>;

@@ -7,7 +7,7 @@ import type { Origins } from "./origins.ts";
 import { enforce, type RateLimits } from "./rate-limits.ts";
 import type { TicketRedeemer } from "./ticket-redeemer.ts";
 
-export interface SocketGateParts {
+interface SocketGateParts {
   authenticator: Authenticator;
   tickets: TicketRedeemer;
   rates: RateLimits;

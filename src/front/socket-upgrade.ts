@@ -7,7 +7,7 @@ import { problemAnswer } from "./problem.ts";
 import type { SocketLog } from "./socket-log.ts";
 import type { UpgradeCork } from "./upgrade-cork.ts";
 
-export interface UpgradeOptions {
+interface UpgradeOptions {
   origins: Origins;
   cork: UpgradeCork;
   log: SocketLog;

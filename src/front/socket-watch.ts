@@ -11,10 +11,10 @@ import type { UwsConnection } from "./uws-connection.ts";
 const RETURN_MS = 1_000;
 
 /** What the watch needs of a connection. */
-export type Pingable = Pick<UwsConnection<unknown>, "ping" | "gone">;
+type Pingable = Pick<UwsConnection<unknown>, "ping" | "gone">;
 
 /** What the watch needs of a socket. */
-export interface WatchedSocket extends RightHolder {
+interface WatchedSocket extends RightHolder {
   close(code: CloseCode, reason: string): void;
   /** The transport is gone. */
   closed(): void;

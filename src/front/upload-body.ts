@@ -12,7 +12,7 @@ import type { Exchange } from "./exchange.ts";
 import type { Headers } from "./incoming.ts";
 import { bodyLate, CallerGone, isStorable, tooLarge } from "./json-body.ts";
 
-export interface UploadLimits {
+interface UploadLimits {
   /** Folder of the temporary files; on the same file system as the blobs, so that a rename moves them. */
   folder: string;
   bytes: number;

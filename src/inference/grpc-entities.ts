@@ -24,7 +24,7 @@ const CHANNEL_OPTIONS = {
   "grpc.use_local_subchannel_pool": 1,
 };
 
-export interface GrpcEntitiesOptions {
+interface GrpcEntitiesOptions {
   placement: Pick<Placement, "status">;
   /** The workers' service key, when they have one. */
   key: string | undefined;

@@ -26,7 +26,7 @@ const LEAVE_MS = 5_000;
 
 type Call = ClientDuplexStream<TranscribeRequest, TranscribeResponse>;
 
-export interface GrpcTranscriptionOptions {
+interface GrpcTranscriptionOptions {
   call: Call;
   runtime: Runtime;
   /** Time from the first message sent to Opened, in milliseconds. */

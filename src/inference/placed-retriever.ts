@@ -23,7 +23,7 @@ const ATTEMPTS = 5;
 /** First wait for a worker whose hands are full; grows with each attempt. */
 const BUSY_MS = 150;
 
-export interface PlacedRetrieverOptions {
+interface PlacedRetrieverOptions {
   placement: Placement;
   client: WorkerClient;
   /** The workers' service key, when they have one. */

@@ -12,14 +12,14 @@ const POLL_MS = 50;
 /** More workers than this are not remembered; a guard against a flood of announcements. */
 const MAX_WORKERS = 1_000;
 
-export interface PlacementOptions {
+interface PlacementOptions {
   runtime: Runtime;
   /** Silence after which a worker is forgotten, in milliseconds. */
   silenceMs?: number;
 }
 
 /** What operators see of one worker. */
-export interface WorkerStatus extends WorkerAnnouncement {
+interface WorkerStatus extends WorkerAnnouncement {
   /** Milliseconds since it was last heard. */
   silent_ms: number;
   /** Milliseconds until it is tried again after failures; 0 when it may be. */

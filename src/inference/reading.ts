@@ -343,7 +343,7 @@ interface FedPart {
   end: number;
 }
 
-export interface ReadingParts {
+interface ReadingParts {
   sessionId: string;
   attempt: number;
   /** The attempt whose checkpoints are resumed from. */

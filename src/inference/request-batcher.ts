@@ -5,7 +5,7 @@ const MAX_REQUESTS = 64;
 const MAX_BYTES = 256 * 1024;
 
 /** Where requests go; false when it is full until it drains. */
-export interface RequestSink {
+interface RequestSink {
   write(request: TranscribeRequest): boolean;
   readonly writableNeedDrain: boolean;
 }

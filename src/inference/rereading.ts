@@ -271,7 +271,7 @@ export class Rereading {
 
 const WHOLE: Stretch = { start: 0, until: Number.MAX_SAFE_INTEGER };
 
-export interface RereadingParts {
+interface RereadingParts {
   source: AudioSource;
   transcribers: Transcribers;
   suspicionOf(attempt: number): Suspicion;

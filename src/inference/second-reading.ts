@@ -93,7 +93,7 @@ export class SecondReading {
   }
 }
 
-export interface SecondReadingParts {
+interface SecondReadingParts {
   source: AudioSource;
   transcribers: Transcribers;
   runtime: Runtime;

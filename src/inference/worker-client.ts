@@ -24,7 +24,7 @@ const CHANNEL_OPTIONS = {
   "grpc.use_local_subchannel_pool": 1,
 };
 
-export interface WorkerClientOptions {
+interface WorkerClientOptions {
   /** Time for a worker to answer Open, in milliseconds. */
   openMs?: number;
   /** Time without a sign of a worker that has audio to read, in milliseconds. */
@@ -33,12 +33,12 @@ export interface WorkerClientOptions {
   idleMs?: number;
 }
 
-export interface CallSettings {
+interface CallSettings {
   /** The worker's service key, when it has one. */
   key?: string | undefined;
 }
 
-export interface TranscriptionSettings extends CallSettings {
+interface TranscriptionSettings extends CallSettings {
   /**
    * Asked when the connection broke: whether the worker's process ended. Where
    * nobody can tell, it counts as ended.
@@ -53,7 +53,7 @@ export interface StreamingMethod<Q, A> {
   responseDeserialize(bytes: Buffer): A;
 }
 
-export interface StreamSettings<A> extends CallSettings {
+interface StreamSettings<A> extends CallSettings {
   deadlineMs: number;
   signal: AbortSignal;
   /** Told every answer, in order. */

@@ -16,7 +16,7 @@ export interface AccountRecords {
   countOrphaned(userId: string): Promise<number>;
 }
 
-export interface AccountErasureParts {
+interface AccountErasureParts {
   accounts: AccountRecords;
   sessions: SessionEraser;
   revocations: Pick<RevocationFeed, "publish">;

@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 import type { EndpointCheck } from "../api/webhooks-directory.ts";
 import { withTimeout } from "../base/deferred.ts";
 
-export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const LOOKUP_MS = 5_000;
 
@@ -21,7 +21,7 @@ const WITH_PRIVATE: readonly string[] = [
 /** An endpoint that nothing may be sent to; the message is for its owner. */
 export class EndpointRefused extends Error {}
 
-export interface AddressGuardOptions {
+interface AddressGuardOptions {
   /** Also private and loopback addresses, and plain http. */
   allowPrivate: boolean;
   /** The system's resolver unless a test brings its own. */

@@ -4,7 +4,7 @@ import type { Runtime } from "../base/runtime.ts";
 import type { JobContext } from "./job-handler.ts";
 import type { ClaimedJob, JobQueue } from "./job-queue.ts";
 
-export interface AttemptWatchOptions {
+interface AttemptWatchOptions {
   job: ClaimedJob;
   queue: JobQueue;
   leaseMs: number;

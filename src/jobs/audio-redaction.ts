@@ -32,7 +32,7 @@ export interface RedactionRecords {
 }
 
 /** Port: audio files by session and SHA-256 in hex. */
-export interface RedactionFiles {
+interface RedactionFiles {
   read(sessionId: string, sha256: string): Promise<Uint8Array>;
   /** Puts other bytes in the place of a file that is there, at once and durably. */
   replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;

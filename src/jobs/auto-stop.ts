@@ -17,7 +17,7 @@ export interface SilentSessions {
   stop(silence: number, limit: number): Promise<OutboxRow[]>;
 }
 
-export interface AutoStopParts {
+interface AutoStopParts {
   sessions: SilentSessions;
   notifier: CommandNotifier;
   /** Milliseconds. */

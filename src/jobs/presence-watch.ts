@@ -18,7 +18,7 @@ export interface RecordingDevices {
   read(partitions: readonly number[]): Promise<RecordingDevice[]>;
 }
 
-export interface PresenceWatchParts {
+interface PresenceWatchParts {
   devices: RecordingDevices;
   /** Partitions of this host: each session is watched by the one that holds it. */
   owned(): readonly number[];

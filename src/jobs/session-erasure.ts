@@ -24,7 +24,7 @@ export interface DeletionRecords {
   withAudioLeft(limit: number): Promise<string[]>;
 }
 
-export interface SessionErasureParts {
+interface SessionErasureParts {
   records: DeletionRecords;
   /** Removes every file of a session; nothing there is fine. */
   eraseAudio(sessionId: string): Promise<void>;

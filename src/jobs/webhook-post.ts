@@ -6,7 +6,7 @@ import { isAppError } from "../base/errors.ts";
 import type { WebhookError } from "../session/webhook-event.ts";
 import { type AddressGuard, EndpointRefused } from "./address-guard.ts";
 
-export interface PostOutcome {
+interface PostOutcome {
   statusCode?: number | undefined;
   /** Undefined for a 2xx. */
   error?: WebhookError | undefined;

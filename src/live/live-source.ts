@@ -38,7 +38,7 @@ export interface ViewerPolicy {
   check(principal: Principal, sessionId: string, again: boolean): Promise<ViewerRight>;
 }
 
-export interface ViewerRight {
+interface ViewerRight {
   /** How the session ended, if it has. */
   ended: SessionEnd | undefined;
   /** When the right ends by itself, Unix milliseconds. */

@@ -5,7 +5,7 @@ import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
 import type { HeartbeatFrame, SessionBeat } from "../wire/live-frames.ts";
 
-export interface TailWatchParts {
+interface TailWatchParts {
   /** Reads what the record says; rejects with `not_found` when there is no such session any more. */
   readonly beat: () => Promise<SessionBeat>;
   /** There is an event of this `seq`. */

@@ -12,7 +12,7 @@ export type Budget = "read" | "query";
 const KEY = "x-api-key";
 const AUTHENTICATE_MS = 10_000;
 
-export interface CallGateOptions {
+interface CallGateOptions {
   authenticator: Pick<Authenticator, "authenticate">;
   limits: RpcLimits;
   clock: Clock;

@@ -27,7 +27,7 @@ export function encodeEvent(frame: ServerFrame): EncodedFrame {
   return { ...placeOf(frame), bytes };
 }
 
-export function toEventMessage(frame: ServerFrame): TranscriptEvent {
+function toEventMessage(frame: ServerFrame): TranscriptEvent {
   const durable = isDurable(frame) ? { seq: frame.seq, atMs: Date.parse(frame.at) } : {};
   return { sessionId: frame.session_id ?? "", ...durable, event: toEvent(frame) };
 }

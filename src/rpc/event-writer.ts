@@ -2,7 +2,7 @@ import type { ServerWritableStream } from "@grpc/grpc-js";
 import { createDeferred } from "../base/deferred.ts";
 import type { EncodedFrame } from "../live/encoded-frame.ts";
 
-export interface EventWriterOptions {
+interface EventWriterOptions {
   call: Pick<ServerWritableStream<Buffer, Uint8Array>, "write">;
   /** Bytes on their way at once: what can no longer be taken back when the stream ends. */
   inFlightBytes: number;

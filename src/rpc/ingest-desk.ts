@@ -8,7 +8,7 @@ import { IngestCall, type IngestCallOptions, type IngestStream } from "./ingest-
 import { OpenStreams } from "./open-streams.ts";
 import { logFailure } from "./unary-call.ts";
 
-export interface IngestDeskOptions extends Omit<IngestCallOptions, "call" | "principal" | "clock"> {
+interface IngestDeskOptions extends Omit<IngestCallOptions, "call" | "principal" | "clock"> {
   gate: CallGate;
   revocations: Pick<RevocationFeed, "subscribe">;
   runtime: Runtime;

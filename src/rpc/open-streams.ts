@@ -12,7 +12,7 @@ export interface OpenStream extends RightHolder {
   end(error: AppError): void;
 }
 
-export interface OpenStreamsOptions {
+interface OpenStreamsOptions {
   /** As callers know them, for refusals. */
   what: string;
   /** As operators know them. */

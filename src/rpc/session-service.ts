@@ -31,7 +31,7 @@ import { type UnaryMethod, unaryCall } from "./unary-call.ts";
 import type { WatchStream } from "./watch-call.ts";
 import { WatchDesk } from "./watch-desk.ts";
 
-export interface SessionServicePorts {
+interface SessionServicePorts {
   authenticator: Authenticator;
   directory: SessionDirectory;
   segments: SegmentReader;
@@ -44,7 +44,7 @@ export interface SessionServicePorts {
   cursorKey: Uint8Array;
 }
 
-export interface SessionServiceOptions {
+interface SessionServiceOptions {
   ports: SessionServicePorts;
   limits: RpcLimits;
   runtime: Runtime;

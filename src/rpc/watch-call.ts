@@ -20,7 +20,7 @@ import { logFailure } from "./unary-call.ts";
 
 export type WatchStream = ServerWritableStream<Buffer, Uint8Array>;
 
-export interface WatchCallOptions {
+interface WatchCallOptions {
   call: WatchStream;
   request: WatchTranscriptRequest;
   principal: Principal;

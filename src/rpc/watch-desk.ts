@@ -14,7 +14,7 @@ import type { RpcLimits } from "./rpc-limits.ts";
 import { decodeRequest, logFailure } from "./unary-call.ts";
 import { WatchCall, type WatchStream } from "./watch-call.ts";
 
-export interface WatchDeskOptions {
+interface WatchDeskOptions {
   gate: CallGate;
   source: LiveSource;
   policy: ViewerPolicy;

@@ -30,7 +30,7 @@ export type SessionCommand =
   | SummaryStoredCommand
   | ConcernStoredCommand;
 
-export interface StartCommand {
+interface StartCommand {
   type: "Start";
   jobId: string;
   language: string;
@@ -48,7 +48,7 @@ export interface ChunkStoredCommand {
 }
 
 /** Audio is streamed that becomes chunk `sequence`: somebody must be there to read it. */
-export interface AudioOpenedCommand {
+interface AudioOpenedCommand {
   type: "AudioOpened";
   sequence: number;
 }

@@ -33,7 +33,7 @@ export type SessionEvent =
   | ConcernRaised
   | SessionDeleted;
 
-export interface SessionStarted {
+interface SessionStarted {
   type: "SessionStarted";
   sessionId: string;
   jobId: string;
@@ -61,13 +61,13 @@ export interface ChunkPlaced {
   length: number;
 }
 
-export interface ChunkTranscribed {
+interface ChunkTranscribed {
   type: "ChunkTranscribed";
   chunkId: string;
   sequence: number;
 }
 
-export interface ChunkFailed {
+interface ChunkFailed {
   type: "ChunkFailed";
   chunkId: string;
   sequence: number;
@@ -104,7 +104,7 @@ export interface GapFilled {
 }
 
 /** These late chunks wait for no others any more: what they are part of is read again. */
-export interface LateAudioDue {
+interface LateAudioDue {
   type: "LateAudioDue";
   sequences: number[];
 }
@@ -248,13 +248,13 @@ export interface SpanRedacted {
   byUserId: string;
 }
 
-export interface SummaryUpdated {
+interface SummaryUpdated {
   type: "SummaryUpdated";
   jobId: string;
   summaryType: string;
 }
 
-export interface ConcernRaised {
+interface ConcernRaised {
   type: "ConcernRaised";
   concernId: string;
 }

@@ -4,7 +4,7 @@ import type { Span } from "./span.ts";
 import type { Word } from "./write.ts";
 
 /** Where words may go: in [from, to), outside of what is kept. */
-export interface Room {
+interface Room {
   from: number;
   to: number;
   /** In order. */

@@ -23,7 +23,7 @@ export function presenceOf(
 }
 
 /** How a recording device does, in the words of the live channel. */
-export interface DeviceStanding {
+interface DeviceStanding {
   presence: Presence;
   last_seen_at: string;
   battery_percent?: number;

@@ -13,7 +13,7 @@ import type { LateGap } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 import type { Voices } from "./write.ts";
 
-export type Replacement = RereadCommand & { attempt: number };
+type Replacement = RereadCommand & { attempt: number };
 
 /**
  * Replaces what stands in [from, to). What a person changed stays, except where

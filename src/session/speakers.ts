@@ -20,7 +20,7 @@ export interface LabelState {
   claim?: Claim;
 }
 
-export interface Claim {
+interface Claim {
   source: ClaimSource;
   claimedUserId: string;
   byUserId: string;

@@ -28,7 +28,7 @@ export interface Timeline {
   lateFrom?: number;
 }
 
-export interface WaitingChunk {
+interface WaitingChunk {
   chunkId: string;
   sequence: number;
   frames: number;
@@ -39,7 +39,7 @@ export interface WaitingChunk {
   unreadable?: string;
 }
 
-export interface Entry {
+interface Entry {
   chunkId: string;
   sequence: number;
   start: number;

@@ -14,7 +14,7 @@ export interface Change {
 }
 
 /** What takes several statements, each of which sees what those before it wrote. */
-export type Step = (tx: DatabaseTransactionConnection) => Promise<void>;
+type Step = (tx: DatabaseTransactionConnection) => Promise<void>;
 
 export type Work = Change | Step;
 

@@ -4,7 +4,7 @@ import type { AuditHead, AuditVerdict } from "../api/audit-directory.ts";
 const FIRST = "00".repeat(32);
 
 /** An entry with the text that its hash was made of. */
-export interface ChainEntry {
+interface ChainEntry {
   seq: number;
   text: string;
   hash: string;

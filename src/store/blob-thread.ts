@@ -35,7 +35,7 @@ export interface WriteRequest {
   bytes: Uint8Array;
 }
 
-export interface WriteFault {
+interface WriteFault {
   errno: string | undefined;
   message: string;
 }

@@ -12,7 +12,7 @@ const ENTRY = new URL("./blob-thread.ts", import.meta.url);
 const MAX_GROUP = 64;
 const WRITE_MS = 30_000;
 
-export interface NewFile {
+interface NewFile {
   folder: string;
   /** Below the folder. */
   name: string;

@@ -11,7 +11,7 @@ interface Waiting<T, R> {
 }
 
 /** One transaction; its results in the order of its items, or a rejection for all. */
-export type WriteGroup<T, R> = (items: readonly T[]) => Promise<PromiseSettledResult<R>[]>;
+type WriteGroup<T, R> = (items: readonly T[]) => Promise<PromiseSettledResult<R>[]>;
 
 /**
  * Writes that come while one transaction runs go into the next together, so

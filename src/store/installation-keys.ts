@@ -5,7 +5,7 @@ import { AppError } from "../base/errors.ts";
 import { toInstant } from "./instant.ts";
 
 /** A signing key as the database knows it. */
-export interface KnownKey {
+interface KnownKey {
   kid: string;
   /** It signs from here on, Unix milliseconds; 0 when from the start. */
   signsFrom: number;

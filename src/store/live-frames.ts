@@ -14,7 +14,7 @@ export interface JournalRecord {
 }
 
 /** What frames say besides what events hold. */
-export interface FrameSources {
+interface FrameSources {
   /** By segment id; a segment that is not there was replaced or erased. */
   texts: ReadonlyMap<string, SegmentWords>;
   /** By user's or guest's id. */

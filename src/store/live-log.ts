@@ -14,7 +14,7 @@ import { unclearWords } from "./unclear-words.ts";
 /** More would make the first frame of a long session heavy; the rest comes over REST. */
 const SNAPSHOT_SEGMENTS = 500;
 
-export interface LiveLogOptions {
+interface LiveLogOptions {
   /** A cursor of GET /sessions/{id}/segments that goes on after this place. */
   segmentCursor(sessionId: string, position: { start: number; id: string }): string;
 }
@@ -136,7 +136,7 @@ function claimedUsers(records: readonly JournalRecord[]): string[] {
 }
 
 /** Names of users and guests, by id. */
-export async function readDisplayNames(
+async function readDisplayNames(
   connection: CommonQueryMethods,
   ids: readonly string[],
 ): Promise<Map<string, string>> {

@@ -14,7 +14,7 @@ const LOCK_TIMEOUT = 60_000;
 const WAIT = { longest: 30 * 60_000, told: 10_000 };
 const NOT_AVAILABLE = "55P03";
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** The role that serves: gets the right to read and write, not to change tables. */
   serviceRole?: string;
   log?: Log;

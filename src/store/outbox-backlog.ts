@@ -19,7 +19,7 @@ const RETRY_AFTER = 5;
 const MOST_FULL = 10_000;
 
 /** Commands that may wait before more is refused. */
-export interface OutboxLimits {
+interface OutboxLimits {
   /** To one session: some hours of audio that came at once. */
   session: number;
   /** To the sessions of one partition. */

@@ -1,5 +1,5 @@
 /** Reads all of the keys with one query; answers in the keys' order, undefined for what is not there. */
-export type ReadMany<K, V> = (keys: readonly K[]) => Promise<readonly (V | undefined)[]>;
+type ReadMany<K, V> = (keys: readonly K[]) => Promise<readonly (V | undefined)[]>;
 
 interface Waiting<K, V> {
   key: K;

@@ -7,7 +7,7 @@ import { optionalColumn } from "./optional-column.ts";
 const KEPT = 8;
 
 /** The administrator of the set-up, as it stands. */
-export interface SetupAdmin {
+interface SetupAdmin {
   id: string;
   passwordHash?: string | undefined;
   /** What the set-up itself gave it last; undefined when it never gave it one. */

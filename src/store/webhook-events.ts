@@ -9,7 +9,7 @@ import {
 } from "../session/webhook-event.ts";
 import type { Change } from "./append-work.ts";
 
-export interface WebhookEvent {
+interface WebhookEvent {
   type: WebhookEventType;
   /** Unix milliseconds. */
   at: number;

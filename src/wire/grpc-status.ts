@@ -40,7 +40,7 @@ function statusOf(error: AppError): status {
 }
 
 /** What a gRPC handler ends a call with: the nearest status, the code itself in the trailers. */
-export interface GrpcFailure {
+interface GrpcFailure {
   code: status;
   details: string;
   metadata: Metadata;

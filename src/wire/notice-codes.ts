@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from "../base/errors.ts";
 
 /** What Warnings tell of besides errors. */
-export const WARNING_CODES = [
+const WARNING_CODES = [
   "position_unknown",
   "resumed",
   "device_offline",

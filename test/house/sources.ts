@@ -56,7 +56,7 @@ function readSource(project: string, path: string): SourceFile {
     path,
     lines: text.split("\n").length - 1,
     codeLines: codeLinesOf(tree, text),
-    imports: importsOf(tree, path),
+    imports: [...importsOf(tree, path), ...laterImportsOf(tree, path)],
     exports: exportsOf(tree),
     interfaces: tree.statements.filter(ts.isInterfaceDeclaration).map(({ name }) => name.text),
     implemented: tree.statements.filter(ts.isClassDeclaration).flatMap(implementedBy),
@@ -89,11 +89,30 @@ function importsOf(tree: ts.SourceFile, path: string): Import[] {
   return tree.statements.flatMap((statement): Import[] => {
     const isFrom = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
     if (!isFrom || statement.moduleSpecifier === undefined) return [];
-    const specifier = statement.moduleSpecifier.getText(tree).slice(1, -1);
-    if (!specifier.startsWith(".")) return [];
-    const to = relative(resolve("."), resolve(dirname(path), specifier));
-    return [{ to, names: namesOf(statement) }];
+    const to = targetOf(statement.moduleSpecifier, path);
+    return to === undefined ? [] : [{ to, names: namesOf(statement) }];
   });
+}
+
+/** What is loaded when it is needed, with `import("./it.ts")`: all of the file counts as used. */
+function laterImportsOf(tree: ts.SourceFile, path: string): Import[] {
+  const found: Import[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const to = targetOf(node.arguments[0], path);
+      if (to !== undefined) found.push({ to, names: ["*"] });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return found;
+}
+
+/** The file of the project that is named; undefined for packages and for what is worked out. */
+function targetOf(specifier: ts.Node | undefined, path: string): string | undefined {
+  if (specifier === undefined || !ts.isStringLiteral(specifier)) return undefined;
+  if (!specifier.text.startsWith(".")) return undefined;
+  return relative(resolve("."), resolve(dirname(path), specifier.text));
 }
 
 function namesOf(statement: ts.ImportDeclaration | ts.ExportDeclaration): string[] {

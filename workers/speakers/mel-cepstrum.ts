@@ -13,7 +13,7 @@ const PRE_EMPHASIS = 0.97;
 const FLOOR = 1e-1;
 
 /** What one frame tells: its cepstrum goes to `out`, these are returned. */
-export interface FrameLevel {
+interface FrameLevel {
   /** Power between 280 and 4000 Hz in dB, the band that carries speech. */
   speechDb: number;
 }

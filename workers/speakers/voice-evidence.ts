@@ -42,7 +42,7 @@ export function separationOf(a: WeighedVoice, b: WeighedVoice, centre: VoiceStat
   return a.evidence + b.evidence - PRIOR - marginal(joined, centre);
 }
 
-export interface WeighedVoice {
+interface WeighedVoice {
   voice: VoiceStatistics;
   evidence: number;
 }

@@ -21,7 +21,7 @@ const LEVEL_FRAMES = 100;
 /** A dip is a frame at most this part of the loudest of the last second. */
 const DIP = 0.02;
 
-export type Endpoint = "none" | "begin" | "end";
+type Endpoint = "none" | "begin" | "end";
 
 export class Endpointer {
   /** Frames from where speech began to the one that told so. */

@@ -1,7 +1,7 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { Recogniser } from "./recogniser.ts";
 
-export interface RecogniserPoolOptions {
+interface RecogniserPoolOptions {
   /** Recognisers at most, in use and idle together. */
   size: number;
   /** How long `take` waits for one that is given back. */

@@ -14,7 +14,7 @@ import type { Recogniser } from "./recogniser.ts";
 import type { RecogniserPool } from "./recogniser-pool.ts";
 import { toUpdate, UtteranceReader } from "./utterance-reader.ts";
 
-export interface SessionReaderDeps {
+interface SessionReaderDeps {
   recognisers: RecogniserPool;
   /** Languages that the recognisers read, as primary subtags; the first when none is named. */
   languages: SpeechEngine["languages"];

@@ -30,7 +30,7 @@ const SILENCE_CHECKPOINT = 20 * SESSION_RATE;
 /** Frames before the newest that the next utterance may still begin with. */
 const KEPT_FRAMES = LEAD_FRAMES + Endpointer.beginFrames;
 
-export interface UtteranceReaderOptions {
+interface UtteranceReaderOptions {
   position: number;
   recogniser: Recogniser;
   activity: VoiceActivity;

@@ -7,7 +7,7 @@ const UNCLEAR = "…";
 const MOST_UNCLEAR = 1 / 3;
 
 /** A sentence as it was said, and what of it may be relied on. */
-export interface HeardSentence {
+interface HeardSentence {
   /** For quoting: its unclear words are marked. */
   text: string;
   /** Its clear words, with `…` for what lies between them: the only evidence that it gives. */

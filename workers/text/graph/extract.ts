@@ -11,7 +11,7 @@ import { type Infinitive, type KeyedSegment, type Link, sessionLinks } from "./s
 import type { TaggedSentence } from "./span.ts";
 import { type NameLexicon, tagSegments } from "./tag.ts";
 
-export interface ExtractLimits {
+interface ExtractLimits {
   entities: number;
   links: number;
 }

@@ -3,14 +3,14 @@ import type { Span, TaggedSentence, TaggedTerm } from "./span.ts";
 import { STOP_VERBS } from "./stop-nouns.ts";
 
 /** A mention with the key of what it names. */
-export interface KeyedSpan {
+interface KeyedSpan {
   key: string;
   type: Span["type"];
   from: number;
   to: number;
 }
 
-export interface KeyedSentence {
+interface KeyedSentence {
   terms: TaggedSentence["terms"];
   spans: KeyedSpan[];
 }

@@ -49,7 +49,7 @@ const TASK_WORDS = new Set(
   ),
 );
 
-export interface ReadIntent {
+interface ReadIntent {
   intent: Intent;
   words: string[];
 }

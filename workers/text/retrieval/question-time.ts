@@ -8,7 +8,7 @@ export interface AskedTimes {
   rest: string;
 }
 
-export type TimeSpan =
+type TimeSpan =
   | { kind: "share"; from: number; to: number }
   | { kind: "start"; from: number; to: number }
   | { kind: "end"; length: number };

@@ -4,7 +4,7 @@ import { QUESTION_WORDS } from "./stop-words.ts";
 import { foldWord, isStopWord, wordsOf } from "./words.ts";
 
 /** A voice that may be named in a question. */
-export interface NamedVoice {
+interface NamedVoice {
   label: string;
   name: string;
   isAsker: boolean;

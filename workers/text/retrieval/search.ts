@@ -27,7 +27,7 @@ export interface Search {
   isFuzzy: boolean;
 }
 
-export interface SearchRequest {
+interface SearchRequest {
   query: string;
   nowMs: number;
   conversations: readonly Conversation[];
