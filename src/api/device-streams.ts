@@ -22,7 +22,7 @@ export interface StreamOrder {
   settings?: StreamSettings;
   /** The oldest byte of the stream that the device still has. */
   oldest?: number;
-  /** Of a session that this begins. */
+  /** The title of the session, if this begins one. */
   title?: string | undefined;
   language?: string | undefined;
   vocabulary?: string[] | undefined;

@@ -32,7 +32,7 @@ export interface GraphReadiness {
   pending: number;
   /** Words have changed since some of the graphs were made. */
   stale: boolean;
-  /** Of the oldest, Unix milliseconds. */
+  /** When the oldest of the graphs was made, Unix milliseconds. */
   builtAt: number | undefined;
 }
 

@@ -49,7 +49,7 @@ export interface RelationRecord {
 
 export interface SpokenEvidence extends EvidenceRecord {
   text: string;
-  /** Of who claimed the label. */
+  /** The name of who claimed the label. */
   name: string | undefined;
   /** Unix milliseconds. */
   at: number;

@@ -5,7 +5,7 @@ import type { GraphSegment, GraphSpeaker, RelationKind } from "./graph-extractor
 export interface GraphInput {
   sessionId: string;
   workspaceId: string;
-  /** Of the session's journal, read before the words. */
+  /** The newest seq of the session's journal, read before the words. */
   seq: number;
   segments: (GraphSegment & { id: string; hash: string })[];
   speakers: GraphSpeaker[];
@@ -39,7 +39,7 @@ export interface GraphState {
 
 /** Port: the derived graphs of sessions. Every method throws `unavailable` when storage is away. */
 export interface GraphStore {
-  /** Of those that exist and are not deleted. */
+  /** Tells the states of the sessions that exist and are not deleted. */
   states(sessionIds: readonly string[]): Promise<GraphState[]>;
   /** Undefined for a deleted session. Redacted segments are not among the words. */
   input(sessionId: string): Promise<GraphInput | undefined>;

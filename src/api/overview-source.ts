@@ -35,7 +35,7 @@ export interface QueueRecord {
 export interface LiveSessionRecord {
   id: string;
   workspaceId: string;
-  /** Of its newest event. */
+  /** The seq of its newest event. */
   seq: number;
   startedAt: number;
   /** Which node has its actor follows from it. */

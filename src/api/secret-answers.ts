@@ -51,13 +51,13 @@ function schemaHoldsSecrets(schema: TSchema): boolean {
   );
 }
 
-/** Of members without a name of their own. */
+/** The schemas of members whose names the schema does not list. */
 function mapValues({ additionalProperties, patternProperties = {} }: TSchema): TSchema[] {
   const more = typeof additionalProperties === "object" ? [additionalProperties as TSchema] : [];
   return [...Object.values<TSchema>(patternProperties), ...more];
 }
 
-/** Not when a key ends, nor a status code. */
+/** The time at which a key ends is no secret, nor is a status code. */
 function isSecret(name: string, { type }: TSchema): boolean {
   const words = name.split(/_|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());
   const isText = type !== "integer" && type !== "number" && type !== "boolean";

@@ -33,7 +33,7 @@ export interface NewWorkspace {
 export interface WorkspaceDirectory {
   insert(workspace: NewWorkspace): Promise<WorkspaceRecord>;
   find(id: string): Promise<WorkspaceRecord | undefined>;
-  /** Of `memberId`, or of all when undefined. */
+  /** Lists the workspaces that `memberId` belongs to, or all when it is undefined. */
   list(memberId: string | undefined, page: PageRequest): Promise<Page<WorkspaceRecord>>;
   role(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined>;
   members(workspaceId: string, page: PageRequest): Promise<Page<MemberRecord>>;

@@ -2,7 +2,7 @@ import type { Account } from "./account-book.ts";
 
 export interface OAuthRequest {
   stateHash: Uint8Array;
-  /** Of the secret that only the browser knows. */
+  /** The hash of the secret that only the browser knows. */
   browserHash: Uint8Array;
   provider: string;
   /** Where the browser goes in the end. */

@@ -69,7 +69,7 @@ export interface CodeApproval {
   workspaceId: string;
   ownerId: string;
   name?: string;
-  /** Of the caller. */
+  /** The caller's address. */
   address: string;
 }
 

@@ -22,7 +22,7 @@ export interface ServiceKeyRecord {
   /** Absent when that user's account was erased. */
   createdBy?: string | undefined;
   createdAt: number;
-  /** Of its newest secret. */
+  /** When its newest secret was made. */
   secretCreatedAt: number;
   expiresAt: number;
   lastUsedAt?: number | undefined;

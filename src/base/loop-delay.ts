@@ -8,7 +8,7 @@ const BUSY = 0.05;
 const NANOSECONDS = 1e9;
 const NAME = "nodejs_eventloop_lag";
 
-/** As prom-client names and tells them. */
+/** The figures have the names and the help that prom-client gives them. */
 const FIGURES: Readonly<Record<string, [help: string, read: (of: IntervalHistogram) => number]>> = {
   [`${NAME}_seconds`]: ["Lag of event loop in seconds.", ({ max }) => max],
   [`${NAME}_min_seconds`]: ["The minimum recorded event loop delay.", ({ min }) => min],

@@ -21,5 +21,5 @@ export interface Line {
   onBack(listener: () => void): void;
 }
 
-/** Without an answer whoever asked waits in vain. */
+/** Answers a request. Where it resolves to undefined nothing is sent, and the asker's time runs out. */
 export type OnRequest = (data: Uint8Array) => Promise<Uint8Array | undefined>;

@@ -12,7 +12,7 @@ export interface AudioSenderOptions {
   readonly key: string;
   readonly configuration: Omit<ConfigureFrame, "type"> & { session_id: string };
   readonly signal: AbortSignal;
-  /** Of connections in a row that brought nothing. */
+  /** The waits between connections in a row that brought nothing. */
   readonly backOff?: BackOff;
   /** Bytes of the stream that are safe with the service. */
   readonly onStored?: (offset: number) => void;

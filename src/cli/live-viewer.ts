@@ -11,7 +11,7 @@ interface ViewerOptions {
   readonly signal: AbortSignal;
   /** To see all durable events after this one; else the viewing begins with a snapshot. */
   readonly fromSeq?: number;
-  /** Of connections in a row that brought nothing. */
+  /** The waits between connections in a row that brought nothing. */
   readonly backOff?: BackOff;
   /** Every frame once; durable ones in order of `seq`. Returning true ends the viewing. */
   readonly onFrame: (frame: ServerFrame) => boolean;

@@ -28,7 +28,7 @@ interface StartedSession {
   readonly id: string;
   readonly deviceId: string;
   readonly workspace: ChosenWorkspace;
-  /** Of audio, in all. */
+  /** How long all of its audio is. */
   readonly seconds: number;
 }
 

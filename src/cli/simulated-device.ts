@@ -5,7 +5,7 @@ import type { UserSession } from "./user-session.ts";
 import { VirtualDevice } from "./virtual-device.ts";
 
 const NAME = "Simulated device";
-/** Of a key's 30 days: enough for any recording. */
+/** A key that ends sooner is renewed first: no recording lasts longer than this. */
 const RENEW_BEFORE_MS = 24 * 3_600_000;
 
 interface SimulationParts {

@@ -17,7 +17,7 @@ export function printable(text: string): string {
 }
 
 interface LineStyle {
-  /** Of the terminal; every row is narrower. */
+  /** The width of the terminal; every row is narrower. */
   readonly columns: number;
   readonly colour: boolean;
   readonly interim: boolean;

@@ -79,11 +79,11 @@ interface Serving {
   incoming: Incoming;
   /** Monotonic milliseconds. */
   startedAt: number;
-  /** Once it is known. */
+  /** Undefined until it is known. */
   route: Route | undefined;
   params: Readonly<Record<string, string>>;
   principal: Principal | undefined;
-  /** Of the budget that was looked at last. */
+  /** What the budget that was looked at last said. */
   verdict: RateVerdict | undefined;
   /** More headers for its answer. */
   more: Readonly<Record<string, string>> | undefined;

@@ -16,7 +16,7 @@ export interface AudioSource {
 
 export interface OpeningPlace {
   sessionId: string;
-  /** Of the reading. */
+  /** The attempt of the reading that begins. */
   attempt: number;
   /** The attempt whose checkpoints are resumed from. */
   checkpointAttempt: number;

@@ -20,7 +20,7 @@ export class FinalTimes {
     return this.#totalMicros / 1e6;
   }
 
-  /** Of `seconds` those in the engine. */
+  /** How many of `seconds` passed in the engine. */
   get engineSeconds(): number {
     return this.#engineMicros / 1e6;
   }

@@ -7,7 +7,7 @@ export interface Chore {
   name: string;
   /** Milliseconds between runs. */
   every: number;
-  /** In every process, not in one at a time. */
+  /** It runs in every process, not in one at a time. */
   everywhere?: boolean;
   /** Whether there is anything to do; asked of all that are due at once. */
   isWanted?(): Promise<boolean>;

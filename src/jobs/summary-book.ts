@@ -5,7 +5,7 @@ import type { ClaimedJob } from "./job-queue.ts";
 /** The words to summarise as they stand now, without those that were redacted. */
 export interface SummarySource {
   request: SummariseRequest;
-  /** Of the transcript as it was read. */
+  /** The fingerprint of the transcript as it was read. */
   fingerprint: Buffer;
   /** Redactions of the session so far. */
   redactions: number;

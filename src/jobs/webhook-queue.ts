@@ -15,7 +15,7 @@ export interface DeliveryClaim {
   /** Including this one. */
   attempt: number;
   giveUpAt: number;
-  /** Of the endpoint, in a row, before this attempt. */
+  /** How often in a row the endpoint has failed before this attempt. */
   failures: number;
   failingSince?: number | undefined;
 }

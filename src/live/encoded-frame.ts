@@ -4,9 +4,9 @@ import type { DurableFrame, ServerFrame, SessionStatus } from "../wire/live-fram
 export interface EncodedFrame {
   /** Present on durable frames only. */
   seq: number | undefined;
-  /** Of the moment only: a follower may do without it. */
+  /** It tells of the moment only, so a follower may do without it. */
   transient: boolean;
-  /** Of the session, when the frame tells it. */
+  /** The session's status, when the frame tells it. */
   status: SessionStatus | undefined;
   bytes: Uint8Array;
 }

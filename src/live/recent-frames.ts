@@ -22,7 +22,7 @@ export class RecentFrames {
     return this.#head;
   }
 
-  /** Of what is kept, in memory. */
+  /** How much memory the kept frames take. */
   get bytes(): number {
     return this.#bytes;
   }

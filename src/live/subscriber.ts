@@ -53,7 +53,7 @@ export class Subscriber implements FeedListener {
     this.#feed.remove(this);
   }
 
-  /** Of the feed: the newest frames, in order. */
+  /** The feed hands over its newest frames with it, in order. */
   deliver(frames: readonly EncodedFrame[]): void {
     if (this.#state !== "live") return;
     this.#send(this.#hasStale(frames) ? this.#fresh(frames) : frames);

@@ -10,7 +10,7 @@ interface TailWatchParts {
   readonly beat: () => Promise<SessionBeat>;
   /** There is an event of this `seq`. */
   readonly onNewest: (seq: number) => void;
-  /** In place of the silent actor's own. */
+  /** Takes the heartbeat that stands in for the silent actor's own. */
   readonly onBeat: (frame: HeartbeatFrame) => void;
   readonly runtime: Runtime;
   readonly log: Log;

@@ -212,7 +212,7 @@ function toSpan({ start, end }: { start: number; end: number }) {
   return { startMs: ms(start), endMs: ms(end) };
 }
 
-/** Of seconds; integers on the wire are whole. */
+/** Milliseconds of seconds; they are whole, since the wire has integers for them. */
 function ms(seconds: number): number {
   return Math.round(seconds * 1_000);
 }

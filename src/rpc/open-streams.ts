@@ -13,9 +13,9 @@ export interface OpenStream extends RightHolder {
 }
 
 interface OpenStreamsOptions {
-  /** As callers know them, for refusals. */
+  /** What callers call these streams; refusals say it. */
   what: string;
-  /** As operators know them. */
+  /** What operators call their queue in metrics. */
   queue: string;
   total: number;
   perKey: number;

@@ -31,7 +31,7 @@ export interface WriteRequest {
   /** Holds the folders. */
   base: string;
   files: FileWrite[];
-  /** Of all files, one after the other. */
+  /** The content of all files, one after the other. */
   bytes: Uint8Array;
 }
 

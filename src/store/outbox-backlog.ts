@@ -20,9 +20,9 @@ const MOST_FULL = 10_000;
 
 /** Commands that may wait before more is refused. */
 interface OutboxLimits {
-  /** To one session: some hours of audio that came at once. */
+  /** Those to one session: some hours of audio that came at once. */
   session: number;
-  /** To the sessions of one partition. */
+  /** Those to the sessions of one partition together. */
   partition: number;
 }
 

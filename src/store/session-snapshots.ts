@@ -5,7 +5,7 @@ import type { Change } from "./append-work.ts";
 /** A session's snapshots, one for each version. */
 interface Snapshot {
   id: string;
-  /** Of the newest event that it stands for. */
+  /** The seq of the newest event that it includes. */
   seq: number;
   version: number;
   state: unknown;

@@ -50,7 +50,7 @@ export class PostgresWaitingWork implements WorkLook {
   }
 }
 
-/** Without a look, what is asked is asked. */
+/** Whether work of these kinds waits; without a look there may always be some. */
 export async function isWaiting(
   look: WorkLook | undefined,
   ...kinds: readonly (keyof WaitingWork)[]
