@@ -1,3 +1,5 @@
+import { isAppError } from "../base/errors.ts";
+
 /** Reads all of the keys with one query; answers in the keys' order, undefined for what is not there. */
 type ReadMany<K, V> = (keys: readonly K[]) => Promise<readonly (V | undefined)[]>;
 
@@ -31,7 +33,7 @@ export class ReadBatch<K, V> {
     this.#most = most;
   }
 
-  /** Rejects with what its query rejects with. How many wait is bounded by the requests in flight. */
+  /** Rejects with what its query rejects with; other keys suffer only by an outage. How many wait is bounded by the requests in flight. */
   get(key: K): Promise<V | undefined> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ key, resolve, reject });
@@ -56,7 +58,12 @@ export class ReadBatch<K, V> {
       const values = await this.#read(batch.map(({ key }) => key));
       for (const [index, { resolve }] of batch.entries()) resolve(values[index]);
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      if (batch.length === 1 || (isAppError(error) && error.retryable)) {
+        for (const { reject } of batch) reject(error);
+      } else {
+        // One that cannot be read takes none of the others with it.
+        for (const each of batch) await this.#send([each]);
+      }
     } finally {
       this.#underWay -= 1;
       this.#schedule();

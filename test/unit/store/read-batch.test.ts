@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../../src/base/deferred.ts";
+import { AppError } from "../../../src/base/errors.ts";
 import { ReadBatch } from "../../../src/store/read-batch.ts";
 
 describe("read batch", () => {
@@ -48,6 +49,27 @@ describe("read batch", () => {
     const keys = Array.from({ length: 250 }, (_, index) => index);
     expect(await Promise.all(keys.map((key) => batch.get(key)))).toEqual(keys);
     expect(sizes).toEqual([100, 100, 50]);
+  });
+
+  it("answers all others when one key cannot be read, and asks no more in an outage", async () => {
+    const queries: (readonly number[])[] = [];
+    let error: Error = new Error("a row that nobody can read");
+    const batch = new ReadBatch<number, number>(async (keys) => {
+      queries.push(keys);
+      if (keys.includes(2)) throw error;
+      return keys;
+    });
+    const ask = () => Promise.allSettled([1, 2, 3].map((key) => batch.get(key)));
+    const wanted = [
+      { status: "fulfilled", value: 1 },
+      { status: "rejected", reason: error },
+      { status: "fulfilled", value: 3 },
+    ];
+    expect(await ask()).toEqual(wanted);
+    expect(queries.splice(0)).toEqual([[1, 2, 3], [1], [2], [3]]);
+    error = new AppError("unavailable", "The database is away.");
+    expect((await ask()).map(({ status }) => status)).toEqual(Array(3).fill("rejected"));
+    expect(queries).toEqual([[1, 2, 3]]);
   });
 
   it("rejects all of a query that fails, and goes on", async () => {
