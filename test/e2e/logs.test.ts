@@ -114,7 +114,13 @@ describe("logs", () => {
     await call(service.api, "GET", `/sessions/${device.sessionId}`, { token: device.token });
     await call(service.api, "GET", `/sessions/${NOBODY}`, { token: device.token });
     await call(service.api, "GET", "/sessions", { token: "nonsense" });
-    const all = await lines();
+    // The answer does not wait for the line to be written.
+    let all: Line[] = [];
+    const isTold = async () => {
+      all = await lines();
+      return all.some(({ route, status }) => route === "listSessions" && status === 401);
+    };
+    await until(isTold, "the line of the last request");
     const of = (fields: object) =>
       all.filter((line) => Object.entries(fields).every(([name, value]) => line[name] === value));
     const user = { caller: "user", caller_id: me.body.id, address: "127.0.0.1" };
