@@ -6,12 +6,33 @@ import type { DevicePrincipal } from "../../src/auth/principal.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { createNotifier } from "../../src/bus/command-sender.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
+import { CommandSender, createNotifier } from "../../src/bus/command-sender.ts";
+import { OwnerBook } from "../../src/bus/owner-book.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { codeOf } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
 
 const second = (seed: number): Buffer => makeWav({ frames: 16_000, seed });
+
+/** Nobody can be asked who has the session, and the bus takes what it is given for ever. */
+function hangingSender(): CommandSender {
+  const never = () => new Promise<never>(() => {});
+  return new CommandSender({
+    line: {
+      publish() {},
+      subscribe: () => () => {},
+      request: never,
+      serve: () => () => {},
+      flush: never,
+      isClosed: () => false,
+      onBack() {},
+    },
+    owners: new OwnerBook(never, systemRuntime),
+    record: { now: never, fate: never },
+    runtime: systemRuntime,
+  });
+}
 
 describe("upload-audio", () => {
   let house: SessionHouse;
@@ -173,7 +194,7 @@ describe("upload-audio", () => {
     expect(readdirSync(join(house.folder, sessionId))).toHaveLength(1);
   });
 
-  it("upload-audio: a bus that fails does not fail the upload", async () => {
+  it("upload-audio: a bus that fails or hangs does not fail the upload", async () => {
     await recording();
     const before = house.notify;
     const post = () => {
@@ -181,9 +202,11 @@ describe("upload-audio", () => {
     };
     house.notify = createNotifier({ post }, silentLog).notify;
     expect((await house.upload(device, sessionId, 0, second(1))).status).toBe(201);
+    house.notify = createNotifier(hangingSender(), silentLog).notify;
+    expect((await house.upload(device, sessionId, 1, second(2))).status).toBe(201);
     house.notify = before;
     const waiting = await house.sql("select 1 from outbox where session_id = $1", [sessionId]);
-    expect(waiting).toHaveLength(2);
+    expect(waiting).toHaveLength(3);
   });
 
   it("upload-audio: unknown sessions are 404, another device's 403, deleted ones 404", async () => {
