@@ -28,6 +28,7 @@ import { SessionAudio } from "../../src/store/session-audio.ts";
 import { SessionBacklog } from "../../src/store/session-backlog.ts";
 import { SessionJournal } from "../../src/store/session-journal.ts";
 import { PostgresSessions } from "../../src/store/sessions.ts";
+import { type CommandReply, decodeJson } from "../../src/wire/envelope.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import { startFront, type TestFront } from "./front.ts";
 import { startNats } from "./nats.ts";
@@ -60,7 +61,7 @@ export class WishHouse {
   /** The ways to PostgreSQL. */
   readonly ways: { front: FaultProxy; host: FaultProxy };
   readonly sender: CommandSender;
-  /** What the host answers does not reach the front. */
+  /** The host's answer to a wish that was done does not reach the front; a refusal does. */
   isMute = false;
   readonly #stack: Stack;
   readonly #bus: NatsConnection;
@@ -126,7 +127,7 @@ export class WishHouse {
       subscribe: (subject, onMessage) => line.subscribe(subject, onMessage),
       request: async (subject, data, ms) => {
         const answer = await line.request(subject, data, ms);
-        if (!this.isMute) return answer;
+        if (!this.isMute || !(decodeJson(answer) as CommandReply).ok) return answer;
         await systemRuntime.delay(ms);
         throw new AppError("timeout", "There was no answer in time.");
       },
