@@ -3,10 +3,9 @@ import { AUDIT_KINDS } from "../auth/audit-trail.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { AuditDirectory, AuditHead, AuditRecord } from "./audit-directory.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { filterId, pageSchema } from "./sessions-page.ts";
-import { timestamp } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 
 export interface AuditPorts {
   log: AuditDirectory;

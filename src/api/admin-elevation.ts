@@ -7,7 +7,7 @@ import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
 import type { ElevationBook } from "./elevation-book.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { timestamp } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 
 const MINUTE = 60_000;
 const DEFAULT_MINUTES = 30;

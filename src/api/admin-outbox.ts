@@ -4,11 +4,10 @@ import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { requireUser } from "./callers.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import type { ParkedCommands, ParkedRecord } from "./parked-commands.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { pageSchema } from "./sessions-page.ts";
-import { timestamp } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 
 export interface OutboxPorts {
   parked: ParkedCommands;

@@ -12,7 +12,7 @@ import type {
   WorkerRecord,
 } from "./overview-source.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { timestamp } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 
 const NEWEST = 50;
 

@@ -5,8 +5,8 @@ import type { LoginResult } from "../auth/sign-in.ts";
 import { AppError, toAppError } from "../base/errors.ts";
 import { shown } from "../base/shown.ts";
 import { loginResultSchema, presentLogin } from "./auth-login-result.ts";
+import { pageSchema } from "./page.ts";
 import { defineRoute, type Reply, type Route } from "./route.ts";
-import { pageSchema } from "./sessions-page.ts";
 
 const NO_STORE = { "cache-control": "no-store" };
 

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
 import { GAP_WAIT } from "../session/decide-audio.ts";
 import type { Patience } from "../session/patience.ts";
-import { timestamp } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 
 /** What a stopped session waits for. Times are milliseconds by the database's clock. */
 export interface AwaitedChunks {

@@ -6,6 +6,12 @@ import type {
 } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 
+/** The caller, or 401. */
+export function requirePrincipal(principal: Principal | undefined): Principal {
+  if (principal === undefined) throw new AppError("unauthorized", "Please sign in.");
+  return principal;
+}
+
 /** The signed-in user; 401 without a caller, 403 for anyone else. */
 export function requireUser(principal: Principal | undefined): UserPrincipal {
   if (principal === undefined) throw new AppError("unauthorized", "Please sign in.");

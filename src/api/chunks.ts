@@ -9,7 +9,8 @@ import { defineRoute, type Route } from "./route.ts";
 import { uuid } from "./schemas/interface-types.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { sessionParams, timestamp } from "./sessions-schema.ts";
+import { sessionParams } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 
 export interface ChunkRecord extends ChunkSpan {
   id: string;

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
 import { toMilliseconds } from "../base/sample-rate.ts";
 import { CONCERN_CATEGORIES, CONCERN_STATUSES, type ConcernRecord } from "./concerns-book.ts";
-import { timestamp } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 
 export const concernParams = Type.Object({
   concern_id: Type.String({ description: "UUID of the concern" }),

@@ -3,6 +3,7 @@ import { maySession, type SessionAction } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError, behind, unknownThing } from "../base/errors.ts";
 import { derivedId, isId } from "../base/ids.ts";
+import { requirePrincipal } from "./callers.ts";
 import type { ConcernBook, ConcernRecord, Span } from "./concerns-book.ts";
 import {
   concernCategory,
@@ -11,19 +12,13 @@ import {
   concernStatus,
   presentConcern,
 } from "./concerns-schema.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { commandIdOf } from "./repeatable.ts";
 import { expectedUpdate, staleEdit } from "./representations.ts";
 import { defineRoute, PEOPLE, type Request, type Route } from "./route.ts";
 import type { SessionActors } from "./session-actors.ts";
-import {
-  assertAllowed,
-  requirePrincipal,
-  requireSession,
-  type SessionGrant,
-} from "./sessions-access.ts";
+import { assertAllowed, requireSession, type SessionGrant } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { filterId, pageSchema } from "./sessions-page.ts";
 
 export interface TriagePorts {
   directory: SessionDirectory;

@@ -5,12 +5,11 @@ import { isId, newId } from "../base/ids.ts";
 import { SAMPLES_PER_MS } from "../base/sample-rate.ts";
 import type { ConcernBook, RaiserKind, Span } from "./concerns-book.ts";
 import { concernCategory, concernSchema, presentConcern } from "./concerns-schema.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
-import { pageSchema } from "./sessions-page.ts";
 import { sessionParams } from "./sessions-schema.ts";
 
 export interface ConcernPorts {

@@ -3,11 +3,12 @@ import type { DevicePrincipal, Principal } from "../auth/principal.ts";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError, unknownThing } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
+import { requirePrincipal } from "./callers.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { requirePrincipal } from "./sessions-access.ts";
 import type { CommandNotifier } from "./sessions-outbox.ts";
-import { sessionStatus, timestamp } from "./sessions-schema.ts";
+import { sessionStatus } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 import { assertLinkable } from "./workshops-access.ts";
 import type { WorkshopDirectory } from "./workshops-directory.ts";
 

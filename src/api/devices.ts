@@ -16,11 +16,10 @@ import {
   presentDevice,
   requireKnownDevice,
 } from "./devices-schema.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { presentKey } from "./pairing.ts";
 import { expectedOf, staleEdit } from "./representations.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
-import { filterId, pageSchema } from "./sessions-page.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
 import type { WorkspaceDirectory } from "./workspaces-directory.ts";
 

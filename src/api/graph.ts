@@ -18,9 +18,9 @@ import {
   presentStanding,
   toTypes,
 } from "./graph-schema.ts";
+import { filterId } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
-import { filterId } from "./sessions-page.ts";
 import { sessionParams } from "./sessions-schema.ts";
 import { recordReads } from "./workspace-questions.ts";
 

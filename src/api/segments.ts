@@ -6,12 +6,11 @@ import { isId } from "../base/ids.ts";
 import { toMilliseconds } from "../base/sample-rate.ts";
 import type { Word } from "../session/write.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
-import { pageQuery } from "./page.ts";
+import { pageQuery, pageSchema } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
 import { float, int32 } from "./schemas/interface-types.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { pageSchema } from "./sessions-page.ts";
 import { sessionParams } from "./sessions-schema.ts";
 
 /** A final segment with its words. Positions are samples at 16 kHz. */

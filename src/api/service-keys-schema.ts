@@ -3,7 +3,7 @@ import { SCOPES } from "../auth/principal.ts";
 import type { ServiceKeyRecord } from "../auth/service-key-book.ts";
 import type { IssuedServiceKey } from "../auth/service-keys.ts";
 import { toTimestamp } from "../base/clock.ts";
-import { timestamp } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 
 export const scopeSchema = Type.Union(SCOPES.map((scope) => Type.Literal(scope)));
 

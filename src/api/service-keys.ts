@@ -7,7 +7,7 @@ import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import {
   issuedServiceKeySchema,
@@ -16,7 +16,6 @@ import {
   scopeSchema,
   serviceKeySchema,
 } from "./service-keys-schema.ts";
-import { filterId, pageSchema } from "./sessions-page.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
 import type { WorkspaceDirectory } from "./workspaces-directory.ts";
 

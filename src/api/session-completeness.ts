@@ -7,7 +7,8 @@ import { type AwaitedAudio, presentWaiting, waitingSchema } from "./awaited-audi
 import { defineRoute, type Route } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { sessionParams, timestamp } from "./sessions-schema.ts";
+import { sessionParams } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 import type { GapReader, GapRecord } from "./transcript.ts";
 
 /** What is stored of a session's audio. Positions and lengths are samples at 16 kHz. */

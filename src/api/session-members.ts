@@ -5,13 +5,13 @@ import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import type { SessionMemberRecord, SessionMembers } from "./session-members-directory.ts";
 import { requireSession, type SessionGrant } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { pageSchema } from "./sessions-page.ts";
-import { sessionParams, timestamp } from "./sessions-schema.ts";
+import { sessionParams } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 import type { UserDirectory } from "./users-directory.ts";
 import { findInvited } from "./workspaces-members.ts";
 

@@ -9,6 +9,7 @@ import {
 import type { Principal } from "../auth/principal.ts";
 import { AppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
+import { requirePrincipal } from "./callers.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 
 const REFUSALS: Record<Exclude<Verdict, "allow">, () => AppError> = {
@@ -38,12 +39,6 @@ function missingScope(action: SessionAction): AppError {
   const message =
     scope === undefined ? "A service key cannot do this." : `This key lacks the scope ${scope}.`;
   return new AppError("forbidden", message);
-}
-
-/** The caller, or 401. */
-export function requirePrincipal(principal: Principal | undefined): Principal {
-  if (principal === undefined) throw new AppError("unauthorized", "Please sign in.");
-  return principal;
 }
 
 /**

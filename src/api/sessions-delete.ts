@@ -6,7 +6,8 @@ import { defineRoute, type Route } from "./route.ts";
 import type { DeletionReceipt, SessionEraser } from "./session-eraser.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { sessionParams, timestamp } from "./sessions-schema.ts";
+import { sessionParams } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 
 export interface SessionDeletePorts {
   directory: SessionDirectory;

@@ -1,13 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
 import type { StopReason } from "../session/status.ts";
+import { pageSchema } from "./page.ts";
 import type { SessionRecord, SpeakerRecord } from "./sessions-directory.ts";
-import { pageSchema } from "./sessions-page.ts";
-
-export const timestamp = Type.String({
-  description: "RFC 3339, UTC, milliseconds",
-  examples: ["2026-01-31T09:30:00.000Z"],
-});
+import { optionalTime, timestamp } from "./timestamp.ts";
 
 export const sessionParams = Type.Object({
   session_id: Type.String({ description: "UUID of the session" }),
@@ -68,10 +64,6 @@ export const speakersSchema = Type.Composite([
     }),
   }),
 ]);
-
-export function optionalTime(milliseconds: number | undefined): string | undefined {
-  return milliseconds === undefined ? undefined : toTimestamp(milliseconds);
-}
 
 /** A session as the API shows it; absent members are left out by JSON. */
 export function presentSession(session: SessionRecord): Static<typeof sessionSchema> {

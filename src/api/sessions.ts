@@ -3,11 +3,11 @@ import { mayListSessions } from "../auth/policy.ts";
 import { AppError } from "../base/errors.ts";
 import type { Patience } from "../session/patience.ts";
 import { type AwaitedAudio, presentWaiting, waitingSchema } from "./awaited-audio.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { requirePrincipal } from "./callers.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
-import { requirePrincipal, requireSession } from "./sessions-access.ts";
+import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { filterId, pageSchema } from "./sessions-page.ts";
 import {
   presentSession,
   presentSpeaker,

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
 import { SUMMARY_TYPES } from "../session/status.ts";
-import { timestamp } from "./sessions-schema.ts";
 import type { SummaryJob, SummaryRecord } from "./summaries-directory.ts";
+import { timestamp } from "./timestamp.ts";
 import { jobStatus } from "./transcription-jobs-detail.ts";
 
 export const summaryType = Type.Union(

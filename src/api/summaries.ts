@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import { pageSchema } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import { requireSession } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { pageSchema } from "./sessions-page.ts";
 import { sessionParams } from "./sessions-schema.ts";
 import type { SummaryDirectory } from "./summaries-directory.ts";
 import {

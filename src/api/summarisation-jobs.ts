@@ -2,11 +2,10 @@ import { Type } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { deletionPlaceholder, REDACTED_SPAN } from "../session/placeholders.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { requirePrincipal } from "./callers.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { requirePrincipal } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { filterId, pageSchema } from "./sessions-page.ts";
 import type { SummaryDirectory, SummaryJob } from "./summaries-directory.ts";
 import {
   presentSummaryJob,

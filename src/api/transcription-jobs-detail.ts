@@ -5,7 +5,7 @@ import { derivedId } from "../base/ids.ts";
 import { deletionPlaceholder } from "../session/placeholders.ts";
 import { float, int32 } from "./schemas/interface-types.ts";
 import { presentSegment, type SegmentRecord, segmentSchema } from "./segments.ts";
-import { timestamp } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 import type { TranscriptionJob } from "./transcription-jobs-directory.ts";
 
 export const HIDDEN = "[hidden: content elevation required]";

@@ -3,12 +3,12 @@ import { maySession, type Verdict } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { requirePrincipal } from "./callers.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
 import type { SegmentReader } from "./segments.ts";
-import { recordElevatedRead, requirePrincipal } from "./sessions-access.ts";
+import { recordElevatedRead } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
-import { filterId, pageSchema } from "./sessions-page.ts";
 import {
   jobDetailSchema,
   jobSchema,

@@ -2,10 +2,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
+import { requirePrincipal } from "./callers.ts";
 import { commandIdOf } from "./repeatable.ts";
 import { defineRoute, type Request, type Route } from "./route.ts";
 import type { SessionActors } from "./session-actors.ts";
-import { requirePrincipal } from "./sessions-access.ts";
 import type {
   TranscriptionJob,
   TranscriptionJobDirectory,

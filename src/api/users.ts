@@ -13,9 +13,8 @@ import { AppError, unknownThing } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import { accountRoleSchema } from "./auth-login-result.ts";
 import { requireUser } from "./callers.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
-import { filterId, pageSchema } from "./sessions-page.ts";
 import type { UserDirectory, UserFilter, UserRecord } from "./users-directory.ts";
 import type { WorkspaceDirectory } from "./workspaces-directory.ts";
 

@@ -3,9 +3,8 @@ import type { WebhookSecrets } from "../auth/webhook-secrets.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { pageSchema } from "./sessions-page.ts";
 import {
   actorOfCaller,
   existing,

@@ -3,10 +3,9 @@ import type { WebhookSecrets } from "../auth/webhook-secrets.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { expectedOf, staleEdit } from "./representations.ts";
 import { defineRoute, type Route } from "./route.ts";
-import { pageSchema } from "./sessions-page.ts";
 import {
   actorOfCaller,
   existing,

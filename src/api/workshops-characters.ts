@@ -3,10 +3,9 @@ import type { Principal } from "../auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 import { isId, newId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { expectedUpdate, staleEdit } from "./representations.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
-import { pageSchema } from "./sessions-page.ts";
 import { requireWorkshop, type WorkshopAccess } from "./workshops-access.ts";
 import type { CharacterDirectory, CharacterRecord, WorkshopRecord } from "./workshops-directory.ts";
 import {

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
-import { timestamp } from "./sessions-schema.ts";
+import { timestamp } from "./timestamp.ts";
 import type { CharacterRecord, WorkshopRecord } from "./workshops-directory.ts";
 
 export const nameMember = Type.String({ minLength: 1, maxLength: 200, pattern: "\\S" });

@@ -3,10 +3,9 @@ import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { expectedUpdate, staleEdit } from "./representations.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
-import { filterId, pageSchema } from "./sessions-page.ts";
 import { requireWorkshop, unknownWorkshop } from "./workshops-access.ts";
 import type { WorkshopDirectory, WorkshopRecord } from "./workshops-directory.ts";
 import {

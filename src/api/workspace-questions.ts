@@ -2,7 +2,8 @@ import { maySession, mayWorkspace, type SessionFacts } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
-import { recordElevatedRead, requirePrincipal } from "./sessions-access.ts";
+import { requirePrincipal } from "./callers.ts";
+import { recordElevatedRead } from "./sessions-access.ts";
 import type { SessionDirectory } from "./sessions-directory.ts";
 import type { WorkspaceDirectory } from "./workspaces-directory.ts";
 

@@ -4,9 +4,8 @@ import { cutPage } from "../base/cut-page.ts";
 import { AppError } from "../base/errors.ts";
 import { escapeHtml } from "../base/html.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
-import { pageQuery } from "./page.ts";
+import { filterId, pageQuery, pageSchema } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
-import { filterId, pageSchema } from "./sessions-page.ts";
 import type { HitPosition, SearchHit, TranscriptSearch } from "./transcript-search.ts";
 import {
   type AskableWorkspace,

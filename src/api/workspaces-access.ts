@@ -2,7 +2,7 @@ import { mayWorkspace, type WorkspaceAction } from "../auth/policy.ts";
 import type { Principal } from "../auth/principal.ts";
 import { AppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
-import { requirePrincipal } from "./sessions-access.ts";
+import { requirePrincipal } from "./callers.ts";
 import type { WorkspaceDirectory, WorkspaceRecord } from "./workspaces-directory.ts";
 
 /** The workspace, when the caller may do this to it: 404 for an unknown one, 403 by relation. */

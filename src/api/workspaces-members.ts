@@ -7,9 +7,8 @@ import { AppError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { acknowledge, acknowledgementSchema } from "./acknowledgement.ts";
 import { requireUser } from "./callers.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
-import { pageSchema } from "./sessions-page.ts";
 import type { UserDirectory, UserRecord } from "./users-directory.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
 import type {

@@ -4,9 +4,8 @@ import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { requireUser } from "./callers.ts";
-import { pageQuery, toPageBody, toPageRequest } from "./page.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, PEOPLE, type Reply, type Route } from "./route.ts";
-import { pageSchema } from "./sessions-page.ts";
 import { requireWorkspace } from "./workspaces-access.ts";
 import type { WorkspaceDirectory, WorkspaceRecord } from "./workspaces-directory.ts";
 
