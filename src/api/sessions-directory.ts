@@ -55,3 +55,9 @@ export interface SessionDirectory {
   /** By label number, unknown (`UU`) last. */
   speakers(sessionId: string): Promise<SpeakerRecord[]>;
 }
+
+/** Port: who a label can be assigned to. Throws `unavailable` when storage is away. */
+export interface AssigneeDirectory {
+  /** An enabled user, or a guest of this session whose access stands. */
+  isAssignable(sessionId: string, userId: string): Promise<boolean>;
+}

@@ -8,14 +8,8 @@ import { defineRoute, type Route } from "./route.ts";
 import { uuid } from "./schemas/interface-types.ts";
 import type { SessionActors } from "./session-actors.ts";
 import { assertAllowed, requireSession, type SessionGrant } from "./sessions-access.ts";
-import type { SessionDirectory } from "./sessions-directory.ts";
+import type { AssigneeDirectory, SessionDirectory } from "./sessions-directory.ts";
 import { claimSource, sessionParams } from "./sessions-schema.ts";
-
-/** Port: who a label can be assigned to. Throws `unavailable` when storage is away. */
-export interface AssigneeDirectory {
-  /** An enabled user, or a guest of this session whose access stands. */
-  isAssignable(sessionId: string, userId: string): Promise<boolean>;
-}
 
 export interface SpeakerClaimPorts {
   directory: SessionDirectory;

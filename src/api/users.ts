@@ -16,11 +16,14 @@ import { requireUser } from "./callers.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "./page.ts";
 import { defineRoute, PEOPLE, type Route } from "./route.ts";
 import type { UserDirectory, UserFilter, UserRecord } from "./users-directory.ts";
-import type { WorkspaceDirectory } from "./workspaces-directory.ts";
 
 export interface UserPorts {
   users: UserDirectory;
-  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  /** Which workspaces there are, and a member's role in one; undefined for neither. */
+  workspaces: {
+    find(id: string): Promise<object | undefined>;
+    role(workspaceId: string, userId: string): Promise<"owner" | "member" | undefined>;
+  };
   passwords: Pick<PasswordHasher, "hash">;
   cursorKey: Uint8Array;
 }

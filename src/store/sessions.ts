@@ -2,12 +2,12 @@ import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "sloni
 import { z } from "zod";
 import type { Page, PageRequest } from "../api/page.ts";
 import type {
+  AssigneeDirectory,
   SessionDirectory,
   SessionFilter,
   SessionRecord,
   SpeakerRecord,
 } from "../api/sessions-directory.ts";
-import type { AssigneeDirectory } from "../api/speaker-claims.ts";
 import type { SessionFacts } from "../auth/policy.ts";
 import type { Principal, UserPrincipal } from "../auth/principal.ts";
 import { recordElevatedRead } from "./elevations.ts";
