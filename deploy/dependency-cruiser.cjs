@@ -1,6 +1,65 @@
 // Who may import whom, and nowhere else is it written down. Type imports count.
 const OURS = "^(src|workers|deploy|test)/";
 
+/** From the ground up: what stands on a floor imports only itself and what lies below it. */
+const FLOORS = [
+  ["src/base/audio"],
+  ["src/base"],
+  ["src/wire", "src/session", "src/actor", "src/access"],
+  ["src/rest", "src/inference"],
+  ["src/postgres"],
+  ["src/features/accounts", "src/features/audit"],
+  ["src/features/workspaces"],
+  ["src/features/sessions", "src/features/devices", "src/features/webhooks"],
+  ["src/features/transcript"],
+  ["src/features/questions"],
+  ["src/features/jobs", "src/features/concerns", "src/features/recording", "src/features/graph"],
+  ["src/features/erasure", "src/features/summaries", "src/features/admin"],
+  ["src/journal", "src/recognition", "src/nats"],
+  ["src/live"],
+  ["src/http/server"],
+  ["src/http/sockets"],
+  ["src/http", "src/grpc"],
+  ["src/roles"],
+  ["src"],
+];
+
+/** The same of the command line, which sees of the service only what crosses a process. */
+const COMMAND_LINE = [
+  ["src/wire"],
+  ["src/cli/view"],
+  ["src/cli/client"],
+  ["src/cli/device"],
+  ["src/cli/commands"],
+  ["src/cli"],
+];
+
+/** The same of the workers. */
+const WORKERS = [
+  ["src/base/audio", "src/wire"],
+  ["src/base"],
+  ["workers/text/language", "workers/audio", "workers/speakers"],
+  ["workers/text/graph", "workers/text/retrieval", "workers/text/summary"],
+  ["workers/speech"],
+  ["workers/speech/pocketsphinx"],
+  ["workers/threads"],
+  ["workers/grpc"],
+  ["workers"],
+];
+
+/** One rule for each folder of these floors. Generated code lies with the wire. */
+function floors(table, isOwn) {
+  return table.flatMap((folders, floor) => {
+    const below = table.slice(0, floor).flat();
+    return folders.filter(isOwn).map((folder) => ({
+      name: `floor-of-${folder.replaceAll("/", "-")}`,
+      severity: "error",
+      from: { path: `^${folder}/[^/]+$` },
+      to: { path: OURS, pathNot: [...below, folder].map((each) => `^${each}/(gen/.*|[^/]+)$`) },
+    }));
+  });
+}
+
 /** Files of `area` may import only `allowed` of ours; packages and Node have their own rules. */
 function area(name, from, allowed) {
   return {
@@ -31,45 +90,19 @@ module.exports = {
       from: { path: "^(src|workers)/" },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"], pathNot: "/@types/" },
     },
-    area("base", "^src/base/", ["^src/base/"]),
-    area("wire", "^src/wire/", ["^src/(base|wire)/"]),
-    area("session", "^src/session/", ["^src/(base|session)/"]),
-    area("actor", "^src/actor/", ["^src/(base|actor)/"]),
-    area("config", "^src/config\\.ts$", ["^src/base/"]),
-    ...["store", "bus", "inference", "jobs", "mail"].map((each) =>
-      area(each, `^src/${each}/`, [
-        `^src/(base|wire|session|actor|auth|api|${each})/`,
-        // The port through which a reading gets its audio.
-        "^src/inference/audio-source\\.ts$",
-        // The ports of work in the background.
-        ...(each === "store" ? ["^src/jobs/"] : []),
-        ...(each === "inference" ? ["^src/jobs/summariser\\.ts$"] : []),
-      ]),
-    ),
+    ...floors(FLOORS, () => true),
+    ...floors(COMMAND_LINE, (folder) => folder.startsWith("src/cli")),
+    ...floors(WORKERS, (folder) => folder.startsWith("workers")),
     {
-      name: "adapters-know-ports-only",
-      comment: "of actor, auth and api an adapter imports the ports, which are types",
+      name: "on-some-floor",
+      comment: "a folder that is on no floor is under no rule",
       severity: "error",
-      from: { path: "^src/(store|bus|inference|jobs|mail)/" },
-      to: {
-        path: "^src/((actor|auth|api)/|inference/audio-source\\.ts$)",
-        dependencyTypesNot: ["type-only"],
+      from: {
+        path: "^(src|workers)/",
+        pathNot: ["/gen/", ...[FLOORS, COMMAND_LINE, WORKERS].flat(2).map((each) => `^${each}/[^/]+$`)],
       },
+      to: {},
     },
-    {
-      name: "adapters-know-ports-of-jobs-only",
-      severity: "error",
-      from: { path: "^src/(store|inference)/" },
-      to: { path: "^src/jobs/", dependencyTypesNot: ["type-only"] },
-    },
-    area("auth", "^src/auth/", ["^src/(base|auth)/"]),
-    area("api", "^src/api/", ["^src/(base|auth|session|api)/"]),
-    area("live", "^src/live/", ["^src/(base|wire|auth|live)/"]),
-    area("front", "^src/front/", ["^src/(base|wire|auth|api|live|front)/", "^src/actor/ref\\.ts$"]),
-    area("rpc", "^src/rpc/", ["^src/(base|wire|auth|api|live|rpc)/", "^src/actor/ref\\.ts$"]),
-    area("cli", "^src/cli/", ["^src/(wire|cli)/"]),
-    area("web", "^src/web/", ["^src/(wire|web)/"]),
-    area("workers", "^workers/", ["^src/(base|wire)/", "^workers/"]),
     // The table of settings is one for all.
     area("deploy", "^deploy/", ["^deploy/", "^src/base/(settings(-table)?|database-address)\\.ts$"]),
     {
@@ -77,18 +110,6 @@ module.exports = {
       severity: "error",
       from: { path: "^(src|workers)/" },
       to: { path: "^(test|deploy)/" },
-    },
-    {
-      name: "config-for-entries",
-      severity: "error",
-      from: { path: "^src/", pathNot: "^src/(main|app[a-z-]*|setup)\\.ts$" },
-      to: { path: "^src/config\\.ts$" },
-    },
-    {
-      name: "nobody-imports-the-composition",
-      severity: "error",
-      from: { path: "^src/", pathNot: "^src/(main|app[a-z-]*|setup)\\.ts$" },
-      to: { path: "^src/(main|app[a-z-]*|setup)\\.ts$" },
     },
     {
       name: "base-stands-alone",
@@ -102,18 +123,25 @@ module.exports = {
       from: { path: "^src/session/" },
       to: { path: "(^|/)node_modules/|^(node:)?(fs|net|http|child_process|timers)(/|$)" },
     },
-    onlyIn("uws-in-front", ["uWebSockets\\.js"], ["^src/front/"]),
-    onlyIn("nats-in-bus", ["nats"], ["^src/bus/", "^workers/announce\\.ts$"]),
-    onlyIn("postgres-in-store", ["slonik", "pg", "@types/pg"], ["^src/store/"]),
+    onlyIn("uws-in-http", ["uWebSockets\\.js"], ["^src/http/"]),
+    onlyIn("nats-in-nats", ["nats"], ["^src/nats/", "^workers/announce\\.ts$"]),
+    onlyIn(
+      "postgres-in-stores",
+      ["slonik", "pg", "@types/pg"],
+      ["^src/(postgres|journal)/", "-store\\.ts$"],
+    ),
     onlyIn(
       "grpc-at-its-ends",
       ["@grpc/[^/]+", "grpc-health-check"],
-      ["^src/(inference|rpc|wire)/", "^workers/[^/]+\\.ts$"],
+      ["^src/(inference|grpc|wire)/", "^workers/(grpc/)?[^/]+\\.ts$"],
     ),
-    onlyIn("comlink-in-workers", ["comlink"], ["^workers/"]),
+    onlyIn("comlink-in-threads", ["comlink"], ["^workers/threads/"]),
     onlyIn("koffi-in-speech", ["koffi"], ["^workers/speech/"]),
-    onlyIn("mail-in-mail", ["nodemailer"], ["^src/mail/"]),
-    onlyIn("jose-in-auth", ["jose", "@node-rs/argon2", "openid-client"], ["^src/auth/"]),
+    onlyIn(
+      "sign-in-in-accounts",
+      ["nodemailer", "jose", "@node-rs/argon2", "openid-client"],
+      ["^src/features/accounts/"],
+    ),
   ],
   options: {
     doNotFollow: { path: ["node_modules"] },

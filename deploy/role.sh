@@ -39,7 +39,7 @@ part=${1:-help}
 [ $# -eq 0 ] || shift
 case "$part" in
 up) run deploy/supervisor/main.ts "$@" ;;
-setup) run src/setup.ts ;;
+setup) run src/roles/setup.ts ;;
 service) run src/main.ts ;;
 front | sessions) ROLES=$part run src/main.ts ;;
 worker)

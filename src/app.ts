@@ -1,19 +1,19 @@
-import { readiness } from "./api/health.ts";
-import { startHousekeeping } from "./app-erasure.ts";
-import { startFront } from "./app-front.ts";
-import { healthPorts } from "./app-health.ts";
-import { createMetrics } from "./app-metrics.ts";
-import { startRpc } from "./app-rpc.ts";
-import { type SessionsRole, startSessions } from "./app-sessions.ts";
-import { type AppContext, openShared } from "./app-shared.ts";
-import { createAudioStreams, startBacklog } from "./app-streams.ts";
 import { listenOn } from "./base/listening.ts";
 import type { Log } from "./base/log.ts";
 import { OpsServer } from "./base/ops-server.ts";
 import { QueueMetrics } from "./base/queue-metrics.ts";
 import { Stack } from "./base/stack.ts";
-import type { Config } from "./config.ts";
-import { PostgresAudit } from "./store/audit.ts";
+import { readiness } from "./features/admin/health.ts";
+import { PostgresAudit } from "./features/audit/audit-store.ts";
+import { startHousekeeping } from "./roles/app-erasure.ts";
+import { startFront } from "./roles/app-front.ts";
+import { healthPorts } from "./roles/app-health.ts";
+import { createMetrics } from "./roles/app-metrics.ts";
+import { startRpc } from "./roles/app-rpc.ts";
+import { type SessionsRole, startSessions } from "./roles/app-sessions.ts";
+import { type AppContext, openShared } from "./roles/app-shared.ts";
+import { createAudioStreams, startBacklog } from "./roles/app-streams.ts";
+import type { Config } from "./roles/config.ts";
 
 export interface RunningApp {
   /** Where it listens, as the ready line says it. */

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { startApp } from "./app.ts";
 import { errorMessage } from "./base/errors.ts";
 import { createProcessLog } from "./base/process-log.ts";
-import { readConfig } from "./config.ts";
+import { readConfig } from "./roles/config.ts";
 
 const STOP_LIMIT_MS = 25_000;
 

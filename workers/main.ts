@@ -32,7 +32,7 @@ function die(error: unknown, message: string): never {
 process.on("uncaughtException", (error) => die(error, "uncaught exception"));
 process.on("unhandledRejection", (error) => die(error, "unhandled rejection"));
 
-const entry = new URL("./thread-entry.ts", import.meta.url);
+const entry = new URL("./threads/thread-entry.ts", import.meta.url);
 const worker = await startWorker({ settings, entry, version: readVersion(), log }).catch((error) =>
   die(error, "the worker could not start"),
 );

@@ -7,12 +7,12 @@ import { QueueMetrics, type QueueOwner } from "../src/base/queue-metrics.ts";
 import { Stack } from "../src/base/stack.ts";
 import { fingerprintOfKey } from "../src/wire/worker-announcement.ts";
 import { Announcer } from "./announce.ts";
-import { graphService } from "./graph-service.ts";
+import { graphService } from "./grpc/graph-service.ts";
+import { WorkerServer } from "./grpc/server.ts";
 import { opsSource, type WorkerStanding } from "./ops-source.ts";
-import { ThreadPool } from "./pool.ts";
-import { WorkerServer } from "./server.ts";
 import type { WorkerSettings } from "./settings.ts";
-import { GraphThread } from "./text/graph/graph-thread.ts";
+import { GraphThread } from "./threads/graph-thread.ts";
+import { ThreadPool } from "./threads/pool.ts";
 
 const GRACE_MS = 5_000;
 const STOP_PART_MS = 7_000;

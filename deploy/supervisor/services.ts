@@ -16,7 +16,7 @@ export interface Programs {
 
 export function projectPrograms(project: string): Programs {
   return {
-    setup: join(project, "src/setup.ts"),
+    setup: join(project, "src/roles/setup.ts"),
     main: join(project, "src/main.ts"),
     worker: join(project, "workers/main.ts"),
     cli: join(project, "src/cli/main.ts"),

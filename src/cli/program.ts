@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
-import type { CommandContext } from "./command-context.ts";
+import type { CommandContext } from "./client/command-context.ts";
 import { addAudit } from "./commands/audit.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDevice } from "./commands/device-simulate.ts";

@@ -1,10 +1,4 @@
 import { credentials, Metadata } from "@grpc/grpc-js";
-import type {
-  EntityExtractor,
-  ExtractedGraph,
-  GraphSegment,
-  GraphSpeaker,
-} from "../api/graph-extractor.ts";
 import { AppError } from "../base/errors.ts";
 import {
   type ExtractEntitiesRequest,
@@ -12,6 +6,12 @@ import {
   GraphServiceClient,
 } from "../wire/gen/voice/v1/graph.ts";
 import { fromGrpcFailure } from "../wire/grpc-status.ts";
+import type {
+  EntityExtractor,
+  ExtractedGraph,
+  GraphSegment,
+  GraphSpeaker,
+} from "./graph-extractor.ts";
 import type { Placement } from "./placement.ts";
 
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;

@@ -4,9 +4,9 @@ import {
   type StatusObject,
   status,
 } from "@grpc/grpc-js";
+import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import { AppError } from "../base/errors.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
-import { SESSION_RATE } from "../base/sample-rate.ts";
 import type { TranscribeRequest, TranscribeResponse } from "../wire/gen/voice/v1/worker.ts";
 import { fromGrpcFailure, isToldByPeer } from "../wire/grpc-status.ts";
 import { RequestBatcher } from "./request-batcher.ts";

@@ -1,7 +1,7 @@
 import { newId } from "../../src/base/ids.ts";
+import { SessionJournal } from "../../src/journal/session-journal.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import type { SegmentText } from "../../src/session/write.ts";
-import { createPool } from "../../src/store/pool.ts";
-import { SessionJournal } from "../../src/store/session-journal.ts";
 import { BenchHouse } from "./bench-house.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
 import { median } from "./statistics.ts";

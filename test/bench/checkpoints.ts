@@ -1,6 +1,6 @@
+import { SessionJournal } from "../../src/journal/session-journal.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import type { CheckpointWrite, Voices } from "../../src/session/write.ts";
-import { createPool } from "../../src/store/pool.ts";
-import { SessionJournal } from "../../src/store/session-journal.ts";
 import { createSpeakerTracker } from "../../workers/speakers/create-speaker-tracker.ts";
 import type { SpeakerTracker } from "../../workers/speakers/speaker-tracker.ts";
 import { CheckpointPace } from "../../workers/speech/checkpoint-pace.ts";

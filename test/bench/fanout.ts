@@ -1,4 +1,4 @@
-import { DEFAULT_LIVE_LIMITS } from "../../src/front/live-limits.ts";
+import { DEFAULT_LIVE_LIMITS } from "../../src/http/sockets/live-limits.ts";
 import { ChildTask } from "./child-task.ts";
 import type { BroadcasterName } from "./fanout-broadcasters.ts";
 import type { FanoutQuestion, FloodResult } from "./fanout-server.ts";

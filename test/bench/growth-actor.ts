@@ -3,13 +3,13 @@ import type { Companion } from "../../src/actor/behaviour.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
+import { SessionJournal } from "../../src/journal/session-journal.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { sessionBehaviour } from "../../src/session/behaviour.ts";
 import type { SessionCommand, UtteranceCommand } from "../../src/session/command.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SessionState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
-import { createPool } from "../../src/store/pool.ts";
-import { SessionJournal } from "../../src/store/session-journal.ts";
 import type { GrowthFigures } from "./growth-figures.ts";
 import type { GrowthHouse } from "./growth-house.ts";
 import {

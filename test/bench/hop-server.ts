@@ -2,8 +2,8 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { ThreadPool } from "../../workers/pool.ts";
-import { WorkerServer } from "../../workers/server.ts";
+import { WorkerServer } from "../../workers/grpc/server.ts";
+import { ThreadPool } from "../../workers/threads/pool.ts";
 import { answerParent } from "./answer-parent.ts";
 import { unaryPieces } from "./hop-unary.ts";
 

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { readWave } from "../../src/cli/wave-file.ts";
+import { readWave } from "../../src/cli/device/wave-file.ts";
 import { RunningService } from "../eval/running-service.ts";
 import { describeProfiles } from "./cpu-profile.ts";
 import { bareEngineLoad, describeCapacity } from "./live-capacity.ts";

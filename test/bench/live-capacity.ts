@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodeWave } from "../../src/cli/wave-file.ts";
+import { encodeWave } from "../../src/cli/device/wave-file.ts";
 import { type BareEngine, findBareEngine, readWithBareEngine } from "../eval/bare-engine.ts";
 import { fetchEngine } from "../eval/fetch-engine.ts";
 import { endedChildrenCpuSeconds } from "./process-cpu.ts";

@@ -1,5 +1,5 @@
 import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
 import { isWasteful, type RecordedStatement } from "../support/plan-recorder.ts";
 import { PlanStage } from "../support/plan-stage.ts";
 import { startPostgres } from "../support/postgres.ts";

@@ -1,13 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { ApiClient, ApiFailure } from "../../src/cli/api-client.ts";
-import { type AudioChunk, type ChunkCodec, cutIntoChunks } from "../../src/cli/audio-chunks.ts";
-import type { BackOff } from "../../src/cli/back-off.ts";
-import { CommandFailure, reasonOf } from "../../src/cli/command-failure.ts";
-import { logIn, UserSession } from "../../src/cli/user-session.ts";
-import { VirtualDevice } from "../../src/cli/virtual-device.ts";
-import { frameBytes, readWave, type WaveAudio } from "../../src/cli/wave-file.ts";
-import { chooseWorkspace } from "../../src/cli/workspace-choice.ts";
+import { ApiClient, ApiFailure } from "../../src/cli/client/api-client.ts";
+import type { BackOff } from "../../src/cli/client/back-off.ts";
+import { CommandFailure, reasonOf } from "../../src/cli/client/command-failure.ts";
+import { logIn, UserSession } from "../../src/cli/client/user-session.ts";
+import { chooseWorkspace } from "../../src/cli/client/workspace-choice.ts";
+import {
+  type AudioChunk,
+  type ChunkCodec,
+  cutIntoChunks,
+} from "../../src/cli/device/audio-chunks.ts";
+import { VirtualDevice } from "../../src/cli/device/virtual-device.ts";
+import { frameBytes, readWave, type WaveAudio } from "../../src/cli/device/wave-file.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { sendLate } from "./late-sending.ts";
 import { act } from "./people.ts";

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ApiFailure } from "../../src/cli/api-client.ts";
-import type { UserSession } from "../../src/cli/user-session.ts";
+import { ApiFailure } from "../../src/cli/client/api-client.ts";
+import type { UserSession } from "../../src/cli/client/user-session.ts";
 import { until } from "../support/until.ts";
 import type { Case } from "./case.ts";
 import { compareWords, type Segment, wordsOf } from "./outcome.ts";

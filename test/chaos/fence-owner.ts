@@ -5,14 +5,14 @@ import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { partitionOf } from "../../src/base/partition.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
+import { SessionJournal } from "../../src/journal/session-journal.ts";
+import { PostgresLeaseTable } from "../../src/postgres/lease-table.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { sessionBehaviour } from "../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../src/session/command.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SessionState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
-import { PostgresLeaseTable } from "../../src/store/lease-table.ts";
-import { createPool } from "../../src/store/pool.ts";
-import { SessionJournal } from "../../src/store/session-journal.ts";
 
 /** A host of session actors that never stops writing to those which it owns. */
 

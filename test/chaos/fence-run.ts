@@ -1,7 +1,7 @@
 // `npm run chaos:fence -- [--rounds n] [--cuts postgres] [--seconds n]`: owners put out of action.
 import { parseArgs } from "node:util";
 import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { runFence } from "./fence.ts";
 import { FENCE_FAULTS, type FenceCut } from "./fence-faults.ts";

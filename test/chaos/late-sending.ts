@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { AudioChunk } from "../../src/cli/audio-chunks.ts";
-import { streamChunks } from "../../src/cli/device-stream.ts";
-import type { VirtualDevice } from "../../src/cli/virtual-device.ts";
+import type { AudioChunk } from "../../src/cli/device/audio-chunks.ts";
+import { streamChunks } from "../../src/cli/device/device-stream.ts";
+import type { VirtualDevice } from "../../src/cli/device/virtual-device.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { Order, Story } from "./stories.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiFailure, type Send } from "../../src/cli/api-client.ts";
-import type { UserSession } from "../../src/cli/user-session.ts";
+import { ApiFailure, type Send } from "../../src/cli/client/api-client.ts";
+import type { UserSession } from "../../src/cli/client/user-session.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import { readSegments } from "./outcome.ts";
 import type { Deed } from "./stories.ts";

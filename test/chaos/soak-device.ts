@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { AudioChunk } from "../../src/cli/audio-chunks.ts";
-import { LiveViewer } from "../../src/cli/live-viewer.ts";
-import type { UserSession } from "../../src/cli/user-session.ts";
-import type { VirtualDevice } from "../../src/cli/virtual-device.ts";
+import { LiveViewer } from "../../src/cli/client/live-viewer.ts";
+import type { UserSession } from "../../src/cli/client/user-session.ts";
+import type { AudioChunk } from "../../src/cli/device/audio-chunks.ts";
+import type { VirtualDevice } from "../../src/cli/device/virtual-device.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 import type { Latencies } from "./soak-sampler.ts";

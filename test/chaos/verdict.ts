@@ -1,4 +1,4 @@
-import type { UserSession } from "../../src/cli/user-session.ts";
+import type { UserSession } from "../../src/cli/client/user-session.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import { until } from "../support/until.ts";
 import type { Case, StoredEvent } from "./case.ts";

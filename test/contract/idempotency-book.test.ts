@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type DatabasePool, sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { IdempotencyBook, IdempotencyEntry } from "../../src/api/idempotency-book.ts";
-import { PostgresIdempotencyBook } from "../../src/store/idempotency.ts";
+import { PostgresIdempotencyBook } from "../../src/postgres/idempotency.ts";
+import type { IdempotencyBook, IdempotencyEntry } from "../../src/rest/idempotency-book.ts";
 import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";
 import { SessionHouse } from "../support/session-house.ts";
 

@@ -3,11 +3,11 @@ import type { Batch, Journal } from "../../src/actor/journal.ts";
 import type { CommandOutcome } from "../../src/actor/outcomes.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
+import { SessionJournal } from "../../src/journal/session-journal.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import { SNAPSHOT_VERSION } from "../../src/session/snapshot.ts";
 import { initialState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
-import { SessionJournal } from "../../src/store/session-journal.ts";
 import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { SessionHouse } from "../support/session-house.ts";
 

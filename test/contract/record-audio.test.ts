@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { AudioPiece, StreamSettings } from "../../src/api/audio-stream-store.ts";
 import { newId } from "../../src/base/ids.ts";
+import type {
+  AudioPiece,
+  StreamSettings,
+} from "../../src/features/recording/audio-stream-store.ts";
 import { beginningOf } from "../support/opening-place.ts";
 import { comparable } from "../support/record/contract-rows.ts";
 import type { Stand } from "../support/record/contract-stand.ts";

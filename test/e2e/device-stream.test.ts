@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { joinOpusPackets } from "../../src/base/opus-packets.ts";
-import { AudioSender } from "../../src/cli/audio-sender.ts";
+import { joinOpusPackets } from "../../src/base/audio/opus-packets.ts";
+import { AudioSender } from "../../src/cli/device/audio-sender.ts";
 import { encodeOpus } from "../support/opus-packets.ts";
 import { call, conversationPcm, cut, PairedDevice } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AudioSender } from "../../src/cli/audio-sender.ts";
+import { AudioSender } from "../../src/cli/device/audio-sender.ts";
 import { call, cut, PairedDevice, persistently } from "../support/paired-device.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";

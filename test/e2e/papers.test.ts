@@ -43,7 +43,7 @@ describe("papers", () => {
   it(
     "papers: the walk shows words, a claimed name, a summary, a redaction and a receipt",
     async () => {
-      const told = await paste("A walk through the interface with curl", "src/front/README.md");
+      const told = await paste("A walk through the interface with curl", "src/http/README.md");
       expect(told).toContain("we did not find any big problems");
       expect(told).toContain('"summary_type":"brief"');
       expect(told).toMatch(/"speaker_label":"S1"/);

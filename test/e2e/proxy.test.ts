@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AudioSender } from "../../src/cli/audio-sender.ts";
+import { AudioSender } from "../../src/cli/device/audio-sender.ts";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import { AudioIngest } from "../support/audio-ingest.ts";
 import { askPython, postAfterContinue, type Told } from "../support/foreign-client.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { joinOpusPackets } from "../../src/base/opus-packets.ts";
+import { joinOpusPackets } from "../../src/base/audio/opus-packets.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { encodeOpus } from "../support/opus-packets.ts";
 import { call, conversationPcm, PairedDevice, persistently } from "../support/paired-device.ts";

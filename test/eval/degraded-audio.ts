@@ -1,4 +1,4 @@
-import { SESSION_RATE } from "../../src/base/sample-rate.ts";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import type { AudioChunk } from "../../src/wire/gen/voice/v1/worker.ts";
 
 /** Samples at 16 kHz on the 16-bit scale, not yet rounded. */

@@ -1,4 +1,4 @@
-import { SAMPLES_PER_MS } from "../../src/base/sample-rate.ts";
+import { SAMPLES_PER_MS } from "../../src/base/audio/sample-rate.ts";
 import type { Hypothesis, Utterance, Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { LiveReading } from "./live-reading.ts";
 import { type WordErrors, wordErrors } from "./word-error-rate.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readWave, type WaveAudio } from "../../src/cli/wave-file.ts";
+import { readWave, type WaveAudio } from "../../src/cli/device/wave-file.ts";
 import type { TimedWord } from "./bare-engine.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
 import { normaliseWords } from "./normalise-words.ts";

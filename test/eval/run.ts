@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { durationSeconds } from "../../src/cli/wave-file.ts";
+import { durationSeconds } from "../../src/cli/device/wave-file.ts";
 import { ENGINE_SETTINGS } from "../../workers/speech/pocketsphinx/engine-settings.ts";
 import { type BareEngine, findBareEngine } from "./bare-engine.ts";
 import { nameOf, parseDelivery } from "./delivery.ts";

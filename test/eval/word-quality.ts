@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodeWave } from "../../src/cli/wave-file.ts";
+import { encodeWave } from "../../src/cli/device/wave-file.ts";
 import { type BareEngine, readWithBareEngine, type TimedWord } from "./bare-engine.ts";
 import type { Delivery } from "./delivery.ts";
 import { type DiarisationScore, scoreDiarisation } from "./diarisation-score.ts";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { overviewRoutes } from "../../src/api/admin-overview.ts";
-import type { WorkerRecord } from "../../src/api/overview-source.ts";
-import type { Route } from "../../src/api/route.ts";
+import type { WorkerRecord } from "../../src/actor/overview-source.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
-import { PostgresLeaseTable, PostgresNodeRegister } from "../../src/store/lease-table.ts";
-import { PostgresOverview } from "../../src/store/overview.ts";
+import { overviewRoutes } from "../../src/features/admin/admin-overview.ts";
+import { PostgresOverview } from "../../src/features/admin/overview-store.ts";
+import { PostgresLeaseTable, PostgresNodeRegister } from "../../src/postgres/lease-table.ts";
+import type { Route } from "../../src/rest/route.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { callRoute, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";

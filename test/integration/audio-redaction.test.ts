@@ -2,10 +2,10 @@ import { AsyncResource } from "node:async_hooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { AudioRedaction } from "../../src/jobs/audio-redaction.ts";
-import { PostgresRedactedSpans } from "../../src/store/redacted-spans.ts";
-import { PostgresRedactions } from "../../src/store/redactions.ts";
-import { PostgresRecordings } from "../../src/store/session-recordings.ts";
+import { PostgresRedactedSpans } from "../../src/features/recording/redacted-spans-store.ts";
+import { PostgresRecordings } from "../../src/features/recording/session-recordings-store.ts";
+import { AudioRedaction } from "../../src/features/transcript/audio-redaction.ts";
+import { PostgresRedactions } from "../../src/features/transcript/redactions-store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { type Recorded, TrustHouse } from "../support/trust-house.ts";
 

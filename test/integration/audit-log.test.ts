@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresAudit } from "../../src/store/audit.ts";
-import { createPool } from "../../src/store/pool.ts";
+import { PostgresAudit } from "../../src/features/audit/audit-store.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { codeOf } from "../support/route-call.ts";
 import { TrustHouse } from "../support/trust-house.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Principal } from "../../src/auth/principal.ts";
+import type { Principal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { AccountHouse } from "../support/account-house.ts";
 import { codeOf } from "../support/route-call.ts";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CoalescedHeartbeats } from "../../src/api/coalesced-heartbeats.ts";
-import type { OutboxRow } from "../../src/api/sessions-outbox.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
-import { AutoStop } from "../../src/jobs/auto-stop.ts";
-import { PostgresHeartbeats } from "../../src/store/heartbeats.ts";
-import { PostgresRecordingDevices } from "../../src/store/recording-devices.ts";
-import { PostgresSilentSessions } from "../../src/store/silent-sessions.ts";
+import { CoalescedHeartbeats } from "../../src/features/devices/coalesced-heartbeats.ts";
+import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
+import { PostgresRecordingDevices } from "../../src/features/devices/recording-devices-store.ts";
+import { AutoStop } from "../../src/features/recording/auto-stop.ts";
+import { PostgresSilentSessions } from "../../src/features/recording/silent-sessions-store.ts";
+import type { OutboxRow } from "../../src/postgres/sessions-outbox.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { codeOf } from "../support/route-call.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { UserPrincipal } from "../../src/auth/principal.ts";
+import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import { SessionStory } from "../support/session-story.ts";

@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ApiClient } from "../../src/cli/api-client.ts";
-import { DeviceShelf } from "../../src/cli/device-shelf.ts";
-import { simulateDevice } from "../../src/cli/simulate-device.ts";
-import { UserSession } from "../../src/cli/user-session.ts";
-import type { WaveAudio } from "../../src/cli/wave-file.ts";
-import { chooseWorkspace, describeChoice } from "../../src/cli/workspace-choice.ts";
+import { ApiClient } from "../../src/cli/client/api-client.ts";
+import { UserSession } from "../../src/cli/client/user-session.ts";
+import { chooseWorkspace, describeChoice } from "../../src/cli/client/workspace-choice.ts";
+import { DeviceShelf } from "../../src/cli/device/device-shelf.ts";
+import { simulateDevice } from "../../src/cli/device/simulate-device.ts";
+import type { WaveAudio } from "../../src/cli/device/wave-file.ts";
 
 const SESSION = "0190c0de-0000-7000-8000-000000000001";
 const DAY_MS = 24 * 3_600_000;

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { afterEach, describe, expect, it } from "vitest";
-import { defineRoute, type Reply } from "../../src/api/route.ts";
+import { defineRoute, type Reply } from "../../src/rest/route.ts";
 import { startFront, type TestFront, type TestFrontOptions } from "../support/front.ts";
 import { KeptConnection, type RawAnswer } from "../support/kept-connection.ts";
 import { allRoutes } from "../support/whole-document.ts";

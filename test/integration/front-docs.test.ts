@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { docsRoutes } from "../../src/api/docs.ts";
-import { type HealthCheck, healthRoutes } from "../../src/api/health.ts";
 import { newId } from "../../src/base/ids.ts";
+import { type HealthCheck, healthRoutes } from "../../src/features/admin/health.ts";
+import { docsRoutes } from "../../src/rest/docs.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { echoRoutes } from "../support/echo-routes.ts";
 import { startFront, type TestFront } from "../support/front.ts";

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { afterEach, describe, expect, it } from "vitest";
-import { commandIdOf } from "../../src/api/repeatable.ts";
-import { defineRoute, type Reply } from "../../src/api/route.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
+import { commandIdOf } from "../../src/rest/repeatable.ts";
+import { defineRoute, type Reply } from "../../src/rest/route.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";
 

@@ -1,10 +1,10 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { Type } from "@sinclair/typebox";
 import { afterEach, describe, expect, it } from "vitest";
-import { healthRoutes } from "../../src/api/health.ts";
-import { defineRoute } from "../../src/api/route.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
+import { healthRoutes } from "../../src/features/admin/health.ts";
+import { defineRoute } from "../../src/rest/route.ts";
 import { echoRoutes } from "../support/echo-routes.ts";
 import { startFront, type TestFront, type TestFrontOptions } from "../support/front.ts";
 import { KeptConnection, type RawAnswer, requestText } from "../support/kept-connection.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
+import { eraseGraph } from "../../src/features/graph/graph-builds-store.ts";
 import type { SpanRedacted } from "../../src/session/event.ts";
-import { eraseGraph } from "../../src/store/graph-builds.ts";
 import { GraphHouse } from "../support/graph-house.ts";
 import { codeOf } from "../support/route-call.ts";
 

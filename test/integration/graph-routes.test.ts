@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { GuestPrincipal, Principal, Scope } from "../../src/auth/principal.ts";
+import type { GuestPrincipal, Principal, Scope } from "../../src/access/principal.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { type GraphBody, GraphHouse } from "../support/graph-house.ts";

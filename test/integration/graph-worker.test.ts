@@ -4,10 +4,10 @@ import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { GrpcEntities } from "../../src/inference/grpc-entities.ts";
 import { Placement } from "../../src/inference/placement.ts";
-import { graphService } from "../../workers/graph-service.ts";
-import { ThreadPool } from "../../workers/pool.ts";
-import { WorkerServer } from "../../workers/server.ts";
-import { GraphThread, type GraphThreadOptions } from "../../workers/text/graph/graph-thread.ts";
+import { graphService } from "../../workers/grpc/graph-service.ts";
+import { WorkerServer } from "../../workers/grpc/server.ts";
+import { GraphThread, type GraphThreadOptions } from "../../workers/threads/graph-thread.ts";
+import { ThreadPool } from "../../workers/threads/pool.ts";
 import { codeOf } from "../support/route-call.ts";
 
 const ENTRY = new URL("../support/scripted-thread-entry.ts", import.meta.url);

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Route } from "../../src/api/route.ts";
-import type { SessionCommand } from "../../src/api/sessions-outbox.ts";
 import type {
   DevicePrincipal,
   GuestPrincipal,
   Principal,
   UserPrincipal,
-} from "../../src/auth/principal.ts";
+} from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessionDeletion } from "../../src/store/session-deletion.ts";
+import { PostgresSessionDeletion } from "../../src/features/erasure/session-deletion-store.ts";
+import type { SessionCommand } from "../../src/postgres/sessions-outbox.ts";
+import type { Route } from "../../src/rest/route.ts";
 import { groupRoutes } from "../support/group-routes.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";

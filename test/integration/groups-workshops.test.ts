@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Route } from "../../src/api/route.ts";
-import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/auth/principal.ts";
+import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { SessionAudio } from "../../src/store/session-audio.ts";
+import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
+import type { Route } from "../../src/rest/route.ts";
 import { groupRoutes } from "../support/group-routes.ts";
 import { beginningOf } from "../support/opening-place.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";

@@ -4,16 +4,16 @@ import { promisify } from "node:util";
 import type { DatabasePool } from "slonik";
 import { sql } from "slonik";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { PasswordHasher } from "../../src/auth/password-hasher.ts";
 import { newId } from "../../src/base/ids.ts";
-import { LoginStore } from "../../src/store/logins.ts";
-import { createPool } from "../../src/store/pool.ts";
-import { UserStore } from "../../src/store/users.ts";
+import { LoginStore } from "../../src/features/accounts/logins-store.ts";
+import { PasswordHasher } from "../../src/features/accounts/password-hasher.ts";
+import { UserStore } from "../../src/features/accounts/users-store.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { auditLines } from "../support/audit-lines.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 
 const run = promisify(execFile);
-const SETUP = resolve(import.meta.dirname, "../../src/setup.ts");
+const SETUP = resolve(import.meta.dirname, "../../src/roles/setup.ts");
 const EMAIL = "admin@example.org";
 
 describe("the administrator's password in the settings", () => {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { AppError } from "../../src/base/errors.ts";
-import type { JobRunner } from "../../src/jobs/job-runner.ts";
-import { PostgresAllJobs } from "../../src/store/all-jobs.ts";
-import { PostgresJobQueue } from "../../src/store/job-queue.ts";
-import { PostgresSessionDeletion } from "../../src/store/session-deletion.ts";
-import { PostgresSummaries } from "../../src/store/summaries.ts";
+import { PostgresSessionDeletion } from "../../src/features/erasure/session-deletion-store.ts";
+import { PostgresAllJobs } from "../../src/features/jobs/all-jobs-store.ts";
+import { PostgresJobQueue } from "../../src/features/jobs/job-queue-store.ts";
+import type { JobRunner } from "../../src/features/jobs/job-runner.ts";
+import { PostgresSummaries } from "../../src/features/summaries/summaries-store.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import {
   fastRunner,

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import type { Actors } from "../../src/app-actors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { Stack } from "../../src/base/stack.ts";
+import type { Actors } from "../../src/roles/app-actors.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import {
   isHalved,

@@ -3,7 +3,7 @@ import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { Stack } from "../../src/base/stack.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
 import {
   isHalved,
   LEASE,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Principal, ServicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
+import type { Principal, ServicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { QueryHouse, type Told } from "../support/query-house.ts";
 import { codeOf } from "../support/route-call.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { UserPrincipal } from "../../src/auth/principal.ts";
+import type { UserPrincipal } from "../../src/access/principal.ts";
 import { QueryHouse, type Told } from "../support/query-house.ts";
 import { codeOf } from "../support/route-call.ts";
 

@@ -1,6 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { DevicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
+import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import { AudioIngest } from "../support/audio-ingest.ts";

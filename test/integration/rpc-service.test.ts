@@ -1,7 +1,7 @@
 import { Client, credentials, status } from "@grpc/grpc-js";
 import { service as healthService } from "grpc-health-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { UserPrincipal } from "../../src/auth/principal.ts";
+import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { AskRequest, SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import type { Told } from "../support/query-house.ts";

@@ -11,9 +11,9 @@ import {
 } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Retriever } from "../../src/api/retriever.ts";
 import { newId } from "../../src/base/ids.ts";
-import { serverCredentials } from "../../src/rpc/credentials.ts";
+import type { Retriever } from "../../src/features/questions/retriever.ts";
+import { serverCredentials } from "../../src/grpc/credentials.ts";
 import { callUnary, RpcHouse, type RpcHouseOptions } from "../support/rpc-house.ts";
 import { makeCertificates, type TestCertificates } from "../support/test-certificates.ts";
 import { until } from "../support/until.ts";

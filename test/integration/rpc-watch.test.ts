@@ -1,6 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { UserPrincipal } from "../../src/auth/principal.ts";
+import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { WatchTranscriptRequest } from "../../src/wire/gen/voice/v1/sessions.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Reply } from "../../src/api/route.ts";
-import type { DevicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
+import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
+import { toSessionSamples } from "../../src/base/audio/sample-rate.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
-import { toSessionSamples } from "../../src/base/sample-rate.ts";
+import type { Reply } from "../../src/rest/route.ts";
 import { type Call, callRoute, codeOf } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import { SessionStory } from "../support/session-story.ts";

@@ -1,16 +1,16 @@
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { CoalescedHeartbeats } from "../../src/api/coalesced-heartbeats.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { partitionOf } from "../../src/base/partition.ts";
 import { type Runtime, systemRuntime } from "../../src/base/runtime.ts";
-import { PresenceWatch } from "../../src/jobs/presence-watch.ts";
-import { DatabaseClock } from "../../src/store/database-clock.ts";
-import { PostgresHeartbeats } from "../../src/store/heartbeats.ts";
-import { PostgresRecordingDevices } from "../../src/store/recording-devices.ts";
-import { PostgresSilentSessions } from "../../src/store/silent-sessions.ts";
-import { PostgresDeliveryQueue } from "../../src/store/webhook-queue.ts";
+import { CoalescedHeartbeats } from "../../src/features/devices/coalesced-heartbeats.ts";
+import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
+import { PresenceWatch } from "../../src/features/devices/presence-watch.ts";
+import { PostgresRecordingDevices } from "../../src/features/devices/recording-devices-store.ts";
+import { PostgresSilentSessions } from "../../src/features/recording/silent-sessions-store.ts";
+import { PostgresDeliveryQueue } from "../../src/features/webhooks/webhook-queue-store.ts";
+import { DatabaseClock } from "../../src/postgres/database-clock.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import { until } from "../support/until.ts";
 

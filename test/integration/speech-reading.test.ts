@@ -6,9 +6,9 @@ import type {
   Progress,
 } from "../../src/wire/gen/voice/v1/worker.ts";
 import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
-import type { ResponseMessage } from "../../workers/reader.ts";
 import { loadNativeLibrary } from "../../workers/speech/pocketsphinx/native-library.ts";
 import { PocketsphinxRecogniser } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
+import type { ResponseMessage } from "../../workers/speech/reader.ts";
 import { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
 import { findSpeechRoot } from "../support/native-packages.ts";
 import {

@@ -2,10 +2,10 @@ import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabasePool } from "slonik";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fingerprintOf, loadKeyFolder } from "../../src/auth/key-material.ts";
-import { rotateSigningKey } from "../../src/auth/signing-key-folder.ts";
-import { claimKeys, type HeldKeys, noteSigningKey } from "../../src/store/installation-keys.ts";
-import { createPool } from "../../src/store/pool.ts";
+import { fingerprintOf, loadKeyFolder } from "../../src/features/accounts/key-material.ts";
+import { rotateSigningKey } from "../../src/features/accounts/signing-key-folder.ts";
+import { claimKeys, type HeldKeys, noteSigningKey } from "../../src/postgres/installation-keys.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 

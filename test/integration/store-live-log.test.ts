@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { encodeCursor } from "../../src/api/cursor.ts";
-import type { UserPrincipal } from "../../src/auth/principal.ts";
+import type { UserPrincipal } from "../../src/access/principal.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import { LiveBeat } from "../../src/store/live-beat.ts";
-import { LiveLog } from "../../src/store/live-log.ts";
+import { LiveBeat } from "../../src/live/live-beat-store.ts";
+import { LiveLog } from "../../src/live/live-log-store.ts";
+import { encodeCursor } from "../../src/rest/cursor.ts";
 import type { FinalResultsFrame } from "../../src/wire/live-frames.ts";
 import { codeOf } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";

@@ -7,14 +7,14 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SERVICE_ROLE, withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
 
 const run = promisify(execFile);
 const IS_SLEEPING =
   "select from pg_stat_activity where query like '%pg_sleep%' and state = 'active' and pid <> pg_backend_pid()";
-const SETUP = resolve(import.meta.dirname, "../../src/setup.ts");
+const SETUP = resolve(import.meta.dirname, "../../src/roles/setup.ts");
 
 describe("migrate", () => {
   let database: TestDatabase;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { partitionOf } from "../../src/base/partition.ts";
-import { OutboxBacklog } from "../../src/store/outbox-backlog.ts";
+import { OutboxBacklog } from "../../src/postgres/outbox-backlog.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import { until } from "../support/until.ts";

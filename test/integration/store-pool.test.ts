@@ -2,7 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isAppError } from "../../src/base/errors.ts";
-import { createPool } from "../../src/store/pool.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 import { until } from "../support/until.ts";

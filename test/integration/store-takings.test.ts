@@ -2,7 +2,7 @@ import { AsyncResource } from "node:async_hooks";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { SessionJournal } from "../../src/store/session-journal.ts";
+import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { SessionHouse } from "../support/session-house.ts";
 
 /** More than one transaction takes over. */

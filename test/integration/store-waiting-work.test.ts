@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PostgresJobQueue } from "../../src/store/job-queue.ts";
-import { SessionBacklog } from "../../src/store/session-backlog.ts";
-import { PostgresSummaries } from "../../src/store/summaries.ts";
-import { PostgresWaitingWork } from "../../src/store/waiting-work.ts";
-import { PostgresDeliveryQueue } from "../../src/store/webhook-queue.ts";
+import { PostgresJobQueue } from "../../src/features/jobs/job-queue-store.ts";
+import { PostgresSummaries } from "../../src/features/summaries/summaries-store.ts";
+import { PostgresDeliveryQueue } from "../../src/features/webhooks/webhook-queue-store.ts";
+import { SessionBacklog } from "../../src/postgres/session-backlog.ts";
+import { PostgresWaitingWork } from "../../src/postgres/waiting-work.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionHouse } from "../support/session-house.ts";
 

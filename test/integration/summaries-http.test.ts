@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { summaryRoutes } from "../../src/api/summaries.ts";
-import { summarisationJobRoutes } from "../../src/api/summarisation-jobs.ts";
 import type {
   GuestPrincipal,
   Scope,
   ServicePrincipal,
   UserPrincipal,
-} from "../../src/auth/principal.ts";
+} from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessionDeletion } from "../../src/store/session-deletion.ts";
-import { PostgresSessions } from "../../src/store/sessions.ts";
-import { PostgresSummaries } from "../../src/store/summaries.ts";
+import { PostgresSessionDeletion } from "../../src/features/erasure/session-deletion-store.ts";
+import { PostgresSessions } from "../../src/features/sessions/sessions-store.ts";
+import { summaryRoutes } from "../../src/features/summaries/summaries.ts";
+import { PostgresSummaries } from "../../src/features/summaries/summaries-store.ts";
+import { summarisationJobRoutes } from "../../src/features/summaries/summarisation-jobs.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import {

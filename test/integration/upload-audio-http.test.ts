@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { DevicePrincipal } from "../../src/auth/principal.ts";
+import type { DevicePrincipal } from "../../src/access/principal.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionHouse } from "../support/session-house.ts";

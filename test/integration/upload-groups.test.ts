@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { NewChunk } from "../../src/api/upload-audio-store.ts";
-import type { DevicePrincipal } from "../../src/auth/principal.ts";
+import type { DevicePrincipal } from "../../src/access/principal.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresAudioStreams } from "../../src/store/audio-streams.ts";
-import { PostgresChunkStore } from "../../src/store/chunks.ts";
+import { PostgresAudioStreams } from "../../src/features/recording/audio-streams-store.ts";
+import { PostgresChunkStore } from "../../src/features/recording/chunks-store.ts";
+import type { NewChunk } from "../../src/features/recording/upload-audio-store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { HOUSE_CONNECTIONS, SessionHouse } from "../support/session-house.ts";
 

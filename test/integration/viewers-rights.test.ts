@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newDeviceKey } from "../../src/auth/device-key.ts";
-import { secretHash } from "../../src/auth/secret.ts";
-import { newServiceKey } from "../../src/auth/service-key.ts";
-import { Tokens } from "../../src/auth/tokens.ts";
+import { newDeviceKey } from "../../src/access/device-key.ts";
+import { secretHash } from "../../src/access/secret.ts";
+import { newServiceKey } from "../../src/access/service-key.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
+import { Tokens } from "../../src/features/accounts/tokens.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { startNats, type TestNats } from "../support/nats.ts";
 import { PlanRecorder } from "../support/plan-recorder.ts";

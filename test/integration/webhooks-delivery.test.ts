@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { UserPrincipal } from "../../src/auth/principal.ts";
-import { AddressGuard } from "../../src/jobs/address-guard.ts";
+import type { UserPrincipal } from "../../src/access/principal.ts";
+import { PostgresSessionDeletion } from "../../src/features/erasure/session-deletion-store.ts";
+import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
+import { enqueueWebhookEvent } from "../../src/features/webhooks/webhook-events-store.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
-import { PostgresSessionDeletion } from "../../src/store/session-deletion.ts";
-import { enqueueWebhookEvent } from "../../src/store/webhook-events.ts";
 import type { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";
 import { WebhookHouse } from "../support/webhook-house.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { UserPrincipal } from "../../src/auth/principal.ts";
+import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { AddressGuard } from "../../src/jobs/address-guard.ts";
+import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
 import { codeOf } from "../support/route-call.ts";
 import type { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";

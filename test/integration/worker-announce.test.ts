@@ -1,9 +1,9 @@
 import { connect } from "nats";
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { NatsLine } from "../../src/bus/nats-line.ts";
-import { followWorkers } from "../../src/bus/worker-discovery.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
+import { NatsLine } from "../../src/nats/nats-line.ts";
+import { followWorkers } from "../../src/nats/worker-discovery.ts";
 import {
   tryWorkerAnnouncement,
   WORKER_ANNOUNCE_SUBJECT,

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { TranscribeRequest } from "../../src/wire/gen/voice/v1/worker.ts";
-import { ThreadPool, type ThreadPoolOptions } from "../../workers/pool.ts";
-import type { SessionSink } from "../../workers/pool-session.ts";
+import { ThreadPool, type ThreadPoolOptions } from "../../workers/threads/pool.ts";
+import type { SessionSink } from "../../workers/threads/pool-session.ts";
 
 const SCRIPTED = new URL("../support/scripted-thread-entry.ts", import.meta.url);
 const BROKEN = new URL("../support/broken-thread-entry.ts", import.meta.url);

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
-import { ThreadPool } from "../../workers/pool.ts";
-import { WorkerServer } from "../../workers/server.ts";
+import { WorkerServer } from "../../workers/grpc/server.ts";
+import { ThreadPool } from "../../workers/threads/pool.ts";
 import { findSpeechRoot } from "../support/native-packages.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
 

@@ -5,8 +5,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import { delay } from "../../src/base/deferred.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
-import { ThreadPool } from "../../workers/pool.ts";
-import { WorkerServer } from "../../workers/server.ts";
+import { WorkerServer } from "../../workers/grpc/server.ts";
+import { ThreadPool } from "../../workers/threads/pool.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
 
 const SECOND = 16_000;

@@ -1,4 +1,4 @@
-import type { DeviceSocket } from "../../src/front/device-socket.ts";
+import type { DeviceSocket } from "../../src/http/sockets/device-socket.ts";
 import type { DeviceFrame, DeviceServerFrame } from "../../src/wire/device-frames.ts";
 import type { SimHost } from "./host.ts";
 import type { Kernel } from "./kernel/kernel.ts";

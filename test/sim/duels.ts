@@ -1,5 +1,5 @@
-import type { ActorPorts } from "../../src/app-actors.ts";
 import { isAppError } from "../../src/base/errors.ts";
+import type { ActorPorts } from "../../src/roles/app-actors.ts";
 
 type SessionJournal = ActorPorts["journal"];
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Type } from "@sinclair/typebox";
-import { defineRoute, type Request, type Route, type UploadContent } from "../../src/api/route.ts";
 import { AppError } from "../../src/base/errors.ts";
+import { defineRoute, type Request, type Route, type UploadContent } from "../../src/rest/route.ts";
 
 const Anything = { 200: { description: "What came.", schema: Type.Unknown() } };
 

@@ -1,6 +1,6 @@
-import type { Reader, RequestMessage } from "../../workers/reader.ts";
-import { serveThread } from "../../workers/serve-thread.ts";
-import { createSpeechReaders } from "../../workers/speech-readers.ts";
+import type { Reader, RequestMessage } from "../../workers/speech/reader.ts";
+import { serveThread } from "../../workers/threads/serve-thread.ts";
+import { createSpeechReaders } from "../../workers/threads/speech-readers.ts";
 
 /** The readers that ship, in a thread that dies when a chunk of type "test/crash" comes. */
 await serveThread(async (settings) => {

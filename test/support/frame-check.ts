@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { asyncApiDocument } from "../../src/front/async-api.ts";
+import { asyncApiDocument } from "../../src/http/async-api.ts";
 
 type Node = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import type { TestProject } from "vitest/node";
 import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
 import { startNats } from "./nats.ts";
 import { createTemplate, type PostgresAccess, startPostgres } from "./postgres.ts";
 import { sweepScratchFolders } from "./scratch-folder.ts";

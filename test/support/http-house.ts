@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { DEFAULT_HTTP_LIMITS } from "../../src/front/http.ts";
-import { DEFAULT_LIVE_LIMITS } from "../../src/front/live-limits.ts";
-import { DEFAULT_RATE_LIMITS } from "../../src/front/rate-limits.ts";
-import { FrontServer } from "../../src/front/server.ts";
-import { PostgresIdempotencyBook } from "../../src/store/idempotency.ts";
+import { DEFAULT_HTTP_LIMITS } from "../../src/http/server/http.ts";
+import { DEFAULT_RATE_LIMITS } from "../../src/http/server/rate-limits.ts";
+import { FrontServer } from "../../src/http/server.ts";
+import { DEFAULT_LIVE_LIMITS } from "../../src/http/sockets/live-limits.ts";
+import { PostgresIdempotencyBook } from "../../src/postgres/idempotency.ts";
 import { AccountHouse } from "./account-house.ts";
 
 const PLENTY = { perMinute: 1_000_000, burst: 1_000_000 };

@@ -1,4 +1,4 @@
-import type { OpeningPlace } from "../../src/inference/audio-source.ts";
+import type { OpeningPlace } from "../../src/recognition/audio-source.ts";
 
 /** Of a session's first reading, from its newest checkpoint at or before `position`. */
 export function beginningOf(sessionId: string, position = Number.MAX_SAFE_INTEGER): OpeningPlace {

@@ -6,7 +6,7 @@ import type {
   ReaderStep,
   RequestMessage,
   ResponseMessage,
-} from "../../workers/reader.ts";
+} from "../../workers/speech/reader.ts";
 
 const BLOCK = 1_600;
 const SECOND = 16_000;

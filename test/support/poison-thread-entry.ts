@@ -1,4 +1,4 @@
-import { serveThread } from "../../workers/serve-thread.ts";
+import { serveThread } from "../../workers/threads/serve-thread.ts";
 import { poisonReaders } from "./poison-reader.ts";
 
 await serveThread(async () => poisonReaders);

@@ -1,7 +1,7 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { ThreadPool } from "../../workers/pool.ts";
-import { WorkerServer } from "../../workers/server.ts";
+import { WorkerServer } from "../../workers/grpc/server.ts";
+import { ThreadPool } from "../../workers/threads/pool.ts";
 
 /** A worker process of its own, for tests in which a whole process dies. Says its address on stdout. */
 const pool = new ThreadPool({

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import pg from "pg";
 import { type RunningApp, startApp } from "../../src/app.ts";
-import { type KeyMaterial, loadKeyFolder } from "../../src/auth/key-material.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { readConfig } from "../../src/config.ts";
+import { type KeyMaterial, loadKeyFolder } from "../../src/features/accounts/key-material.ts";
+import { readConfig } from "../../src/roles/config.ts";
 import { startNats, type TestNats } from "./nats.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";
 import { makeScratchFolder } from "./scratch-folder.ts";

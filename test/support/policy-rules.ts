@@ -1,4 +1,4 @@
-import type { Scope } from "../../src/auth/principal.ts";
+import type { Scope } from "../../src/access/principal.ts";
 import { ADMINS, type Caller, proofOf } from "./policy-callers.ts";
 
 /** `ok`: the call got past who and whether, to its body or its state, or through. */

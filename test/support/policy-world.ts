@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
-import { newDeviceKey } from "../../src/auth/device-key.ts";
-import { SCOPES, type Scope } from "../../src/auth/principal.ts";
-import { secretHash } from "../../src/auth/secret.ts";
-import { newServiceKey } from "../../src/auth/service-key.ts";
-import { Tokens } from "../../src/auth/tokens.ts";
+import { newDeviceKey } from "../../src/access/device-key.ts";
+import { SCOPES, type Scope } from "../../src/access/principal.ts";
+import { secretHash } from "../../src/access/secret.ts";
+import { newServiceKey } from "../../src/access/service-key.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
+import { Tokens } from "../../src/features/accounts/tokens.ts";
 import type { Caller } from "./policy-callers.ts";
 import { openPolicyParts, type PolicyParts } from "./policy-parts.ts";
 import type { State } from "./policy-rules.ts";

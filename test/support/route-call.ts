@@ -1,6 +1,6 @@
-import type { Reply, Request, Route } from "../../src/api/route.ts";
-import type { Principal } from "../../src/auth/principal.ts";
+import type { Principal } from "../../src/access/principal.ts";
 import { AppError, type ErrorCode } from "../../src/base/errors.ts";
+import type { Reply, Request, Route } from "../../src/rest/route.ts";
 
 export type Call = Partial<Omit<Request, "principal">> & { principal?: Principal };
 

@@ -1,4 +1,4 @@
-import { serveThread } from "../../workers/serve-thread.ts";
+import { serveThread } from "../../workers/threads/serve-thread.ts";
 import { scriptedReaders } from "./scripted-reader.ts";
 
 await serveThread(async () => scriptedReaders);

@@ -1,7 +1,7 @@
 import { derivedId } from "../../src/base/ids.ts";
+import { SessionJournal } from "../../src/journal/session-journal.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SegmentText, SessionWrite } from "../../src/session/write.ts";
-import { SessionJournal } from "../../src/store/session-journal.ts";
 import { heardText } from "./heard-text.ts";
 import type { SessionHouse } from "./session-house.ts";
 

@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 import { oneLine } from "./plan-recorder.ts";
 
-const FOLDER = new URL("../../src/store/", import.meta.url);
+const FOLDER = new URL("../../src/", import.meta.url);
 /** Less says too little of which statement it is. */
 const SHORTEST = 20;
 
-/** How the statements of a file of src/store, and parts of them, begin: up to the first value or fragment in them. */
+/**
+ * How the statements of a file, and parts of them, begin: up to the first value or fragment in
+ * them. `name` is its path in src, without the ending.
+ */
 export function beginningsOf(name: string): string[] {
   const source = readFileSync(new URL(`${name}.ts`, FOLDER), "utf8");
   const statements = source.matchAll(

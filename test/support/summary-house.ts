@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DevicePrincipal, UserPrincipal } from "../../src/auth/principal.ts";
+import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { JobRunner, type JobRunnerOptions } from "../../src/jobs/job-runner.ts";
-import { Summarisation } from "../../src/jobs/summarisation.ts";
-import type { SummariseOptions, Summariser } from "../../src/jobs/summariser.ts";
-import { PostgresJobQueue } from "../../src/store/job-queue.ts";
-import { PostgresSummaryBook } from "../../src/store/summary-book.ts";
+import { PostgresJobQueue } from "../../src/features/jobs/job-queue-store.ts";
+import { JobRunner, type JobRunnerOptions } from "../../src/features/jobs/job-runner.ts";
+import { Summarisation } from "../../src/features/summaries/summarisation.ts";
+import type { SummariseOptions, Summariser } from "../../src/features/summaries/summariser.ts";
+import { PostgresSummaryBook } from "../../src/features/summaries/summary-book-store.ts";
 import {
   SummariseRequest,
   SummariseResponse,

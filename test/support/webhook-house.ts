@@ -1,15 +1,18 @@
-import type { Route } from "../../src/api/route.ts";
-import { webhookRoutes } from "../../src/api/webhooks.ts";
-import { webhookDeliveryRoutes } from "../../src/api/webhooks-deliveries.ts";
-import type { UserPrincipal } from "../../src/auth/principal.ts";
-import { WebhookSecrets } from "../../src/auth/webhook-secrets.ts";
+import type { UserPrincipal } from "../../src/access/principal.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { AddressGuard } from "../../src/jobs/address-guard.ts";
-import { WebhookSender, type WebhookSenderParts } from "../../src/jobs/webhook-sender.ts";
-import { WebhookDeliveryStore } from "../../src/store/webhook-deliveries.ts";
-import { PostgresDeliveryQueue } from "../../src/store/webhook-queue.ts";
-import { WebhookStore } from "../../src/store/webhooks.ts";
-import { WorkspaceStore } from "../../src/store/workspaces.ts";
+import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
+import { WebhookDeliveryStore } from "../../src/features/webhooks/webhook-deliveries-store.ts";
+import { PostgresDeliveryQueue } from "../../src/features/webhooks/webhook-queue-store.ts";
+import { WebhookSecrets } from "../../src/features/webhooks/webhook-secrets.ts";
+import {
+  WebhookSender,
+  type WebhookSenderParts,
+} from "../../src/features/webhooks/webhook-sender.ts";
+import { webhookRoutes } from "../../src/features/webhooks/webhooks.ts";
+import { webhookDeliveryRoutes } from "../../src/features/webhooks/webhooks-deliveries.ts";
+import { WebhookStore } from "../../src/features/webhooks/webhooks-store.ts";
+import { WorkspaceStore } from "../../src/features/workspaces/workspaces-store.ts";
+import type { Route } from "../../src/rest/route.ts";
 import { ManualClock, runtimeBy } from "./manual-clock.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
 import { SessionHouse } from "./session-house.ts";

@@ -1,5 +1,5 @@
-import { type ApiPorts, createRoutes } from "../../src/api/routes.ts";
-import { asyncApiDocument } from "../../src/front/async-api.ts";
+import { asyncApiDocument } from "../../src/http/async-api.ts";
+import { type ApiPorts, createRoutes } from "../../src/roles/routes.ts";
 
 /** Stands for ports of routes that are looked at and never answer: all that it gives is another. */
 function unused(): unknown {

@@ -1,14 +1,14 @@
-import { AppError } from "../../src/base/errors.ts";
-import { isOpusMediaType, splitOpusPackets } from "../../src/base/opus-packets.ts";
-import { readMono } from "../../src/base/pcm-samples.ts";
-import { SESSION_RATE } from "../../src/base/sample-rate.ts";
+import { isOpusMediaType, splitOpusPackets } from "../../src/base/audio/opus-packets.ts";
+import { readMono } from "../../src/base/audio/pcm-samples.ts";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import {
   bytesPerFrame,
   isAudioFormatError,
   type PcmFormat,
   parsePcmMediaType,
   parseWavHeader,
-} from "../../src/base/wav-header.ts";
+} from "../../src/base/audio/wav-header.ts";
+import { AppError } from "../../src/base/errors.ts";
 import type { OpusStream } from "./opus-stream.ts";
 
 const WAV_TYPES: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import { OpusDecoder } from "opus-decoder";
-import { isOpusPacket, opusPacketSamples } from "../../src/base/opus-packets.ts";
-import { toInt16 } from "../../src/base/pcm-samples.ts";
-import { SESSION_RATE } from "../../src/base/sample-rate.ts";
+import { isOpusPacket, opusPacketSamples } from "../../src/base/audio/opus-packets.ts";
+import { toInt16 } from "../../src/base/audio/pcm-samples.ts";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 
 /** More than any packet that is worth decoding: six times 120 ms at the highest bit rate. */
 const LONGEST_PACKET_BYTES = 48 * 1024;

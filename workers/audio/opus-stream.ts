@@ -1,5 +1,5 @@
-import { opusPacketSamples } from "../../src/base/opus-packets.ts";
-import { SESSION_RATE } from "../../src/base/sample-rate.ts";
+import { opusPacketSamples } from "../../src/base/audio/opus-packets.ts";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import type { OpusCodec } from "./opus-codec.ts";
 
 /**

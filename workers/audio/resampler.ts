@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type speexPackage from "speex-resampler";
-import { resamplingPeriod } from "../../src/base/sample-rate.ts";
+import { resamplingPeriod } from "../../src/base/audio/sample-rate.ts";
 
 // Of 1..10, the library's own choice.
 const QUALITY = 7;

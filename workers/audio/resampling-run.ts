@@ -1,4 +1,8 @@
-import { resamplingPeriod, SESSION_RATE, toSessionSamples } from "../../src/base/sample-rate.ts";
+import {
+  resamplingPeriod,
+  SESSION_RATE,
+  toSessionSamples,
+} from "../../src/base/audio/sample-rate.ts";
 import { Resampler } from "./resampler.ts";
 
 /** Where an unbroken run of chunks of one rate stands at the start of one of them. */

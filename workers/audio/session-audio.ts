@@ -1,5 +1,5 @@
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { AppError, toAppError } from "../../src/base/errors.ts";
-import { SESSION_RATE } from "../../src/base/sample-rate.ts";
 import type { AudioChunk, Gap } from "../../src/wire/gen/voice/v1/worker.ts";
 import { type ChunkDecoder, openChunk } from "./decode.ts";
 import type { OpusCodec } from "./opus-codec.ts";

@@ -1,4 +1,4 @@
-import { SESSION_RATE } from "../../src/base/sample-rate.ts";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 
 /** Sound after which a final brings a checkpoint again. */
 export const CHECKPOINT_INTERVAL = 20 * SESSION_RATE;

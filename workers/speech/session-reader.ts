@@ -1,14 +1,14 @@
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { AppError } from "../../src/base/errors.ts";
-import { SESSION_RATE } from "../../src/base/sample-rate.ts";
 import type { Checkpoint, Open, Opened } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import { OpusCodec } from "../audio/opus-codec.ts";
 import { Resampler } from "../audio/resampler.ts";
 import { type AudioEvent, SessionAudio } from "../audio/session-audio.ts";
 import { VoiceActivity } from "../audio/voice-activity.ts";
-import type { Reader, ReaderStep, RequestMessage, ResponseMessage } from "../reader.ts";
 import type { SpeakerTracker } from "../speakers/speaker-tracker.ts";
 import { MeteredRecogniser } from "./metered-recogniser.ts";
+import type { Reader, ReaderStep, RequestMessage, ResponseMessage } from "./reader.ts";
 import { decodeReaderState, encodeReaderState, type ReaderState } from "./reader-state.ts";
 import type { Recogniser } from "./recogniser.ts";
 import type { RecogniserPool } from "./recogniser-pool.ts";

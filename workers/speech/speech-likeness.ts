@@ -1,4 +1,4 @@
-import { SESSION_RATE } from "../../src/base/sample-rate.ts";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import type { RecognisedWord } from "./recogniser.ts";
 
 /** No word lasts as long on average; steady hums and tones come out as one endless "mm". */

@@ -1,11 +1,11 @@
-import { SESSION_RATE } from "../../src/base/sample-rate.ts";
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import type { SpeakerUpdate, Utterance, Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import { ACTIVITY_FRAME, type VoiceActivity } from "../audio/voice-activity.ts";
-import type { ResponseMessage } from "../reader.ts";
 import type { SpeakerProposal, SpeakerTracker } from "../speakers/speaker-tracker.ts";
 import { CheckpointPace } from "./checkpoint-pace.ts";
 import { Endpointer, LEAD_FRAMES } from "./endpointer.ts";
 import type { PauseState } from "./pause-wait.ts";
+import type { ResponseMessage } from "./reader.ts";
 import type { RecognisedWord, Recogniser } from "./recogniser.ts";
 import { splitAtTurns } from "./speaker-segments.ts";
 import { isLikelySpeech } from "./speech-likeness.ts";

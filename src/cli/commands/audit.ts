@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { CommandContext } from "../command-context.ts";
-import { CommandFailure } from "../command-failure.ts";
-import { withConnectionFlags } from "../connection-flags.ts";
-import { type ConnectionOptions, openUserSession } from "../user-session.ts";
+import type { CommandContext } from "../client/command-context.ts";
+import { CommandFailure } from "../client/command-failure.ts";
+import { withConnectionFlags } from "../client/connection-flags.ts";
+import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
 
 /** `voice audit verify`: has the service compute the audit log's hash chain again. */
 export function addAudit(program: Command, context: CommandContext): void {

@@ -1,20 +1,28 @@
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { PATIENT } from "../back-off.ts";
-import { type CommandContext, wantsColour } from "../command-context.ts";
-import { CommandFailure, reasonOf } from "../command-failure.ts";
-import { withConnectionFlags } from "../connection-flags.ts";
-import { DeviceShelf } from "../device-shelf.ts";
-import { parseDuration, parseSpeed } from "../flag-values.ts";
-import { followSession } from "../follow-session.ts";
-import { sizeOf } from "../live-area.ts";
-import { PlainView } from "../plain-view.ts";
-import { progressRow } from "../progress-row.ts";
-import { readRecordings, type SimulationOptions, simulateDevice } from "../simulate-device.ts";
-import { TerminalView } from "../terminal-view.ts";
-import type { Transcript } from "../transcript.ts";
-import { type ConnectionOptions, openUserSession, type UserSession } from "../user-session.ts";
-import { durationSeconds } from "../wave-file.ts";
+import { PATIENT } from "../client/back-off.ts";
+import { type CommandContext, wantsColour } from "../client/command-context.ts";
+import { CommandFailure, reasonOf } from "../client/command-failure.ts";
+import { withConnectionFlags } from "../client/connection-flags.ts";
+import { parseDuration, parseSpeed } from "../client/flag-values.ts";
+import {
+  type ConnectionOptions,
+  openUserSession,
+  type UserSession,
+} from "../client/user-session.ts";
+import { DeviceShelf } from "../device/device-shelf.ts";
+import {
+  readRecordings,
+  type SimulationOptions,
+  simulateDevice,
+} from "../device/simulate-device.ts";
+import { durationSeconds } from "../device/wave-file.ts";
+import { sizeOf } from "../view/live-area.ts";
+import { PlainView } from "../view/plain-view.ts";
+import { progressRow } from "../view/progress-row.ts";
+import { TerminalView } from "../view/terminal-view.ts";
+import type { Transcript } from "../view/transcript.ts";
+import { followSession } from "./follow-session.ts";
 
 /** The shipped conversation, from this file's place in the project. */
 export const CONVERSATION = join(import.meta.dirname, "../../../deploy/demo/conversation.wav");

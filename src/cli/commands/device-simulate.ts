@@ -1,18 +1,22 @@
 import { type Command, Option } from "commander";
 import { clockTime } from "../../wire/clock-time.ts";
-import type { ChunkCodec } from "../audio-chunks.ts";
-import { PATIENT } from "../back-off.ts";
-import { type CommandContext, writeJson } from "../command-context.ts";
-import { reasonOf } from "../command-failure.ts";
-import { withConnectionFlags } from "../connection-flags.ts";
-import { DeviceShelf } from "../device-shelf.ts";
-import { parseDuration, parseShare, parseSpeed } from "../flag-values.ts";
-import { LiveArea, sizeOf } from "../live-area.ts";
-import { progressRow } from "../progress-row.ts";
-import { readRecordings, type SimulationEvents, simulateDevice } from "../simulate-device.ts";
-import { printable } from "../transcript-line.ts";
-import { type ConnectionOptions, openUserSession } from "../user-session.ts";
-import { describeChoice } from "../workspace-choice.ts";
+import { PATIENT } from "../client/back-off.ts";
+import { type CommandContext, writeJson } from "../client/command-context.ts";
+import { reasonOf } from "../client/command-failure.ts";
+import { withConnectionFlags } from "../client/connection-flags.ts";
+import { parseDuration, parseShare, parseSpeed } from "../client/flag-values.ts";
+import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
+import { describeChoice } from "../client/workspace-choice.ts";
+import type { ChunkCodec } from "../device/audio-chunks.ts";
+import { DeviceShelf } from "../device/device-shelf.ts";
+import {
+  readRecordings,
+  type SimulationEvents,
+  simulateDevice,
+} from "../device/simulate-device.ts";
+import { LiveArea, sizeOf } from "../view/live-area.ts";
+import { progressRow } from "../view/progress-row.ts";
+import { printable } from "../view/transcript-line.ts";
 
 interface SimulateOptions extends ConnectionOptions {
   readonly codec: ChunkCodec;

@@ -1,23 +1,23 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
-import { ApiClient } from "../api-client.ts";
-import { cutIntoChunks } from "../audio-chunks.ts";
-import type { CommandContext } from "../command-context.ts";
-import { CommandFailure } from "../command-failure.ts";
-import { withConnectionFlags } from "../connection-flags.ts";
-import { cleanUp, type Traces } from "../doctor-traces.ts";
-import { type Step, stepRunner } from "../step-runner.ts";
+import { ApiClient } from "../client/api-client.ts";
+import type { CommandContext } from "../client/command-context.ts";
+import { CommandFailure } from "../client/command-failure.ts";
+import { withConnectionFlags } from "../client/connection-flags.ts";
 import {
   baseUrlOf,
   CONTACT_MS,
   type ConnectionOptions,
   openUserSession,
   type UserSession,
-} from "../user-session.ts";
-import { VirtualDevice } from "../virtual-device.ts";
-import { readWave, type WaveAudio } from "../wave-file.ts";
-import { chooseWorkspace, describeChoice } from "../workspace-choice.ts";
+} from "../client/user-session.ts";
+import { chooseWorkspace, describeChoice } from "../client/workspace-choice.ts";
+import { cutIntoChunks } from "../device/audio-chunks.ts";
+import { VirtualDevice } from "../device/virtual-device.ts";
+import { readWave, type WaveAudio } from "../device/wave-file.ts";
 import { CONVERSATION } from "./demo.ts";
+import { cleanUp, type Traces } from "./doctor-traces.ts";
+import { type Step, stepRunner } from "./step-runner.ts";
 
 /** One second of the shipped conversation, in the middle of its first words. */
 const FROM_S = 0.4;

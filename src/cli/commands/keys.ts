@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Command } from "commander";
-import type { CommandContext } from "../command-context.ts";
-import { CommandFailure, reasonOf } from "../command-failure.ts";
+import type { CommandContext } from "../client/command-context.ts";
+import { CommandFailure, reasonOf } from "../client/command-failure.ts";
 
 const PROJECT = fileURLToPath(new URL("../../../", import.meta.url));
 const TIMEOUT_MS = 30_000;
@@ -30,7 +30,7 @@ async function rotate(options: Options, { env, stdout, signal }: CommandContext)
   const data = options.data ?? (env.VOICE_DATA || join(PROJECT, "data"));
   const folder =
     options.data === undefined && env.VOICE_KEY_DIR ? env.VOICE_KEY_DIR : join(data, "keys");
-  const script = join(PROJECT, "src/rotate-signing-key.ts");
+  const script = join(PROJECT, "src/roles/rotate-signing-key.ts");
   const flags = ["--disable-warning=ExperimentalWarning", script, folder];
   if (options.atOnce) flags.push("--at-once");
   try {

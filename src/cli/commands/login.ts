@@ -1,13 +1,13 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { ApiClient, ApiFailure } from "../api-client.ts";
-import { BRISK } from "../back-off.ts";
-import type { CommandContext } from "../command-context.ts";
-import { CommandFailure } from "../command-failure.ts";
-import { withConnectionFlags } from "../connection-flags.ts";
-import { Credentials } from "../credentials.ts";
-import { baseUrlOf, type ConnectionOptions, logIn, reach } from "../user-session.ts";
+import { ApiClient, ApiFailure } from "../client/api-client.ts";
+import { BRISK } from "../client/back-off.ts";
+import type { CommandContext } from "../client/command-context.ts";
+import { CommandFailure } from "../client/command-failure.ts";
+import { withConnectionFlags } from "../client/connection-flags.ts";
+import { Credentials } from "../client/credentials.ts";
+import { baseUrlOf, type ConnectionOptions, logIn, reach } from "../client/user-session.ts";
 
 /** `voice login`: exchanges e-mail and password for tokens and keeps them for this user. */
 export function addLogin(program: Command, context: CommandContext): void {

@@ -1,11 +1,15 @@
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { ApiFailure } from "../api-client.ts";
-import { type CommandContext, writeJson } from "../command-context.ts";
-import { CommandFailure } from "../command-failure.ts";
-import { withConnectionFlags } from "../connection-flags.ts";
+import { ApiFailure } from "../client/api-client.ts";
+import { type CommandContext, writeJson } from "../client/command-context.ts";
+import { CommandFailure } from "../client/command-failure.ts";
+import { withConnectionFlags } from "../client/connection-flags.ts";
+import {
+  type ConnectionOptions,
+  openUserSession,
+  type UserSession,
+} from "../client/user-session.ts";
 import type { paths } from "../gen/api-schema.ts";
-import { type ConnectionOptions, openUserSession, type UserSession } from "../user-session.ts";
 
 type Page = paths["/admin/outbox"]["get"]["responses"]["200"]["content"]["application/json"];
 type Parked = Page["items"][number];

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { PATIENT } from "../back-off.ts";
-import { type CommandContext, wantsColour, writeJson } from "../command-context.ts";
-import { withConnectionFlags } from "../connection-flags.ts";
-import { followSession } from "../follow-session.ts";
-import { TerminalView } from "../terminal-view.ts";
-import type { TranscriptView } from "../transcript-view.ts";
-import { type ConnectionOptions, openUserSession } from "../user-session.ts";
+import { PATIENT } from "../client/back-off.ts";
+import { type CommandContext, wantsColour, writeJson } from "../client/command-context.ts";
+import { withConnectionFlags } from "../client/connection-flags.ts";
+import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
+import { TerminalView } from "../view/terminal-view.ts";
+import type { TranscriptView } from "../view/transcript-view.ts";
+import { followSession } from "./follow-session.ts";
 
 /** `voice tail`: follows a session live until it has ended. */
 export function addTail(program: Command, context: CommandContext): void {

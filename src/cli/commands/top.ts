@@ -1,11 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
-import { type CommandContext, wantsColour, writeJson } from "../command-context.ts";
-import { CommandFailure, reasonOf } from "../command-failure.ts";
-import { withConnectionFlags } from "../connection-flags.ts";
-import { parseSeconds } from "../flag-values.ts";
-import { type Overview, overviewRows } from "../overview-table.ts";
-import { type ConnectionOptions, openUserSession, type UserSession } from "../user-session.ts";
+import { type CommandContext, wantsColour, writeJson } from "../client/command-context.ts";
+import { CommandFailure, reasonOf } from "../client/command-failure.ts";
+import { withConnectionFlags } from "../client/connection-flags.ts";
+import { parseSeconds } from "../client/flag-values.ts";
+import {
+  type ConnectionOptions,
+  openUserSession,
+  type UserSession,
+} from "../client/user-session.ts";
+import { type Overview, overviewRows } from "../view/overview-table.ts";
 
 type TopOptions = ConnectionOptions & { once?: boolean; json?: boolean; every?: number };
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../../src/base/errors.ts";
-import type { Line, OnRequest } from "../../../src/bus/line.ts";
+import type { Line, OnRequest } from "../../../src/nats/line.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Machine } from "./machine.ts";
 

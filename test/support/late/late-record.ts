@@ -3,7 +3,7 @@ import type {
   AudioSource,
   PlacedChunk,
   StoredCheckpoint,
-} from "../../../src/inference/audio-source.ts";
+} from "../../../src/recognition/audio-source.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import type { SegmentText, SessionWrite } from "../../../src/session/write.ts";
 import { MemoryJournal } from "../memory/memory-journal.ts";

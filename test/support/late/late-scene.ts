@@ -1,7 +1,7 @@
 import { Activation } from "../../../src/actor/activation.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { LiveTails } from "../../../src/inference/live-tails.ts";
-import { SessionCompanion } from "../../../src/inference/session-companion.ts";
+import { LiveTails } from "../../../src/recognition/live-tails.ts";
+import { SessionCompanion } from "../../../src/recognition/session-companion.ts";
 import { createSessionBehaviour } from "../../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../../src/session/command.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";

@@ -1,9 +1,9 @@
+import { newId } from "../../../src/base/ids.ts";
 import type {
   IdempotencyBook,
   IdempotencyEntry,
   IdempotencyVerdict,
-} from "../../../src/api/idempotency-book.ts";
-import { newId } from "../../../src/base/ids.ts";
+} from "../../../src/rest/idempotency-book.ts";
 
 interface Kept {
   attempt: string;

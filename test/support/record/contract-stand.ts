@@ -1,6 +1,6 @@
 import type { DatabasePool } from "slonik";
 import { systemRuntime } from "../../../src/base/runtime.ts";
-import { createPool } from "../../../src/store/pool.ts";
+import { createPool } from "../../../src/postgres/pool.ts";
 import { createTestDatabase, type TestDatabase } from "../postgres.ts";
 import { until } from "../until.ts";
 import type { LockMode } from "./row-lock.ts";

@@ -1,5 +1,5 @@
 import type { Runtime, Timer } from "../../../src/base/runtime.ts";
-import type { DriverFactory } from "../../../src/store/driver-client.ts";
+import type { DriverFactory } from "../../../src/postgres/driver-client.ts";
 import { databaseError } from "./database-error.ts";
 import type { Fate, Moods, Request } from "./moods.ts";
 import type { SqlGate } from "./sql-gate.ts";

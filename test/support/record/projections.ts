@@ -1,5 +1,5 @@
+import type { AuditEntry } from "../../../src/access/audit-trail.ts";
 import type { Recorded } from "../../../src/actor/journal.ts";
-import type { AuditEntry } from "../../../src/auth/audit-trail.ts";
 import type {
   JobCompleted,
   RedoRequested,

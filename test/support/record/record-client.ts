@@ -1,5 +1,5 @@
 import type { Runtime } from "../../../src/base/runtime.ts";
-import { guarded } from "../../../src/store/store-error.ts";
+import { guarded } from "../../../src/postgres/store-error.ts";
 import { databaseError } from "./database-error.ts";
 import type { Fate, Moods, Request } from "./moods.ts";
 import type { RecordServer } from "./record-server.ts";

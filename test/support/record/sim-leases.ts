@@ -1,7 +1,7 @@
 import type { LeaseTable } from "../../../src/actor/lease.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
-import type { ReadOwners } from "../../../src/bus/owner-book.ts";
-import { guarded } from "../../../src/store/store-error.ts";
+import type { ReadOwners } from "../../../src/nats/owner-book.ts";
+import { guarded } from "../../../src/postgres/store-error.ts";
 import { MemoryLeases } from "../memory/memory-leases.ts";
 import { databaseError } from "./database-error.ts";
 import type { Moods } from "./moods.ts";

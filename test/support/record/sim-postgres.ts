@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { SERVICE_ROLE, withClient } from "../../../deploy/supervisor/postgres/roles.ts";
-import { migrate } from "../../../src/store/migrate.ts";
+import { migrate } from "../../../src/postgres/migrate.ts";
 import {
   cloneTemplate,
   createTemplate,

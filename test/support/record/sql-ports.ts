@@ -1,21 +1,21 @@
 import type { DatabasePool } from "slonik";
 import type { Runtime } from "../../../src/base/runtime.ts";
-import { PostgresAudioStreams } from "../../../src/store/audio-streams.ts";
-import { PostgresChunkStore } from "../../../src/store/chunks.ts";
-import { PostgresCommandRecord } from "../../../src/store/command-record.ts";
-import { PostgresDeviceSigns } from "../../../src/store/device-signs.ts";
-import { PostgresHeartbeats } from "../../../src/store/heartbeats.ts";
-import { LiveBeat } from "../../../src/store/live-beat.ts";
-import { LiveLog } from "../../../src/store/live-log.ts";
-import { PostgresRedactedSpans } from "../../../src/store/redacted-spans.ts";
-import { PostgresRedactions } from "../../../src/store/redactions.ts";
-import { PostgresSegmentEdits } from "../../../src/store/segment-edits.ts";
-import { SessionAudio } from "../../../src/store/session-audio.ts";
-import { SessionBacklog } from "../../../src/store/session-backlog.ts";
-import { PostgresSessionDeletion } from "../../../src/store/session-deletion.ts";
-import { SessionJournal } from "../../../src/store/session-journal.ts";
-import { PostgresDeviceSessions } from "../../../src/store/sessions-device.ts";
-import { PostgresUnsealedChunks } from "../../../src/store/unsealed-chunks.ts";
+import { PostgresHeartbeats } from "../../../src/features/devices/heartbeats-store.ts";
+import { PostgresSessionDeletion } from "../../../src/features/erasure/session-deletion-store.ts";
+import { PostgresAudioStreams } from "../../../src/features/recording/audio-streams-store.ts";
+import { PostgresChunkStore } from "../../../src/features/recording/chunks-store.ts";
+import { PostgresRedactedSpans } from "../../../src/features/recording/redacted-spans-store.ts";
+import { PostgresDeviceSessions } from "../../../src/features/recording/sessions-device-store.ts";
+import { PostgresUnsealedChunks } from "../../../src/features/recording/unsealed-chunks-store.ts";
+import { PostgresDeviceSigns } from "../../../src/features/sessions/device-signs-store.ts";
+import { PostgresRedactions } from "../../../src/features/transcript/redactions-store.ts";
+import { PostgresSegmentEdits } from "../../../src/features/transcript/segment-edits-store.ts";
+import { SessionJournal } from "../../../src/journal/session-journal.ts";
+import { LiveBeat } from "../../../src/live/live-beat-store.ts";
+import { LiveLog } from "../../../src/live/live-log-store.ts";
+import { PostgresCommandRecord } from "../../../src/postgres/command-record.ts";
+import { SessionBacklog } from "../../../src/postgres/session-backlog.ts";
+import { SessionAudio } from "../../../src/recognition/session-audio-store.ts";
 import type { HostHooks, HostRecord } from "./sim-record.ts";
 
 /** The service's own stores over a pool. */

@@ -1,9 +1,9 @@
 import type pg from "pg";
 import type { DatabasePool } from "slonik";
-import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
 import { partitionOf } from "../../../src/base/partition.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
-import { createPool } from "../../../src/store/pool.ts";
+import { createPool } from "../../../src/postgres/pool.ts";
+import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
 import { SeededRandom } from "../seeded-random.ts";
 import { type GatedHost, gatedDriver } from "./gated-driver.ts";
 import { Moods } from "./moods.ts";

@@ -1,12 +1,12 @@
-import type { LivePiece } from "../../../src/api/stream-pieces.ts";
-import { toSessionSamples } from "../../../src/base/sample-rate.ts";
+import { toSessionSamples } from "../../../src/base/audio/sample-rate.ts";
+import type { LivePiece } from "../../../src/features/recording/stream-pieces.ts";
 import type {
   AudioSource,
   Opening,
   OpeningPlace,
   PlacedChunk,
   StoredCheckpoint,
-} from "../../../src/inference/audio-source.ts";
+} from "../../../src/recognition/audio-source.ts";
 import type { Voices } from "../../../src/session/write.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { Statement } from "./statement.ts";

@@ -1,9 +1,13 @@
-import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
-import type { ChunkStore, NewChunk, StoredChunk } from "../../../src/api/upload-audio-store.ts";
+import { admit, type ChunkStanding } from "../../../src/features/recording/chunk-standing-store.ts";
+import type {
+  ChunkStore,
+  NewChunk,
+  StoredChunk,
+} from "../../../src/features/recording/upload-audio-store.ts";
+import { GroupCommit } from "../../../src/postgres/group-commit.ts";
+import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
+import { HELD, whenFree } from "../../../src/postgres/when-free.ts";
 import { MAX_MISSING } from "../../../src/session/limits.ts";
-import { admit, type ChunkStanding } from "../../../src/store/chunk-standing.ts";
-import { GroupCommit } from "../../../src/store/group-commit.ts";
-import { HELD, whenFree } from "../../../src/store/when-free.ts";
 import type { Conversation } from "./record-client.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { ChunkRow } from "./rows.ts";

@@ -1,6 +1,12 @@
-import type { DeletionKind, DeletionReceipt } from "../../../src/api/session-eraser.ts";
-import type { AuditActor } from "../../../src/auth/audit-trail.ts";
-import type { DeletedRecord, DeletionRecords } from "../../../src/jobs/session-erasure.ts";
+import type { AuditActor } from "../../../src/access/audit-trail.ts";
+import type {
+  DeletionKind,
+  DeletionReceipt,
+} from "../../../src/features/erasure/session-eraser.ts";
+import type {
+  DeletedRecord,
+  DeletionRecords,
+} from "../../../src/features/erasure/session-erasure.ts";
 import type { SessionDeleted } from "../../../src/session/event.ts";
 import { deletionPlaceholder } from "../../../src/session/placeholders.ts";
 import { insertAudit, wordsOf } from "./projections.ts";

@@ -1,5 +1,5 @@
-import type { SegmentEdits } from "../../../src/api/segments-edit.ts";
-import { spreadWords } from "../../../src/store/segment-edits.ts";
+import { spreadWords } from "../../../src/features/transcript/segment-edits-store.ts";
+import type { SegmentEdits } from "../../../src/features/transcript/segments-edit.ts";
 import type { TwinParts } from "./twin-journal.ts";
 
 /** Edited texts until the append that puts them in place, over tables in memory. */

@@ -1,11 +1,11 @@
+import { AppError } from "../../../src/base/errors.ts";
 import type {
   DeviceSessionStore,
   NewSession,
   OwnerStopRequest,
   StopRequest,
-} from "../../../src/api/device-sessions-store.ts";
-import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
-import { AppError } from "../../../src/base/errors.ts";
+} from "../../../src/features/recording/device-sessions-store.ts";
+import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
 import { MAX_MISSING } from "../../../src/session/limits.ts";
 import type { SessionPhase } from "../../../src/session/status.ts";
 import type { Conversation } from "./record-client.ts";

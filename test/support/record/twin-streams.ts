@@ -1,3 +1,4 @@
+import { AppError } from "../../../src/base/errors.ts";
 import type {
   AudioPiece,
   AudioStreamStore,
@@ -5,13 +6,12 @@ import type {
   StreamHold,
   StreamSettings,
   TakenStream,
-} from "../../../src/api/audio-stream-store.ts";
-import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
-import { AppError } from "../../../src/base/errors.ts";
+} from "../../../src/features/recording/audio-stream-store.ts";
+import { assertRecording } from "../../../src/features/recording/audio-streams-store.ts";
+import { GroupCommit } from "../../../src/postgres/group-commit.ts";
+import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
+import { HELD, whenFree } from "../../../src/postgres/when-free.ts";
 import { MAX_SEQUENCE } from "../../../src/session/limits.ts";
-import { assertRecording } from "../../../src/store/audio-streams.ts";
-import { GroupCommit } from "../../../src/store/group-commit.ts";
-import { HELD, whenFree } from "../../../src/store/when-free.ts";
 import type { Conversation } from "./record-client.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { PieceRow, SessionRow, StreamRow } from "./rows.ts";

@@ -1,11 +1,11 @@
+import { AppError } from "../../../src/base/errors.ts";
 import type {
   UnsealedAudio,
   UnsealedChunk,
   UnsealedChunks,
-} from "../../../src/api/audio-stream-store.ts";
-import type { OutboxRow } from "../../../src/api/sessions-outbox.ts";
-import type { NewChunk, StoredChunk } from "../../../src/api/upload-audio-store.ts";
-import { AppError } from "../../../src/base/errors.ts";
+} from "../../../src/features/recording/audio-stream-store.ts";
+import type { NewChunk, StoredChunk } from "../../../src/features/recording/upload-audio-store.ts";
+import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { PieceRow } from "./rows.ts";
 import type { Statement } from "./statement.ts";

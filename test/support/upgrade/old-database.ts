@@ -19,13 +19,13 @@ import {
 } from "../../../deploy/supervisor/postgres/roles.ts";
 import { chooseUser } from "../../../deploy/supervisor/postgres/unprivileged-user.ts";
 import type { Secrets } from "../../../deploy/supervisor/secrets.ts";
-import { migrate } from "../../../src/store/migrate.ts";
+import { migrate } from "../../../src/postgres/migrate.ts";
 import { makeScratchFolder } from "../scratch-folder.ts";
 import { TestServer } from "../test-server.ts";
 import type { OldRow } from "./old-installation.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../../..");
-const MIGRATIONS = join(PROJECT, "src/store/migrations");
+const MIGRATIONS = join(PROJECT, "src/postgres/migrations");
 /** The newest migration of that release. */
 const NEWEST = "0023";
 

@@ -1,4 +1,4 @@
-import { AudioSender } from "../../../src/cli/audio-sender.ts";
+import { AudioSender } from "../../../src/cli/device/audio-sender.ts";
 import { type Answer, type Chunk, call, PCM, type Segment } from "../paired-device.ts";
 import { until } from "../until.ts";
 import type { WholeService } from "../whole-service.ts";

@@ -3,7 +3,7 @@ import { AppError } from "../../../src/base/errors.ts";
 import type { Log } from "../../../src/base/log.ts";
 import { systemRuntime } from "../../../src/base/runtime.ts";
 import { TroubleLog } from "../../../src/base/trouble-log.ts";
-import { Housekeeping } from "../../../src/jobs/housekeeping.ts";
+import { Housekeeping } from "../../../src/features/jobs/housekeeping.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { until } from "../../support/until.ts";
 

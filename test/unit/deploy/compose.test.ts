@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { load, YAML11_SCHEMA } from "js-yaml";
 import { describe, expect, test } from "vitest";
-import { readConfig } from "../../../src/config.ts";
-import { readSetupConfig } from "../../../src/setup-config.ts";
+import { readConfig } from "../../../src/roles/config.ts";
+import { readSetupConfig } from "../../../src/roles/setup-config.ts";
 import { parseWorkerSettings } from "../../../workers/settings.ts";
 
 interface Service {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LINES, VOICES } from "../../../deploy/demo/conversation-lines.ts";
-import { durationSeconds, readWave } from "../../../src/cli/wave-file.ts";
+import { durationSeconds, readWave } from "../../../src/cli/device/wave-file.ts";
 import { loadConversation } from "../../eval/recordings.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../deploy/demo");

@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OWNER_ROLE, SERVICE_ROLE } from "../../../deploy/supervisor/postgres/roles.ts";
 import { NODE_ARGUMENTS } from "../../../deploy/supervisor/services.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/roles/config.ts";
 
 const PROJECT = join(import.meta.dirname, "../../..");
 const read = (...names: string[]) => readFileSync(join(PROJECT, ...names), "utf8");
@@ -29,7 +29,7 @@ const PAPERS = [
   "deploy/README.md",
   "proto/README.md",
   "src/README.md",
-  "src/front/README.md",
+  "src/http/README.md",
   "test/README.md",
   "workers/README.md",
 ];
@@ -169,7 +169,7 @@ describe("role.sh", () => {
   test("role.sh: each part is Node in place of the shell, called as the supervisor does", () => {
     const programs = {
       up: "deploy/supervisor/main.ts",
-      setup: "src/setup.ts",
+      setup: "src/roles/setup.ts",
       service: "src/main.ts",
       front: "src/main.ts",
       sessions: "src/main.ts",

@@ -5,9 +5,9 @@ import { printedFiles } from "../../../deploy/print-settings.ts";
 import { knownSettings, unknownNames } from "../../../deploy/setup/env-file.mjs";
 import { parseOptions } from "../../../deploy/supervisor/options.ts";
 import { SETTINGS } from "../../../src/base/settings-table.ts";
-import { DEFAULT_BASE_URL } from "../../../src/cli/user-session.ts";
-import { readConfig } from "../../../src/config.ts";
-import { readSetupConfig } from "../../../src/setup-config.ts";
+import { DEFAULT_BASE_URL } from "../../../src/cli/client/user-session.ts";
+import { readConfig } from "../../../src/roles/config.ts";
+import { readSetupConfig } from "../../../src/roles/setup-config.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../../..");
 const names = Object.keys(SETTINGS);

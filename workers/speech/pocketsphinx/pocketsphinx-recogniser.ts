@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import { AppError } from "../../../src/base/errors.ts";
-import { SESSION_RATE } from "../../../src/base/sample-rate.ts";
 import { POCKETSPHINX } from "../../../src/wire/speech-engines.ts";
 import type { RecognisedWord, Recogniser } from "../recogniser.ts";
 import {

@@ -1,4 +1,4 @@
-import { SESSION_RATE } from "../../../src/base/sample-rate.ts";
+import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import type { Span, TaggedSentence, TaggedTerm } from "./span.ts";
 import { STOP_VERBS } from "./stop-nouns.ts";
 

@@ -1,7 +1,7 @@
 import { clockTime } from "../../../src/base/clock-time.ts";
 import type { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";
-import { polish } from "../summary/polish.ts";
-import { isEnglish } from "../terms.ts";
+import { polish } from "../language/polish.ts";
+import { isEnglish } from "../language/terms.ts";
 import type { Sentence } from "./document.ts";
 
 /** What a voice is called in an answer. */

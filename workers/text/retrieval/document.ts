@@ -1,6 +1,6 @@
 import type { Conversation, Passage } from "../../../src/wire/gen/voice/v1/retrieval.ts";
-import { hearSentences } from "../heard-sentences.ts";
-import { splitSentences } from "../sentences.ts";
+import { hearSentences } from "../language/heard-sentences.ts";
+import { splitSentences } from "../language/sentences.ts";
 import { ASKER, voiceId } from "./question.ts";
 import type { Steps } from "./steps.ts";
 import type { Stemmer } from "./words.ts";

@@ -1,4 +1,4 @@
-import { clearRuns } from "../heard-sentences.ts";
+import { clearRuns } from "../language/heard-sentences.ts";
 import { isSaidBy, type Sentence } from "./document.ts";
 import { isWithin } from "./question-time.ts";
 import { frequency } from "./ranking.ts";

@@ -1,5 +1,5 @@
 import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
-import { toTerms } from "../terms.ts";
+import { toTerms } from "../language/terms.ts";
 import type { SpokenText } from "./spoken-text.ts";
 import { nothing, quote, type SummaryDraft, toList } from "./summary-draft.ts";
 

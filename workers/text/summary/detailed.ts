@@ -1,5 +1,5 @@
 import { clockTime } from "../../../src/base/clock-time.ts";
-import { toWords } from "../terms.ts";
+import { toWords } from "../language/terms.ts";
 import { type Centrality, rankSentences } from "./centrality.ts";
 import { cutSections } from "./sections.ts";
 import { selectSentences } from "./select.ts";

@@ -1,7 +1,7 @@
 import type { SummariseRequest, TextSegment } from "../../../src/wire/gen/voice/v1/text.ts";
-import { hearSentences } from "../heard-sentences.ts";
-import { splitSentences } from "../sentences.ts";
-import { isEnglish, toTerms } from "../terms.ts";
+import { hearSentences } from "../language/heard-sentences.ts";
+import { splitSentences } from "../language/sentences.ts";
+import { isEnglish, toTerms } from "../language/terms.ts";
 
 /** One sentence with where it was said. */
 export interface Sentence {

@@ -1,5 +1,5 @@
 import type { Summary, SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
-import { polish } from "./polish.ts";
+import { polish } from "../language/polish.ts";
 import type { Sentence, SpokenText } from "./spoken-text.ts";
 
 /** What is told to readers, and the sources of each part of it. */

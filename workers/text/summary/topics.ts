@@ -1,7 +1,7 @@
 import nlp from "compromise";
 import { clockTime } from "../../../src/base/clock-time.ts";
 import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
-import { isStopWord, toWords } from "../terms.ts";
+import { isStopWord, toWords } from "../language/terms.ts";
 import type { Sentence, SpokenText } from "./spoken-text.ts";
 import { nothing, type SummaryDraft, toList } from "./summary-draft.ts";
 

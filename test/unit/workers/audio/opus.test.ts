@@ -1,6 +1,6 @@
 import { OpusDecoder } from "opus-decoder";
 import { beforeAll, describe, expect, it } from "vitest";
-import { joinOpusPackets, OPUS_MEDIA_TYPE } from "../../../../src/base/opus-packets.ts";
+import { joinOpusPackets, OPUS_MEDIA_TYPE } from "../../../../src/base/audio/opus-packets.ts";
 import { OpusCodec } from "../../../../workers/audio/opus-codec.ts";
 import { type AudioEvent, SessionAudio } from "../../../../workers/audio/session-audio.ts";
 import { encodeOpus } from "../../../support/opus-packets.ts";

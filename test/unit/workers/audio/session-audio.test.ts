@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { toSessionSamples } from "../../../../src/base/sample-rate.ts";
+import { toSessionSamples } from "../../../../src/base/audio/sample-rate.ts";
 import { Resampler } from "../../../../workers/audio/resampler.ts";
 import { type AudioEvent, SessionAudio } from "../../../../workers/audio/session-audio.ts";
 

@@ -1,0 +1,182 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { WebSocket } from "ws";
+import { CLOSE, type ServerFrame, type ViewerFrame } from "../../wire/live-frames.ts";
+import { type BackOff, waitBefore } from "./back-off.ts";
+import { CommandFailure } from "./command-failure.ts";
+import { parseFrames } from "./frame-parser.ts";
+import type { UserSession } from "./user-session.ts";
+
+interface ViewerOptions {
+  readonly sessionId: string;
+  readonly signal: AbortSignal;
+  /** To see all durable events after this one; else the viewing begins with a snapshot. */
+  readonly fromSeq?: number;
+  /** The waits between connections in a row that brought nothing. */
+  readonly backOff?: BackOff;
+  /** Every frame once; durable ones in order of `seq`. Returning true ends the viewing. */
+  readonly onFrame: (frame: ServerFrame) => boolean;
+  readonly onReconnect?: (reason: string, waitMs: number) => void;
+}
+
+const RECONNECT: BackOff = { attempts: 15, firstMs: 200, longestMs: 5_000 };
+const HANDSHAKE_MS = 10_000;
+/** The service beats more often than this; silence means a dead connection. */
+const SILENCE_MS = 45_000;
+const KEEP_ALIVE_MS = 20_000;
+const MOST_FRAME_BYTES = 32 * 1024 * 1024;
+
+/** How a connection came to its end. */
+type Ending =
+  | { readonly kind: "done" }
+  | { readonly kind: "again"; readonly reason: string }
+  | { readonly kind: "renew"; readonly reason: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/**
+ * Follows one session over the live channel and comes back after a drop with `from_seq`, so that
+ * every durable frame is seen once, in order. Gives up after 15 connections in a row that
+ * brought nothing, if not told otherwise.
+ */
+export class LiveViewer {
+  readonly #user: UserSession;
+  readonly #options: ViewerOptions;
+  readonly #backOff: BackOff;
+  #seq: number | undefined;
+  /** Newest durable `seq` that the last heartbeat named. */
+  #promised = 0;
+  #fruitless = 0;
+  #renewals = 0;
+
+  constructor(user: UserSession, options: ViewerOptions) {
+    this.#user = user;
+    this.#options = options;
+    this.#backOff = options.backOff ?? RECONNECT;
+    this.#seq = options.fromSeq;
+  }
+
+  /** Resolves when `onFrame` said so or the signal fired; throws when there is no point in going on. */
+  async run(): Promise<void> {
+    const { signal, onReconnect } = this.#options;
+    while (!signal.aborted) {
+      const ending = await this.#connectOnce();
+      if (ending.kind === "done") return;
+      if (ending.kind === "refused") throw new CommandFailure(ending.reason);
+      if (ending.kind === "renew") {
+        if (++this.#renewals > 2) throw new CommandFailure(ending.reason);
+        await this.#user.renew();
+      }
+      if (++this.#fruitless >= this.#backOff.attempts) {
+        throw new CommandFailure(`the live channel stays away: ${ending.reason}`);
+      }
+      const wait = waitBefore(this.#fruitless, this.#backOff);
+      onReconnect?.(ending.reason, wait);
+      await delay(wait, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  #connectOnce(): Promise<Ending> {
+    this.#promised = 0;
+    const { sessionId, signal } = this.#options;
+    const socket = new WebSocket(liveUrl(this.#user.api.baseUrl), {
+      headers: { Authorization: `Bearer ${this.#user.token}` },
+      handshakeTimeout: HANDSHAKE_MS,
+      maxPayload: MOST_FRAME_BYTES,
+    });
+    return new Promise((resolve) => {
+      const send = (frame: ViewerFrame) => socket.send(JSON.stringify(frame));
+      const silence = setTimeout(() => finish(again("it fell silent")), SILENCE_MS);
+      const keepAlive = setInterval(() => {
+        if (socket.readyState === WebSocket.OPEN) send({ type: "KeepAlive" });
+      }, KEEP_ALIVE_MS);
+      const onAbort = () => finish({ kind: "done" });
+      const finish = (ending: Ending) => {
+        clearTimeout(silence);
+        clearInterval(keepAlive);
+        signal.removeEventListener("abort", onAbort);
+        socket.removeAllListeners();
+        // An error after this point has nobody left to tell.
+        socket.on("error", () => undefined);
+        if (socket.readyState === WebSocket.OPEN) socket.close(CLOSE.done);
+        else socket.terminate();
+        resolve(ending);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      socket.on("open", () =>
+        send({ type: "Subscribe", session_id: sessionId, from_seq: this.#seq }),
+      );
+      socket.on("message", (data) => {
+        silence.refresh();
+        const ending = this.#receive(data.toString());
+        if (ending) finish(ending);
+      });
+      socket.on("unexpected-response", (_request, response) => {
+        finish(endingOfStatus(response.statusCode ?? 0));
+      });
+      socket.on("error", (error) => finish(again(error.message)));
+      socket.on("close", (code, reason) => finish(endingOfClose(code, reason.toString())));
+    });
+  }
+
+  #receive(text: string): Ending | undefined {
+    for (const frame of parseFrames(text)) {
+      if (frame.type === "Error" && !frame.retryable) {
+        return { kind: "refused", reason: `the live channel says: ${frame.message}` };
+      }
+      const position = this.#advance(frame);
+      if (position === "seen") continue;
+      if (position === "gap") return again("an event is missing");
+      this.#fruitless = 0;
+      this.#renewals = 0;
+      if (this.#options.onFrame(frame)) return { kind: "done" };
+    }
+    return undefined;
+  }
+
+  /** Keeps the place in the durable events; transient frames pass as they come. */
+  #advance(frame: ServerFrame): "next" | "seen" | "gap" {
+    if (frame.type === "Snapshot") {
+      this.#seq = frame.seq;
+      return "next";
+    }
+    if (frame.type === "Heartbeat") return this.#lostTail(frame.seq) ? "gap" : "next";
+    if (frame.type === "SessionEnded") return frame.seq > (this.#seq ?? 0) ? "gap" : "next";
+    if (!("seq" in frame) || frame.seq === undefined) return "next";
+    if (this.#seq !== undefined && frame.seq <= this.#seq) return "seen";
+    if (this.#seq !== undefined && frame.seq > this.#seq + 1) return "gap";
+    this.#seq = frame.seq;
+    return "next";
+  }
+
+  /** A beat may overtake the events it counts, but not by a whole period. */
+  #lostTail(newest: number): boolean {
+    const lost = this.#seq !== undefined && this.#promised > this.#seq;
+    this.#promised = newest;
+    return lost;
+  }
+}
+
+function again(reason: string): Ending {
+  return { kind: "again", reason };
+}
+
+function liveUrl(baseUrl: string): string {
+  return `${baseUrl.replace(/^http/, "ws")}/live`;
+}
+
+function endingOfStatus(status: number): Ending {
+  if (status === 401) return { kind: "renew", reason: "the live channel refused the login (401)" };
+  if (status === 429 || status >= 500) return again(`the live channel answered ${status}`);
+  return { kind: "refused", reason: `the live channel answered ${status}; is the address right?` };
+}
+
+const FINAL_CLOSES: Readonly<Record<number, string>> = {
+  [CLOSE.protocol]: "the live channel did not understand this client",
+  [CLOSE.forbidden]: "you may not follow this session",
+  [CLOSE.unknownSession]: "there is no such session",
+};
+
+function endingOfClose(code: number, said: string): Ending {
+  const reason = said || FINAL_CLOSES[code] || `the connection closed (${code})`;
+  if (code === CLOSE.auth) return { kind: "renew", reason };
+  return code in FINAL_CLOSES ? { kind: "refused", reason } : again(reason);
+}

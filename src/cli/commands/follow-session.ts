@@ -1,0 +1,81 @@
+import type { ServerFrame } from "../../wire/live-frames.ts";
+import { LiveViewer } from "../client/live-viewer.ts";
+import type { UserSession } from "../client/user-session.ts";
+import { WaitingWatch } from "../client/waiting-watch.ts";
+import { type Line, lineOfSegment, Transcript } from "../view/transcript.ts";
+import type { TranscriptView } from "../view/transcript-view.ts";
+
+interface FollowOptions {
+  readonly sessionId: string;
+  readonly signal: AbortSignal;
+  readonly view: TranscriptView;
+  readonly footer?: () => string | undefined;
+  /** Each frame as it comes, for those who hand it on. */
+  readonly onFrame?: (frame: ServerFrame) => void;
+  readonly onReconnect?: (reason: string, waitMs: number) => void;
+  /** Told for which chunks the stopped session waits, for those who show no footer. */
+  readonly onWaiting?: ((message: string) => void) | undefined;
+}
+
+const MOST_PAGES = 1_000;
+const NO_CHANGE = { finals: [], relabelled: [], stale: false };
+
+/** Shows a session live until it has ended; gives its transcript as the service holds it then. */
+export async function followSession(
+  user: UserSession,
+  { sessionId, signal, view, footer: ownFooter, onFrame, onReconnect, onWaiting }: FollowOptions,
+): Promise<Transcript> {
+  const transcript = new Transcript();
+  const isStopped = () => transcript.status === "processing";
+  const waiting = new WaitingWatch(user, { sessionId, isStopped, onWaiting });
+  const footer = () => waiting.message ?? ownFooter?.();
+  let fetching: Promise<void> = Promise.resolve();
+  const refetch = async () => {
+    const change = transcript.replaceFinals(await fetchLines(user, sessionId));
+    view.update(transcript, change, footer());
+  };
+  const show = (frame: ServerFrame): boolean => {
+    onFrame?.(frame);
+    const change = transcript.apply(frame);
+    const remark = remarkOn(frame);
+    if (remark !== undefined) view.say(remark);
+    view.update(transcript, change, footer());
+    // The last word on an ended session is REST's; a failure surfaces below.
+    if (change.stale && !transcript.ended) fetching = fetching.then(refetch, refetch);
+    return transcript.ended;
+  };
+  const redraw = setInterval(() => view.update(transcript, NO_CHANGE, footer()), 250);
+  try {
+    await new LiveViewer(user, { sessionId, signal, onFrame: show, onReconnect }).run();
+    await fetching.catch(() => undefined);
+    if (!signal.aborted && transcript.status !== "deleted") await refetch();
+  } finally {
+    clearInterval(redraw);
+    waiting.stop();
+    view.close(transcript);
+  }
+  return transcript;
+}
+
+/** What a person has to know of a frame besides the text that it changes. */
+export function remarkOn(frame: ServerFrame): string | undefined {
+  if (frame.type !== "TranscriptReplaced" || frame.edits_replaced === 0) return undefined;
+  const { edits_replaced: edits } = frame;
+  const what = edits === 1 ? "1 edited segment was" : `${edits} edited segments were`;
+  return `The session was recognised once more: ${what} replaced.`;
+}
+
+async function fetchLines(user: UserSession, sessionId: string): Promise<Line[]> {
+  const lines: Line[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const params = { path: { session_id: sessionId }, query: { limit: 100, cursor, words: true } };
+    const page = await user.call((client) =>
+      client.GET("/sessions/{session_id}/segments", { params }),
+    );
+    lines.push(...page.items.map(lineOfSegment));
+    if (page.next_cursor === null) break;
+    cursor = page.next_cursor;
+  }
+  return lines;
+}

@@ -1,0 +1,94 @@
+import { ApiFailure } from "../client/api-client.ts";
+import type { Attempts } from "../client/back-off.ts";
+import type { UserSession } from "../client/user-session.ts";
+import type { DeviceOwner, DeviceShelf, KeptDevice } from "./device-shelf.ts";
+import { VirtualDevice } from "./virtual-device.ts";
+
+const NAME = "Simulated device";
+/** A key that ends sooner is renewed first: no recording lasts longer than this. */
+const RENEW_BEFORE_MS = 24 * 3_600_000;
+
+interface SimulationParts {
+  readonly user: UserSession;
+  readonly shelf: DeviceShelf;
+  readonly onRetry?: Attempts["onRetry"] | undefined;
+}
+
+interface Recording {
+  readonly device: VirtualDevice;
+  readonly sessionId: string;
+  /** False: the device could not be put on the shelf, and nobody would find it again. */
+  readonly isKept: boolean;
+}
+
+/**
+ * Begins a session with a simulated device of this user and machine. A device records one session
+ * at a time: while those on the shelf are at work, one more is paired, and found again later.
+ */
+export async function startRecording(
+  { user, shelf, onRetry }: SimulationParts,
+  { workspaceId, title }: { workspaceId: string; title: string },
+): Promise<Recording> {
+  const { id } = await user.call((client) => client.GET("/auth/me"));
+  const owner = { base_url: user.api.baseUrl, user_id: id, workspace_id: workspaceId };
+  for (const kept of shelf.find(owner)) {
+    const device = new VirtualDevice(user.api, kept, onRetry);
+    if (!(await hasGoodKey(device, shelf, owner))) continue;
+    const sessionId = await startUnlessBusy(device, title);
+    if (sessionId !== undefined) return { device, sessionId, isKept: true };
+  }
+  const device = await VirtualDevice.pair(user, { name: NAME, workspaceId }, onRetry);
+  const isKept = keeps(shelf, { ...owner, ...device.pairing });
+  return { device, sessionId: await device.startSession({ title }), isKept };
+}
+
+/** A home that cannot be written to is no reason not to simulate. */
+function keeps(shelf: DeviceShelf, device: KeptDevice): boolean {
+  try {
+    shelf.keep(device);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Renews a key that ends soon or is no longer taken; false when the device was unpaired. */
+async function hasGoodKey(
+  device: VirtualDevice,
+  shelf: DeviceShelf,
+  owner: DeviceOwner,
+): Promise<boolean> {
+  const left = Date.parse(device.pairing.expires_at) - Date.now();
+  try {
+    if (left > RENEW_BEFORE_MS && (await isTaken(device))) return true;
+    await device.renewKey();
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    shelf.forget(device.id);
+    return false;
+  }
+  return keeps(shelf, { ...owner, ...device.pairing });
+}
+
+async function isTaken(device: VirtualDevice): Promise<boolean> {
+  try {
+    await device.heartbeat({});
+    return true;
+  } catch (error) {
+    if (isRefused(error)) return false;
+    throw error;
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof ApiFailure && (error.status === 401 || error.status === 404);
+}
+
+async function startUnlessBusy(device: VirtualDevice, title: string): Promise<string | undefined> {
+  try {
+    return await device.startSession({ title });
+  } catch (error) {
+    if (error instanceof ApiFailure && error.code === "already_recording") return undefined;
+    throw error;
+  }
+}

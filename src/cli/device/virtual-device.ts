@@ -1,0 +1,182 @@
+import { randomUUID } from "node:crypto";
+import { type ApiClient, ApiFailure, type CallOptions, type Send } from "../client/api-client.ts";
+import type { Attempts } from "../client/back-off.ts";
+import type { UserSession } from "../client/user-session.ts";
+import type { AudioChunk } from "./audio-chunks.ts";
+import { AudioSender, type AudioSenderOptions } from "./audio-sender.ts";
+import type { KeptDevice } from "./device-shelf.ts";
+
+interface PairingRequest {
+  readonly name: string;
+  readonly workspaceId: string;
+}
+
+/** What a device knows of itself once it is paired. */
+type Pairing = Pick<KeptDevice, "device_id" | "pairing_secret" | "api_key" | "expires_at">;
+
+const MODEL = "simulator";
+const UPLOAD_TIMEOUT_MS = 60_000;
+
+/**
+ * A device made of software: pairs as the hardware does and speaks only the device's part of the
+ * interface, with its own key. Every call is repeated within bounds while failures are passing.
+ */
+export class VirtualDevice {
+  readonly #api: ApiClient;
+  readonly #onRetry: Attempts["onRetry"];
+  #pairing: Pairing;
+
+  /** A device that was paired before. */
+  constructor(api: ApiClient, pairing: Pairing, onRetry?: Attempts["onRetry"]) {
+    this.#api = api;
+    this.#pairing = pairing;
+    this.#onRetry = onRetry;
+  }
+
+  get id(): string {
+    return this.#pairing.device_id;
+  }
+
+  /** To be kept for the next time; holds secrets. */
+  get pairing(): Pairing {
+    return this.#pairing;
+  }
+
+  /** The device publishes a code, the user enters it, the device collects its key. */
+  static async pair(
+    user: UserSession,
+    { name, workspaceId }: PairingRequest,
+    onRetry?: Attempts["onRetry"],
+  ): Promise<VirtualDevice> {
+    const { api } = user;
+    const serial = `SIM-${randomUUID().slice(0, 8)}`;
+    const device = { device_serial: serial, name, model: MODEL };
+    const published = await api.call((client) =>
+      client.POST("/devices/pairing-codes", { body: device }),
+    );
+    const { code, device_id, pairing_secret } = published;
+    const body = { code, workspace_id: workspaceId, name };
+    await user.call((client) => client.POST("/devices/pair", { body }));
+    const none = { api_key: "", expires_at: "" };
+    const paired = new VirtualDevice(api, { device_id, pairing_secret, ...none }, onRetry);
+    try {
+      await paired.renewKey();
+    } catch (error) {
+      // Nobody would find it again.
+      await unpair(user, device_id).catch(() => undefined);
+      throw error;
+    }
+    return paired;
+  }
+
+  /** Gets a fresh key; 401 when the device was unpaired. */
+  async renewKey(): Promise<void> {
+    const { api_key, expires_at } = await this.#api.call(
+      (client) => client.POST("/devices/pair/claim-auth", { body: {} }),
+      { headers: { Authorization: `Bearer ${this.#pairing.pairing_secret}` } },
+    );
+    this.#pairing = { ...this.#pairing, api_key, expires_at };
+  }
+
+  async heartbeat(telemetry: { battery_percent?: number; recording?: boolean }): Promise<void> {
+    await this.#call((client) =>
+      client.POST("/devices/{device_id}/heartbeat", { params: this.#params, body: telemetry }),
+    );
+  }
+
+  /** Starts a session and returns its id; 409 when the device records one already. */
+  async startSession(body: { title?: string; language?: string }): Promise<string> {
+    let isAnswerLost = false;
+    const onRetry: Attempts["onRetry"] = (error, waitMs) => {
+      isAnswerLost = true;
+      this.#onRetry?.(error, waitMs);
+    };
+    try {
+      const started = await this.#call(
+        (client) =>
+          client.POST("/devices/{device_id}/session/start", { params: this.#params, body }),
+        { onRetry },
+      );
+      return started.session_id;
+    } catch (error) {
+      // A first attempt whose answer was lost did start it; the refusal names it.
+      const isOwn = isAnswerLost && error instanceof ApiFailure && error.status === 409;
+      const started = isOwn && uuidIn(error.said);
+      if (started) return started;
+      throw error;
+    }
+  }
+
+  upload(sessionId: string, chunk: AudioChunk, signal?: AbortSignal) {
+    const headers = {
+      "Content-Type": chunk.mediaType,
+      "X-Chunk-Sequence": String(chunk.sequence),
+    };
+    return this.#call(
+      (client) =>
+        client.POST("/sessions/{session_id}/upload-audio", {
+          params: { path: { session_id: sessionId } },
+          headers,
+          // The document can only say that there are bytes; the serialiser gives them.
+          body: "",
+          bodySerializer: () => chunk.bytes,
+        }),
+      { timeoutMs: UPLOAD_TIMEOUT_MS, signal },
+    );
+  }
+
+  /** Streams 16 bit PCM over one connection instead of uploading chunks. */
+  stream(
+    sessionId: string,
+    { sampleRate, channels }: { sampleRate: number; channels: number },
+    events: Pick<AudioSenderOptions, "signal" | "onStored">,
+  ): AudioSender {
+    const configuration = {
+      session_id: sessionId,
+      encoding: "pcm_s16le",
+      sample_rate: sampleRate,
+      channels,
+    } as const;
+    return new AudioSender({
+      url: `${this.#api.baseUrl.replace(/^http/, "ws")}/devices/${this.id}/stream`,
+      key: this.#pairing.api_key,
+      configuration,
+      backOff: this.#api.backOff,
+      onReconnect: (reason, waitMs) => this.#onRetry?.(new Error(reason), waitMs),
+      ...events,
+    });
+  }
+
+  /** Ends the session; `lastSequence` is the last chunk the service may expect, -1 for none; absent, it is what it has. */
+  async stopSession(
+    id: string,
+    lastSequence: number | undefined,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const last = lastSequence === undefined ? {} : { last_chunk_sequence: lastSequence };
+    const body = { session_id: id, ...last };
+    await this.#call(
+      (client) => client.POST("/devices/{device_id}/session/stop", { params: this.#params, body }),
+      { signal },
+    );
+  }
+
+  get #params(): { path: { device_id: string } } {
+    return { path: { device_id: this.id } };
+  }
+
+  #call<T>(send: Send<T>, options: CallOptions = {}): Promise<NonNullable<T>> {
+    const headers = { "X-API-Key": this.#pairing.api_key };
+    return this.#api.call(send, { onRetry: this.#onRetry, ...options, headers });
+  }
+}
+
+/** Ends a device for good, as the user who paired it. */
+export async function unpair(user: UserSession, deviceId: string): Promise<void> {
+  const params = { path: { device_id: deviceId } };
+  await user.call((client) => client.DELETE("/devices/{device_id}", { params }));
+}
+
+function uuidIn(text: string): string | undefined {
+  return /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(text)?.[0];
+}

@@ -1,0 +1,86 @@
+import { styleText } from "node:util";
+import { clockTime } from "../../wire/clock-time.ts";
+import { markUnclear } from "../../wire/unclear-words.ts";
+import { columnsOf, fitted, wrapped } from "./terminal-text.ts";
+import type { Line } from "./transcript.ts";
+
+const COLOURS = ["cyan", "yellow", "magenta", "green", "blue", "red"] as const;
+const INDENT = 2;
+/** With fewer columns left beside the name, the text stands below it. */
+const NARROWEST = 10;
+/** A name takes no more than this share of a row. */
+const NAME_SHARE = 1 / 3;
+
+/** Control characters of foreign text must not reach the terminal. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}+/gu, " ");
+}
+
+interface LineStyle {
+  /** The width of the terminal; every row is narrower. */
+  readonly columns: number;
+  readonly colour: boolean;
+  readonly interim: boolean;
+}
+
+/**
+ * The rows of one utterance: `00:12  S1  text`, wrapped between words under the text. Unclear words
+ * stand in brackets, `[tunisia and?]`; with colour they are dim too, as the words that may still
+ * change are.
+ */
+export function lineRows(
+  line: Pick<Line, "start" | "text" | "stableWords" | "unclear">,
+  speaker: string,
+  { columns, colour, interim }: LineStyle,
+): string[] {
+  const gap = " ".repeat(INDENT);
+  const time = clockTime(line.start) + gap;
+  const widest = Math.max(INDENT, Math.floor(columns * NAME_SHARE));
+  const name = fitted(printable(speaker), widest).padEnd(2) + gap;
+  const margin = time.length + columnsOf(name);
+  const unclear = line.unclear ?? [];
+  const text = markUnclear(wordsOf(line.text), unclear) + (interim ? " …" : "");
+  const stable = interim ? (line.stableWords ?? 0) : Number.POSITIVE_INFINITY;
+  const faint = new Set(unclear);
+  const paint = colour ? dimmed((word) => word >= stable || faint.has(word)) : (row: string) => row;
+  const room = columns - margin - 1;
+  if (room < NARROWEST) {
+    const rows = wrapped(text, Math.max(1, columns - INDENT - 1));
+    return [fitted(time + name.trimEnd(), columns - 1), ...rows.map((row) => gap + paint(row))];
+  }
+  const head = time + (colour ? styleText(colourOf(speaker), name, RAW) : name);
+  return wrapped(text, room).map((row, i) => (i === 0 ? head : " ".repeat(margin)) + paint(row));
+}
+
+/** Dims, row after row, the words at the places that are told, counted on over the rows. */
+function dimmed(isDim: (word: number) => boolean): (row: string) => string {
+  let before = 0;
+  return (row) => {
+    const words = row.split(" ");
+    const runs: { dim: boolean; words: string[] }[] = [];
+    for (const [at, word] of words.entries()) {
+      const dim = isDim(before + at);
+      const last = runs.at(-1);
+      if (last?.dim === dim) last.words.push(word);
+      else runs.push({ dim, words: [word] });
+    }
+    before += words.length;
+    return runs
+      .map(({ dim, words }) => (dim ? styleText("dim", words.join(" "), RAW) : words.join(" ")))
+      .join(" ");
+  };
+}
+
+function wordsOf(text: string): string[] {
+  return printable(text)
+    .split(/\s+/)
+    .filter((word) => word !== "");
+}
+
+/** Whether colour is wanted is decided by the caller, not by styleText. */
+const RAW = { validateStream: false } as const;
+
+function colourOf(speaker: string): (typeof COLOURS)[number] {
+  const number = Number(/^S(\d+)$/.exec(speaker)?.[1] ?? [...speaker].length);
+  return COLOURS[(number - 1 + COLOURS.length) % COLOURS.length] ?? "cyan";
+}

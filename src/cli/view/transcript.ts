@@ -1,0 +1,216 @@
+import type {
+  InterimResultsFrame,
+  ResultsBody,
+  ServerFrame,
+  SessionStatus,
+  SnapshotSegment,
+} from "../../wire/live-frames.ts";
+import { unclearPlaces } from "../../wire/unclear-words.ts";
+import type { operations } from "../gen/api-schema.ts";
+
+/** One utterance as it stands now. */
+export interface Line {
+  readonly id: string;
+  readonly revision: number;
+  /** Seconds from the start of the session's audio. */
+  readonly start: number;
+  readonly speaker: string;
+  readonly text: string;
+  readonly words: number;
+  /** Of an interim: so many of its words will hardly change. */
+  readonly stableWords?: number;
+  /** Of a final: places, from 0, of the words that were not heard clearly. */
+  readonly unclear?: readonly number[];
+}
+
+interface Relabelling {
+  readonly line: Line;
+  readonly from: string;
+}
+
+/** What a frame changed, for those who cannot redraw what they printed. */
+export interface Change {
+  readonly finals: readonly Line[];
+  readonly relabelled: readonly Relabelling[];
+  /** Text was re-derived or edited and must be fetched again. */
+  readonly stale: boolean;
+}
+
+const NOTHING: Change = { finals: [], relabelled: [], stale: false };
+
+/** A session's transcript, built from the live channel's frames; knows finals, interims, names. */
+export class Transcript {
+  readonly #finals = new Map<string, Line>();
+  readonly #interims = new Map<string, Line>();
+  readonly #names = new Map<string, string>();
+  #status: SessionStatus = "recording";
+  #wasTold = false;
+
+  get status(): SessionStatus {
+    return this.#status;
+  }
+
+  /** True once all that was said has come, or nothing more will. */
+  get ended(): boolean {
+    return this.#wasTold || this.#status === "deleted";
+  }
+
+  get finals(): Line[] {
+    return inOrder(this.#finals);
+  }
+
+  get interims(): Line[] {
+    return inOrder(this.#interims);
+  }
+
+  get wordCount(): number {
+    return this.finals.reduce((sum, line) => sum + line.words, 0);
+  }
+
+  /** The labels that speak in the finals, in order of first speech. */
+  get speakers(): string[] {
+    return [...new Set(this.finals.map((line) => line.speaker))].filter((label) => label !== "UU");
+  }
+
+  /** A label's claimed name, else the label. */
+  nameOf(speaker: string): string {
+    return this.#names.get(speaker) ?? speaker;
+  }
+
+  apply(frame: ServerFrame): Change {
+    switch (frame.type) {
+      case "Snapshot":
+        this.#status = frame.session.status;
+        this.#interims.clear();
+        for (const { speaker_label, display_name } of frame.speakers) {
+          if (display_name) this.#names.set(speaker_label, display_name);
+        }
+        if (frame.interim) this.apply(frame.interim);
+        return {
+          ...this.replaceFinals(frame.segments.map(lineOfSnapshotSegment)),
+          stale: frame.segments_cursor !== undefined,
+        };
+      case "Results":
+        if (frame.is_final) return this.#addFinal(lineOf(frame));
+        return this.#addInterim(lineOfInterim(frame));
+      case "SpeakerRevision":
+        return this.#relabel(frame.revisions, frame.merges);
+      case "SpeakerClaimed":
+        if (frame.revoked) this.#names.delete(frame.speaker_label);
+        else if (frame.display_name) this.#names.set(frame.speaker_label, frame.display_name);
+        return NOTHING;
+      case "TranscriptReplaced":
+        for (const id of frame.removed_segment_ids) this.#finals.delete(id);
+        return { ...NOTHING, stale: frame.segment_ids.some((id) => !this.#finals.has(id)) };
+      case "SessionStatus":
+        this.#status = frame.status;
+        if (frame.status !== "recording" && frame.status !== "processing") this.#interims.clear();
+        return NOTHING;
+      case "SessionEnded":
+        this.#status = frame.status;
+        this.#wasTold = true;
+        return NOTHING;
+      default:
+        return NOTHING;
+    }
+  }
+
+  /** Takes the whole text as the service has it now; only what is new or renamed is a change. */
+  replaceFinals(lines: readonly Line[]): Change {
+    const before = new Map(this.#finals);
+    this.#finals.clear();
+    for (const line of lines) this.#finals.set(line.id, line);
+    return {
+      finals: lines.filter((line) => before.get(line.id)?.text !== line.text),
+      relabelled: lines.flatMap((line) => {
+        const old = before.get(line.id);
+        return old && old.speaker !== line.speaker ? [{ line, from: old.speaker }] : [];
+      }),
+      stale: false,
+    };
+  }
+
+  #addInterim(line: Line): Change {
+    const known = this.#interims.get(line.id);
+    const late = this.#finals.has(line.id) || (known && known.revision >= line.revision);
+    if (!late) this.#interims.set(line.id, line);
+    return NOTHING;
+  }
+
+  #addFinal(line: Line): Change {
+    this.#interims.delete(line.id);
+    const repeated = this.#finals.get(line.id)?.text === line.text;
+    this.#finals.set(line.id, line);
+    return { ...NOTHING, finals: repeated ? [] : [line] };
+  }
+
+  #relabel(
+    revisions: readonly { segment_id: string; speaker: string }[],
+    merges: readonly { from: string; into: string }[],
+  ): Change {
+    const wanted = new Map(revisions.map((revision) => [revision.segment_id, revision.speaker]));
+    const merged = new Map(merges.map((merge) => [merge.from, merge.into]));
+    const relabelled: Relabelling[] = [];
+    for (const old of this.#finals.values()) {
+      const speaker = wanted.get(old.id) ?? merged.get(old.speaker) ?? old.speaker;
+      if (speaker === old.speaker) continue;
+      const line = { ...old, speaker };
+      this.#finals.set(old.id, line);
+      relabelled.push({ line, from: old.speaker });
+    }
+    return { ...NOTHING, relabelled };
+  }
+}
+
+type Segment = Pick<
+  operations["listSegments"]["responses"]["200"]["content"]["application/json"]["items"][number],
+  "id" | "start_ms" | "speaker_label" | "text" | "words"
+>;
+
+/** The line of a segment as REST lists it. */
+export function lineOfSegment({ id, start_ms, speaker_label, text, words = [] }: Segment): Line {
+  return {
+    id,
+    revision: 0,
+    start: start_ms / 1000,
+    speaker: speaker_label ?? "UU",
+    text,
+    words: countWords(text),
+    unclear: unclearPlaces(words),
+  };
+}
+
+function lineOf(frame: ResultsBody): Line {
+  return {
+    ...lineOfSnapshot(frame),
+    words: frame.words.length || countWords(frame.transcript),
+    unclear: unclearPlaces(frame.words),
+  };
+}
+
+function lineOfInterim(frame: InterimResultsFrame): Line {
+  return { ...lineOf(frame), stableWords: frame.stable_words };
+}
+
+function lineOfSnapshotSegment(segment: SnapshotSegment): Line {
+  return { ...lineOfSnapshot(segment), unclear: segment.unclear_words ?? [] };
+}
+
+function lineOfSnapshot(segment: SnapshotSegment | ResultsBody): Line {
+  return {
+    id: segment.segment_id,
+    revision: segment.revision,
+    start: segment.start,
+    speaker: segment.speaker,
+    text: segment.transcript,
+    words: countWords(segment.transcript),
+  };
+}
+
+function countWords(text: string): number {
+  return text.split(/\s+/).filter((word) => word !== "").length;
+}
+
+function inOrder(lines: ReadonlyMap<string, Line>): Line[] {
+  return [...lines.values()].sort((a, b) => a.start - b.start);
+}

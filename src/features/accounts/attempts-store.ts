@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { Clock } from "../../base/clock.ts";
+import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
+
+const SWEEP_EVERY = 256;
+
+const paidAtRow = z.object({ paid_at: z.coerce.number() });
+
+/** Attempt budgets as one row each; addresses stand there as hashes only. */
+export class AttemptStore implements AttemptBudget {
+  readonly #pool: DatabasePool;
+  readonly #clock: Clock;
+  #taken = 0;
+
+  constructor(pool: DatabasePool, clock: Clock) {
+    this.#pool = pool;
+    this.#clock = clock;
+  }
+
+  async take(key: string, policy: AttemptPolicy): Promise<number | undefined> {
+    const now = Math.floor(this.#clock.now());
+    const keyHash = hashed(key);
+    const latest = now + (policy.burst - 1) * policy.interval;
+    const granted = await this.#pool.maybeOne(sql.type(paidAtRow)`
+      insert into attempt_budgets as budget (key_hash, paid_at)
+      values (${keyHash}, ${now + policy.interval})
+      on conflict (key_hash) do update
+        set paid_at = greatest(budget.paid_at, ${now}) + ${policy.interval}
+        where budget.paid_at <= ${latest}
+      returning paid_at`);
+    await this.#sweepSometimes(now);
+    if (granted !== null) return undefined;
+    const used = await this.#pool.maybeOne(
+      sql.type(paidAtRow)`select paid_at from attempt_budgets where key_hash = ${keyHash}`,
+    );
+    return Math.max(1, Math.ceil(((used?.paid_at ?? now) - latest) / 1000));
+  }
+
+  async refund(key: string, policy: AttemptPolicy): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update attempt_budgets set paid_at = paid_at - ${policy.interval}
+      where key_hash = ${hashed(key)}`);
+  }
+
+  async restore(key: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`delete from attempt_budgets where key_hash = ${hashed(key)}`);
+  }
+
+  /** Budgets that are whole again need no row. */
+  async #sweepSometimes(now: number): Promise<void> {
+    this.#taken = (this.#taken + 1) % SWEEP_EVERY;
+    if (this.#taken !== 0) return;
+    await this.#pool.query(sql.unsafe`delete from attempt_budgets where paid_at < ${now}`);
+  }
+}
+
+function hashed(key: string): ReturnType<typeof sql.binary> {
+  return sql.binary(createHash("sha256").update(key).digest());
+}

@@ -1,0 +1,181 @@
+import type { AcceptedCredential, Authenticator } from "../../access/authenticator.ts";
+import { bearerOf } from "../../access/bearer.ts";
+import { isDeviceKey } from "../../access/device-key.ts";
+import type {
+  DevicePrincipal,
+  GuestPrincipal,
+  Principal,
+  ServicePrincipal,
+  UserPrincipal,
+} from "../../access/principal.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { secretHash } from "../../access/secret.ts";
+import { isServiceKey } from "../../access/service-key.ts";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { DeviceKeyBook, DeviceKeyStanding } from "./device-key-book.ts";
+import type { GuestBook, GuestStanding } from "./guest-book.ts";
+import type { LoginBook, LoginStanding } from "./login-book.ts";
+import type { ServiceKeyBook, ServiceKeyStanding } from "./service-key-book.ts";
+import { ShortCache } from "./short-cache.ts";
+import type { Tokens } from "./tokens.ts";
+
+/** A right that ended elsewhere, its news lost, is refused after this time. */
+const CACHE_MILLISECONDS = 2_000;
+const CACHE_CAPACITY = 10_000;
+/** Devices show their keys every few seconds, for as long as they live. */
+const DEVICE_CACHE_MILLISECONDS = 4_000;
+const DEVICE_CACHE_CAPACITY = 50_000;
+
+interface AuthenticatorParts {
+  tokens: Tokens;
+  logins: LoginBook;
+  guests: GuestBook;
+  deviceKeys: DeviceKeyBook;
+  serviceKeys: Pick<ServiceKeyBook, "standingByHash" | "standingBySecret">;
+  revocations: RevocationFeed;
+  clock: Clock;
+}
+
+/** Checks a credential itself, then whether the right behind it still stands on record. */
+export class CredentialAuthenticator implements Authenticator {
+  readonly #parts: AuthenticatorParts;
+  readonly #logins: ShortCache<LoginStanding | undefined>;
+  readonly #guests: ShortCache<GuestStanding | undefined>;
+  readonly #keys: ShortCache<DeviceKeyStanding | undefined>;
+  readonly #services: ShortCache<ServiceKeyStanding | undefined>;
+  readonly #unsubscribe: () => void;
+
+  constructor(parts: AuthenticatorParts) {
+    this.#parts = parts;
+    this.#logins = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
+    this.#guests = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
+    this.#keys = new ShortCache(parts.clock, DEVICE_CACHE_MILLISECONDS, DEVICE_CACHE_CAPACITY);
+    this.#services = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
+    // Revocations are rare and look-ups cheap: forgetting all is the simplest that is right.
+    this.#unsubscribe = parts.revocations.subscribe(() => {
+      this.#logins.clear();
+      this.#guests.clear();
+      this.#keys.clear();
+      this.#services.clear();
+    });
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+  }
+
+  authenticate(
+    headers: Readonly<Record<string, string>>,
+    accepted: readonly AcceptedCredential[],
+  ): Promise<Principal> {
+    const bearer = bearerOf(headers);
+    if (bearer !== undefined && accepted.includes("bearer")) return this.#byToken(bearer);
+    const key = headers["x-api-key"];
+    if (key !== undefined && accepted.some((each) => each.endsWith("_key"))) {
+      return this.#byKey(key, accepted);
+    }
+    return Promise.reject(new AppError("unauthorized", missing(accepted)));
+  }
+
+  async revalidate(principal: Principal): Promise<Principal> {
+    if (principal.kind === "user") return this.#user(principal.tokenId, principal.expiresAt);
+    if (principal.kind === "guest") return this.#guest(principal.id, principal.expiresAt);
+    if (principal.kind === "service") {
+      const { secretId } = principal;
+      const load = () => this.#parts.serviceKeys.standingBySecret(secretId);
+      return this.#service(await this.#services.get(secretId, load));
+    }
+    return this.#device(await this.#parts.deviceKeys.standingByKey(principal.keyId));
+  }
+
+  async #byToken(token: string): Promise<Principal> {
+    const claims = await this.#parts.tokens.verify(token, ["access", "guest"]);
+    if (claims.kind === "guest") return this.#guest(claims.subject, claims.expiresAt);
+    return this.#user(claims.scope, claims.expiresAt);
+  }
+
+  async #user(loginId: string, expiresAt: number): Promise<UserPrincipal> {
+    const standing = await this.#logins.get(loginId, () => this.#parts.logins.standing(loginId));
+    this.#refuseEnded(standing, expiresAt);
+    const { userId: id, role } = standing;
+    const until = Math.min(expiresAt, standing.expiresAt);
+    return { kind: "user", id, role, tokenId: loginId, expiresAt: until };
+  }
+
+  async #guest(guestId: string, expiresAt: number): Promise<GuestPrincipal> {
+    const standing = await this.#guests.get(guestId, () => this.#parts.guests.standing(guestId));
+    this.#refuseEnded(standing, expiresAt);
+    const { sessionId, displayName } = standing;
+    return {
+      kind: "guest",
+      id: guestId,
+      role: "guest",
+      sessionId,
+      displayName,
+      tokenId: guestId,
+      expiresAt: Math.min(expiresAt, standing.expiresAt),
+    };
+  }
+
+  #refuseEnded<T extends { expiresAt: number }>(
+    standing: T | undefined,
+    expiresAt: number,
+  ): asserts standing is T {
+    const now = this.#parts.clock.now();
+    if (standing === undefined || standing.expiresAt <= now || expiresAt <= now) {
+      throw new AppError("invalid_token", "The sign-in has ended. Please sign in again.");
+    }
+  }
+
+  /** Only a key of a kind that is accepted here is looked up. */
+  async #byKey(key: string, accepted: readonly AcceptedCredential[]): Promise<Principal> {
+    const hash = secretHash(key);
+    const name = hash.toString("latin1");
+    if (accepted.includes("device_key")) {
+      // What is known had the form of one.
+      const known = this.#keys.peek(name);
+      if (known !== undefined) return this.#device(await known);
+      if (isDeviceKey(key)) {
+        const load = () => this.#parts.deviceKeys.standingByHash(hash);
+        return this.#device(await this.#keys.get(name, load));
+      }
+    }
+    if (accepted.includes("service_key") && isServiceKey(key)) {
+      const load = () => this.#parts.serviceKeys.standingByHash(hash);
+      return this.#service(await this.#services.get(name, load));
+    }
+    const wanted = accepted.includes("device_key") ? "device" : "service";
+    throw new AppError("invalid_api_key", `The X-API-Key is not a ${wanted} key; is it complete?`);
+  }
+
+  #device(standing: DeviceKeyStanding | undefined): DevicePrincipal {
+    if (standing === undefined || standing.expiresAt <= this.#parts.clock.now()) {
+      throw new AppError(
+        "invalid_api_key",
+        "The device key is unknown, expired or revoked. Get a fresh one from POST /devices/pair/claim-auth.",
+      );
+    }
+    const { keyId, deviceId: id, workspaceId, ownerId, expiresAt } = standing;
+    return { kind: "device", id, keyId, workspaceId, ownerId, expiresAt };
+  }
+
+  #service(standing: ServiceKeyStanding | undefined): ServicePrincipal {
+    if (standing === undefined || standing.expiresAt <= this.#parts.clock.now()) {
+      throw new AppError("invalid_api_key", "The service key is unknown, expired or revoked.");
+    }
+    const { keyId: id, secretId, workspaceId, scopes, expiresAt } = standing;
+    return { kind: "service", id, secretId, workspaceId, scopes, expiresAt };
+  }
+}
+
+const ASKED_FOR: Partial<Record<AcceptedCredential, string>> = {
+  bearer: "an access token as `Authorization: Bearer …`",
+  device_key: "the device's key as `X-API-Key`",
+  service_key: "a service key as `X-API-Key`",
+};
+
+function missing(accepted: readonly AcceptedCredential[]): string {
+  const ways = accepted.flatMap((each) => ASKED_FOR[each] ?? []);
+  return `Send ${ways.length === 0 ? "the right credential" : ways.join(", or ")}.`;
+}

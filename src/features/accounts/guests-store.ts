@@ -1,0 +1,58 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { ReadBatch } from "../../base/read-batch.ts";
+import { toInstant } from "../../postgres/instant.ts";
+import type { Admission, GuestBook, GuestStanding } from "./guest-book.ts";
+
+const sessionRow = z.object({ status: z.string(), guest_access: z.string() });
+
+const standingRow = z.object({
+  guestId: z.string(),
+  sessionId: z.string(),
+  displayName: z.string(),
+  expiresAt: z.number(),
+});
+
+export class GuestStore implements GuestBook {
+  readonly #pool: DatabasePool;
+  readonly #standings: ReadBatch<string, GuestStanding>;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+    this.#standings = new ReadBatch((ids) => this.#read(ids));
+  }
+
+  admit(guest: GuestStanding): Promise<Admission> {
+    return this.#pool.transaction(async (transaction) => {
+      const session = await transaction.maybeOne(sql.type(sessionRow)`
+        select status, guest_access from sessions where id = ${guest.sessionId} for share`);
+      if (session === null || session.status === "deleted") return "unknown_session";
+      if (session.guest_access !== "open") return "closed";
+      await transaction.query(sql.unsafe`
+        insert into guests (id, session_id, display_name, expires_at)
+        values (${guest.guestId}, ${guest.sessionId}, ${guest.displayName},
+          ${toInstant(guest.expiresAt)})`);
+      return "admitted";
+    });
+  }
+
+  standing(guestId: string): Promise<GuestStanding | undefined> {
+    return this.#standings.get(guestId);
+  }
+
+  async #read(ids: readonly string[]): Promise<(GuestStanding | undefined)[]> {
+    const rows = await this.#pool.any(sql.type(standingRow)`
+      select guests.id as "guestId", session_id as "sessionId", display_name as "displayName",
+        expires_at as "expiresAt"
+      from guests join sessions on sessions.id = guests.session_id
+      where guests.id = any(${sql.array([...ids], "uuid")}) and revoked_at is null
+        and guest_access = 'open' and status <> 'deleted'`);
+    const found = new Map(rows.map((row) => [row.guestId, row]));
+    return ids.map((id) => found.get(id));
+  }
+
+  async revoke(guestId: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update guests set revoked_at = now() where id = ${guestId} and revoked_at is null`);
+  }
+}

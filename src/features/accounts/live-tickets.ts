@@ -1,0 +1,41 @@
+import type { Authenticator } from "../../access/authenticator.ts";
+import type { Principal } from "../../access/principal.ts";
+import { randomText, secretHash } from "../../access/secret.ts";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { TicketBook } from "./ticket-book.ts";
+
+const LIFETIME = 30_000;
+const LENGTH = 43;
+const FORM = /^[0-9A-Za-z]{43}$/;
+
+/** Tickets that open one WebSocket where a header cannot be sent; single use, 30 s. */
+export class LiveTickets {
+  readonly #book: TicketBook;
+  readonly #authenticator: Authenticator;
+  readonly #clock: Clock;
+
+  constructor(book: TicketBook, authenticator: Authenticator, clock: Clock) {
+    this.#book = book;
+    this.#authenticator = authenticator;
+    this.#clock = clock;
+  }
+
+  async issue(principal: Principal): Promise<{ ticket: string; expiresAt: number }> {
+    const ticket = randomText(LENGTH);
+    const expiresAt = this.#clock.now() + LIFETIME;
+    await this.#book.put(secretHash(ticket), principal, expiresAt);
+    return { ticket, expiresAt };
+  }
+
+  /** At most once per ticket; rejects with `invalid_token`, also when the holder's right has ended since. */
+  async redeem(ticket: string): Promise<Principal> {
+    const principal = FORM.test(ticket)
+      ? await this.#book.take(secretHash(ticket), this.#clock.now())
+      : undefined;
+    if (principal === undefined) {
+      throw new AppError("invalid_token", "The ticket is unknown, used or expired.");
+    }
+    return this.#authenticator.revalidate(principal);
+  }
+}

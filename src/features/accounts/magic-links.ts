@@ -1,0 +1,91 @@
+import { type AuditTrail, SYSTEM } from "../../access/audit-trail.ts";
+import { randomText, secretHash } from "../../access/secret.ts";
+import type { Background } from "../../base/background.ts";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { AccountBook } from "./account-book.ts";
+import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
+import type { MagicLinkBook } from "./magic-link-book.ts";
+import { signInLetter } from "./magic-link-letter.ts";
+import type { Mail } from "./mail.ts";
+import type { LoginResult, SignIn } from "./sign-in.ts";
+
+const LIFETIME = 10 * 60_000;
+/** 43 base-62 characters are 256 bits. */
+const LENGTH = 43;
+const FORM = /^[0-9A-Za-z]{43}$/;
+/** Five letters to one address, then one every two minutes. */
+const LETTERS: AttemptPolicy = { burst: 5, interval: 120_000 };
+/** Whoever asks for many addresses: thirty, then four a minute. */
+const REQUESTS: AttemptPolicy = { burst: 30, interval: 15_000 };
+
+interface MagicLinkParts {
+  book: MagicLinkBook;
+  accounts: Pick<AccountBook, "findByEmail">;
+  attempts: AttemptBudget;
+  audit: AuditTrail;
+  signIn: Pick<SignIn, "enter">;
+  /** Undefined when this installation sends no mail. */
+  mail: Mail | undefined;
+  background: Pick<Background, "start">;
+  /** The address of the page that takes a token. */
+  signInUrl: (token: string) => string;
+  clock: Clock;
+}
+
+/** Signing in with a link sent by mail. */
+export class MagicLinks {
+  readonly #parts: MagicLinkParts;
+
+  constructor(parts: MagicLinkParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Resolves in the same way and time whether or not there is such an account;
+   * the letter is written afterwards. Rejects with `rate_limited`, or with
+   * `unavailable` where no mail is sent.
+   *
+   * @param address of the caller
+   */
+  async request(email: string, address: string): Promise<void> {
+    const { background, mail } = this.#parts;
+    if (mail === undefined) {
+      throw new AppError("unavailable", "This installation sends no mail. Sign in another way.");
+    }
+    await this.#spend(`mail-from\u0000${address}`, REQUESTS);
+    await this.#spend(`mail-to\u0000${email.toLowerCase()}`, LETTERS);
+    background.start("Sending a sign-in link", () => this.#send(email, mail));
+  }
+
+  /** Rejects with `invalid_token`; of several that use one link at once one gets in. */
+  async redeem(token: string): Promise<LoginResult> {
+    const { book, clock, signIn } = this.#parts;
+    const account = FORM.test(token) ? await book.take(secretHash(token), clock.now()) : undefined;
+    if (account === undefined) {
+      const detail = { reason: "bad_link" };
+      await this.#parts.audit.record({ kind: "login_failed", actor: SYSTEM, detail });
+      throw new AppError("invalid_token", "The link is unknown, used or expired.");
+    }
+    return signIn.enter(account);
+  }
+
+  async #send(email: string, mail: Mail): Promise<void> {
+    const { accounts, book, clock, signInUrl } = this.#parts;
+    const account = await accounts.findByEmail(email);
+    if (account === undefined || account.disabled) return;
+    const token = randomText(LENGTH);
+    const expiresAt = clock.now() + LIFETIME;
+    await book.put({ tokenHash: secretHash(token), userId: account.id, expiresAt });
+    // To the address on record, which may be spelt otherwise than what was asked for.
+    await mail.send(signInLetter(account.email, signInUrl(token)));
+  }
+
+  async #spend(key: string, policy: AttemptPolicy): Promise<void> {
+    const wait = await this.#parts.attempts.take(key, policy);
+    if (wait === undefined) return;
+    throw new AppError("rate_limited", `Too many sign-in links. Please wait ${wait} s.`, {
+      retryAfter: wait,
+    });
+  }
+}

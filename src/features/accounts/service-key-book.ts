@@ -1,0 +1,80 @@
+import type { AuditEntry } from "../../access/audit-trail.ts";
+import type { Scope } from "../../access/principal.ts";
+
+/** One secret of a service key, as it stands. */
+export interface ServiceKeyStanding {
+  keyId: string;
+  secretId: string;
+  workspaceId: string;
+  scopes: readonly Scope[];
+  /** Of this secret. Unix milliseconds. */
+  expiresAt: number;
+}
+
+/** A service key as its workspace's owners see it. */
+export interface ServiceKeyRecord {
+  id: string;
+  workspaceId: string;
+  name: string;
+  scopes: readonly Scope[];
+  /** The first characters of its newest secret. */
+  prefix: string;
+  /** Absent when that user's account was erased. */
+  createdBy?: string | undefined;
+  createdAt: number;
+  /** When its newest secret was made. */
+  secretCreatedAt: number;
+  expiresAt: number;
+  lastUsedAt?: number | undefined;
+}
+
+export interface NewServiceKeySecret {
+  id: string;
+  hash: Uint8Array;
+  prefix: string;
+  createdAt: number;
+  expiresAt: number;
+}
+
+export interface NewServiceKey {
+  id: string;
+  workspaceId: string;
+  name: string;
+  scopes: readonly Scope[];
+  createdBy: string;
+  secret: NewServiceKeySecret;
+}
+
+/** Which keys to list: of one workspace, of those that a user owns, or all. */
+export interface ServiceKeyFilter {
+  workspaceId?: string | undefined;
+  ownerId?: string | undefined;
+}
+
+/**
+ * The service keys on record. A revoked key is as if it were not there. What
+ * changes one writes the given audit entry in the same transaction.
+ */
+export interface ServiceKeyBook {
+  /** Undefined when unknown or revoked. Notes, about once a minute, that the key is in use. */
+  standingByHash(secretHash: Uint8Array): Promise<ServiceKeyStanding | undefined>;
+  standingBySecret(secretId: string): Promise<ServiceKeyStanding | undefined>;
+  insert(key: NewServiceKey, entry: AuditEntry): Promise<ServiceKeyRecord>;
+  find(keyId: string): Promise<ServiceKeyRecord | undefined>;
+  list(
+    filter: ServiceKeyFilter,
+    page: { limit: number; after?: string },
+  ): Promise<{ items: ServiceKeyRecord[]; next?: string }>;
+  /**
+   * Adds a secret. The newest before it ends at `othersExpireAt` at the latest, older ones at once.
+   * Undefined when there is no such key.
+   */
+  addSecret(
+    keyId: string,
+    secret: NewServiceKeySecret,
+    othersExpireAt: number,
+    entry: AuditEntry,
+  ): Promise<ServiceKeyRecord | undefined>;
+  /** False when there was nothing to revoke. */
+  revoke(keyId: string, entry: AuditEntry): Promise<boolean>;
+}

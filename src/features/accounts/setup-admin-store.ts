@@ -1,0 +1,91 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+
+/** Former passwords of the settings that are still known as such. */
+const KEPT = 8;
+
+/** The administrator of the set-up, as it stands. */
+interface SetupAdmin {
+  id: string;
+  passwordHash?: string | undefined;
+  /** What the set-up itself gave it last; undefined when it never gave it one. */
+  setupHash?: string | undefined;
+  /** What it gave it before that. */
+  formerHashes: readonly string[];
+  disabled: boolean;
+}
+
+const adminRow = z.object({
+  id: z.string(),
+  passwordHash: optionalColumn(z.string()),
+  setupHash: optionalColumn(z.string()),
+  formerHashes: z.array(z.string()),
+  disabled: z.boolean(),
+});
+
+/** The account that the set-up makes and whose password it may set again. */
+export class SetupAdminStore {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  async find(email: string): Promise<SetupAdmin | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(adminRow)`
+      select id, password_hash as "passwordHash", setup_password_hash as "setupHash",
+        former_setup_hashes as "formerHashes",
+        disabled_at is not null as disabled
+      from users where lower(email) = lower(${email})`);
+    return row ?? undefined;
+  }
+
+  /** Whether there is an administrator at all. */
+  async any(): Promise<boolean> {
+    const found = await this.#pool.exists(
+      sql.unsafe`select 1 from users where role = 'admin' and erased_at is null`,
+    );
+    return found;
+  }
+
+  create(admin: { id: string; email: string; passwordHash: string }): Promise<void> {
+    const { id, email, passwordHash } = admin;
+    return this.#pool.transaction(async (transaction) => {
+      await transaction.query(sql.unsafe`
+        insert into users (id, email, name, role, password_hash, setup_password_hash)
+        values (${id}, ${email}, 'Admin', 'admin', ${passwordHash}, ${passwordHash})`);
+      const detail = { role: "admin" };
+      await insertAuditEntry(transaction, {
+        kind: "user_created",
+        actor: { kind: "system" },
+        subjectId: id,
+        detail,
+      });
+    });
+  }
+
+  /** From now on the set-up knows this password as the one that it gave. */
+  async adopt(id: string, passwordHash: string): Promise<void> {
+    await this.#pool.query(
+      sql.unsafe`update users set setup_password_hash = ${passwordHash} where id = ${id}`,
+    );
+  }
+
+  /** Ends every login of the account. */
+  setPassword(id: string, passwordHash: string): Promise<void> {
+    return this.#pool.transaction(async (transaction) => {
+      await transaction.query(sql.unsafe`
+        update users set password_hash = ${passwordHash}, setup_password_hash = ${passwordHash},
+          former_setup_hashes = (array_prepend(setup_password_hash, former_setup_hashes))[1:${KEPT}],
+          tokens_valid_from = clock_timestamp(), updated_at = now()
+        where id = ${id}`);
+      await insertAuditEntry(transaction, {
+        kind: "password_changed",
+        actor: { kind: "system" },
+        subjectId: id,
+      });
+    });
+  }
+}

@@ -1,0 +1,169 @@
+import { type AuditTrail, SYSTEM } from "../../access/audit-trail.ts";
+import type { GuestPrincipal, UserPrincipal } from "../../access/principal.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import type { Account, AccountBook } from "./account-book.ts";
+import type { AttemptBudget } from "./attempt-budget.ts";
+import type { GuestBook } from "./guest-book.ts";
+import type { LoginBook } from "./login-book.ts";
+import type { PasswordHasher } from "./password-hasher.ts";
+import type { Tokens } from "./tokens.ts";
+
+const HOUR = 3_600_000;
+const ACCESS_LIFETIME = HOUR;
+/** From the login on; no refresh extends it. */
+const LOGIN_LIFETIME = 12 * HOUR;
+/** Ten guesses, then two a minute, per account and address. */
+const LOGIN_ATTEMPTS = { burst: 10, interval: 30_000 };
+
+interface SignInParts {
+  accounts: AccountBook;
+  logins: LoginBook;
+  guests: GuestBook;
+  audit: AuditTrail;
+  attempts: AttemptBudget;
+  passwords: PasswordHasher;
+  tokens: Tokens;
+  revocations: RevocationFeed;
+  clock: Clock;
+}
+
+interface LoginRequest {
+  email: string;
+  password: string;
+  remember: boolean;
+  /** Of the caller; guesses are counted per account and address. */
+  address: string;
+}
+
+export interface LoginResult {
+  token: string;
+  /** Only when the caller asked to be remembered. */
+  refreshToken: string | undefined;
+  account: Account;
+}
+
+/** Signing in, staying signed in, and out. */
+export class SignIn {
+  readonly #parts: SignInParts;
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Rejects with `invalid_credentials`, in the same words and time, for an
+   * unknown address, a wrong password and a disabled account; with
+   * `rate_limited` after too many guesses.
+   */
+  async login(request: LoginRequest): Promise<LoginResult> {
+    const budget = `login\u0000${request.email.toLowerCase()}\u0000${request.address}`;
+    await this.#spend(budget);
+    const account = await this.#parts.accounts.findByEmail(request.email);
+    const right = await this.#parts.passwords.verify(account?.passwordHash, request.password);
+    const hashed = account?.passwordHash;
+    if (!right || account === undefined || hashed === undefined || account.disabled) {
+      await this.#recordFailure(account, right, request.address);
+      throw wrongCredentials();
+    }
+    const result = await this.#open(account, hashed, request.remember);
+    if (result === undefined) throw wrongCredentials();
+    await this.#parts.attempts.restore(budget);
+    if (this.#parts.passwords.isOutdated(hashed)) {
+      const fresh = await this.#parts.passwords.hash(request.password);
+      await this.#parts.accounts.rehashPassword(account.id, hashed, fresh);
+    }
+    return result;
+  }
+
+  /**
+   * Signs in an account whose holder gave another proof than the password;
+   * rejects with `invalid_token` when it is disabled. Nobody is remembered so.
+   */
+  async enter(account: Account): Promise<LoginResult> {
+    const result = await this.#open(account, undefined, false);
+    if (result === undefined) throw new AppError("invalid_token", "This sign-in is not possible.");
+    return result;
+  }
+
+  /** A fresh access token for a refresh token; rejects with `invalid_token`. */
+  async refresh(refreshToken: string): Promise<string> {
+    const { clock, logins, tokens } = this.#parts;
+    const claims = await tokens.verify(refreshToken, ["refresh"]);
+    const standing = await logins.standing(claims.scope);
+    if (!standing?.refreshable || standing.expiresAt <= clock.now()) {
+      throw new AppError("invalid_token", "The sign-in has ended. Please sign in again.");
+    }
+    return this.#access(standing.userId, standing.loginId, standing.expiresAt);
+  }
+
+  /** Ends the login, or the guest's visit, that the principal's token belongs to. */
+  async logout(principal: UserPrincipal | GuestPrincipal): Promise<void> {
+    const { guests, logins, revocations } = this.#parts;
+    if (principal.kind === "guest") {
+      await guests.revoke(principal.id);
+      revocations.publish({ kind: "guest", guestId: principal.id });
+      return;
+    }
+    await logins.revoke(principal.tokenId);
+    revocations.publish({ kind: "login", userId: principal.id, loginId: principal.tokenId });
+  }
+
+  /** For unknown addresses too, so that the answer takes the same time. */
+  async #recordFailure(account: Account | undefined, right: boolean, address: string) {
+    const reason =
+      account === undefined ? "unknown_account" : right ? "account_disabled" : "wrong_password";
+    await this.#parts.audit.record({
+      kind: "login_failed",
+      actor: SYSTEM,
+      subjectId: account?.id,
+      detail: { reason, address },
+    });
+  }
+
+  async #spend(budget: string): Promise<void> {
+    const wait = await this.#parts.attempts.take(budget, LOGIN_ATTEMPTS);
+    if (wait === undefined) return;
+    throw new AppError(
+      "rate_limited",
+      `Too many attempts to sign in. Please wait ${wait} s and try again.`,
+      { retryAfter: wait },
+    );
+  }
+
+  /** Undefined when the account was disabled, or its password changed, meanwhile. */
+  async #open(
+    account: Account,
+    passwordHash: string | undefined,
+    remember: boolean,
+  ): Promise<LoginResult | undefined> {
+    const { clock, logins, tokens } = this.#parts;
+    const now = clock.now();
+    const id = newId(now);
+    const expiresAt = now + (remember ? LOGIN_LIFETIME : ACCESS_LIFETIME);
+    if (!(await logins.open({ id, userId: account.id, passwordHash, expiresAt }))) {
+      return undefined;
+    }
+    const token = await this.#access(account.id, id, expiresAt);
+    const refreshToken = remember
+      ? await tokens.sign({ kind: "refresh", subject: account.id, scope: id, expiresAt })
+      : undefined;
+    return { token, refreshToken, account };
+  }
+
+  #access(userId: string, loginId: string, loginExpiresAt: number): Promise<string> {
+    const expiresAt = Math.min(this.#parts.clock.now() + ACCESS_LIFETIME, loginExpiresAt);
+    return this.#parts.tokens.sign({
+      kind: "access",
+      subject: userId,
+      scope: loginId,
+      expiresAt,
+    });
+  }
+}
+
+function wrongCredentials(): AppError {
+  return new AppError("invalid_credentials", "The e-mail address or the password is not right.");
+}

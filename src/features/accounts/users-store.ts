@@ -1,0 +1,154 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import type { AuditEntry } from "../../access/audit-trail.ts";
+import { allOf, toPage } from "../../postgres/keyset.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import type { Page, PageRequest } from "../../rest/page.ts";
+import type { Account, AccountBook } from "./account-book.ts";
+import type { NewUser, UserDirectory, UserFilter, UserRecord } from "./users-directory.ts";
+
+const idRow = z.object({ id: z.string() });
+export const roleColumn = z.enum(["admin", "participant", "moderator"]);
+
+const standingRow = z.object({ id: z.string(), role: roleColumn, active: z.boolean() });
+
+const userRow = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: roleColumn,
+  disabledAt: optionalColumn(z.number()),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+});
+
+/** A user as signing in needs it; `ACCOUNT` are its columns. */
+export const accountRow = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: roleColumn,
+  passwordHash: optionalColumn(z.string()),
+  disabled: z.boolean(),
+});
+
+const COLUMNS = sql.fragment`id, email, name, role, disabled_at as "disabledAt",
+  created_at as "createdAt", updated_at as "updatedAt"`;
+
+export const ACCOUNT = sql.fragment`users.id, email, name, role, password_hash as "passwordHash",
+  disabled_at is not null as disabled`;
+
+export class UserStore implements UserDirectory, AccountBook {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  insert(user: NewUser, entry?: AuditEntry): Promise<boolean> {
+    return this.#pool.transaction(async (transaction) => {
+      const row = await transaction.maybeOne(sql.type(idRow)`
+        insert into users (id, email, name, role, password_hash)
+        values (${user.id}, ${user.email}, ${user.name}, ${user.role}, ${user.passwordHash})
+        on conflict (lower(email)) do nothing
+        returning id`);
+      if (row !== null && entry !== undefined) await insertAuditEntry(transaction, entry);
+      return row !== null;
+    });
+  }
+
+  async find(id: string): Promise<UserRecord | undefined> {
+    const row = await this.#pool.maybeOne(
+      sql.type(userRow)`select ${COLUMNS} from users where id = ${id}`,
+    );
+    return row ?? undefined;
+  }
+
+  async list(filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>> {
+    const conditions = [sql.fragment`true`];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    if (filter.role !== undefined) conditions.push(sql.fragment`role = ${filter.role}`);
+    if (filter.disabled !== undefined) {
+      conditions.push(sql.fragment`(disabled_at is not null) = ${filter.disabled}`);
+    }
+    if (filter.workspaceId !== undefined) {
+      conditions.push(sql.fragment`id in (
+        select user_id from workspace_members where workspace_id = ${filter.workspaceId})`);
+    }
+    if (filter.search !== undefined) {
+      const part = filter.search.toLowerCase();
+      conditions.push(sql.fragment`position(${part} in lower(name || ' ' || email)) > 0`);
+    }
+    const rows = await this.#pool.any(sql.type(userRow)`
+      select ${COLUMNS} from users where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
+    return toPage(rows, page.limit, (user) => user.id);
+  }
+
+  setDisabled(
+    id: string,
+    disabled: boolean,
+    entry?: AuditEntry,
+  ): Promise<"changed" | "unchanged" | "unknown"> {
+    return this.#pool.transaction(async (transaction) => {
+      const known = await transaction.maybeOne(
+        sql.type(idRow)`select id from users where id = ${id} and erased_at is null for update`,
+      );
+      if (known === null) return "unknown";
+      const changed = await transaction.maybeOne(sql.type(idRow)`
+        update users set
+          disabled_at = case when ${disabled} then now() end,
+          tokens_valid_from = clock_timestamp(),
+          updated_at = now()
+        where id = ${id} and (disabled_at is not null) <> ${disabled}
+        returning id`);
+      if (changed === null) return "unchanged";
+      if (entry !== undefined) await insertAuditEntry(transaction, entry);
+      return "changed";
+    });
+  }
+
+  async rename(id: string, name: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update users set name = ${name}, updated_at = now()
+      where id = ${id} and erased_at is null`);
+  }
+
+  setRole(
+    id: string,
+    role: UserRecord["role"],
+    entry: AuditEntry,
+  ): Promise<"changed" | "unchanged" | "unknown" | "last_admin"> {
+    return this.#pool.transaction(async (transaction) => {
+      // All administrators, so that the last two cannot step down at once.
+      const locked = await transaction.any(sql.type(standingRow)`
+        select id, role, disabled_at is null as active from users
+        where (role = 'admin' or id = ${id}) and erased_at is null
+        order by id for update`);
+      const user = locked.find((each) => each.id === id);
+      if (user === undefined) return "unknown";
+      if (user.role === role) return "unchanged";
+      const others = locked.some((each) => each.id !== id && each.role === "admin" && each.active);
+      if (user.role === "admin" && !others) return "last_admin";
+      await transaction.query(
+        sql.unsafe`update users set role = ${role}, updated_at = now() where id = ${id}`,
+      );
+      await insertAuditEntry(transaction, entry);
+      return "changed";
+    });
+  }
+
+  async findByEmail(email: string): Promise<(Account & UserRecord) | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(accountRow.merge(userRow))`
+      select ${COLUMNS}, password_hash as "passwordHash", disabled_at is not null as disabled
+      from users where lower(email) = lower(${email})`);
+    return row ?? undefined;
+  }
+
+  async rehashPassword(userId: string, before: string, after: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update users set password_hash = ${after}
+      where id = ${userId} and password_hash = ${before}`);
+  }
+}

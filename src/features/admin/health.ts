@@ -1,0 +1,137 @@
+import { Type } from "@sinclair/typebox";
+import type { Clock } from "../../base/clock.ts";
+import { withTimeout } from "../../base/deferred.ts";
+import { errorMessage } from "../../base/errors.ts";
+import { defineRoute, type Reply, type Route } from "../../rest/route.ts";
+
+export interface HealthCheck {
+  status: "ok" | "degraded" | "down";
+  message?: string;
+}
+
+/** What the process depends on. */
+interface HealthChecks {
+  /** Each part by name; a part that is `down` makes the service down. */
+  run(): Promise<Record<string, HealthCheck>>;
+}
+
+export interface HealthPorts {
+  checks: HealthChecks;
+  version: string;
+  clock: Clock;
+  /** The process is on its way out: it serves on for a moment, but nobody new should come. */
+  stopping?(): boolean;
+  /** Longest wait for the checks, milliseconds. */
+  timeoutMs?: number;
+}
+
+const Check = Type.Object({
+  status: Type.Union([Type.Literal("ok"), Type.Literal("degraded"), Type.Literal("down")]),
+  message: Type.Optional(Type.String()),
+});
+
+const Checks = Type.Record(Type.String(), Check);
+
+const Healthy = Type.Object(
+  {
+    status: Type.Union([Type.Literal("ok"), Type.Literal("degraded")]),
+    version: Type.String(),
+    uptime_seconds: Type.Number(),
+    checks: Checks,
+  },
+  { $id: "Health" },
+);
+
+const Down = Type.Object(
+  {
+    success: Type.Literal(false),
+    message: Type.String(),
+    status: Type.Literal("down"),
+    checks: Checks,
+  },
+  { $id: "HealthDown" },
+);
+
+const ALIVE: Reply = { status: 200, body: { status: "ok" } };
+const Alive = Type.Object({ status: Type.Literal("ok") });
+
+const CHECK_TIMEOUT_MS = 5000;
+
+/** GET /health, /health/live and /health/ready; none needs authentication. */
+export function healthRoutes(ports: HealthPorts): Route[] {
+  const startedAt = ports.clock.monotonic();
+  const report = (): Promise<Reply> => health(ports, startedAt);
+  const responses = {
+    200: { description: "It works, perhaps with less than all of it.", schema: Healthy },
+    503: { description: "A part that everything needs is down.", schema: Down },
+  };
+  const shared = { method: "get", tag: "Health", auth: [] } as const;
+  return [
+    defineRoute({
+      ...shared,
+      path: "/health",
+      id: "getHealth",
+      summary: "How the service is",
+      responses,
+      handle: report,
+    }),
+    defineRoute({
+      ...shared,
+      path: "/health/live",
+      id: "getLiveness",
+      summary: "The process answers",
+      responses: { 200: { description: "It does.", schema: Alive } },
+      frequent: true,
+      ready: ALIVE,
+      handle: async () => ALIVE,
+    }),
+    defineRoute({
+      ...shared,
+      path: "/health/ready",
+      id: "getReadiness",
+      summary: "The process can serve requests",
+      description: "503 as soon as it is stopping, while it still serves what comes.",
+      responses,
+      handle: readiness(ports, startedAt),
+    }),
+  ];
+}
+
+/** Answers whether the process can serve requests, and what is wrong when it cannot. */
+export function readiness(
+  ports: HealthPorts,
+  startedAt = ports.clock.monotonic(),
+): () => Promise<Reply> {
+  return async () =>
+    ports.stopping?.() ? down("The service is stopping.", {}) : health(ports, startedAt);
+}
+
+async function health(ports: HealthPorts, startedAt: number): Promise<Reply> {
+  const checks = await runChecks(ports);
+  const states = Object.values(checks).map((check) => check.status);
+  const failing = Object.keys(checks).filter((name) => checks[name]?.status === "down");
+  if (failing.length > 0) return down(`Not available: ${failing.join(", ")}.`, checks);
+  const uptime = Math.round(ports.clock.monotonic() - startedAt) / 1000;
+  const status = states.includes("degraded") ? "degraded" : "ok";
+  return {
+    status: 200,
+    body: { status, version: ports.version, uptime_seconds: uptime, checks },
+  };
+}
+
+function down(message: string, checks: Record<string, HealthCheck>): Reply {
+  return {
+    status: 503,
+    headers: { "X-Error-Code": "unavailable" },
+    body: { success: false, message, status: "down", checks },
+  };
+}
+
+async function runChecks(ports: HealthPorts): Promise<Record<string, HealthCheck>> {
+  const ms = ports.timeoutMs ?? CHECK_TIMEOUT_MS;
+  try {
+    return await withTimeout(ports.checks.run(), ms, "Checking the parts");
+  } catch (error) {
+    return { checks: { status: "down", message: errorMessage(error) } };
+  }
+}

@@ -1,0 +1,246 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Authenticator } from "../../access/authenticator.ts";
+import { bearerOf } from "../../access/bearer.ts";
+import type { Principal, UserPrincipal } from "../../access/principal.ts";
+import { type Clock, toTimestamp } from "../../base/clock.ts";
+import { AppError, unknownThing } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { requireUser } from "../../rest/callers.ts";
+import { exampleId } from "../../rest/openapi-examples.ts";
+import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "../../rest/route.ts";
+import { requireWorkspace } from "../workspaces/workspaces-access.ts";
+import type { WorkspaceDirectory } from "../workspaces/workspaces-directory.ts";
+import type { DeviceDirectory } from "./devices-directory.ts";
+import { deviceSchema, presentDevice, requireKnownDevice } from "./devices-schema.ts";
+import { type CodeApproval, type IssuedKey, type Pairing, POLL_INTERVAL } from "./pairing.ts";
+
+const NO_STORE = { "cache-control": "no-store" };
+
+export interface PairingPorts {
+  pairing: Pairing;
+  devices: Pick<DeviceDirectory, "find">;
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  authenticator: Authenticator;
+  clock: Clock;
+}
+
+/** The four pairing routes of the interface, and POST /devices/pair. */
+export function pairingRoutes(ports: PairingPorts): Route[] {
+  return [publishCode(ports), pair(ports), status(ports), claimAuth(ports)];
+}
+
+function publishCode({ pairing }: PairingPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/devices/pairing-codes",
+    id: "publishPairingCode",
+    tag: "Device",
+    summary: "A device publishes its pairing code",
+    description:
+      "Without `code` the service makes one. A signed-in user types it within 10 min; meanwhile the device asks claim-auth with its `pairing_secret` every `interval` seconds. The secret is shown once.",
+    auth: [],
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        code: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+        device_serial: Type.String({ minLength: 1, maxLength: 200 }),
+        name: Type.Optional(Type.String({ maxLength: 200 })),
+        model: Type.Optional(Type.String({ maxLength: 200 })),
+        firmware: Type.Optional(Type.String({ maxLength: 200 })),
+      }),
+    },
+    responses: {
+      201: {
+        description: "The code is published",
+        schema: Type.Object({
+          success: Type.Literal(true),
+          device_id: Type.String(),
+          code: Type.String(),
+          pairing_secret: Type.String(),
+          expires_at: Type.String(),
+          interval: Type.Integer({ description: "Seconds between two polls" }),
+        }),
+      },
+    },
+    errors: ["code_in_use"],
+    async handle({ body, address }) {
+      const { code, device_serial: serial, name, model, firmware } = body;
+      const published = await pairing.publish({ serial, name, model, firmware }, code, address);
+      return {
+        status: 201,
+        headers: NO_STORE,
+        body: {
+          success: true,
+          device_id: published.deviceId,
+          code: published.code,
+          pairing_secret: published.pairingSecret,
+          expires_at: toTimestamp(published.expiresAt),
+          interval: POLL_INTERVAL,
+        },
+      };
+    },
+  });
+}
+
+const codeMember = Type.String({ minLength: 1, maxLength: 64 });
+const nameMember = Type.Optional(Type.String({ maxLength: 200 }));
+
+function pair({ pairing, devices, workspaces, clock }: PairingPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/devices/pair",
+    id: "pairDevice",
+    tag: "Device",
+    summary: "Pair the device that shows this code with a workspace",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    body: {
+      kind: "json",
+      schema: Type.Object({ code: codeMember, workspace_id: Type.String(), name: nameMember }),
+    },
+    responses: { 200: { description: "The paired device", schema: deviceSchema } },
+    errors: ["not_found", "conflict"],
+    async handle({ principal, body, address }) {
+      const approval = await toApproval(workspaces, requireUser(principal), body, address);
+      const deviceId = await pairing.approve(approval);
+      const device = await requireKnownDevice(devices, deviceId);
+      return { status: 200, body: presentDevice(device, clock.now()) };
+    },
+  });
+}
+
+async function toApproval(
+  workspaces: PairingPorts["workspaces"],
+  user: UserPrincipal,
+  body: { code: string; workspace_id: string; name?: string },
+  address: string,
+): Promise<CodeApproval> {
+  const { code, workspace_id: workspaceId, name } = body;
+  await requireWorkspace(workspaces, user, workspaceId, "workspace.pair");
+  return { code, workspaceId, ownerId: user.id, name, address };
+}
+
+function status({ pairing }: PairingPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/devices/pair/status",
+    id: "pairingStatus",
+    tag: "Device",
+    summary: "How far the pairing of a device is; never shows a secret",
+    auth: [],
+    query: Type.Object(
+      {
+        device_id: Type.Optional(Type.String({ maxLength: 64 })),
+        code: Type.Optional(Type.String({ maxLength: 64 })),
+      },
+      { examples: [{ device_id: exampleId("device_id") }] },
+    ),
+    responses: {
+      200: {
+        description: "The status",
+        schema: Type.Object({
+          status: Type.Union(
+            (["pending", "paired", "expired", "revoked"] as const).map((each) =>
+              Type.Literal(each),
+            ),
+          ),
+          interval: Type.Integer({ description: "Seconds between two polls" }),
+        }),
+      },
+    },
+    errors: ["not_found"],
+    async handle({ query, address }) {
+      const { device_id: id, code } = query;
+      if ((id === undefined) === (code === undefined)) {
+        throw new AppError("invalid_parameter", "Give either `device_id` or `code`.");
+      }
+      if (id !== undefined && !isId(id)) {
+        throw unknownThing("device", id);
+      }
+      const found =
+        id === undefined
+          ? await pairing.statusByCode(code ?? "", address)
+          : await pairing.statusById(id);
+      return { status: 200, headers: NO_STORE, body: { status: found, interval: POLL_INTERVAL } };
+    },
+  });
+}
+
+const claimBody = Type.Object({
+  code: Type.Optional(codeMember),
+  workspace_id: Type.Optional(Type.String()),
+  name: nameMember,
+});
+
+const issuedKeySchema = Type.Object({
+  device_id: Type.String(),
+  api_key: Type.String(),
+  expires_at: Type.String(),
+});
+
+/** The answer that shows a key, this once. */
+export function presentKey(key: IssuedKey): Static<typeof issuedKeySchema> {
+  return {
+    device_id: key.deviceId,
+    api_key: key.apiKey,
+    expires_at: toTimestamp(key.expiresAt),
+  };
+}
+
+function claimAuth(ports: PairingPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/devices/pair/claim-auth",
+    id: "claimDeviceKey",
+    tag: "Device",
+    summary: "A fresh device key",
+    description:
+      "The device calls with its `pairing_secret` as bearer, or with its current `X-API-Key`; the key before stays valid for 24 h at most. Or a signed-in user calls with `{code, workspace_id}`, which pairs and returns the key in one step. A key lives 30 days and is shown once.",
+    auth: ["bearer", "device_key", "pairing_secret"],
+    body: { kind: "json", schema: claimBody, optional: true },
+    responses: { 200: { description: "The key", schema: issuedKeySchema } },
+    errors: ["forbidden", "not_found", "conflict", "not_paired", "slow_down"],
+    // Here, so that 401 and 403 come before the body is looked at.
+    resolve: (request) => proveClaimant(ports.authenticator, request),
+    async handle({ body, address }, claimant: Claimant): Promise<Reply> {
+      const key = await claim(ports, claimant, body, address);
+      return { status: 200, headers: NO_STORE, body: presentKey(key) };
+    },
+  });
+}
+
+type Claimant =
+  | { kind: "secret"; secret: string }
+  | { kind: "device"; deviceId: string }
+  | { kind: "user"; user: UserPrincipal };
+
+async function proveClaimant(
+  authenticator: Authenticator,
+  { headers, principal }: Pick<Request, "headers" | "principal">,
+): Promise<Claimant> {
+  const bearer = bearerOf(headers);
+  // A pairing secret has no dots, an access token has two.
+  if (principal === undefined && bearer !== undefined && !bearer.includes(".")) {
+    return { kind: "secret", secret: bearer };
+  }
+  const caller: Principal =
+    principal ?? (await authenticator.authenticate(headers, ["bearer", "device_key"]));
+  if (caller.kind === "device") return { kind: "device", deviceId: caller.id };
+  return { kind: "user", user: requireUser(caller) };
+}
+
+async function claim(
+  { pairing, workspaces }: PairingPorts,
+  claimant: Claimant,
+  body: Static<typeof claimBody> | undefined,
+  address: string,
+): Promise<IssuedKey> {
+  if (claimant.kind === "secret") return pairing.claim(claimant.secret);
+  if (claimant.kind === "device") return pairing.renew(claimant.deviceId);
+  const { code, workspace_id, name } = body ?? {};
+  if (code === undefined || workspace_id === undefined) {
+    throw new AppError("invalid_body", "A user must send `code` and `workspace_id`.");
+  }
+  const wanted = { code, workspace_id, name };
+  return pairing.approveWithKey(await toApproval(workspaces, claimant.user, wanted, address));
+}

@@ -1,0 +1,309 @@
+import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
+import { z } from "zod";
+import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import type { AuditActor } from "../../access/audit-trail.ts";
+import { MANY_KEYS, ReadBatch } from "../../base/read-batch.ts";
+import { toInstant } from "../../postgres/instant.ts";
+import type { DeviceKeyBook, DeviceKeyStanding } from "../accounts/device-key-book.ts";
+import type {
+  Approval,
+  ApprovalOutcome,
+  NewDevice,
+  NewDeviceKey,
+  NewPairingCode,
+  PairingBook,
+  PairingStanding,
+} from "./pairing-book.ts";
+
+/** Keys of one device that may be valid at once; more renewals end the oldest early. */
+const LIVE_KEYS = 5;
+/** Devices that nobody paired are forgotten after a day, a few with each new code. */
+const FORGET_BATCH = 20;
+
+const placeRow = z.object({ workspace_id: z.string().nullable() });
+
+const idRow = z.object({ id: z.string() });
+
+const codeRow = z.object({
+  device_id: z.string(),
+  expires_at: z.number(),
+  used_at: z.number().nullable(),
+  status: z.string(),
+});
+
+const standingRow = z.object({
+  id: z.string(),
+  status: z.enum(["pairing", "paired", "revoked"]),
+  code_expires_at: z.number().nullable(),
+  owner_active: z.boolean(),
+});
+
+const keyRow = z.object({
+  id: z.string(),
+  key_hash: z.string(),
+  device_id: z.string(),
+  workspace_id: z.string(),
+  owner_id: z.string(),
+  expires_at: z.number(),
+});
+
+type Fragment = ReturnType<typeof sql.fragment>;
+
+function bytes(value: Uint8Array): ReturnType<typeof sql.binary> {
+  return sql.binary(Buffer.from(value));
+}
+
+export class PairingStore implements PairingBook, DeviceKeyBook {
+  readonly #pool: DatabasePool;
+  readonly #keys: ReadBatch<string, DeviceKeyStanding>;
+  readonly #openKeys: ReadBatch<string, DeviceKeyStanding>;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+    this.#keys = new ReadBatch((hashes) => this.#byHash(hashes), MANY_KEYS);
+    this.#openKeys = new ReadBatch((ids) => this.#byId(ids), MANY_KEYS);
+  }
+
+  publish(device: NewDevice, code: NewPairingCode, now: number): Promise<boolean> {
+    return this.#pool.transaction(async (transaction) => {
+      const taken = await transaction.maybeOne(sql.type(idRow)`
+        select device_id as id from pairing_codes
+        where code_hash = ${bytes(code.codeHash)} and expires_at > ${toInstant(now)}`);
+      if (taken !== null) return false;
+      await forgetUnpaired(transaction, now);
+      await insertDevice(transaction, device, sql.fragment`'pairing', null, null`);
+      const published = await transaction.maybeOne(sql.type(idRow)`
+        insert into pairing_codes as code (code_hash, device_id, expires_at)
+        values (${bytes(code.codeHash)}, ${device.id}, ${toInstant(code.expiresAt)})
+        on conflict (code_hash) do update
+          set device_id = excluded.device_id, expires_at = excluded.expires_at,
+            used_at = null, created_at = now()
+          where code.expires_at <= ${toInstant(now)}
+        returning device_id as id`);
+      if (published === null) {
+        // Another device was faster with the same code.
+        await transaction.query(sql.unsafe`delete from devices where id = ${device.id}`);
+      }
+      return published !== null;
+    });
+  }
+
+  approve(approval: Approval): Promise<ApprovalOutcome> {
+    return this.#pool.transaction(async (transaction) => {
+      const code = await transaction.maybeOne(sql.type(codeRow)`
+        select device_id, expires_at, used_at, status
+        from pairing_codes join devices on devices.id = device_id
+        where code_hash = ${bytes(approval.codeHash)}
+        for update`);
+      if (code === null || code.expires_at <= approval.now) return { kind: "unknown_code" };
+      if (code.used_at !== null || code.status !== "pairing") return { kind: "used_code" };
+      const name = approval.name ?? null;
+      await transaction.query(sql.unsafe`
+        update pairing_codes set used_at = ${toInstant(approval.now)}
+        where code_hash = ${bytes(approval.codeHash)}`);
+      await transaction.query(sql.unsafe`
+        update devices set status = 'paired', workspace_id = ${approval.workspaceId},
+          owner_id = ${approval.ownerId}, name = coalesce(${name}::text, name), updated_at = now()
+        where id = ${code.device_id}`);
+      if (approval.key !== undefined) {
+        await insertKey(transaction, code.device_id, approval.key);
+        await recordKey(transaction, code.device_id, approval.workspaceId, approval.key);
+      }
+      return { kind: "paired", deviceId: code.device_id };
+    });
+  }
+
+  standingById(deviceId: string): Promise<PairingStanding | undefined> {
+    return this.#standing(sql.fragment`devices.id = ${deviceId}`);
+  }
+
+  standingByCode(codeHash: Uint8Array): Promise<PairingStanding | undefined> {
+    return this.#standing(sql.fragment`devices.id = (
+      select device_id from pairing_codes where code_hash = ${bytes(codeHash)})`);
+  }
+
+  standingBySecret(hash: Uint8Array): Promise<PairingStanding | undefined> {
+    return this.#standing(sql.fragment`pairing_secret_hash = ${bytes(hash)}`);
+  }
+
+  addKey(deviceId: string, key: NewDeviceKey, now: number): Promise<boolean> {
+    return this.#pool.transaction(async (transaction) => {
+      const device = await transaction.maybeOne(sql.type(placeRow)`
+        select workspace_id from devices
+        where id = ${deviceId} and status = 'paired' for update`);
+      if (device === null) return false;
+      await transaction.query(sql.unsafe`
+        update device_keys set expires_at = least(expires_at, ${toInstant(key.othersExpireAt)})
+        where device_id = ${deviceId} and revoked_at is null`);
+      await insertKey(transaction, deviceId, key);
+      await transaction.query(sql.unsafe`
+        update device_keys set revoked_at = now()
+        where id in (
+          select id from device_keys
+          where device_id = ${deviceId} and revoked_at is null and expires_at > ${toInstant(now)}
+          order by id desc offset ${LIVE_KEYS})`);
+      await recordKey(transaction, deviceId, device.workspace_id, key);
+      return true;
+    });
+  }
+
+  addPaired(
+    device: NewDevice,
+    pairing: { workspaceId: string; ownerId: string },
+    key: NewDeviceKey,
+  ): Promise<void> {
+    return this.#pool.transaction(async (transaction) => {
+      const { workspaceId, ownerId } = pairing;
+      await insertDevice(
+        transaction,
+        device,
+        sql.fragment`'paired', ${workspaceId}::uuid, ${ownerId}::uuid`,
+      );
+      await insertKey(transaction, device.id, key);
+      await recordKey(transaction, device.id, workspaceId, key);
+    });
+  }
+
+  unpair(deviceId: string, by: AuditActor): Promise<void> {
+    return this.#pool.transaction(async (transaction) => {
+      const device = await transaction.maybeOne(sql.type(placeRow)`
+        update devices set status = 'revoked', updated_at = now()
+        where id = ${deviceId} and status <> 'revoked'
+        returning workspace_id`);
+      if (device === null) return;
+      await transaction.query(sql.unsafe`
+        update device_keys set revoked_at = now()
+        where device_id = ${deviceId} and revoked_at is null`);
+      await transaction.query(sql.unsafe`
+        update pairing_codes set used_at = coalesce(used_at, now())
+        where device_id = ${deviceId}`);
+      await insertAuditEntry(transaction, {
+        kind: "device_unpaired",
+        actor: by,
+        workspaceId: device.workspace_id ?? undefined,
+        subjectId: deviceId,
+      });
+    });
+  }
+
+  standingByHash(keyHash: Uint8Array): Promise<DeviceKeyStanding | undefined> {
+    return this.#keys.get(Buffer.from(keyHash).toString("hex"));
+  }
+
+  standingByKey(keyId: string): Promise<DeviceKeyStanding | undefined> {
+    return this.#openKeys.get(keyId);
+  }
+
+  /** Many devices at a time: each of them shows its key with all that it sends. */
+  async #byHash(hashes: readonly string[]): Promise<(DeviceKeyStanding | undefined)[]> {
+    const rows = await this.#readKeys(
+      sql.fragment`(
+        select decode(hash, 'hex') as hash from unnest(${sql.array([...hashes], "text")}) as hash
+      ) as wanted`,
+      sql.fragment`key_hash = wanted.hash`,
+    );
+    const found = new Map(rows.map((row) => [row.key_hash, row]));
+    return hashes.map((hash) => toStanding(found.get(hash)));
+  }
+
+  /** Of sockets that are open; many of them at a time when nobody knows what ended. */
+  async #byId(ids: readonly string[]): Promise<(DeviceKeyStanding | undefined)[]> {
+    const rows = await this.#readKeys(
+      sql.fragment`unnest(${sql.array([...ids], "uuid")}) as wanted (id)`,
+      sql.fragment`device_keys.id = wanted.id`,
+    );
+    const found = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => toStanding(found.get(id)));
+  }
+
+  async #standing(which: Fragment): Promise<PairingStanding | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(standingRow)`
+      select devices.id, status,
+        (select max(expires_at) from pairing_codes where device_id = devices.id)
+          as code_expires_at,
+        users.id is not null and users.disabled_at is null as owner_active
+      from devices left join users on users.id = owner_id
+      where ${which}`);
+    if (row === null) return undefined;
+    return {
+      deviceId: row.id,
+      status: row.status,
+      codeExpiresAt: row.code_expires_at ?? undefined,
+      ownerActive: row.owner_active,
+    };
+  }
+
+  /** Those that are good; each is looked up by its index, however many. */
+  #readKeys(wanted: Fragment, match: Fragment): Promise<readonly z.infer<typeof keyRow>[]> {
+    return this.#pool.any(sql.type(keyRow)`
+      select found.* from ${wanted} cross join lateral (
+        select device_keys.id, encode(key_hash, 'hex') as key_hash, device_id, workspace_id,
+          owner_id, expires_at
+        from device_keys join devices on devices.id = device_id
+          join users on users.id = owner_id
+        where ${match} and revoked_at is null and status = 'paired'
+          and workspace_id is not null and disabled_at is null
+        limit 1) as found`);
+  }
+}
+
+function toStanding(row: z.infer<typeof keyRow> | undefined): DeviceKeyStanding | undefined {
+  return (
+    row && {
+      keyId: row.id,
+      deviceId: row.device_id,
+      workspaceId: row.workspace_id,
+      ownerId: row.owner_id,
+      expiresAt: row.expires_at,
+    }
+  );
+}
+
+async function insertDevice(
+  transaction: DatabaseTransactionConnection,
+  device: NewDevice,
+  pairing: Fragment,
+): Promise<void> {
+  await transaction.query(sql.unsafe`
+    insert into devices (id, serial, name, model, firmware, pairing_secret_hash,
+      status, workspace_id, owner_id)
+    values (${device.id}, ${device.serial}, ${device.name}, ${device.model}, ${device.firmware},
+      ${bytes(device.pairingSecretHash)}, ${pairing})`);
+}
+
+async function insertKey(
+  transaction: DatabaseTransactionConnection,
+  deviceId: string,
+  key: NewDeviceKey,
+): Promise<void> {
+  await transaction.query(sql.unsafe`
+    insert into device_keys (id, device_id, key_hash, expires_at)
+    values (${key.id}, ${deviceId}, ${bytes(key.keyHash)}, ${toInstant(key.expiresAt)})`);
+}
+
+/** Comes last in a transaction. */
+async function recordKey(
+  transaction: DatabaseTransactionConnection,
+  deviceId: string,
+  workspaceId: string | null,
+  key: NewDeviceKey,
+): Promise<void> {
+  await insertAuditEntry(transaction, {
+    kind: "device_key_issued",
+    actor: key.issuedBy,
+    workspaceId: workspaceId ?? undefined,
+    subjectId: deviceId,
+    detail: { key_id: key.id },
+  });
+}
+
+async function forgetUnpaired(
+  transaction: DatabaseTransactionConnection,
+  now: number,
+): Promise<void> {
+  await transaction.query(sql.unsafe`
+    delete from devices where id in (
+      select id from devices
+      where status = 'pairing' and created_at < ${toInstant(now - 24 * 3_600_000)}
+      limit ${FORGET_BATCH} for update skip locked)`);
+}

@@ -1,0 +1,295 @@
+import type { AuditActor } from "../../access/audit-trail.ts";
+import { newDeviceKey } from "../../access/device-key.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { randomText, secretHash } from "../../access/secret.ts";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import type { AttemptBudget, AttemptPolicy } from "../accounts/attempt-budget.ts";
+import type { NewDevice, NewDeviceKey, PairingBook, PairingStanding } from "./pairing-book.ts";
+import {
+  newPairingCode,
+  normalisePairingCode,
+  pairingCodeHash,
+  showPairingCode,
+} from "./pairing-code.ts";
+
+const CODE_LIFETIME = 10 * 60_000;
+const DAY = 24 * 3_600_000;
+const KEY_LIFETIME = 30 * DAY;
+/** How long the key before stays valid, so that an answer that got lost does no harm. */
+const KEY_OVERLAP = DAY;
+const SECRET_LENGTH = 43;
+const SECRET_FORM = /^[0-9A-Za-z]{43}$/;
+/** Seconds between two questions of a device that waits (RFC 8628 §3.5). */
+export const POLL_INTERVAL = 5;
+
+/** One poll each interval; half a second is forgiven to clocks and networks. */
+const POLLS: AttemptPolicy = { burst: 1, interval: POLL_INTERVAL * 1000 - 500 };
+/** Wrong codes: ten per account, thirty per address, then one a minute, three a minute. */
+const GUESSES_BY_ACCOUNT: AttemptPolicy = { burst: 10, interval: 60_000 };
+const GUESSES_BY_ADDRESS: AttemptPolicy = { burst: 30, interval: 20_000 };
+const RENEWALS: AttemptPolicy = { burst: 20, interval: 60_000 };
+const CODES_BY_ADDRESS: AttemptPolicy = { burst: 600, interval: 1_000 };
+const FRESH_CODE_TRIES = 5;
+const TOO_MANY_GUESSES = "Too many wrong pairing codes.";
+
+interface PairingParts {
+  book: PairingBook;
+  attempts: AttemptBudget;
+  revocations: RevocationFeed;
+  pepper: Uint8Array;
+  clock: Clock;
+}
+
+interface DeviceDescription {
+  serial: string;
+  name?: string;
+  model?: string;
+  firmware?: string;
+}
+
+interface PublishedCode {
+  deviceId: string;
+  /** As a person reads it. */
+  code: string;
+  pairingSecret: string;
+  expiresAt: number;
+}
+
+export interface IssuedKey {
+  deviceId: string;
+  /** Shown this once. */
+  apiKey: string;
+  expiresAt: number;
+}
+
+export interface CodeApproval {
+  code: string;
+  workspaceId: string;
+  ownerId: string;
+  name?: string;
+  /** The caller's address. */
+  address: string;
+}
+
+type PairingStatus = "pending" | "paired" | "expired" | "revoked";
+
+/**
+ * Pairing after the device authorisation grant (RFC 8628): the device holds a
+ * long secret and shows a short code; a signed-in user types the code; the
+ * secret then fetches the key. A code is pending until it is approved, expires
+ * after 10 min, and is used once. The secret stays good for fresh keys until
+ * the device is unpaired.
+ */
+export class Pairing {
+  readonly #parts: PairingParts;
+
+  constructor(parts: PairingParts) {
+    this.#parts = parts;
+  }
+
+  /** Rejects with `code_in_use` when the device brought a code that is live already. */
+  async publish(
+    description: DeviceDescription,
+    ownCode: string | undefined,
+    address: string,
+  ): Promise<PublishedCode> {
+    await this.#spend(`codes\u0000${address}`, CODES_BY_ADDRESS, "Too many pairing codes.");
+    if (ownCode !== undefined) {
+      const code = normalisePairingCode(ownCode);
+      if (code === undefined) {
+        throw new AppError("invalid_body", "`code` must have 6 to 32 letters or digits.");
+      }
+      const published = await this.#publish(description, code);
+      if (published !== undefined) return published;
+      throw new AppError("code_in_use", "This pairing code is in use. Please make another.");
+    }
+    for (let attempt = 0; attempt < FRESH_CODE_TRIES; attempt += 1) {
+      const published = await this.#publish(description, newPairingCode());
+      if (published !== undefined) return published;
+    }
+    throw new AppError("unavailable", "No free pairing code was found. Please try again.");
+  }
+
+  /** Pairs the device that shows `code`; rejects with `not_found`, `conflict` or `rate_limited`. */
+  async approve(approval: CodeApproval): Promise<string> {
+    return this.#approve(approval, undefined);
+  }
+
+  /** Pairs and issues the key in one step. */
+  async approveWithKey(approval: CodeApproval): Promise<IssuedKey> {
+    const { key, apiKey } = this.#newKey({ kind: "user", id: approval.ownerId });
+    const deviceId = await this.#approve(approval, key);
+    return { deviceId, apiKey, expiresAt: key.expiresAt };
+  }
+
+  async statusById(deviceId: string): Promise<PairingStatus> {
+    const standing = await this.#parts.book.standingById(deviceId);
+    if (standing === undefined) throw new AppError("not_found", "There is no device with this id.");
+    return this.#status(standing);
+  }
+
+  async statusByCode(code: string, address: string): Promise<PairingStatus> {
+    const guesses = await this.#guess(address);
+    const normal = normalisePairingCode(code);
+    const standing =
+      normal === undefined
+        ? undefined
+        : await this.#parts.book.standingByCode(pairingCodeHash(this.#parts.pepper, normal));
+    if (standing === undefined) throw unknownCode();
+    await guesses.wasRight();
+    return this.#status(standing);
+  }
+
+  /**
+   * A key for the device that holds `pairingSecret`; rejects with
+   * `invalid_token`, or `not_paired` while nobody has typed its code, or
+   * `slow_down` when it then asks too often.
+   */
+  async claim(pairingSecret: string): Promise<IssuedKey> {
+    const standing = SECRET_FORM.test(pairingSecret)
+      ? await this.#parts.book.standingBySecret(secretHash(pairingSecret))
+      : undefined;
+    if (standing === undefined || standing.status === "revoked") throw wrongSecret();
+    if (standing.status === "pairing") throw await this.#notPaired(standing);
+    if (!standing.ownerActive) throw wrongSecret();
+    return this.renew(standing.deviceId);
+  }
+
+  /** A fresh key for a paired device; the ones before it stay valid for 24 h at most. */
+  async renew(deviceId: string): Promise<IssuedKey> {
+    await this.#spend(`renew\u0000${deviceId}`, RENEWALS, "Too many fresh keys.");
+    const { key, apiKey } = this.#newKey({ kind: "device", id: deviceId });
+    if (!(await this.#parts.book.addKey(deviceId, key, this.#parts.clock.now()))) {
+      throw wrongSecret();
+    }
+    return { deviceId, apiKey, expiresAt: key.expiresAt };
+  }
+
+  /** A device made of software, paired from the start. */
+  async addVirtual(
+    description: DeviceDescription,
+    pairing: { workspaceId: string; ownerId: string },
+  ): Promise<IssuedKey> {
+    const { key, apiKey } = this.#newKey({ kind: "user", id: pairing.ownerId });
+    // Nobody ever learns this secret: a virtual device renews with its key.
+    const device = this.#newDevice(description, randomText(SECRET_LENGTH));
+    await this.#parts.book.addPaired(device, pairing, key);
+    return { deviceId: device.id, apiKey, expiresAt: key.expiresAt };
+  }
+
+  /** Ends every key of the device at once. */
+  async unpair(deviceId: string, by: AuditActor): Promise<void> {
+    await this.#parts.book.unpair(deviceId, by);
+    this.#parts.revocations.publish({ kind: "device", deviceId });
+  }
+
+  async #publish(description: DeviceDescription, code: string): Promise<PublishedCode | undefined> {
+    const { book, clock, pepper } = this.#parts;
+    const now = clock.now();
+    const pairingSecret = randomText(SECRET_LENGTH);
+    const device = this.#newDevice(description, pairingSecret);
+    const codeHash = pairingCodeHash(pepper, code);
+    const expiresAt = now + CODE_LIFETIME;
+    if (!(await book.publish(device, { codeHash, deviceId: device.id, expiresAt }, now))) {
+      return undefined;
+    }
+    return { deviceId: device.id, code: showPairingCode(code), pairingSecret, expiresAt };
+  }
+
+  async #approve(approval: CodeApproval, key: NewDeviceKey | undefined): Promise<string> {
+    const account = `guess\u0000${approval.ownerId}`;
+    await this.#spend(account, GUESSES_BY_ACCOUNT, TOO_MANY_GUESSES);
+    const guesses = await this.#guess(approval.address);
+    const { workspaceId, ownerId, name } = approval;
+    const code = normalisePairingCode(approval.code);
+    const outcome =
+      code === undefined
+        ? ({ kind: "unknown_code" } as const)
+        : await this.#parts.book.approve({
+            codeHash: pairingCodeHash(this.#parts.pepper, code),
+            workspaceId,
+            ownerId,
+            name,
+            key,
+            now: this.#parts.clock.now(),
+          });
+    if (outcome.kind === "unknown_code") throw unknownCode();
+    await guesses.wasRight();
+    if (outcome.kind === "used_code") {
+      throw new AppError("conflict", "This pairing code has been used already.");
+    }
+    await this.#parts.attempts.restore(account);
+    return outcome.deviceId;
+  }
+
+  #status(standing: PairingStanding): PairingStatus {
+    if (standing.status !== "pairing") return standing.status;
+    return this.#isLive(standing) ? "pending" : "expired";
+  }
+
+  #isLive(standing: PairingStanding): boolean {
+    return (standing.codeExpiresAt ?? 0) > this.#parts.clock.now();
+  }
+
+  async #notPaired(standing: PairingStanding): Promise<AppError> {
+    const wait = await this.#parts.attempts.take(`poll\u0000${standing.deviceId}`, POLLS);
+    if (wait !== undefined) {
+      return new AppError("slow_down", `Please ask every ${POLL_INTERVAL} s.`, {
+        retryAfter: POLL_INTERVAL,
+      });
+    }
+    return this.#isLive(standing)
+      ? new AppError("not_paired", "Nobody has entered this device's pairing code yet.")
+      : new AppError("not_paired", "The pairing code has expired. Publish a new one.");
+  }
+
+  /** Counts a guess against the address before it is answered, and takes it back when it was right. */
+  async #guess(address: string): Promise<{ wasRight(): Promise<void> }> {
+    const key = `guess-from\u0000${address}`;
+    await this.#spend(key, GUESSES_BY_ADDRESS, TOO_MANY_GUESSES);
+    return { wasRight: () => this.#parts.attempts.refund(key, GUESSES_BY_ADDRESS) };
+  }
+
+  async #spend(key: string, policy: AttemptPolicy, what: string): Promise<void> {
+    const wait = await this.#parts.attempts.take(key, policy);
+    if (wait === undefined) return;
+    throw new AppError("rate_limited", `${what} Please wait ${wait} s.`, { retryAfter: wait });
+  }
+
+  #newDevice(description: DeviceDescription, pairingSecret: string): NewDevice {
+    return {
+      id: newId(this.#parts.clock.now()),
+      serial: description.serial,
+      name: description.name ?? "",
+      model: description.model ?? "",
+      firmware: description.firmware ?? "",
+      pairingSecretHash: secretHash(pairingSecret),
+    };
+  }
+
+  #newKey(issuedBy: AuditActor): { key: NewDeviceKey; apiKey: string } {
+    const apiKey = newDeviceKey();
+    const now = this.#parts.clock.now();
+    const key = {
+      id: newId(now),
+      keyHash: secretHash(apiKey),
+      expiresAt: now + KEY_LIFETIME,
+      othersExpireAt: now + KEY_OVERLAP,
+      issuedBy,
+    };
+    return { key, apiKey };
+  }
+}
+
+function unknownCode(): AppError {
+  return new AppError("not_found", "This pairing code is unknown or has expired.");
+}
+
+function wrongSecret(): AppError {
+  return new AppError(
+    "invalid_token",
+    "The pairing secret is unknown, or the device was unpaired.",
+  );
+}

@@ -1,0 +1,98 @@
+import type { Log } from "../../base/log.ts";
+import type { Runtime } from "../../base/runtime.ts";
+import { TroubleLog } from "../../base/trouble-log.ts";
+import { deviceStanding, type Presence } from "../../session/presence.ts";
+import type { DeviceFrame, WarningFrame } from "../../wire/live-frames.ts";
+
+/** What the device of a recording session said last. */
+export interface RecordingDevice {
+  sessionId: string;
+  /** Unix milliseconds. */
+  lastSeenAt: number;
+  telemetry: Readonly<Record<string, unknown>>;
+}
+
+/** Port: devices that record. */
+export interface RecordingDevices {
+  /** Those that were ever heard of, with a recording session in these partitions. */
+  read(partitions: readonly number[]): Promise<RecordingDevice[]>;
+}
+
+interface PresenceWatchParts {
+  devices: RecordingDevices;
+  /** Partitions of this host: each session is watched by the one that holds it. */
+  owned(): readonly number[];
+  publish(sessionId: string, frame: WarningFrame): void;
+  runtime: Runtime;
+  log: Log;
+  /** Milliseconds between two looks. */
+  every: number;
+}
+
+/** Looks how the devices of this host's sessions do, and tells viewers who goes and comes back. */
+export class PresenceWatch {
+  readonly #parts: PresenceWatchParts;
+  readonly #stop = new AbortController();
+  #known = new Map<string, DeviceFrame>();
+  #loop: Promise<void> | undefined;
+
+  constructor(parts: PresenceWatchParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+  }
+
+  /** How the device of a session does; undefined when it is not known, or the session over. */
+  of(sessionId: string): DeviceFrame | undefined {
+    return this.#known.get(sessionId);
+  }
+
+  /** One look; rejects when the devices cannot be read. */
+  async look(): Promise<void> {
+    const { devices, owned, runtime } = this.#parts;
+    const partitions = owned();
+    const found = partitions.length === 0 ? [] : await devices.read(partitions);
+    const now = runtime.now();
+    const known = new Map<string, DeviceFrame>();
+    for (const device of found) {
+      const { sessionId, lastSeenAt, telemetry } = device;
+      const frame: DeviceFrame = deviceStanding(lastSeenAt, telemetry, now);
+      known.set(sessionId, frame);
+      const before = this.#known.get(sessionId)?.presence;
+      if (before !== undefined && before !== frame.presence) this.#tell(sessionId, frame.presence);
+    }
+    this.#known = known;
+  }
+
+  #tell(sessionId: string, presence: Presence): void {
+    this.#parts.publish(sessionId, {
+      type: "Warning",
+      session_id: sessionId,
+      code: `device_${presence}`,
+      message:
+        presence === "offline"
+          ? "Nothing is heard of the recording device; what it keeps meanwhile may come later."
+          : "The recording device is back.",
+      retryable: true,
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { log, runtime } = this.#parts;
+    const trouble = new TroubleLog(log, "devices not readable", runtime);
+    while (!this.#stop.signal.aborted) {
+      await this.look().then(
+        () => trouble.worked(),
+        (error: unknown) => trouble.failed(error),
+      );
+      await this.#parts.runtime.delay(this.#parts.every, this.#stop.signal);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { toInstant } from "../../postgres/instant.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import { USER_DISPLAY_NAME } from "../sessions/sessions-speakers-store.ts";
+import { unclearWords } from "../transcript/unclear-words-store.ts";
+import type {
+  ConversationReader,
+  SpokenConversation,
+  SpokenPassage,
+  SpokenVoice,
+} from "./conversation-reader.ts";
+
+const idRow = z.object({ id: z.string() });
+const sessionRow = z.object({
+  sessionId: z.string(),
+  title: z.string(),
+  language: z.string(),
+  startedAtMs: z.number(),
+});
+const voiceRow = z.object({
+  sessionId: z.string(),
+  label: z.string(),
+  name: z.string(),
+  claimedUserId: optionalColumn(z.string()),
+});
+const passageRow = z.object({
+  sessionId: z.string(),
+  segmentId: z.string(),
+  startMs: z.number(),
+  endMs: z.number(),
+  label: z.string(),
+  text: z.string(),
+  unclear: z.array(z.number()),
+});
+
+type Ids = ReturnType<typeof sql.array>;
+
+/** Sessions with their words, out of the one place that holds them. */
+export class PostgresConversations implements ConversationReader {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  read(sessionIds: readonly string[], maxPassages: number): Promise<SpokenConversation[]> {
+    const ids = sql.array([...sessionIds], "uuid");
+    return this.#pool.connect(async (connection) => {
+      const sessions = await connection.any(sql.type(sessionRow)`
+        select id as "sessionId", title, language, started_at as "startedAtMs"
+        from sessions where id = any(${ids}) and status <> 'deleted'
+        order by array_position(${ids}, id)`);
+      const voices = groupBySession(await connection.any(voicesOf(ids)));
+      const passages = groupBySession(await connection.any(passagesOf(ids, maxPassages)));
+      return sessions.map((session) => ({
+        ...session,
+        voices: (voices.get(session.sessionId) ?? []) satisfies SpokenVoice[],
+        passages: (passages.get(session.sessionId) ?? []) satisfies SpokenPassage[],
+      }));
+    });
+  }
+
+  async findSessions(
+    sessionIds: readonly string[],
+    words: readonly string[],
+    limit: number,
+  ): Promise<string[]> {
+    const ids = sql.array([...sessionIds], "uuid");
+    const rows = await this.#pool.any(sql.type(idRow)`
+      with queries as (
+        select config, string_agg(word::text, ' | ')::tsquery as query
+        from (
+          select distinct search_dictionary(language) as config
+          from sessions where id = any(${ids})
+        ) as languages
+        cross join unnest(${sql.array([...words], "text")}) as said
+        cross join lateral plainto_tsquery(config, said) as word
+        where numnode(word) > 0
+        group by config
+      )
+      select g.session_id as id
+      from queries q
+      join segments g on g.search @@ q.query and search_dictionary(g.language) = q.config
+      where g.session_id = any(${ids})
+      group by g.session_id
+      order by sum(ts_rank(g.search, q.query)) desc, g.session_id desc
+      limit ${limit}`);
+    return rows.map(({ id }) => id);
+  }
+
+  async startedWithin(sessionIds: readonly string[], from: number, to: number): Promise<string[]> {
+    const ids = sql.array([...sessionIds], "uuid");
+    const rows = await this.#pool.any(sql.type(idRow)`
+      select id from sessions
+      where id = any(${ids})
+        and started_at >= ${toInstant(from)} and started_at < ${toInstant(to)}
+      order by array_position(${ids}, id)`);
+    return rows.map(({ id }) => id);
+  }
+}
+
+function voicesOf(ids: Ids) {
+  return sql.type(voiceRow)`
+    select c.session_id as "sessionId", c.label, c.claimed_user_id as "claimedUserId",
+      coalesce(${USER_DISPLAY_NAME}, v.display_name, '') as name
+    from speaker_claims c
+    left join users u on u.id = c.claimed_user_id
+    left join guests v on v.id = c.claimed_user_id
+    where c.session_id = any(${ids}) and c.revoked_at is null
+    union all
+    select g.session_id, g.label, null, ''
+    from segments g
+    where g.session_id = any(${ids}) and not exists (
+      select from speaker_claims c
+      where c.session_id = g.session_id and c.label = g.label and c.revoked_at is null
+    )
+    group by g.session_id, g.label`;
+}
+
+function passagesOf(ids: Ids, limit: number) {
+  return sql.type(passageRow)`
+    select g.session_id as "sessionId", g.id as "segmentId", g.label, g.text,
+      ${unclearWords(sql.fragment`g.words`)} as unclear,
+      round(g.start_sample / 16.0)::int as "startMs", round(g.end_sample / 16.0)::int as "endMs"
+    from segments g join sessions s on s.id = g.session_id
+    where g.session_id = any(${ids}) and s.status <> 'deleted'
+      and not g.redacted and g.text not like '[redacted-%'
+    order by array_position(${ids}, g.session_id), g.start_sample, g.id
+    limit ${limit}`;
+}
+
+function groupBySession<T extends { sessionId: string }>(
+  rows: readonly T[],
+): Map<string, Omit<T, "sessionId">[]> {
+  const groups = new Map<string, Omit<T, "sessionId">[]>();
+  for (const { sessionId, ...row } of rows) {
+    const group = groups.get(sessionId);
+    if (group === undefined) groups.set(sessionId, [row]);
+    else group.push(row);
+  }
+  return groups;
+}

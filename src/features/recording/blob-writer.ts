@@ -1,0 +1,133 @@
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { createDeferred, type Deferred, withTimeout } from "../../base/deferred.ts";
+import { AppError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import type { QueueFigures } from "../../base/queue-metrics.ts";
+import { GroupCommit } from "../../postgres/group-commit.ts";
+import type { FileWrite, WriteAnswer, WriteRequest } from "./blob-thread.ts";
+
+const ENTRY = new URL("./blob-thread.ts", import.meta.url);
+/** Files that are written together. */
+const MAX_GROUP = 64;
+const WRITE_MS = 30_000;
+
+interface NewFile {
+  folder: string;
+  /** Below the folder. */
+  name: string;
+  bytes: Uint8Array;
+}
+
+/**
+ * Writes files durably, all that come at one moment together, in a thread of
+ * its own: a disk that is busy holds up nobody else. The thread starts with
+ * the first file, and again after it ended.
+ */
+export class BlobWriter {
+  readonly #base: string;
+  readonly #temporaryFolder: string;
+  readonly #group: GroupCommit<NewFile>;
+  readonly #pending = new Map<number, Deferred<WriteAnswer>>();
+  #thread: Worker | undefined;
+  #requests = 0;
+
+  /** @param base holds the folders; its own name is durable */
+  constructor(base: string, temporaryFolder: string) {
+    this.#base = base;
+    this.#temporaryFolder = temporaryFolder;
+    this.#group = new GroupCommit((files) => this.#writeAll(files), MAX_GROUP);
+  }
+
+  figures(queue: string): QueueFigures {
+    return this.#group.figures(queue);
+  }
+
+  /**
+   * On return the file and its name survive a power failure; one that has the name already stays.
+   * Rejects with the file system's error, its `code` included.
+   */
+  write(file: NewFile): Promise<void> {
+    return this.#group.add(file);
+  }
+
+  /** Ends the thread; what it has in hand is rejected. */
+  async stop(): Promise<void> {
+    await this.#thread?.terminate();
+  }
+
+  async #writeAll(files: readonly NewFile[]): Promise<PromiseSettledResult<void>[]> {
+    const { faults } = await this.#ask(files);
+    return files.map((_, index) => {
+      const fault = faults[index];
+      if (fault === undefined) return { status: "fulfilled", value: undefined };
+      const reason = Object.assign(new Error(fault.message), { code: fault.errno });
+      return { status: "rejected", reason };
+    });
+  }
+
+  async #ask(files: readonly NewFile[]): Promise<WriteAnswer> {
+    const thread = this.#running();
+    this.#requests += 1;
+    const id = this.#requests;
+    const answer = createDeferred<WriteAnswer>();
+    this.#pending.set(id, answer);
+    const bytes = joined(files);
+    const request: WriteRequest = {
+      id,
+      base: this.#base,
+      files: files.map((file) => this.#place(file)),
+      bytes,
+    };
+    try {
+      thread.postMessage(request, [bytes.buffer]);
+      return await withTimeout(answer.promise, WRITE_MS, "Writing audio");
+    } finally {
+      this.#pending.delete(id);
+    }
+  }
+
+  #place({ folder, name, bytes }: NewFile): FileWrite {
+    return {
+      temporary: join(this.#temporaryFolder, newId()),
+      folder,
+      path: join(folder, name),
+      length: bytes.byteLength,
+    };
+  }
+
+  #running(): Worker {
+    if (this.#thread !== undefined) return this.#thread;
+    const execArgv = ["--disable-warning=ExperimentalWarning"];
+    const thread = new Worker(ENTRY, { execArgv });
+    this.#thread = thread;
+    // The process may end when it has nothing else to do.
+    thread.unref();
+    thread.on("message", (answer: WriteAnswer) => this.#pending.get(answer.id)?.resolve(answer));
+    thread.on("error", (error) => this.#ended(thread, error));
+    thread.on("exit", () => this.#ended(thread, undefined));
+    return thread;
+  }
+
+  #ended(thread: Worker, cause: Error | undefined): void {
+    if (this.#thread !== thread) return;
+    this.#thread = undefined;
+    const reason = new AppError("unavailable", "Audio cannot be stored just now. Please retry.", {
+      cause,
+      retryAfter: 1,
+    });
+    for (const answer of this.#pending.values()) answer.reject(reason);
+  }
+}
+
+/** One copy with memory of its own, which moves to the thread. */
+function joined(files: readonly NewFile[]): Uint8Array<ArrayBuffer> {
+  const length = files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+  const all = new Uint8Array(new ArrayBuffer(length));
+  let at = 0;
+  for (const { bytes } of files) {
+    all.set(bytes, at);
+    at += bytes.byteLength;
+  }
+  return all;
+}

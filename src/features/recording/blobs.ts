@@ -1,0 +1,270 @@
+import {
+  copyFile,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "../../base/errors.ts";
+import { isId, newId } from "../../base/ids.ts";
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import { BlobWriter } from "./blob-writer.ts";
+import { errnoOf } from "./errno.ts";
+import type { BlobStore } from "./upload-audio-store.ts";
+
+const LEFT_OVER_MS = 60 * 60 * 1000;
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/**
+ * Audio in a local folder: `<dir>/<session>/<sha256>`. Uploads are best
+ * received in `temporaryFolder`, on the same file system, so that taking one
+ * over is a rename.
+ */
+export class FolderBlobs implements BlobStore, QueueOwner {
+  readonly #dir: string;
+  readonly #writer: BlobWriter;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+    this.#writer = new BlobWriter(dir, this.temporaryFolder);
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [this.#writer.figures("audio_files")];
+  }
+
+  /** For files that are being received; made by `start`. */
+  get temporaryFolder(): string {
+    return join(this.#dir, "tmp");
+  }
+
+  /** Makes the folders; what was left half received an hour ago or earlier goes. */
+  async start(): Promise<void> {
+    await mkdir(this.temporaryFolder, { recursive: true });
+    for (const name of await readdir(this.temporaryFolder)) {
+      const path = join(this.temporaryFolder, name);
+      // Another process may receive into the same folder, and rename while we look.
+      const found = await stat(path).catch(() => undefined);
+      if (found !== undefined && Date.now() - found.mtimeMs > LEFT_OVER_MS) {
+        await rm(path, { recursive: true, force: true });
+      }
+    }
+  }
+
+  /** Ends what writes; nothing is put any more. */
+  stop(): Promise<void> {
+    return this.#writer.stop();
+  }
+
+  async put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }> {
+    const folder = this.#folder(sessionId);
+    const path = this.#path(sessionId, sha256);
+    return storing(async () => {
+      await mkdir(folder, { recursive: true });
+      await syncPath(temporaryPath);
+      await this.#move(temporaryPath, path);
+      await syncPath(folder);
+      // Always: another upload may have made the session's folder and not synced its name yet.
+      await syncPath(this.#dir);
+      return { path };
+    });
+  }
+
+  async putBytes(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void> {
+    // Before anything is asked of the thread.
+    this.#path(sessionId, sha256);
+    const folder = this.#folder(sessionId);
+    await storing(() => this.#writer.write({ folder, name: sha256, bytes }));
+  }
+
+  async read(sessionId: string, sha256: string): Promise<Buffer> {
+    try {
+      return await readFile(this.#path(sessionId, sha256));
+    } catch (error) {
+      throw absent(error);
+    }
+  }
+
+  /** Bytes from `from` on, fewer than `length` at the file's end. Throws `not_found` without a file. */
+  async part(sessionId: string, sha256: string, from: number, length: number): Promise<Buffer> {
+    let file: FileHandle;
+    try {
+      file = await open(this.#path(sessionId, sha256), "r");
+    } catch (error) {
+      throw absent(error);
+    }
+    try {
+      const buffer = Buffer.allocUnsafe(length);
+      let filled = 0;
+      while (filled < length) {
+        const { bytesRead } = await file.read(buffer, filled, length - filled, from + filled);
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      return buffer.subarray(0, filled);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /**
+   * Puts other bytes in the place of a file that is there, at once and durably;
+   * rejects when it is gone.
+   */
+  async replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void> {
+    const path = this.#path(sessionId, sha256);
+    const fresh = join(this.temporaryFolder, newId());
+    await storing(async () => {
+      try {
+        await stat(path);
+        await writeFile(fresh, bytes, { flush: true });
+        // Never makes the folder: what was deleted in the meantime stays deleted.
+        await rename(fresh, path);
+        await syncPath(this.#folder(sessionId));
+      } finally {
+        await rm(fresh, { force: true });
+      }
+    });
+  }
+
+  async delete(sessionId: string): Promise<void> {
+    await rm(this.#folder(sessionId), { recursive: true, force: true });
+    await syncPath(this.#dir);
+  }
+
+  /** Sessions that have a folder, whether or not there is such a session. */
+  async sessions(): Promise<string[]> {
+    return (await readdir(this.#dir)).filter(isId);
+  }
+
+  /** Files of a session that were put, or put again, before `instant` (Unix milliseconds). */
+  async olderThan(sessionId: string, instant: number): Promise<string[]> {
+    const names = await readdir(this.#folder(sessionId)).catch(emptyWhenGone);
+    const old: string[] = [];
+    for (const name of names.filter((each) => SHA256.test(each))) {
+      const found = await stat(this.#path(sessionId, name)).catch(() => undefined);
+      if (found !== undefined && found.mtimeMs < instant) old.push(name);
+    }
+    return old;
+  }
+
+  /**
+   * Removes a file if it is still older than `instant`; false when it is not
+   * or is gone. It is moved aside before its age is looked at for the last
+   * time, so that an upload that puts it again meanwhile loses nothing.
+   */
+  async removeOld(sessionId: string, sha256: string, instant: number): Promise<boolean> {
+    const path = this.#path(sessionId, sha256);
+    const aside = join(this.temporaryFolder, newId());
+    try {
+      await rename(path, aside);
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT") throw error;
+      return false;
+    }
+    const isOld = (await stat(aside)).mtimeMs < instant;
+    if (isOld) await rm(aside, { force: true });
+    else await nameOnce(aside, path);
+    await syncPath(this.#folder(sessionId));
+    return isOld;
+  }
+
+  /**
+   * Gives the file its name, unless a file has it already: that one is the same
+   * upload, and parts of it may have been silenced since. From another file
+   * system a synced copy is made first, so that the name never shows half a file.
+   */
+  async #move(from: string, to: string): Promise<void> {
+    try {
+      return await nameOnce(from, to);
+    } catch (error) {
+      if (errnoOf(error) !== "EXDEV") throw error;
+    }
+    const copy = join(this.temporaryFolder, newId());
+    try {
+      await copyFile(from, copy);
+      await syncPath(copy);
+      await nameOnce(copy, to);
+    } finally {
+      await rm(copy, { force: true });
+    }
+    await rm(from, { force: true });
+  }
+
+  #folder(sessionId: string): string {
+    if (!isId(sessionId)) throw new AppError("bad_request", "Not a session id.");
+    return join(this.#dir, sessionId);
+  }
+
+  #path(sessionId: string, sha256: string): string {
+    if (!SHA256.test(sha256)) throw new AppError("bad_request", "Not a SHA-256 in hex.");
+    return join(this.#folder(sessionId), sha256);
+  }
+}
+
+/** A file that is not there is `not_found`; anything else stays what it is. */
+function absent(error: unknown): unknown {
+  if (errnoOf(error) !== "ENOENT") return error;
+  return new AppError("not_found", "The audio of this chunk is not in the store.", {
+    cause: error,
+  });
+}
+
+function emptyWhenGone(error: unknown): string[] {
+  if (errnoOf(error) !== "ENOENT") throw error;
+  return [];
+}
+
+async function nameOnce(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+    // Young again: whoever clears files away that no chunk names must leave it.
+    if (!(await isTouched(to))) return nameOnce(from, to);
+  }
+  await rm(from, { force: true });
+}
+
+/** False when the file is gone. */
+async function isTouched(path: string): Promise<boolean> {
+  const now = new Date();
+  try {
+    await utimes(path, now, now);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+    return false;
+  }
+}
+
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A full disk is named as such; the caller may try again. */
+async function storing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno !== "ENOSPC" && errno !== "EDQUOT") throw error;
+    throw new AppError("storage_full", "The disk for audio is full; the chunk was not saved.", {
+      cause: error,
+      retryAfter: 10,
+    });
+  }
+}

@@ -1,0 +1,223 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { DevicePrincipal, Principal } from "../../access/principal.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError, unknownThing } from "../../base/errors.ts";
+import { isId, newId } from "../../base/ids.ts";
+import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
+import { requirePrincipal } from "../../rest/callers.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import { timestamp } from "../../rest/timestamp.ts";
+import { sessionStatus } from "../sessions/sessions-schema.ts";
+import { assertLinkable } from "../workspaces/workshops-access.ts";
+import type { WorkshopDirectory } from "../workspaces/workshops-directory.ts";
+import type { DeviceSessionStore } from "./device-sessions-store.ts";
+
+export interface DeviceSessionPorts {
+  sessions: DeviceSessionStore;
+  workshops: Pick<WorkshopDirectory, "find">;
+  notifier: CommandNotifier;
+  /** Where clients reach this service, e.g. `https://voice.example.org`; else the request's Host. */
+  publicUrl?: string;
+}
+
+const deviceParams = Type.Object({
+  device_id: Type.String({ description: "UUID of the device" }),
+});
+
+/** What whoever starts a session may say of it. */
+export const newSessionMembers = {
+  title: Type.Optional(Type.String({ maxLength: 200 })),
+  language: Type.Optional(
+    Type.String({
+      pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+      maxLength: 35,
+      description: "BCP 47; the workspace's preferred language unless told",
+    }),
+  ),
+  workspace_id: Type.Optional(Type.String()),
+  vocabulary: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+  ),
+  workshop_id: Type.Optional(
+    Type.String({
+      description:
+        "A workshop of the session's workspace: its characters' names join the vocabulary",
+    }),
+  ),
+};
+
+const startBody = Type.Object(newSessionMembers);
+
+export const lastChunkSequence = Type.Optional(Type.Integer({ minimum: -1, maximum: 999_999 }));
+
+const stopBody = Type.Object({
+  session_id: Type.Optional(Type.String()),
+  last_chunk_sequence: lastChunkSequence,
+});
+
+export const stoppedSchema = Type.Object({
+  success: Type.Boolean(),
+  session_id: Type.String(),
+  status: sessionStatus,
+});
+
+/** POST /devices/{id}/session/start and /stop. */
+export function deviceSessionRoutes(ports: DeviceSessionPorts): Route[] {
+  return [startSession(ports), stopSession(ports)];
+}
+
+/** 404 for an unknown device, 403 for another than the caller. */
+export async function requireSelf(
+  sessions: Pick<DeviceSessionStore, "deviceExists">,
+  caller: Principal | undefined,
+  deviceId: string,
+): Promise<DevicePrincipal> {
+  const principal = requirePrincipal(caller);
+  if (principal.kind === "device" && principal.id === deviceId) return principal;
+  if (!isId(deviceId) || !(await sessions.deviceExists(deviceId))) {
+    throw unknownThing("device", deviceId);
+  }
+  throw new AppError("forbidden", "This key belongs to another device.");
+}
+
+async function chooseWorkspace(
+  sessions: DeviceSessionStore,
+  device: DevicePrincipal,
+  wanted: string | undefined,
+): Promise<{ workspaceId: string; preferredLanguage: string }> {
+  const workspaceId = wanted ?? device.workspaceId;
+  const found = isId(workspaceId)
+    ? await sessions.workspace(workspaceId, device.ownerId)
+    : undefined;
+  if (found === undefined) {
+    throw unknownThing("workspace", workspaceId);
+  }
+  if (!found.isMember && workspaceId !== device.workspaceId) {
+    throw new AppError("forbidden", "The device's owner does not belong to this workspace.");
+  }
+  return { workspaceId, preferredLanguage: found.preferredLanguage };
+}
+
+/** Where the caller thinks the service is. */
+interface Addressed {
+  host?: string | undefined;
+  "x-forwarded-proto"?: string | undefined;
+}
+
+/** The device's stream as a WebSocket address: of `publicUrl`, else of where the request was sent. */
+export function streamUrl(
+  publicUrl: string | undefined,
+  { host, "x-forwarded-proto": scheme }: Addressed,
+  deviceId: string,
+): string {
+  const path = `/api/devices/${deviceId}/stream`;
+  if (publicUrl !== undefined) return publicUrl.replace(/^http/, "ws").replace(/\/+$/, "") + path;
+  const isHost =
+    host !== undefined &&
+    /^[A-Za-z0-9.\-_]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/.test(host);
+  return `${scheme === "https" ? "wss" : "ws"}://${isHost ? host : "localhost"}${path}`;
+}
+
+/** A new session of the device; throws `already_recording` when it has one. */
+export async function startRecording(
+  ports: DeviceSessionPorts,
+  device: DevicePrincipal,
+  body: Static<typeof startBody> | undefined,
+): Promise<{ id: string; startedAt: number }> {
+  const chosen = await chooseWorkspace(ports.sessions, device, body?.workspace_id);
+  const workshopId = body?.workshop_id;
+  if (workshopId !== undefined) {
+    await assertLinkable(ports.workshops, workshopId, chosen.workspaceId);
+  }
+  const id = newId();
+  const { startedAt, outbox } = await ports.sessions.start({
+    id,
+    jobId: newId(),
+    workspaceId: chosen.workspaceId,
+    ownerId: device.ownerId,
+    deviceId: device.id,
+    title: body?.title ?? "",
+    language: body?.language ?? chosen.preferredLanguage,
+    vocabulary: body?.vocabulary ?? [],
+    workshopId,
+  });
+  ports.notifier.notify(outbox);
+  return { id, startedAt };
+}
+
+function startSession(ports: DeviceSessionPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/devices/{device_id}/session/start",
+    id: "startDeviceSession",
+    tag: "Device",
+    summary: "Start recording a session",
+    auth: ["device_key"],
+    params: deviceParams,
+    body: { kind: "json", schema: startBody, optional: true },
+    responses: {
+      201: {
+        description: "Recording",
+        schema: Type.Object({
+          success: Type.Boolean(),
+          session_id: Type.String(),
+          started_at: timestamp,
+          stream_url: Type.String(),
+        }),
+      },
+    },
+    errors: ["forbidden", "already_recording"],
+    resolve: ({ principal, params }) => requireSelf(ports.sessions, principal, params.device_id),
+    async handle({ body, headers }, device) {
+      const { id, startedAt } = await startRecording(ports, device, body);
+      return {
+        status: 201,
+        body: {
+          success: true,
+          session_id: id,
+          started_at: toTimestamp(startedAt),
+          stream_url: streamUrl(ports.publicUrl, headers, device.id),
+        },
+      };
+    },
+  });
+}
+
+function stopSession(ports: DeviceSessionPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/devices/{device_id}/session/stop",
+    id: "stopDeviceSession",
+    tag: "Device",
+    summary: "Stop the session that is recording",
+    description:
+      "Stopping again is answered the same. Without `session_id` it is the newest one. `last_chunk_sequence` is the last chunk that the device recorded: the session waits for those up to it that are missing, see `waiting` of the session. Chunks that were stored belong to the session whatever it says: one below theirs counts as the highest of them.",
+    auth: ["device_key"],
+    params: deviceParams,
+    body: { kind: "json", schema: stopBody, optional: true },
+    responses: {
+      200: {
+        description: "Stopped",
+        schema: stoppedSchema,
+      },
+    },
+    errors: ["forbidden", "conflict"],
+    resolve: ({ principal, params }) => requireSelf(ports.sessions, principal, params.device_id),
+    async handle({ body }, device) {
+      const sessionId = body?.session_id;
+      if (sessionId !== undefined && !isId(sessionId)) {
+        throw new AppError("not_found", "This device has no session with this session_id.");
+      }
+      const stopped = await ports.sessions.stop({
+        deviceId: device.id,
+        sessionId,
+        lastSequence: body?.last_chunk_sequence,
+      });
+      ports.notifier.notify(stopped.outbox);
+      return {
+        status: 200,
+        body: { success: true, session_id: stopped.sessionId, status: stopped.status },
+      };
+    },
+  });
+}

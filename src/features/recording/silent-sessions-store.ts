@@ -1,0 +1,60 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { writeOutbox } from "../../postgres/outbox-writer.ts";
+import type { OutboxRow } from "../../postgres/sessions-outbox.ts";
+import { isWaiting, type WorkLook } from "../../postgres/waiting-work.ts";
+import type { SilentSessions } from "./auto-stop.ts";
+import { markStopped } from "./sessions-device-store.ts";
+
+const idRow = z.object({ id: z.string() });
+
+export class PostgresSilentSessions implements SilentSessions {
+  readonly #pool: DatabasePool;
+  readonly #look: WorkLook | undefined;
+
+  /** @param look is asked first, where many do */
+  constructor(pool: DatabasePool, look?: WorkLook) {
+    this.#pool = pool;
+    this.#look = look;
+  }
+
+  now(): Promise<number> {
+    return this.#pool.oneFirst(sql.type(z.object({ now: z.number() }))`select now() as now`);
+  }
+
+  async stop(silence: number, limit: number): Promise<OutboxRow[]> {
+    if (!(await isWaiting(this.#look, "recording"))) return [];
+    return this.#pool.transaction(async (tx) => {
+      const locked = await tx.any(sql.type(idRow)`
+        select s.id from sessions s join devices d on d.id = s.device_id
+        where s.status = 'recording' and ${isSilent(silence)}
+        order by s.started_at limit ${limit}
+        for update of s skip locked`);
+      const rows: OutboxRow[] = [];
+      for (const { id } of locked) {
+        if (!(await isStillSilent(tx, id, silence))) continue;
+        const row = await markStopped(tx, id, undefined, "device_silent");
+        await writeOutbox(tx, row);
+        rows.push(row);
+      }
+      return rows;
+    });
+  }
+}
+
+function isSilent(silence: number): ReturnType<typeof sql.fragment> {
+  const instant = sql.fragment`(now() - ${silence}::float8 * interval '1 ms')`;
+  return sql.fragment`s.started_at < ${instant}
+    and (d.last_seen_at is null or d.last_seen_at < ${instant})
+    and not exists (
+      select 1 from chunks c where c.session_id = s.id and c.uploaded_at >= ${instant})
+    and not exists (
+      select 1 from audio_streams a where a.session_id = s.id and a.touched_at >= ${instant})`;
+}
+
+/** A statement of its own, after the lock: it sees what was committed before the lock came. */
+function isStillSilent(tx: CommonQueryMethods, id: string, silence: number): Promise<boolean> {
+  return tx.exists(sql.type(z.object({}).strict())`
+    select 1 from sessions s join devices d on d.id = s.device_id
+    where s.id = ${id} and s.status = 'recording' and ${isSilent(silence)}`);
+}

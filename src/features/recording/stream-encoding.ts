@@ -1,0 +1,180 @@
+import {
+  isOpusPacket,
+  joinOpusPackets,
+  opusPacketSamples,
+  splitOpusPackets,
+} from "../../base/audio/opus-packets.ts";
+import { isSupportedRate } from "../../base/audio/sample-rate.ts";
+import { AppError } from "../../base/errors.ts";
+import type { StreamFormat, StreamSettings } from "./audio-stream-store.ts";
+
+/** Whole frames out of a stream's bytes. */
+export interface CutAudio {
+  data: Uint8Array;
+  frames: number;
+  /** Bytes of the device's stream that went into it. */
+  streamBytes: number;
+}
+
+/** Cuts what a device sends into pieces of whole frames. */
+export interface StreamCutter {
+  readonly format: StreamFormat;
+  /** Bytes taken and not cut yet. */
+  readonly buffered: number;
+  /**
+   * Takes one message; its bytes are copied. Returns for each packet in it whether a decoder can
+   * read it, in order; nothing where there are no packets. Throws `bad_request` and then takes
+   * none of it.
+   */
+  push(message: Uint8Array): boolean[];
+  /** The oldest whole frames, about `limit` bytes at most; undefined when there are none. */
+  cut(limit: number): CutAudio | undefined;
+  /** Throws `conflict` when so many bytes are too many to lose. */
+  checkLoss(bytes: number): void;
+  /**
+   * Says that `bytes` of the stream are lost; where their length in time is
+   * known, silence stands for them. Throws as `checkLoss` does.
+   */
+  lose(bytes: number): void;
+}
+
+const OPUS_RATE = 16_000;
+/** What the length before a packet can say. */
+const LONGEST_PACKET_BYTES = 0xffff;
+/** No longer loss becomes silence. */
+const MAX_SILENCE_SECONDS = 120;
+
+/** Throws `bad_request` for what cannot be read. */
+export function createCutter(encoding: StreamSettings): StreamCutter {
+  if (encoding.encoding === "opus") return new OpusCutter(encoding);
+  if (!isSupportedRate(encoding.sampleRate)) {
+    throw new AppError(
+      "bad_request",
+      `A sample_rate of ${encoding.sampleRate} is not supported: send a usual one from 8000 to 48000.`,
+    );
+  }
+  return new SampleCutter(encoding);
+}
+
+/** PCM and µ-law: every frame has the same size. */
+class SampleCutter implements StreamCutter {
+  readonly format: StreamFormat;
+  readonly #frameBytes: number;
+  readonly #silence: number;
+  #parts: Uint8Array[] = [];
+  #buffered = 0;
+
+  constructor({ encoding, sampleRate, channels }: StreamSettings) {
+    const name = encoding === "mulaw" ? "mulaw" : "s16le";
+    this.format = {
+      mediaType: `audio/pcm;rate=${sampleRate};channels=${channels};encoding=${name}`,
+      sampleRate,
+    };
+    this.#frameBytes = channels * (encoding === "mulaw" ? 1 : 2);
+    this.#silence = encoding === "mulaw" ? 0xff : 0;
+  }
+
+  get buffered(): number {
+    return this.#buffered;
+  }
+
+  push(message: Uint8Array): boolean[] {
+    if (message.byteLength === 0) return [];
+    this.#parts.push(Uint8Array.from(message));
+    this.#buffered += message.byteLength;
+    return [];
+  }
+
+  cut(limit: number): CutAudio | undefined {
+    const frames = Math.floor(Math.min(this.#buffered, limit) / this.#frameBytes);
+    if (frames === 0) return undefined;
+    const bytes = frames * this.#frameBytes;
+    const all = Buffer.concat(this.#parts);
+    const rest = all.subarray(bytes);
+    this.#parts = rest.byteLength > 0 ? [rest] : [];
+    this.#buffered = rest.byteLength;
+    return { data: all.subarray(0, bytes), frames, streamBytes: bytes };
+  }
+
+  checkLoss(bytes: number): void {
+    if (bytes > MAX_SILENCE_SECONDS * this.format.sampleRate * this.#frameBytes) {
+      throw new AppError(
+        "conflict",
+        `More than ${MAX_SILENCE_SECONDS} s of audio are missing. Send Configure to go on without them.`,
+      );
+    }
+  }
+
+  lose(bytes: number): void {
+    this.checkLoss(bytes);
+    this.push(new Uint8Array(bytes).fill(this.#silence));
+  }
+}
+
+/**
+ * Opus packets, stored each after its length; frames are counted at 16 kHz. What is no packet is
+ * stored too, so that the bytes of the stream are counted as the device counts them.
+ */
+class OpusCutter implements StreamCutter {
+  readonly format: StreamFormat;
+  readonly #framing: StreamSettings["framing"];
+  #messages: CutAudio[] = [];
+  #buffered = 0;
+  #lost = 0;
+
+  constructor({ channels, framing }: StreamSettings) {
+    const mediaType = `audio/opus;rate=${OPUS_RATE};channels=${channels};framing=length-prefixed`;
+    this.format = { mediaType, sampleRate: OPUS_RATE };
+    this.#framing = framing;
+  }
+
+  get buffered(): number {
+    return this.#buffered;
+  }
+
+  push(message: Uint8Array): boolean[] {
+    if (message.byteLength === 0) return [];
+    const copy = Uint8Array.from(message);
+    const packets = this.#framing === "packet" ? [copy] : splitOpusPackets(copy);
+    const whole = packets.reduce((sum, { byteLength }) => sum + byteLength + 2, 0);
+    if (this.#framing === "length_prefixed" && whole !== copy.byteLength) {
+      throw new AppError("bad_request", "A message ends in the middle of an Opus packet.");
+    }
+    if (packets.some(({ byteLength }) => byteLength > LONGEST_PACKET_BYTES)) {
+      throw new AppError("bad_request", "A message is too long for one Opus packet.");
+    }
+    const frames = packets.reduce((sum, packet) => sum + opusPacketSamples(packet, OPUS_RATE), 0);
+    const data = this.#framing === "packet" ? joinOpusPackets(packets) : copy;
+    this.#messages.push({ data, frames, streamBytes: copy.byteLength });
+    this.#buffered += copy.byteLength;
+    return packets.map(isOpusPacket);
+  }
+
+  cut(limit: number): CutAudio | undefined {
+    let count = 0;
+    let bytes = 0;
+    for (const { data } of this.#messages) {
+      if (count > 0 && bytes + data.byteLength > limit) break;
+      bytes += data.byteLength;
+      count += 1;
+    }
+    if (count === 0) return undefined;
+    const taken = this.#messages.splice(0, count);
+    const streamBytes = taken.reduce((sum, part) => sum + part.streamBytes, 0);
+    this.#buffered -= streamBytes;
+    const lost = this.#lost;
+    this.#lost = 0;
+    return {
+      data: Buffer.concat(taken.map(({ data }) => data)),
+      frames: taken.reduce((sum, { frames }) => sum + frames, 0),
+      streamBytes: streamBytes + lost,
+    };
+  }
+
+  /** How long they were cannot be known, so nothing stands for them. */
+  checkLoss(): void {}
+
+  lose(bytes: number): void {
+    this.#lost += bytes;
+  }
+}

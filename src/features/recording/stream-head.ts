@@ -1,0 +1,119 @@
+import {
+  type Container,
+  MOST_HEAD_BYTES,
+  markedContainer,
+} from "../../base/audio/container-marks.ts";
+import { splitOpusPackets } from "../../base/audio/opus-packets.ts";
+import { AppError } from "../../base/errors.ts";
+import type { StreamSettings } from "./audio-stream-store.ts";
+
+const LENGTH_BYTES = 2;
+/** So many letters and nothing else are no Opus: one packet in ten thousand million looks so. */
+const TEXT_BYTES = 24;
+/** Of PCM more, and not the same few: a constant or a square wave may look like letters. */
+const PCM_TEXT = { bytes: 64, different: 8 };
+
+/** A word for people, after "a" or "an". */
+const NAMES: Readonly<Record<Container, string>> = {
+  Ogg: "an Ogg file",
+  WebM: "a WebM or Matroska file",
+  WAV: "a WAV file",
+  FLAC: "a FLAC file",
+  MP4: "an MP4 or M4A file",
+  MP3: "an MP3 file",
+};
+
+/**
+ * The beginning of a session's stream, before it is known to be bare audio: keeps messages back
+ * while they may still be the mark of a file, which for nearly all audio is no byte at all.
+ */
+export class StreamHead {
+  readonly #settings: StreamSettings;
+  #messages: Uint8Array[] = [];
+  #held = 0;
+
+  constructor(settings: StreamSettings) {
+    this.#settings = settings;
+  }
+
+  /** Bytes kept back. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /**
+   * The messages that can go on now, in order; undefined while more bytes decide. Throws
+   * `unsupported_media_type` for a file and `not_audio` for text, and then keeps nothing.
+   */
+  take(message: Uint8Array): Uint8Array[] | undefined {
+    this.#messages.push(Uint8Array.from(message));
+    this.#held += message.byteLength;
+    const head = Buffer.concat(this.#messages).subarray(0, MOST_HEAD_BYTES + LENGTH_BYTES);
+    const isPrefixed = this.#isOpus && this.#settings.framing === "length_prefixed";
+    const marks = [markedContainer(head)];
+    if (isPrefixed) marks.push(markedContainer(head.subarray(LENGTH_BYTES)));
+    for (const mark of marks) {
+      if (mark === "none" || mark === "more") continue;
+      this.release();
+      throw new AppError("unsupported_media_type", fileSentence(mark, this.#settings));
+    }
+    const [first] = isPrefixed ? splitOpusPackets(head) : this.#messages;
+    if (first !== undefined && this.#isText(first)) {
+      this.release();
+      throw new AppError("not_audio", textSentence(this.#settings));
+    }
+    return marks.includes("more") ? undefined : this.release();
+  }
+
+  /** All that was kept back: nothing more comes, or not now. */
+  release(): Uint8Array[] {
+    this.#held = 0;
+    return this.#messages.splice(0);
+  }
+
+  /** Never of µ-law, whose quiet samples may all be letters. */
+  #isText(bytes: Uint8Array): boolean {
+    const { encoding } = this.#settings;
+    if (encoding === "opus") return isText(bytes, TEXT_BYTES);
+    const head = bytes.subarray(0, 4 * PCM_TEXT.bytes);
+    return (
+      encoding === "pcm_s16le" &&
+      isText(head, PCM_TEXT.bytes) &&
+      new Set(head).size >= PCM_TEXT.different
+    );
+  }
+
+  get #isOpus(): boolean {
+    return this.#settings.encoding === "opus";
+  }
+}
+
+function isText(bytes: Uint8Array, least: number): boolean {
+  if (bytes.byteLength < least) return false;
+  return bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d));
+}
+
+function fileSentence(container: Container, settings: StreamSettings): string {
+  const wanted = wantedSentence(settings);
+  return `This looks like ${NAMES[container]}, not like ${bareName(settings)}: a stream takes no files. ${wanted}`;
+}
+
+function textSentence(settings: StreamSettings): string {
+  return `This looks like text (JSON or base64?), not like ${bareName(settings)}. ${wantedSentence(settings)}`;
+}
+
+function bareName({ encoding }: StreamSettings): string {
+  if (encoding === "opus") return "bare Opus packets";
+  return encoding === "mulaw" ? "bare µ-law samples" : "bare PCM samples";
+}
+
+/** What to send as these settings. */
+export function wantedSentence({ encoding, framing }: StreamSettings): string {
+  if (encoding === "mulaw") return "Send µ-law samples of one byte each, without any header.";
+  if (encoding === "pcm_s16le") {
+    return "Send 16-bit little-endian samples without any header (of a WAV file what follows its data mark, mostly byte 44).";
+  }
+  return framing === "packet"
+    ? "Send the packets as the encoder gives them, each as one binary message."
+    : "Send the packets as the encoder gives them, each after its length as two bytes, the higher one first.";
+}

@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { isOpusMediaType } from "../../base/audio/opus-packets.ts";
+import { backOff } from "../../base/back-off.ts";
+import { errorMessage, isAppError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Runtime } from "../../base/runtime.ts";
+import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
+import type { UnsealedAudio, UnsealedChunk, UnsealedChunks } from "./audio-stream-store.ts";
+import { brokenPackets } from "./broken-packets.ts";
+import type { BlobStore, NewChunk } from "./upload-audio-store.ts";
+
+interface SealerPorts {
+  unsealed: UnsealedChunks;
+  blobs: BlobStore;
+  notifier: CommandNotifier;
+  runtime: Pick<Runtime, "delay" | "newId">;
+  log: Log;
+}
+
+const ATTEMPTS = 5;
+const WAITS = { firstMs: 400 };
+/** The connection that began a chunk is gone when nothing was added for so long. */
+const ABANDONED_MS = 20_000;
+const ABANDONED_AT_ONCE = 50;
+
+/**
+ * Makes streamed audio into chunks like uploaded ones: the pieces become one
+ * file under its hash, then the chunk's row. Until then the pieces hold what
+ * was acknowledged, so nothing is lost wherever this is cut off.
+ */
+export class StreamSealer {
+  readonly #ports: SealerPorts;
+
+  constructor(ports: SealerPorts) {
+    this.#ports = ports;
+  }
+
+  /** Tries a few times; what stays unsealed is found by `sealAbandoned`. Never rejects. */
+  async seal(chunk: UnsealedChunk): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        if (await this.#trySeal(chunk)) return;
+      } catch (error) {
+        const { sessionId, sequence } = chunk;
+        const fields = { session_id: sessionId, sequence, error: errorMessage(error) };
+        this.#ports.log.warn(fields, "streamed chunk not sealed yet");
+      }
+      if (attempt >= ATTEMPTS) return;
+      await this.#ports.runtime.delay(backOff(attempt, WAITS));
+    }
+  }
+
+  /** What an earlier connection of the session left, in order, up to the chunk that it began last. */
+  async sealSession(sessionId: string, last = Number.POSITIVE_INFINITY): Promise<void> {
+    for (const chunk of await this.#ports.unsealed.of(sessionId)) {
+      if (chunk.sequence <= last) await this.seal(chunk);
+    }
+  }
+
+  /** Chunks whose connection or process died. Returns how many there were. */
+  async sealAbandoned(age = ABANDONED_MS): Promise<number> {
+    const chunks = await this.#ports.unsealed.abandoned(age, ABANDONED_AT_ONCE);
+    for (const chunk of chunks) await this.seal(chunk);
+    return chunks.length;
+  }
+
+  /** False when pieces came meanwhile. */
+  async #trySeal(unsealed: UnsealedChunk): Promise<boolean> {
+    const audio = await this.#ports.unsealed.read(unsealed);
+    if (audio === undefined) return true;
+    const chunk = describe(this.#ports.runtime.newId(), unsealed, audio);
+    await this.#ports.blobs.putBytes(chunk.sessionId, chunk.sha256, audio.data);
+    try {
+      const sealed = await this.#ports.unsealed.seal(chunk, audio.pieces);
+      if (sealed === undefined) return false;
+      this.#ports.notifier.notify(sealed.outbox);
+      return true;
+    } catch (error) {
+      if (!isAppError(error, "session_deleted")) throw error;
+      await this.#ports.blobs.delete(unsealed.sessionId);
+      return true;
+    }
+  }
+}
+
+function describe(
+  id: string,
+  { sessionId, sequence }: UnsealedChunk,
+  audio: UnsealedAudio,
+): NewChunk {
+  const { format, frames, data } = audio;
+  const isOpus = isOpusMediaType(format.mediaType);
+  const broken = isOpus ? brokenPackets(data, format.sampleRate) : undefined;
+  return {
+    id,
+    sessionId,
+    sequence,
+    mediaType: format.mediaType,
+    filename: "",
+    bytes: data.byteLength,
+    sha256: createHash("sha256").update(data).digest("hex"),
+    frames,
+    sampleRate: format.sampleRate,
+    durationSeconds: frames / format.sampleRate,
+    recordedAt: undefined,
+    ...(broken && { broken }),
+  };
+}

@@ -1,0 +1,63 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import type { Word } from "../../session/write.ts";
+import type { ChunkListing, ChunkRecord } from "./chunks.ts";
+import { wordColumn } from "./segments-store.ts";
+
+const chunkRow = z.object({
+  id: z.string(),
+  sequence: z.number(),
+  filename: z.string(),
+  status: z.enum(["pending", "processing", "completed", "failed"]),
+  uploadedAt: z.number(),
+  recordedAt: optionalColumn(z.number()),
+  durationSeconds: z.number(),
+  start: optionalColumn(z.number()),
+  length: optionalColumn(z.number()),
+});
+const totalRow = z.object({ total: z.number() });
+const wordsRow = z.object({ words: z.array(wordColumn) });
+
+/** Stored chunks and the words over them, for readers. */
+export class PostgresChunkListing implements ChunkListing {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  async chunks(
+    sessionId: string,
+    page: { after?: number; limit?: number },
+  ): Promise<{ chunks: ChunkRecord[]; total: number }> {
+    const { after = -1, limit } = page;
+    const rows = await this.#pool.any(sql.type(chunkRow)`
+      select
+        id, sequence, filename, status,
+        uploaded_at as "uploadedAt",
+        recorded_at as "recordedAt",
+        duration_seconds as "durationSeconds",
+        start_sample as start,
+        length_samples as length
+      from chunks
+      where session_id = ${sessionId} and sequence > ${after}
+      order by sequence
+      ${limit === undefined ? sql.fragment`` : sql.fragment`limit ${limit}`}
+    `);
+    const total = await this.#pool.oneFirst(sql.type(totalRow)`
+      select count(*)::int as total from chunks where session_id = ${sessionId}
+    `);
+    return { chunks: [...rows], total };
+  }
+
+  async words(sessionId: string, from: number, to: number): Promise<Word[]> {
+    const rows = await this.#pool.any(sql.type(wordsRow)`
+      select words
+      from segments
+      where session_id = ${sessionId} and start_sample < ${to} and end_sample > ${from}
+      order by start_sample, id
+    `);
+    return rows.flatMap(({ words }) => words);
+  }
+}

@@ -1,0 +1,148 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { toTimestamp } from "../../base/clock.ts";
+import { cutPage } from "../../base/cut-page.ts";
+import { decodeCursor, encodeCursor } from "../../rest/cursor.ts";
+import { uuid } from "../../rest/interface-types.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import { timestamp } from "../../rest/timestamp.ts";
+import type { ChunkStatus } from "../../session/status.ts";
+import type { Word } from "../../session/write.ts";
+import { requireSession } from "../sessions/sessions-access.ts";
+import type { SessionDirectory } from "../sessions/sessions-directory.ts";
+import { sessionParams } from "../sessions/sessions-schema.ts";
+import { type ChunkSpan, chunkTexts } from "./chunks-text.ts";
+
+export interface ChunkRecord extends ChunkSpan {
+  id: string;
+  sequence: number;
+  filename: string;
+  status: ChunkStatus;
+  /** Unix milliseconds. */
+  uploadedAt: number;
+  /** When it was recorded, as the device said. */
+  recordedAt?: number;
+  durationSeconds: number;
+}
+
+/** Port: the stored chunks of a session. Throws `unavailable` when storage is away. */
+export interface ChunkListing {
+  /** By sequence, after `after`; all of them without a limit. `total` counts the whole session. */
+  chunks(
+    sessionId: string,
+    page: { after?: number; limit?: number },
+  ): Promise<{ chunks: ChunkRecord[]; total: number }>;
+  /** Words that touch [from, to), samples at 16 kHz. */
+  words(sessionId: string, from: number, to: number): Promise<Word[]>;
+}
+
+export interface ChunkPorts {
+  directory: SessionDirectory;
+  chunks: ChunkListing;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+}
+
+export const chunkStatus = Type.Union(
+  (["pending", "processing", "completed", "failed"] as const).map((status) => Type.Literal(status)),
+);
+
+const chunkSchema = Type.Object({
+  chunk_id: uuid,
+  chunk_sequence: Type.Integer(),
+  filename: Type.String(),
+  transcription_status: chunkStatus,
+  transcription_text: Type.String(),
+  uploaded_at: timestamp,
+  started_at: Type.Optional(timestamp),
+  duration_seconds: Type.Number(),
+});
+
+/** No default for the limit: without both, the list is whole. */
+const chunkQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  cursor: Type.Optional(Type.String({ maxLength: 1_024 })),
+});
+
+const listingSchema = Type.Object({
+  success: Type.Boolean(),
+  chunks: Type.Array(chunkSchema),
+  total_chunks: Type.Integer(),
+  next_cursor: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+
+function presentChunk(chunk: ChunkRecord, text: string): Static<typeof chunkSchema> {
+  return {
+    chunk_id: chunk.id,
+    chunk_sequence: chunk.sequence,
+    filename: chunk.filename,
+    transcription_status: chunk.status,
+    transcription_text: chunk.status === "pending" ? "" : text,
+    uploaded_at: toTimestamp(chunk.uploadedAt),
+    started_at: chunk.recordedAt === undefined ? undefined : toTimestamp(chunk.recordedAt),
+    duration_seconds: chunk.durationSeconds,
+  };
+}
+
+async function textsOf(
+  listing: ChunkListing,
+  sessionId: string,
+  chunks: readonly ChunkRecord[],
+): Promise<string[]> {
+  let from = Number.POSITIVE_INFINITY;
+  let to = 0;
+  for (const { start, length } of chunks) {
+    if (start === undefined || length === undefined) continue;
+    from = Math.min(from, start);
+    to = Math.max(to, start + length);
+  }
+  return chunkTexts(chunks, from < to ? await listing.words(sessionId, from, to) : []);
+}
+
+function positionOf(
+  cursorKey: Uint8Array,
+  sessionId: string,
+  cursor: string | undefined,
+): number | undefined {
+  if (cursor === undefined) return undefined;
+  return Number(decodeCursor(cursorKey, `chunks:${sessionId}`, cursor)[0]);
+}
+
+/** GET /sessions/{id}/chunks. */
+export function chunkRoutes({ directory, chunks, cursorKey }: ChunkPorts): Route[] {
+  const list = defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/chunks",
+    id: "listChunks",
+    tag: "Session",
+    summary: "Uploaded chunks with their transcription",
+    description: "All chunks, or a page of them when `limit` or `cursor` is given.",
+    auth: ["bearer", "service_key"],
+    params: sessionParams,
+    query: chunkQuery,
+    responses: { 200: { description: "The chunks in order", schema: listingSchema } },
+    errors: ["elevation_required", "guest_access_closed"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.content"),
+    async handle({ params, query }) {
+      const id = params.session_id;
+      const paged = query.limit !== undefined || query.cursor !== undefined;
+      const limit = query.limit ?? 50;
+      const after = positionOf(cursorKey, id, query.cursor);
+      const found = await chunks.chunks(id, paged ? { after, limit: limit + 1 } : {});
+      const { page, last } = cutPage(found.chunks, paged ? limit : found.chunks.length);
+      const texts = await textsOf(chunks, id, page);
+      const body: Static<typeof listingSchema> = {
+        success: true,
+        chunks: page.map((chunk, index) => presentChunk(chunk, texts[index] ?? "")),
+        total_chunks: found.total,
+      };
+      if (paged) {
+        body.next_cursor = last
+          ? encodeCursor(cursorKey, `chunks:${id}`, [String(last.sequence)])
+          : null;
+      }
+      return { status: 200, body };
+    },
+  });
+  return [list];
+}

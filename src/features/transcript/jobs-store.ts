@@ -1,0 +1,118 @@
+import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
+import { z } from "zod";
+import { deletionKindOf } from "../../postgres/deletion-kind.ts";
+import { toPage } from "../../postgres/keyset.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import type { Page, PageRequest } from "../../rest/page.ts";
+import type {
+  RedoOptions,
+  TranscriptionJob,
+  TranscriptionJobDirectory,
+  TranscriptionJobFilter,
+} from "./transcription-jobs-directory.ts";
+
+const jobRow = z.object({
+  id: z.string(),
+  sessionId: optionalColumn(z.string()),
+  workspaceId: z.string(),
+  status: z.enum(["queued", "running", "completed", "failed", "cancelled"]),
+  progress: z.number(),
+  error: z.string(),
+  attempt: z.number(),
+  engine: optionalColumn(z.string()),
+  detectedLanguage: optionalColumn(z.string()),
+  forcedLanguage: optionalColumn(z.string()),
+  diarisationModelVersion: optionalColumn(z.string()),
+  segmentCount: z.number(),
+  speakerCount: optionalColumn(z.number()),
+  durationMs: optionalColumn(z.number()),
+  avgConfidence: optionalColumn(z.number()),
+  createdAt: z.number(),
+  startedAt: optionalColumn(z.number()),
+  completedAt: optionalColumn(z.number()),
+  sessionDeleted: z.boolean(),
+  deletionKind: optionalColumn(z.string()),
+});
+
+/** Transcription jobs; figures are counted from the words that stand now. */
+export class PostgresTranscriptionJobs implements TranscriptionJobDirectory {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  async list(filter: TranscriptionJobFilter, page: PageRequest): Promise<Page<TranscriptionJob>> {
+    const conditions = [sql.fragment`kind = 'transcription'`];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}`);
+    if (filter.status !== undefined) conditions.push(sql.fragment`status = ${filter.status}`);
+    if (filter.sessionId !== undefined) {
+      conditions.push(sql.fragment`session_id = ${filter.sessionId}`);
+    }
+    if (filter.workspaceId !== undefined) {
+      conditions.push(sql.fragment`workspace_id = ${filter.workspaceId}`);
+    }
+    const rows = await this.#read(conditions, page.limit + 1);
+    return toPage(rows, page.limit, ({ id }) => id);
+  }
+
+  async get(jobId: string): Promise<TranscriptionJob | undefined> {
+    const conditions = [sql.fragment`kind = 'transcription'`, sql.fragment`id = ${jobId}`];
+    return (await this.#read(conditions, 1))[0];
+  }
+
+  async prepareRedo(jobId: string, { forcedLanguage, vocabulary }: RedoOptions): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update jobs set forced_language = ${forcedLanguage ?? null} where id = ${jobId}`);
+    if (vocabulary === undefined) return;
+    await this.#pool.query(sql.unsafe`
+      update sessions set vocabulary = ${JSON.stringify(vocabulary)}::jsonb
+      where id = (select session_id from jobs where id = ${jobId})`);
+  }
+
+  #read(conditions: Fragment[], limit: number): Promise<readonly TranscriptionJob[]> {
+    return this.#pool.any(sql.type(jobRow)`
+      with page as (
+        select * from jobs
+        where ${sql.join(conditions, sql.fragment` and `)}
+        order by id desc
+        limit ${limit}
+      )
+      select
+        j.id,
+        j.session_id as "sessionId",
+        j.workspace_id as "workspaceId",
+        j.status, j.progress, j.error, j.attempt, j.engine,
+        j.detected_language as "detectedLanguage",
+        j.forced_language as "forcedLanguage",
+        j.diarisation_model_version as "diarisationModelVersion",
+        figures.segments as "segmentCount",
+        nullif(figures.speakers, 0) as "speakerCount",
+        coalesce(j.duration_ms, timeline.duration_ms) as "durationMs",
+        figures.confidence as "avgConfidence",
+        j.created_at as "createdAt",
+        j.started_at as "startedAt",
+        j.completed_at as "completedAt",
+        coalesce(s.status = 'deleted', true) as "sessionDeleted",
+        case when coalesce(s.status = 'deleted', true)
+          then ${deletionKindOf(sql.fragment`j.session_id`)} end as "deletionKind"
+      from page j
+      left join sessions s on s.id = j.session_id
+      cross join lateral (
+        select
+          count(*)::int as segments,
+          (count(distinct label) filter (where label <> 'UU'))::int as speakers,
+          sum(confidence::float8 * jsonb_array_length(words))
+            / nullif(sum(jsonb_array_length(words)), 0) as confidence
+        from segments
+        where session_id = j.session_id
+      ) figures
+      cross join lateral (
+        select (max(start_sample + length_samples) / 16)::int as duration_ms
+        from chunks
+        where session_id = j.session_id
+      ) timeline
+      order by j.id desc
+    `);
+  }
+}

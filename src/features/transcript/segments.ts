@@ -1,0 +1,208 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { toMilliseconds } from "../../base/audio/sample-rate.ts";
+import { TIMES_CLAMPED } from "../../base/clamped-words.ts";
+import { cutPage } from "../../base/cut-page.ts";
+import { AppError } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { decodeCursor, encodeCursor } from "../../rest/cursor.ts";
+import { float, int32 } from "../../rest/interface-types.ts";
+import { pageQuery, pageSchema } from "../../rest/page.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import type { Word } from "../../session/write.ts";
+import { requireSession } from "../sessions/sessions-access.ts";
+import type { SessionDirectory } from "../sessions/sessions-directory.ts";
+import { sessionParams } from "../sessions/sessions-schema.ts";
+
+/** A final segment with its words. Positions are samples at 16 kHz. */
+export interface SegmentRecord {
+  id: string;
+  start: number;
+  end: number;
+  label: string;
+  text: string;
+  words: Word[];
+  /** Mean confidence of its words, 0..1. */
+  confidence: number;
+  revision: number;
+  /** Its words were taken out; a placeholder stands for them. */
+  redacted?: boolean;
+}
+
+/** Place of a segment in the order of a session: by start, then by id. */
+export interface SegmentPosition {
+  start: number;
+  id: string;
+}
+
+/** Port: the one place that holds words. Throws `unavailable` when storage is away. */
+export interface SegmentReader {
+  /** Segments of a session after `after` in order; all of them without a limit. */
+  segments(
+    sessionId: string,
+    page?: { after?: SegmentPosition; limit?: number },
+  ): Promise<SegmentRecord[]>;
+}
+
+/** Port: one segment. Throws `unavailable` when storage is away. */
+export interface SegmentFinder {
+  find(sessionId: string, segmentId: string): Promise<SegmentRecord | undefined>;
+}
+
+export interface SegmentPorts {
+  directory: SessionDirectory;
+  segments: SegmentReader & SegmentFinder;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+}
+
+export const wordSchema = Type.Object({
+  word: Type.String(),
+  start_ms: Type.Integer(),
+  end_ms: Type.Integer(),
+  confidence: Type.Number(),
+  unclear: Type.Optional(
+    Type.Boolean({
+      description:
+        "True where the recogniser is likely to have misheard: below its engine's floor of confidence. Otherwise absent, as of words that a person edited",
+    }),
+  ),
+  times_clamped: Type.Optional(Type.Boolean({ description: TIMES_CLAMPED })),
+});
+
+export const segmentSchema = Type.Object({
+  id: Type.String(),
+  start_ms: int32,
+  end_ms: int32,
+  speaker_label: Type.Optional(Type.String()),
+  text: Type.String(),
+  confidence: Type.Optional(float),
+});
+
+export const revisedSegmentSchema = Type.Composite([
+  segmentSchema,
+  Type.Object({ revision: Type.Integer(), words: Type.Optional(Type.Array(wordSchema)) }),
+]);
+
+/** A segment as in 2.2 of the interface. */
+export function presentSegment(segment: SegmentRecord): Static<typeof segmentSchema> {
+  return {
+    id: segment.id,
+    start_ms: toMilliseconds(segment.start),
+    end_ms: toMilliseconds(segment.end),
+    speaker_label: segment.label,
+    text: segment.text,
+    confidence: segment.confidence,
+  };
+}
+
+/** A segment with its revision. */
+export function presentRevised(segment: SegmentRecord): Static<typeof revisedSegmentSchema> {
+  return { ...presentSegment(segment), revision: segment.revision };
+}
+
+/** A segment's words, with those that are unclear marked. */
+export function presentWords(words: readonly Word[]): Static<typeof wordSchema>[] {
+  return words.map((word) => ({
+    word: word.text,
+    start_ms: toMilliseconds(word.start),
+    end_ms: toMilliseconds(word.end),
+    confidence: word.confidence,
+    ...(word.unclear === true ? { unclear: true } : {}),
+    ...(word.timesClamped === true ? { times_clamped: true } : {}),
+  }));
+}
+
+const LIST = "segments";
+
+/** The cursor of the page that begins after `position` of a session. */
+export function segmentCursor(
+  cursorKey: Uint8Array,
+  sessionId: string,
+  position: SegmentPosition,
+): string {
+  return encodeCursor(cursorKey, `${LIST}:${sessionId}`, [String(position.start), position.id]);
+}
+
+function positionOf(
+  cursorKey: Uint8Array,
+  sessionId: string,
+  cursor: string | undefined,
+): SegmentPosition | undefined {
+  if (cursor === undefined) return undefined;
+  const [start, id] = decodeCursor(cursorKey, `${LIST}:${sessionId}`, cursor);
+  return { start: Number(start), id: String(id) };
+}
+
+/** A page of a session's segments, and the cursor of the next; undefined at the end. */
+export async function readSegmentPage(
+  { segments, cursorKey }: { segments: SegmentReader; cursorKey: Uint8Array },
+  sessionId: string,
+  { limit, cursor }: { limit: number; cursor: string | undefined },
+): Promise<{ page: SegmentRecord[]; next: string | undefined }> {
+  const after = positionOf(cursorKey, sessionId, cursor);
+  const rows = await segments.segments(sessionId, { after, limit: limit + 1 });
+  const { page, last } = cutPage(rows, limit);
+  const next = last === undefined ? undefined : segmentCursor(cursorKey, sessionId, last);
+  return { page, next };
+}
+
+/** GET /sessions/{id}/segments and /sessions/{id}/segments/{segment_id}. */
+export function segmentRoutes(ports: SegmentPorts): Route[] {
+  return [listSegments(ports), getSegment(ports)];
+}
+
+function getSegment({ directory, segments }: SegmentPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/segments/{segment_id}",
+    id: "getSegment",
+    tag: "Session",
+    summary: "One segment as it stands",
+    auth: ["bearer", "service_key"],
+    params: Type.Object({ session_id: Type.String(), segment_id: Type.String() }),
+    responses: { 200: { description: "The segment", schema: revisedSegmentSchema } },
+    errors: ["elevation_required", "guest_access_closed"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.content"),
+    async handle({ params }) {
+      const { session_id: sessionId, segment_id: segmentId } = params;
+      const segment = isId(segmentId) ? await segments.find(sessionId, segmentId) : undefined;
+      if (segment === undefined) {
+        throw new AppError("not_found", "There is no segment with this id.");
+      }
+      return { status: 200, body: presentRevised(segment) };
+    },
+  });
+}
+
+function listSegments(ports: SegmentPorts): Route {
+  const { directory } = ports;
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/segments",
+    id: "listSegments",
+    tag: "Session",
+    summary: "Final segments of a session in order of time",
+    auth: ["bearer", "service_key"],
+    params: sessionParams,
+    query: Type.Object({
+      ...pageQuery,
+      words: Type.Optional(Type.Boolean({ description: "Add each segment's words" })),
+    }),
+    responses: {
+      200: { description: "A page of segments", schema: pageSchema(revisedSegmentSchema) },
+    },
+    errors: ["elevation_required", "guest_access_closed"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.content"),
+    async handle({ params, query }) {
+      const wanted = { limit: query.limit ?? 50, cursor: query.cursor };
+      const { page, next } = await readSegmentPage(ports, params.session_id, wanted);
+      const items = page.map((segment) => ({
+        ...presentRevised(segment),
+        ...(query.words === true ? { words: presentWords(segment.words) } : {}),
+      }));
+      return { status: 200, body: { items, next_cursor: next ?? null } };
+    },
+  });
+}

@@ -1,0 +1,178 @@
+import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
+import { z } from "zod";
+import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import type { AuditEntry } from "../../access/audit-trail.ts";
+import { toInstant } from "../../postgres/instant.ts";
+import { allOf, toPage } from "../../postgres/keyset.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import type { Page, PageRequest } from "../../rest/page.ts";
+import type {
+  NewServiceKey,
+  NewServiceKeySecret,
+  ServiceKeyBook,
+  ServiceKeyFilter,
+  ServiceKeyRecord,
+  ServiceKeyStanding,
+} from "../accounts/service-key-book.ts";
+
+const scope = z.enum(["sessions:read", "sessions:write", "query", "export", "webhooks"]);
+
+const standingRow = z.object({
+  keyId: z.string(),
+  secretId: z.string(),
+  workspaceId: z.string(),
+  scopes: z.array(scope),
+  expiresAt: z.number(),
+});
+
+const keyRow = z.object({
+  id: z.string(),
+  workspaceId: z.string(),
+  name: z.string(),
+  scopes: z.array(scope),
+  prefix: z.string(),
+  createdBy: optionalColumn(z.string()),
+  createdAt: z.number(),
+  secretCreatedAt: z.number(),
+  expiresAt: z.number(),
+  lastUsedAt: optionalColumn(z.number()),
+});
+
+const idRow = z.object({ id: z.string() });
+
+const STANDING = sql.fragment`
+  select k.id as "keyId", s.id as "secretId", k.workspace_id as "workspaceId", k.scopes,
+    s.expires_at as "expiresAt"
+  from service_key_secrets s
+  join service_keys k on k.id = s.key_id
+  join workspaces w on w.id = k.workspace_id
+  where k.revoked_at is null and w.deleted_at is null`;
+
+const KEYS = sql.fragment`
+  select k.id, k.workspace_id as "workspaceId", k.name, k.scopes, s.prefix,
+    k.created_by as "createdBy", k.created_at as "createdAt",
+    s.created_at as "secretCreatedAt", s.expires_at as "expiresAt",
+    k.last_used_at as "lastUsedAt"
+  from service_keys k
+  cross join lateral (
+    select * from service_key_secrets where key_id = k.id order by number desc limit 1) s`;
+
+type Connection = Pick<DatabasePool, "query" | "maybeOne">;
+
+/** Service keys in PostgreSQL. */
+export class ServiceKeyStore implements ServiceKeyBook {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  async standingByHash(secretHash: Uint8Array): Promise<ServiceKeyStanding | undefined> {
+    const hash = sql.binary(Buffer.from(secretHash));
+    const row = await this.#pool.maybeOne(sql.type(standingRow)`
+      with standing as (${STANDING} and s.secret_hash = ${hash}),
+      used as (
+        update service_keys set last_used_at = now()
+        where id = (select "keyId" from standing)
+          and (last_used_at is null or last_used_at < now() - interval '1 minute'))
+      select * from standing`);
+    return row ?? undefined;
+  }
+
+  async standingBySecret(secretId: string): Promise<ServiceKeyStanding | undefined> {
+    const row = await this.#pool.maybeOne(
+      sql.type(standingRow)`${STANDING} and s.id = ${secretId}`,
+    );
+    return row ?? undefined;
+  }
+
+  insert(key: NewServiceKey, entry: AuditEntry): Promise<ServiceKeyRecord> {
+    return this.#pool.transaction(async (transaction) => {
+      await transaction.query(sql.unsafe`
+        insert into service_keys (id, workspace_id, name, scopes, created_by, created_at)
+        values (${key.id}, ${key.workspaceId}, ${key.name},
+          ${sql.array([...key.scopes], "text")}, ${key.createdBy},
+          ${toInstant(key.secret.createdAt)})`);
+      await insertSecret(transaction, key.id, key.secret);
+      await insertAuditEntry(transaction, entry);
+      return transaction.one(sql.type(keyRow)`${KEYS} where k.id = ${key.id}`);
+    });
+  }
+
+  async find(keyId: string): Promise<ServiceKeyRecord | undefined> {
+    const row = await this.#pool.maybeOne(
+      sql.type(keyRow)`${KEYS} where k.id = ${keyId} and k.revoked_at is null`,
+    );
+    return row ?? undefined;
+  }
+
+  async list(filter: ServiceKeyFilter, page: PageRequest): Promise<Page<ServiceKeyRecord>> {
+    const rows = await this.#pool.any(sql.type(keyRow)`
+      ${KEYS} where ${allOf(listConditions(filter, page.after))}
+      order by k.id desc limit ${page.limit + 1}`);
+    return toPage(rows, page.limit, (key) => key.id);
+  }
+
+  addSecret(
+    keyId: string,
+    secret: NewServiceKeySecret,
+    othersExpireAt: number,
+    entry: AuditEntry,
+  ): Promise<ServiceKeyRecord | undefined> {
+    return this.#pool.transaction(async (transaction) => {
+      const key = await transaction.maybeOne(sql.type(idRow)`
+        select id from service_keys where id = ${keyId} and revoked_at is null for update`);
+      if (key === null) return undefined;
+      await transaction.query(sql.unsafe`
+        delete from service_key_secrets where key_id = ${keyId} and id <> (
+          select id from service_key_secrets where key_id = ${keyId} order by number desc limit 1)`);
+      await transaction.query(sql.unsafe`
+        update service_key_secrets
+        set expires_at = least(expires_at, ${toInstant(othersExpireAt)})
+        where key_id = ${keyId}`);
+      await insertSecret(transaction, keyId, secret);
+      await insertAuditEntry(transaction, entry);
+      return transaction.one(sql.type(keyRow)`${KEYS} where k.id = ${keyId}`);
+    });
+  }
+
+  revoke(keyId: string, entry: AuditEntry): Promise<boolean> {
+    return this.#pool.transaction(async (transaction) => {
+      const revoked = await transaction.maybeOne(sql.type(idRow)`
+        update service_keys set revoked_at = now()
+        where id = ${keyId} and revoked_at is null
+        returning id`);
+      if (revoked === null) return false;
+      await insertAuditEntry(transaction, entry);
+      return true;
+    });
+  }
+}
+
+function listConditions(filter: ServiceKeyFilter, after: string | undefined): Fragment[] {
+  const conditions = [
+    sql.fragment`k.revoked_at is null and k.workspace_id in (
+      select id from workspaces where deleted_at is null)`,
+  ];
+  if (after !== undefined) conditions.push(sql.fragment`k.id < ${after}::uuid`);
+  if (filter.workspaceId !== undefined) {
+    conditions.push(sql.fragment`k.workspace_id = ${filter.workspaceId}`);
+  }
+  if (filter.ownerId !== undefined) {
+    conditions.push(sql.fragment`k.workspace_id in (
+      select workspace_id from workspace_members
+      where user_id = ${filter.ownerId} and role = 'owner')`);
+  }
+  return conditions;
+}
+
+async function insertSecret(
+  connection: Connection,
+  keyId: string,
+  secret: NewServiceKeySecret,
+): Promise<void> {
+  await connection.query(sql.unsafe`
+    insert into service_key_secrets (id, key_id, secret_hash, prefix, created_at, expires_at)
+    values (${secret.id}, ${keyId}, ${sql.binary(Buffer.from(secret.hash))}, ${secret.prefix},
+      ${toInstant(secret.createdAt)}, ${toInstant(secret.expiresAt)})`);
+}

@@ -1,0 +1,114 @@
+import { shownPart } from "../../access/api-key.ts";
+import { type AuditEntry, type AuditKind, actorOf } from "../../access/audit-trail.ts";
+import type { Scope, UserPrincipal } from "../../access/principal.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { secretHash } from "../../access/secret.ts";
+import { newServiceKey } from "../../access/service-key.ts";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import type {
+  NewServiceKeySecret,
+  ServiceKeyBook,
+  ServiceKeyRecord,
+} from "../accounts/service-key-book.ts";
+
+const DAY = 24 * 3_600_000;
+const DEFAULT_LIFETIME = 365 * DAY;
+const MAX_LIFETIME = 2 * 365 * DAY;
+/** How long the secret before a rotation stays valid, so that services can be changed over. */
+const OVERLAP = DAY;
+
+interface ServiceKeyParts {
+  book: ServiceKeyBook;
+  revocations: RevocationFeed;
+  clock: Clock;
+}
+
+interface ServiceKeyRequest {
+  workspaceId: string;
+  name: string;
+  scopes: readonly Scope[];
+  /** Unix milliseconds; a year from now when undefined. */
+  expiresAt: number | undefined;
+}
+
+export interface IssuedServiceKey {
+  /** Shown this once. */
+  secret: string;
+  record: ServiceKeyRecord;
+}
+
+/** Makes, rotates and revokes service keys; whether the caller may is asked elsewhere. */
+export class ServiceKeys {
+  readonly #parts: ServiceKeyParts;
+
+  constructor(parts: ServiceKeyParts) {
+    this.#parts = parts;
+  }
+
+  /** Rejects with `invalid_body` when the expiry is not within two years from now. */
+  async issue(by: UserPrincipal, request: ServiceKeyRequest): Promise<IssuedServiceKey> {
+    const { book, clock } = this.#parts;
+    const { expiresAt = clock.now() + DEFAULT_LIFETIME, ...wanted } = request;
+    const { secret, entry } = this.#newSecret(expiresAt);
+    const key = { ...wanted, id: newId(clock.now()), createdBy: by.id, secret: entry };
+    const detail = { name: key.name, scopes: key.scopes.join(" ") };
+    const record = await book.insert(key, {
+      ...auditEntry("service_key_issued", by, key),
+      detail,
+    });
+    return { secret, record };
+  }
+
+  /** Another secret for as long as the last one was given; that one lives 24 h more at most. */
+  async rotate(
+    by: UserPrincipal,
+    key: ServiceKeyRecord,
+    expiresAt: number | undefined,
+  ): Promise<IssuedServiceKey> {
+    const { book, clock, revocations } = this.#parts;
+    const lifetime = key.expiresAt - key.secretCreatedAt;
+    const { secret, entry } = this.#newSecret(expiresAt ?? clock.now() + lifetime);
+    const audit = auditEntry("service_key_rotated", by, key);
+    const record = await book.addSecret(key.id, entry, clock.now() + OVERLAP, audit);
+    if (record === undefined) throw unknownKey();
+    revocations.publish({ kind: "service_key", keyId: key.id });
+    return { secret, record };
+  }
+
+  async revoke(by: UserPrincipal, key: ServiceKeyRecord): Promise<void> {
+    const { book, revocations } = this.#parts;
+    const revoked = await book.revoke(key.id, auditEntry("service_key_revoked", by, key));
+    if (!revoked) throw unknownKey();
+    revocations.publish({ kind: "service_key", keyId: key.id });
+  }
+
+  #newSecret(expiresAt: number): { secret: string; entry: NewServiceKeySecret } {
+    const now = this.#parts.clock.now();
+    if (expiresAt <= now || expiresAt > now + MAX_LIFETIME) {
+      throw new AppError("invalid_body", "`expires_at` must be in the future, within two years.");
+    }
+    const secret = newServiceKey();
+    const entry = {
+      id: newId(now),
+      hash: secretHash(secret),
+      prefix: shownPart(secret),
+      createdAt: now,
+      expiresAt,
+    };
+    return { secret, entry };
+  }
+}
+
+function auditEntry(
+  kind: AuditKind,
+  by: UserPrincipal,
+  key: { id: string; workspaceId: string },
+): AuditEntry {
+  return { kind, actor: actorOf(by), workspaceId: key.workspaceId, subjectId: key.id };
+}
+
+export function unknownKey(): AppError {
+  return new AppError("not_found", "There is no key with this id.");
+}

@@ -1,0 +1,203 @@
+import type { Server } from "@grpc/grpc-js";
+import type { Authenticator } from "../access/authenticator.ts";
+import type { Principal } from "../access/principal.ts";
+import type { RevocationFeed } from "../access/revocation-feed.ts";
+import { AppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import type { Runtime } from "../base/runtime.ts";
+import {
+  askSession,
+  askWorkspace,
+  MAX_QUESTION,
+  type QuestionPorts,
+} from "../features/questions/questions.ts";
+import { requireAskableWorkspace } from "../features/questions/workspace-questions.ts";
+import type { AudioStreams } from "../features/recording/audio-streams.ts";
+import { requireSession } from "../features/sessions/sessions-access.ts";
+import type { SessionDirectory } from "../features/sessions/sessions-directory.ts";
+import { readSegmentPage, type SegmentReader } from "../features/transcript/segments.ts";
+import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
+import {
+  AskRequest,
+  type AskResponse,
+  GetSessionRequest,
+  ListSegmentsRequest,
+  type ListSegmentsResponse,
+  type Session,
+  SessionServiceService,
+} from "../wire/gen/voice/v1/sessions.ts";
+import { CallGate } from "./call-gate.ts";
+import type { IngestStream } from "./ingest-call.ts";
+import { IngestDesk } from "./ingest-desk.ts";
+import { toAnswerMessage, toSegmentMessage, toSessionMessage } from "./record-messages.ts";
+import type { RpcLimits } from "./rpc-limits.ts";
+import { type UnaryMethod, unaryCall } from "./unary-call.ts";
+import type { WatchStream } from "./watch-call.ts";
+import { WatchDesk } from "./watch-desk.ts";
+
+interface SessionServicePorts {
+  authenticator: Authenticator;
+  directory: SessionDirectory;
+  segments: SegmentReader;
+  questions: QuestionPorts;
+  source: LiveSource;
+  policy: ViewerPolicy;
+  revocations: Pick<RevocationFeed, "subscribe">;
+  streams: AudioStreams;
+  /** Signs page tokens. */
+  cursorKey: Uint8Array;
+}
+
+interface SessionServiceOptions {
+  ports: SessionServicePorts;
+  limits: RpcLimits;
+  runtime: Runtime;
+  log: Log;
+}
+
+const DEFAULT_PAGE = 50;
+const MAX_PAGE = 500;
+
+function asBytes<T>(bytes: T): T {
+  return bytes;
+}
+
+/** Requests stay encoded until their caller is known; events of a watch are encoded once for all. */
+const { getSession, listSegments, watchTranscript, ask, ingestAudio } = SessionServiceService;
+const DEFINITION = {
+  getSession: { ...getSession, requestDeserialize: asBytes<Buffer> },
+  listSegments: { ...listSegments, requestDeserialize: asBytes<Buffer> },
+  watchTranscript: {
+    ...watchTranscript,
+    requestDeserialize: asBytes<Buffer>,
+    responseSerialize: asBytes<Buffer>,
+  },
+  ask: { ...ask, requestDeserialize: asBytes<Buffer> },
+  ingestAudio: { ...ingestAudio, requestDeserialize: asBytes<Buffer> },
+} as const;
+
+/** voice.v1.SessionService: the same rights and the same records as REST, over gRPC. */
+export class SessionService implements QueueOwner {
+  readonly name = "voice.v1.SessionService";
+  readonly proto = "voice/v1/sessions.proto";
+  readonly #options: SessionServiceOptions;
+  readonly #gate: CallGate;
+  readonly #watches: WatchDesk;
+  readonly #ingests: IngestDesk;
+
+  constructor(options: SessionServiceOptions) {
+    this.#options = options;
+    const { ports, limits, runtime, log } = options;
+    const { authenticator, source, policy, revocations, streams, directory } = ports;
+    this.#gate = new CallGate({ authenticator, limits, clock: runtime });
+    const gate = this.#gate;
+    this.#watches = new WatchDesk({ gate, source, policy, revocations, limits, runtime, log });
+    this.#ingests = new IngestDesk({
+      gate,
+      streams,
+      directory,
+      authenticator,
+      source,
+      revocations,
+      limits,
+      runtime,
+      log,
+    });
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [...this.#watches.queues, ...this.#ingests.queues];
+  }
+
+  get figures(): { watches: number; watchesTooSlow: number; ingests: number; calls: number } {
+    const { size: watches, tooSlow: watchesTooSlow } = this.#watches;
+    return { watches, watchesTooSlow, ingests: this.#ingests.size, calls: this.#gate.admitted };
+  }
+
+  addTo(server: Server): void {
+    const { log } = this.#options;
+    server.addService(DEFINITION, {
+      getSession: unaryCall(this.#gate, log, this.#getSession()),
+      listSegments: unaryCall(this.#gate, log, this.#listSegments()),
+      ask: unaryCall(this.#gate, log, this.#ask()),
+      watchTranscript: (call: WatchStream) => this.#watches.open(call),
+      ingestAudio: (call: IngestStream) => this.#ingests.open(call),
+    });
+  }
+
+  stop(): void {
+    this.#gate.close();
+    this.#watches.stop();
+    this.#ingests.stop();
+  }
+
+  #getSession(): UnaryMethod<GetSessionRequest, Session> {
+    const { directory } = this.#options.ports;
+    return {
+      decode: GetSessionRequest.decode,
+      budget: "read",
+      defaultMs: this.#options.limits.readMs,
+      async handle({ sessionId }, { principal }) {
+        await requireSession(directory, principal, sessionId, "session.read");
+        const session = await directory.get(sessionId);
+        if (session === undefined) {
+          throw new AppError("not_found", "There is no session with this id.");
+        }
+        return toSessionMessage(session);
+      },
+    };
+  }
+
+  #listSegments(): UnaryMethod<ListSegmentsRequest, ListSegmentsResponse> {
+    const { ports, limits } = this.#options;
+    return {
+      decode: ListSegmentsRequest.decode,
+      budget: "read",
+      defaultMs: limits.readMs,
+      async handle({ sessionId, pageSize, pageToken, words }, { principal }) {
+        await requireSession(ports.directory, principal, sessionId, "session.content");
+        const limit = pageSize === 0 ? DEFAULT_PAGE : pageSize;
+        if (limit > MAX_PAGE) {
+          throw new AppError("invalid_parameter", `page_size must be at most ${MAX_PAGE}.`);
+        }
+        const cursor = pageToken === "" ? undefined : pageToken;
+        const { page, next } = await readSegmentPage(ports, sessionId, { limit, cursor });
+        const segments = page.map((segment) => toSegmentMessage(segment, words));
+        return { segments, nextPageToken: next ?? "" };
+      },
+    };
+  }
+
+  #ask(): UnaryMethod<AskRequest, AskResponse> {
+    const { ports, limits } = this.#options;
+    return {
+      decode: AskRequest.decode,
+      budget: "query",
+      defaultMs: limits.askMs,
+      handle: async (request, caller) => toAnswerMessage(await answer(ports, request, caller)),
+    };
+  }
+}
+
+/** The same steps as the two query routes of REST. */
+async function answer(
+  { directory, questions }: SessionServicePorts,
+  { about, query }: AskRequest,
+  { principal, signal }: { principal: Principal; signal: AbortSignal },
+) {
+  if (about?.$case === "sessionId") {
+    await requireSession(directory, principal, about.value, "session.query");
+    return askSession(questions, about.value, { query: question(query), principal, signal });
+  }
+  if (about?.$case === "workspaceId") {
+    const workspace = await requireAskableWorkspace(questions, principal, about.value);
+    return askWorkspace(questions, workspace, { query: question(query), principal, signal });
+  }
+  throw new AppError("invalid_body", "Say what the question is about: a session or a workspace.");
+}
+
+function question(query: string): string {
+  if (/\S/.test(query) && query.length <= MAX_QUESTION) return query;
+  throw new AppError("invalid_body", `query must have 1 to ${MAX_QUESTION} characters.`);
+}

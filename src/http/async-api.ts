@@ -1,0 +1,198 @@
+import type { TSchema } from "@sinclair/typebox";
+import { exampleOf } from "../rest/openapi-examples.ts";
+import { type JsonObject, SchemaPrinter } from "../rest/openapi-schemas.ts";
+import { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "../wire/device-schemas.ts";
+import { CLOSE } from "../wire/live-frames.ts";
+import { SERVER_FRAMES, VIEWER_FRAME_SCHEMAS } from "../wire/live-schemas.ts";
+
+const VIEWER_TEXT: Readonly<Record<keyof typeof VIEWER_FRAME_SCHEMAS, string>> = {
+  Subscribe:
+    "Follow a session. With `from_seq` every durable event after it comes first; without it a Snapshot.",
+  Unsubscribe: "Follow it no longer.",
+  KeepAlive: "Keeps a silent connection open.",
+};
+
+const DEVICE_TEXT: Readonly<Record<keyof typeof DEVICE_FRAME_SCHEMAS, string>> = {
+  Configure:
+    "What is streamed and where to: the session that is named, else the one that the device records, else a new one.",
+  Resume:
+    "Goes on with the settings of the connection before. `audio_offset_bytes` is the oldest byte that the device still has; what lies between it and the last one stored becomes silence.",
+  Heartbeat: "How the device does; all members are optional.",
+  Finalize: "Ends the utterance in hand.",
+  KeepAlive: "Keeps a silent connection open.",
+  CloseStream: "Nothing more comes on this connection.",
+};
+
+const CLOSE_TEXT: Readonly<Record<keyof typeof CLOSE, string>> = {
+  done: "done",
+  goingAway: "the service is stopping: reconnect, not all at once",
+  tooLarge: "a frame was too large",
+  protocol: "frames that make no sense",
+  auth: "no longer signed in",
+  forbidden: "no right to the session, or no longer",
+  unknownSession: "no such session, or it was deleted",
+  idle: "nothing was heard for too long",
+  superseded: "a newer connection took its place",
+  tooSlow: "frames were not read in time: reconnect with `from_seq`",
+  rate: "too many connections or frames",
+};
+
+interface Described {
+  summary: string;
+  payload: TSchema;
+}
+
+/** The AsyncAPI 3.0 document of the live channel, from the schemas of its frames. */
+export function asyncApiDocument(info: { title: string; version: string }): JsonObject {
+  const printer = new SchemaPrinter();
+  const fromViewer = Object.entries(VIEWER_FRAME_SCHEMAS).map(
+    ([name, payload]): [string, Described] => [
+      name,
+      { summary: VIEWER_TEXT[name as keyof typeof VIEWER_TEXT], payload },
+    ],
+  );
+  const fromService: [string, Described][] = Object.entries(SERVER_FRAMES);
+  const fromDevice = deviceMessages();
+  const toDevice: [string, Described][] = Object.entries(DEVICE_SERVER_FRAMES);
+  const messages: JsonObject = { Audio: audioMessage() };
+  for (const [name, frame] of [...fromViewer, ...fromService, ...fromDevice, ...toDevice]) {
+    messages[name] = message(name, frame, printer);
+  }
+  const viewerNames = [...fromViewer, ...fromService].map(([name]) => name);
+  const deviceNames = [...new Set([...fromDevice, ...toDevice].map(([name]) => name))];
+  return {
+    asyncapi: "3.0.0",
+    info: {
+      ...info,
+      license: { name: "MIT", url: "https://opensource.org/license/mit" },
+      description: "The live channel.",
+    },
+    defaultContentType: "application/json",
+    servers: { here: server() },
+    channels: {
+      live: channel(viewerNames),
+      deviceStream: deviceChannel([...deviceNames, "Audio"]),
+    },
+    operations: {
+      receiveFromViewer: operation("live", "receive", "What a viewer sends.", fromViewer),
+      sendToViewer: operation("live", "send", "What the service sends.", fromService),
+      receiveFromDevice: operation("deviceStream", "receive", "What a device sends.", [
+        ...fromDevice,
+        ["Audio"],
+      ]),
+      sendToDevice: operation("deviceStream", "send", "What a device is told.", toDevice),
+    },
+    components: { messages, securitySchemes: SECURITY_SCHEMES },
+  };
+}
+
+const SECURITY_SCHEMES: JsonObject = {
+  bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+  deviceKey: { type: "httpApiKey", in: "header", name: "X-API-Key" },
+  ticket: {
+    type: "httpApiKey",
+    in: "query",
+    name: "ticket",
+    description: "From POST /auth/live-ticket: for browsers, single use, 30 s.",
+  },
+};
+
+function server(): JsonObject {
+  return {
+    host: "{host}",
+    pathname: "/api",
+    protocol: "ws",
+    description: "`wss` where a proxy with TLS stands before the service.",
+    variables: { host: { default: "localhost:8080" } },
+    security: [
+      { $ref: "#/components/securitySchemes/bearer" },
+      { $ref: "#/components/securitySchemes/ticket" },
+      { $ref: "#/components/securitySchemes/deviceKey" },
+    ],
+  };
+}
+
+function channel(names: readonly string[]): JsonObject {
+  const codes = Object.entries(CLOSE).map(
+    ([name, code]) => `${code} ${CLOSE_TEXT[name as keyof typeof CLOSE]}`,
+  );
+  const ticket = { type: "string", description: "A live ticket, when there is no bearer." };
+  return {
+    address: "/live",
+    summary: "Sessions as they happen. One socket may follow several.",
+    description: `Text frames of JSON. Pages of other origins are refused unless configured. Close codes: ${codes.join("; ")}.`,
+    messages: Object.fromEntries(
+      names.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+    ),
+    bindings: {
+      ws: { method: "GET", query: { type: "object", properties: { ticket } } },
+    },
+  };
+}
+
+function message(
+  name: string,
+  { summary, payload }: Described,
+  printer: SchemaPrinter,
+): JsonObject {
+  const printed: JsonObject = { name, summary, payload: printer.print(payload) };
+  const example = exampleOf(payload);
+  if (typeof example === "object" && example !== null && !Array.isArray(example)) {
+    printed.examples = [{ payload: example }];
+  }
+  return printed;
+}
+
+function operation(
+  address: string,
+  action: "send" | "receive",
+  summary: string,
+  frames: readonly (readonly [string, ...unknown[]])[],
+): JsonObject {
+  return {
+    action,
+    summary,
+    channel: { $ref: `#/channels/${address}` },
+    messages: frames.map(([name]) => ({ $ref: `#/channels/${address}/messages/${name}` })),
+  };
+}
+
+/** Names of messages are the document's: two frames of one type that differ have two. */
+function deviceMessages(): [string, Described][] {
+  return Object.entries(DEVICE_FRAME_SCHEMAS).map(([type, payload]) => {
+    const name = type === "Heartbeat" ? "DeviceHeartbeat" : type;
+    return [name, { summary: DEVICE_TEXT[type as keyof typeof DEVICE_TEXT], payload }];
+  });
+}
+
+function audioMessage(): JsonObject {
+  return {
+    name: "Audio",
+    summary:
+      "A binary message: the next bytes of the stream, as Configure said. At most 1 MiB; 20 to 100 ms of audio are usual.",
+    contentType: "application/octet-stream",
+    payload: { type: "string", format: "binary" },
+  };
+}
+
+const DEVICE_CHANNEL = [
+  "Opened with the device's key as `X-API-Key`, or with `?ticket=`. Send Configure (or, after a break, Resume), wait for Begin, send audio from its `audio_offset_bytes` on, and keep what no AudioAck named yet. ",
+  "CloseStream is answered by the last AudioAck and 1000; the session goes on until it is stopped. A newer connection of the session closes the older with 4409.",
+  "`audio_offset_bytes` counts the bytes of all binary messages of the session's stream, over all connections, as the device sent them: of Opus those of its packets (with `length_prefixed` their lengths too), not samples.",
+  "AudioAck comes as soon as audio is stored, at most ten times a second. Up to 1 MiB may be on its way; with more comes the Warning `overloaded`, with more than 8 MiB the close code 4429.",
+  "Files are refused at the first bytes (`unsupported_media_type`), text and what is no Opus packets too (`not_audio`), each with 4400; a session that this Configure began then ends as `failed`. For a single broken packet there is the Warning `not_audio`, and silence in its place.",
+  "4408 comes 10 s after the connection when nothing was said, and later after 60 s without any message or pong: a device that pauses answers pings or sends KeepAlive.",
+].join(" ");
+
+function deviceChannel(names: readonly string[]): JsonObject {
+  return {
+    address: "/devices/{device_id}/stream",
+    summary: "Audio of a device as it is recorded.",
+    description: DEVICE_CHANNEL,
+    parameters: { device_id: { description: "UUID of the device" } },
+    messages: Object.fromEntries(
+      names.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+    ),
+    bindings: { ws: { method: "GET" } },
+  };
+}

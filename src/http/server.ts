@@ -1,0 +1,174 @@
+import {
+  App,
+  LIBUS_LISTEN_EXCLUSIVE_PORT,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from "uWebSockets.js";
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Authenticator } from "../access/authenticator.ts";
+import { errorMessage } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import { type Runtime, systemRuntime } from "../base/runtime.ts";
+import type { DeviceStreams } from "../features/recording/device-streams.ts";
+import type { Route } from "../rest/route.ts";
+import type { FrontObserver } from "./server/front-observer.ts";
+import { HttpFront, type HttpLimits } from "./server/http.ts";
+import type { IdempotencyOptions } from "./server/idempotency.ts";
+import { Origins } from "./server/origins.ts";
+import { type RateLimitSettings, RateLimits } from "./server/rate-limits.ts";
+import { removeFile } from "./server/upload-body.ts";
+import { DeviceChannel } from "./sockets/device-channel.ts";
+import { LiveChannel, type LiveOptions } from "./sockets/live-channel.ts";
+import { UpgradeCork } from "./sockets/upgrade-cork.ts";
+
+export interface FrontOptions {
+  routes: readonly Route[];
+  authenticator: Authenticator;
+  live: LiveOptions;
+  /** Where devices stream to; absent where none may. */
+  streams?: DeviceStreams;
+  limits: HttpLimits;
+  rates: RateLimitSettings;
+  idempotency: IdempotencyOptions;
+  /** Other origins that browsers may call from. */
+  allowedOrigins: readonly string[];
+  /** Folder for uploads on their way; emptied of leftovers at start. */
+  uploadFolder: string;
+  trustProxy: number;
+  observer?: FrontObserver;
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  log: Log;
+  runtime?: Runtime;
+}
+
+/** Age at which a temporary upload is nobody's any more. */
+const LEFTOVER_MS = 60 * 60 * 1000;
+
+/** The HTTP and WebSocket server: `start`, then `drain`, then `stop`. */
+export class FrontServer implements QueueOwner {
+  readonly #options: FrontOptions;
+  readonly #http: HttpFront;
+  readonly #live: LiveChannel;
+  readonly #devices: DeviceChannel | undefined;
+  readonly #cork = new UpgradeCork();
+  #app: TemplatedApp | undefined;
+  #listening: us_listen_socket | undefined;
+
+  /** Compiles every schema; throws when one does not compile or two routes collide. */
+  constructor(options: FrontOptions) {
+    this.#options = options;
+    const runtime = options.runtime ?? systemRuntime;
+    const shared = {
+      authenticator: options.authenticator,
+      rates: new RateLimits(options.rates, runtime),
+      origins: new Origins(options.allowedOrigins, options.log),
+      cork: this.#cork,
+      trustProxy: options.trustProxy,
+      observer: options.observer,
+      log: options.log,
+    };
+    this.#http = new HttpFront({
+      ...shared,
+      routes: options.routes,
+      limits: options.limits,
+      idempotency: options.idempotency,
+      uploadFolder: options.uploadFolder,
+    });
+    this.#live = new LiveChannel({ ...shared, ...options.live, runtime });
+    const { streams } = options;
+    this.#devices = streams && new DeviceChannel({ ...shared, ...options.live, streams, runtime });
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const devices = this.#devices?.queues ?? [];
+    return [...this.#http.queues, ...this.#live.queues, ...devices];
+  }
+
+  /** Live sockets that are open. */
+  get sockets(): number {
+    return this.#live.sockets;
+  }
+
+  /** Devices that stream. */
+  get streams(): number {
+    return this.#devices?.sockets ?? 0;
+  }
+
+  /** Listens; throws when the port is taken. */
+  async start(): Promise<{ port: number }> {
+    await this.#prepareFolder();
+    await this.#startCork();
+    const app = App();
+    this.#live.mount(app);
+    this.#devices?.mount(app);
+    this.#http.mount(app);
+    this.#listening = await this.#listen(app);
+    this.#app = app;
+    this.#live.start();
+    this.#devices?.start();
+    return { port: us_socket_local_port(this.#listening) };
+  }
+
+  /**
+   * Sends viewers and devices elsewhere, spread over `spreadMs` in which requests are still served, then
+   * takes no new connections and waits for requests in flight.
+   */
+  async drain(spreadMs = 0): Promise<void> {
+    this.#http.leave();
+    await Promise.all([this.#live.drain(spreadMs), this.#devices?.drain(spreadMs)]);
+    if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
+    this.#listening = undefined;
+    await this.#http.drain();
+  }
+
+  /** Ends whatever is still open. */
+  async stop(): Promise<void> {
+    if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
+    this.#listening = undefined;
+    this.#live.stop();
+    this.#devices?.stop();
+    this.#app?.close();
+    this.#app = undefined;
+    this.#cork.stop();
+  }
+
+  /** Sockets open without it too; the library then writes a line to standard error for each. */
+  async #startCork(): Promise<void> {
+    try {
+      await this.#cork.start();
+    } catch (error) {
+      this.#options.log.warn({ error: errorMessage(error) }, "upgrades are not corked");
+    }
+  }
+
+  #listen(app: TemplatedApp): Promise<us_listen_socket> {
+    const { host, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      app.listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+        if (socket) resolve(socket);
+        else
+          reject(new Error(`Cannot listen on ${host}:${port}: the port is taken or not allowed.`));
+      });
+    });
+  }
+
+  async #prepareFolder(): Promise<void> {
+    const { uploadFolder } = this.#options;
+    await mkdir(uploadFolder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(uploadFolder)) {
+      if (name.endsWith(".upload")) await removeIfOld(join(uploadFolder, name));
+    }
+  }
+}
+
+/** A younger file may be another process's, still arriving. */
+async function removeIfOld(path: string): Promise<void> {
+  const file = await stat(path).catch(() => undefined);
+  if (file !== undefined && Date.now() - file.mtimeMs > LEFTOVER_MS) await removeFile(path);
+}

@@ -1,0 +1,119 @@
+import { promisify } from "node:util";
+import { brotliCompress, gzip, constants as zlib } from "node:zlib";
+import type { Route } from "../../rest/route.ts";
+import { mayAnswerSecrets } from "../../rest/secret-answers.ts";
+import { type Coding, chooseCoding } from "./accept-encoding.ts";
+import { type Answer, payloadOf } from "./answer.ts";
+import { weakTag } from "./entity-tag.ts";
+
+/** Answers up to this size fit one packet as they are. */
+const SMALL_BYTES = 1024;
+const TEXT = /^(?:text\/|application\/(?:json|x-subrip|xml|yaml)\b|[^;]*\+(?:json|xml)\b)/i;
+
+/** Quick, for bytes that are sent once; thorough, for those that are kept. */
+type Effort = "once" | "kept";
+
+const asGzip = promisify(gzip);
+const asBrotli = promisify(brotliCompress);
+
+/** On the thread pool, so that other requests go on meanwhile. */
+const CODERS: Readonly<Record<Coding, (bytes: Buffer, effort: Effort) => Promise<Buffer>>> = {
+  gzip: (bytes, effort) => asGzip(bytes, { level: effort === "kept" ? 9 : 6 }),
+  br: (bytes, effort) =>
+    asBrotli(bytes, {
+      params: {
+        [zlib.BROTLI_PARAM_QUALITY]: effort === "kept" ? 9 : 4,
+        [zlib.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength,
+      },
+    }),
+};
+
+/** An answer that never changes, in every form that somebody asked for. */
+interface Kept {
+  body: unknown;
+  bytes: Buffer;
+  coded: Map<Coding, Promise<Buffer>>;
+}
+
+/** Compresses the answers of routes that hold no secrets, as far as their callers take it. */
+export class Compression {
+  readonly #routes: ReadonlySet<Route>;
+  readonly #kept = new Map<Route, Kept>();
+
+  constructor(routes: readonly Route[]) {
+    this.#routes = new Set(routes.filter((route) => !mayAnswerSecrets(route)));
+  }
+
+  /**
+   * The answer as this caller gets it: at once, unless it is compressed. Never rejects; an answer
+   * whose body cannot be written is given back for others to say so.
+   */
+  pack(
+    answer: Answer,
+    route: Route | undefined,
+    headers: Readonly<Record<string, string>>,
+  ): Answer | Promise<Answer> {
+    if (route === undefined || !this.#routes.has(route) || !isText(answer)) return answer;
+    const kept = route.constant === true ? this.#keep(route, answer) : undefined;
+    const payload = kept?.bytes ?? textOf(answer);
+    if (payload === undefined) return answer;
+    if (payload.length <= SMALL_BYTES) return { ...answer, payload };
+    const plain = { ...answer, payload, headers: { ...answer.headers, Vary: "Accept-Encoding" } };
+    const coding = chooseCoding(headers["accept-encoding"]);
+    if (coding === undefined) return plain;
+    const coded = kept === undefined ? compress(payload, coding) : codeKept(kept, coding);
+    return coded.then(
+      (bytes) => (bytes.length < payload.length ? packed(plain, coding, bytes) : plain),
+      () => plain,
+    );
+  }
+
+  #keep(route: Route, answer: Answer): Kept | undefined {
+    const before = this.#kept.get(route);
+    if (before !== undefined && before.body === answer.body) return before;
+    const payload = textOf(answer);
+    if (payload === undefined) return undefined;
+    const kept = { body: answer.body, bytes: Buffer.from(payload), coded: new Map() };
+    this.#kept.set(route, kept);
+    return kept;
+  }
+}
+
+function isText({ status, body, stream, headers = {} }: Answer): boolean {
+  if (status < 200 || status > 299 || body === undefined || stream !== undefined) return false;
+  for (const name in headers) {
+    const lower = name.toLowerCase();
+    if (lower === "content-type" && !TEXT.test(headers[name] ?? "")) return false;
+    if (["content-encoding", "content-range", "set-cookie"].includes(lower)) return false;
+  }
+  return true;
+}
+
+function textOf(answer: Answer): string | Uint8Array | undefined {
+  try {
+    return payloadOf(answer);
+  } catch {
+    return undefined;
+  }
+}
+
+function compress(payload: string | Uint8Array, coding: Coding): Promise<Buffer> {
+  return CODERS[coding](Buffer.from(payload), "once");
+}
+
+function codeKept({ bytes, coded }: Kept, coding: Coding): Promise<Buffer> {
+  const before = coded.get(coding);
+  if (before !== undefined) return before;
+  const now = CODERS[coding](bytes, "kept");
+  coded.set(coding, now);
+  return now;
+}
+
+function packed(plain: Answer, coding: Coding, payload: Buffer): Answer {
+  const headers: Record<string, string> = { "Content-Encoding": coding };
+  for (const name in plain.headers) {
+    const value = plain.headers[name] ?? "";
+    headers[name] = name.toLowerCase() === "etag" ? weakTag(value) : value;
+  }
+  return { ...plain, headers, payload };
+}

@@ -1,0 +1,337 @@
+import type { HttpResponse } from "uWebSockets.js";
+import { withTimeout } from "../../base/deferred.ts";
+import type { BodyStream } from "../../rest/route.ts";
+import { type Answer, type Head, type Payload, renderAnswer, writeHead } from "./answer.ts";
+import { BodyWriter } from "./body-writer.ts";
+
+/** Takes the bytes of a body as they come. */
+interface BodyConsumer {
+  /** `chunk` is the consumer's own. */
+  data(chunk: Buffer): void;
+  end(): void;
+  /** The caller went away half-way. */
+  gone(): void;
+}
+
+/** Answered early, up to this much of a body is read and dropped, so that the connection lives on. */
+const DROP_BYTES = 1024 * 1024;
+/**
+ * uWebSockets.js gives a body 10 s, and more only for a rate that a bad link
+ * does not have; a pause and resume starts them again. So a connection ends
+ * after 10 s without a byte, and our own limits bound the rest.
+ */
+const RENEW_MS = 3000;
+/** A body up to this size is kept as it comes: most are in the same packet as their head. */
+const EARLY_BYTES = 16 * 1024;
+/**
+ * A client that still writes when it is refused reads the answer only after its last byte: what it
+ * sends is dropped until then, for as long as it keeps coming.
+ */
+const LINGER_IDLE_MS = 2_000;
+const LINGER_MS = 30_000;
+const LINGER_BYTES = 256 * 1024 * 1024;
+
+interface StreamLimits {
+  /** A client that takes nothing for so long loses its connection. */
+  stallMs: number;
+  /** How long the source may take for one piece. */
+  sourceMs: number;
+}
+
+/**
+ * One request on its way: the only holder of uWebSockets.js's response, which
+ * must not be touched after it ended or was aborted.
+ *
+ * The body waits, paused, until somebody asks for it.
+ */
+export class Exchange {
+  readonly #res: HttpResponse;
+  readonly #id: string;
+  /** Made when somebody asks for its signal. */
+  #abort: AbortController | undefined;
+  #state: "open" | "streaming" | "lingering" | "ended" | "aborted" = "open";
+  #writer: BodyWriter | undefined;
+  #consumer: BodyConsumer | undefined;
+  #early: Buffer[] | undefined;
+  /** Bytes of body still to come; infinite when it declares no length. */
+  #bytesLeft = 0;
+  #last = true;
+  #held = false;
+  #paused = false;
+  #discarded = 0;
+  #renewedAt: number;
+  #linger: NodeJS.Timeout | undefined;
+  #lingerUntil = 0;
+
+  /**
+   * @param id told with the answer
+   * @param now monotonic milliseconds
+   */
+  constructor(res: HttpResponse, id: string, now: number) {
+    this.#res = res;
+    this.#id = id;
+    this.#renewedAt = now;
+    res.onAborted(() => this.#aborted());
+  }
+
+  /** Aborted when the caller goes away before its answer. */
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#state === "aborted") this.#abort.abort();
+    return this.#abort.signal;
+  }
+
+  /** True when a body came or is on its way. */
+  get hasBody(): boolean {
+    return this.#held;
+  }
+
+  /** Holds back a body of `length` bytes (infinite: undeclared); only before anything was awaited. */
+  holdBody(length: number): void {
+    this.#bytesLeft = length;
+    this.#last = false;
+    this.#held = true;
+    this.#res.onData((chunk, last) => this.#data(chunk, last));
+    if (length > EARLY_BYTES) this.pause();
+  }
+
+  /** Starts the flow of a held body. */
+  readBody(consumer: BodyConsumer): void {
+    this.#consumer = consumer;
+    if (this.#state === "aborted") return consumer.gone();
+    for (const chunk of this.#early ?? []) consumer.data(chunk);
+    this.#early = undefined;
+    if (this.#last) consumer.end();
+    else this.resume();
+  }
+
+  pause(): void {
+    if (this.#state !== "open" || this.#paused || this.#last) return;
+    this.#paused = true;
+    this.#res.pause();
+  }
+
+  resume(): void {
+    if (this.#state !== "open" || !this.#paused) return;
+    this.#paused = false;
+    this.#res.resume();
+  }
+
+  /**
+   * Ends the exchange; false when the caller is gone or was answered before. With `head` the
+   * answer tells of its body without it; with `close` the connection ends after it.
+   */
+  send(
+    answer: Answer,
+    extra: Readonly<Record<string, string>>,
+    { head, close }: { head: boolean; close: boolean },
+  ): boolean {
+    if (this.#state !== "open") return false;
+    const { head: headers, payload } = renderAnswer(answer, extra);
+    const { status } = answer;
+    const bodiless = isBodiless(status);
+    if (head || bodiless) {
+      const length = bodiless ? undefined : Buffer.byteLength(payload ?? "");
+      return this.#sendHead(status, headers, length, close);
+    }
+    if (this.#isFarFromLast()) return this.#sendAndClose(status, headers, payload ?? "");
+    this.#end();
+    this.#res.cork(() => {
+      writeHead(this.#res, status, this.#id, headers);
+      this.#res.end(payload ?? "", close);
+    });
+    return true;
+  }
+
+  /**
+   * Sends the answer with a body that is made meanwhile. Resolves with false
+   * when the caller left before its end. Rejects when the source fails: before
+   * its first piece nothing was sent and another answer is possible, after it
+   * the connection is closed, so that the caller sees that bytes are missing.
+   */
+  async stream(
+    answer: Answer,
+    body: BodyStream,
+    extra: Readonly<Record<string, string>>,
+    limits: StreamLimits,
+  ): Promise<boolean> {
+    if (this.#state !== "open") return false;
+    const pieces = body.open(this.signal)[Symbol.asyncIterator]();
+    const next = () => withTimeout(pieces.next(), limits.sourceMs, "Reading the answer's body");
+    try {
+      const first = await next();
+      if (this.#state !== "open") return false;
+      const writer = this.#beginStream(answer, extra, body.length, limits.stallMs);
+      for (let piece = first; piece.done !== true; piece = await next()) {
+        if (!(await writer.write(piece.value))) return false;
+      }
+      if (!writer.complete) throw new Error("The source gave fewer bytes than it announced.");
+      this.#state = "ended";
+      return true;
+    } catch (error) {
+      if (this.#isGone()) return false;
+      if (this.#isStreaming()) this.#res.close();
+      throw error;
+    } finally {
+      // Not awaited: a source that hangs must not hold the exchange.
+      void Promise.resolve(pieces.return?.()).catch(() => {});
+    }
+  }
+
+  /** The head of a streamed answer alone, for HEAD. */
+  sendStreamHead(
+    answer: Answer,
+    body: BodyStream,
+    extra: Readonly<Record<string, string>>,
+    { close }: { close: boolean },
+  ): boolean {
+    if (this.#state !== "open") return false;
+    const { head } = renderAnswer(answer, extra);
+    return this.#sendHead(answer.status, head, body.length, close);
+  }
+
+  /**
+   * An answer without a body. Given a length, uWebSockets.js waits for bytes that never come, and
+   * asked to close it writes one; so its own head says neither.
+   */
+  #sendHead(status: number, head: Head, length: number | undefined, close: boolean): boolean {
+    if (close || this.#isFarFromLast()) return this.#sendAndClose(status, head, undefined, length);
+    this.#end();
+    this.#res.cork(() => {
+      writeHead(this.#res, status, this.#id, head);
+      if (length !== undefined) this.#res.writeHeader("Content-Length", String(length));
+      this.#res.endWithoutBody();
+    });
+    return true;
+  }
+
+  /** Too much of the request's body is still to come to keep the connection for it. */
+  #isFarFromLast(): boolean {
+    return !this.#last && this.#bytesLeft > DROP_BYTES;
+  }
+
+  #end(): void {
+    this.resume();
+    this.#state = "ended";
+    this.#forget();
+  }
+
+  #beginStream(
+    answer: Answer,
+    extra: Readonly<Record<string, string>>,
+    length: number,
+    stallMs: number,
+  ): BodyWriter {
+    const { head } = renderAnswer(answer, extra);
+    this.resume();
+    this.#state = "streaming";
+    this.#forget();
+    this.#writer = new BodyWriter(this.#res, length, stallMs);
+    this.#res.cork(() => writeHead(this.#res, answer.status, this.#id, head));
+    return this.#writer;
+  }
+
+  // Methods, because the state changes while others are awaited.
+  #isGone(): boolean {
+    return this.#state === "aborted";
+  }
+
+  #isStreaming(): boolean {
+    return this.#state === "streaming" && this.#writer?.complete !== true;
+  }
+
+  /**
+   * Answers and closes soon after. At once, a client that is still writing would see a reset, not
+   * the answer.
+   *
+   * uWebSockets.js lets go of a response that it ended, so the whole answer is
+   * written as one last header, whose line break is the last two bytes of the
+   * body (white space in JSON) or of the head; closing is then still ours.
+   */
+  #sendAndClose(status: number, head: Head, body: Payload, length?: number): boolean {
+    this.resume();
+    this.#state = "lingering";
+    this.#forget();
+    this.#res.cork(() => {
+      writeHead(this.#res, status, this.#id, head);
+      if (length !== undefined) this.#res.writeHeader("Content-Length", String(length));
+      if (body === undefined) this.#res.writeHeader("Connection", "close\r\n");
+      else {
+        this.#res.writeHeader("Connection", "close");
+        this.#res.writeHeader("Content-Length", lastHeader(Buffer.from(body)));
+      }
+    });
+    // Not from in here: the answer may still be corked, and closing would drop it.
+    if (this.#last) setImmediate(() => this.#endLingering());
+    this.#lingerUntil = performance.now() + LINGER_MS;
+    this.#linger = setTimeout(() => this.#endLingering(), LINGER_IDLE_MS);
+    return true;
+  }
+
+  #forget(): void {
+    this.#consumer = undefined;
+    this.#early = undefined;
+  }
+
+  #data(chunk: ArrayBuffer, last: boolean): void {
+    this.#last ||= last;
+    this.#bytesLeft = Math.max(0, this.#bytesLeft - chunk.byteLength);
+    if (this.#state === "lingering") return this.#discard(chunk.byteLength);
+    if (this.#state !== "open") return;
+    this.#renew();
+    // The memory is taken back when this returns.
+    const copy = Buffer.from(new Uint8Array(chunk));
+    if (this.#consumer === undefined) {
+      if (copy.byteLength === 0) return;
+      this.#early ??= [];
+      this.#early.push(copy);
+      return;
+    }
+    if (copy.byteLength > 0) this.#consumer.data(copy);
+    if (last) this.#consumer?.end();
+  }
+
+  #renew(): void {
+    const now = performance.now();
+    if (this.#paused || this.#last || now - this.#renewedAt < RENEW_MS) return;
+    this.#renewedAt = now;
+    this.#res.pause();
+    this.#res.resume();
+  }
+
+  #discard(bytes: number): void {
+    this.#renew();
+    this.#linger?.refresh();
+    this.#discarded += bytes;
+    const tooMuch = this.#discarded > LINGER_BYTES || performance.now() > this.#lingerUntil;
+    if (this.#last || tooMuch) setImmediate(() => this.#endLingering());
+  }
+
+  #endLingering(): void {
+    if (this.#state !== "lingering") return;
+    clearTimeout(this.#linger);
+    this.#state = "ended";
+    this.#res.close();
+  }
+
+  #aborted(): void {
+    clearTimeout(this.#linger);
+    const waiting = this.#state === "open" || this.#state === "streaming";
+    this.#state = "aborted";
+    if (!waiting) return;
+    this.#abort?.abort();
+    this.#writer?.gone();
+    const consumer = this.#consumer;
+    this.#forget();
+    consumer?.gone();
+  }
+}
+
+/** The body's length, the end of the head and the body up to the line break that follows. */
+function lastHeader(body: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${body.byteLength + 2}\r\n\r\n`), body]);
+}
+
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 304;
+}

@@ -1,0 +1,400 @@
+import type { HttpRequest, HttpResponse, TemplatedApp } from "uWebSockets.js";
+import type { Authenticator } from "../../access/authenticator.ts";
+import type { Principal } from "../../access/principal.ts";
+import { createDeferred, withTimeout } from "../../base/deferred.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
+import type { RateVerdict } from "../../base/gcra.ts";
+import type { Log } from "../../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import type { BodyStream, Request, Route } from "../../rest/route.ts";
+import type { Answer } from "./answer.ts";
+import { bodyLength, checkBodyHead } from "./body-head.ts";
+import { authenticateRoute, checkRole } from "./caller.ts";
+import { Compression } from "./compression.ts";
+import { Exchange } from "./exchange.ts";
+import { FirstPage } from "./first-page.ts";
+import type { FrontObserver } from "./front-observer.ts";
+import { Gate } from "./gate.ts";
+import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
+import { copyRequest, type Incoming } from "./incoming.ts";
+import { readBytes } from "./json-body.ts";
+import type { Origins } from "./origins.ts";
+import { Preconditions } from "./preconditions.ts";
+import { PreparedRoute } from "./prepared-route.ts";
+import { nothingAt, problemAnswer, wrongMethod } from "./problem.ts";
+import { enforce, type RateLimits } from "./rate-limits.ts";
+import { ReadyAnswer } from "./ready-answer.ts";
+import { logRequest } from "./request-log.ts";
+import { type Match, RouteTable } from "./route-table.ts";
+import { ServedRequest } from "./served-request.ts";
+import { readUpload, removeAfter } from "./upload-body.ts";
+
+export interface HttpLimits {
+  jsonBytes: number;
+  uploadBytes: number;
+  jsonTimeoutMs: number;
+  uploadTimeoutMs: number;
+  handlerTimeoutMs: number;
+  /** Requests served at the same time; more are told to come back. */
+  concurrentRequests: number;
+  /** Uploads received at the same time; more are told to come back. */
+  concurrentUploads: number;
+  /** Bodies streamed to callers at the same time. */
+  concurrentDownloads: number;
+  /** A caller that takes nothing of a streamed body for so long loses its connection. */
+  downloadStallMs: number;
+}
+
+export const DEFAULT_HTTP_LIMITS: HttpLimits = {
+  jsonBytes: 1024 * 1024,
+  uploadBytes: 64 * 1024 * 1024,
+  jsonTimeoutMs: 30_000,
+  uploadTimeoutMs: 900_000,
+  handlerTimeoutMs: 30_000,
+  concurrentRequests: 4_096,
+  concurrentUploads: 512,
+  concurrentDownloads: 256,
+  downloadStallMs: 20_000,
+};
+
+interface HttpOptions {
+  routes: readonly Route[];
+  authenticator: Authenticator;
+  rates: RateLimits;
+  origins: Origins;
+  idempotency: IdempotencyOptions;
+  limits: HttpLimits;
+  uploadFolder: string;
+  /** Proxies in a row before us whose X-Forwarded headers count. */
+  trustProxy: number;
+  observer?: FrontObserver | undefined;
+  log: Log;
+}
+
+const PREFIX = "/api";
+
+/** What is known of a request while it is served. */
+interface Serving {
+  exchange: Exchange;
+  incoming: Incoming;
+  /** Monotonic milliseconds. */
+  startedAt: number;
+  /** Undefined until it is known. */
+  route: Route | undefined;
+  params: Readonly<Record<string, string>>;
+  principal: Principal | undefined;
+  /** What the budget that was looked at last said. */
+  verdict: RateVerdict | undefined;
+  /** More headers for its answer. */
+  more: Readonly<Record<string, string>> | undefined;
+  /** The connection ends with it. */
+  close: boolean;
+}
+
+/** A request that may be carried out, and the thing that it is about. */
+interface Admitted {
+  request: Request;
+  resource: unknown;
+}
+
+/** Serves routes: the only place where a route meets a socket. */
+export class HttpFront implements QueueOwner {
+  readonly #options: HttpOptions;
+  readonly #table: RouteTable;
+  readonly #firstPage = new FirstPage();
+  readonly #prepared: ReadonlyMap<Route, PreparedRoute>;
+  readonly #idle: (() => void)[] = [];
+  readonly #uploads: Gate;
+  readonly #idempotency: Idempotency;
+  readonly #preconditions: Preconditions;
+  readonly #compression: Compression;
+  readonly #downloads: Gate;
+  readonly #requests: Gate;
+  #inFlight = 0;
+  #leaving = false;
+  #draining = false;
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
+    this.#table = new RouteTable(options.routes);
+    this.#prepared = PreparedRoute.all(options.routes);
+    this.#uploads = new Gate(options.limits.concurrentUploads, "uploads");
+    this.#idempotency = new Idempotency(options.idempotency, options.log);
+    this.#preconditions = new Preconditions(options.routes);
+    this.#compression = new Compression(options.routes);
+    this.#downloads = new Gate(options.limits.concurrentDownloads, "downloads");
+    this.#requests = new Gate(options.limits.concurrentRequests, "requests");
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [this.#requests, this.#uploads, this.#downloads].flatMap((gate) => gate.queues);
+  }
+
+  /** Serves on, but keeps no connection: callers come back elsewhere. */
+  leave(): void {
+    this.#leaving = true;
+  }
+
+  /** From now on every request is answered 503; resolves when none is in flight. */
+  drain(): Promise<void> {
+    this.#draining = true;
+    if (this.#inFlight === 0) return Promise.resolve();
+    const idle = createDeferred<void>();
+    this.#idle.push(() => idle.resolve());
+    return idle.promise;
+  }
+
+  mount(app: TemplatedApp): void {
+    const { routes, observer, origins } = this.#options;
+    // What browsers of other origins are told depends on the request.
+    const ready = origins.any ? [] : routes.filter((route) => route.ready !== undefined);
+    for (const route of ready) {
+      const answer = new ReadyAnswer(route, observer);
+      app.get(`${PREFIX}${route.path}`, (res, req) => {
+        if (this.#leaving || this.#draining || !answer.serve(res, req)) this.#handle(res, req);
+      });
+    }
+    app.any("/*", (res, req) => this.#handle(res, req));
+  }
+
+  /** Serves one request of uWebSockets.js; never throws. */
+  #handle(res: HttpResponse, req: HttpRequest): void {
+    const startedAt = performance.now();
+    const incoming = copyRequest(res, req, this.#options.trustProxy);
+    const exchange = new Exchange(res, incoming.id, startedAt);
+    const length = bodyLength(incoming.headers);
+    if (length > 0) exchange.holdBody(length);
+    void this.#run({
+      exchange,
+      incoming,
+      startedAt,
+      route: undefined,
+      params: {},
+      principal: undefined,
+      verdict: undefined,
+      more: undefined,
+      close: this.#leaving,
+    });
+  }
+
+  async #run(serving: Serving): Promise<void> {
+    this.#inFlight += 1;
+    let failure: unknown;
+    let answer: Answer;
+    try {
+      answer = await this.#enter(serving);
+    } catch (error) {
+      failure = error;
+      answer = problemAnswer(error);
+    }
+    let status: number;
+    try {
+      const sent = this.#send(serving, answer);
+      status = typeof sent === "number" ? sent : await sent;
+    } catch (error) {
+      failure = error;
+      status = 500;
+    }
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    this.#report(serving, answer, status, failure);
+  }
+
+  async #enter(serving: Serving): Promise<Answer> {
+    this.#requests.enter();
+    try {
+      return await this.#serve(serving);
+    } finally {
+      this.#requests.leave();
+    }
+  }
+
+  /** The status as sent; 499 when nobody was there any more. */
+  #send(serving: Serving, answer: Answer): number | Promise<number> {
+    const packed = this.#compression.pack(answer, serving.route, serving.incoming.headers);
+    if (!(packed instanceof Promise)) return this.#write(serving, packed);
+    return packed.then((each) => this.#write(serving, each));
+  }
+
+  #write(serving: Serving, answer: Answer): number | Promise<number> {
+    const { exchange, incoming, close } = serving;
+    const how = { head: incoming.method === "HEAD", close };
+    const extra = this.#extraHeaders(serving);
+    try {
+      if (answer.stream !== undefined) return this.#stream(serving, answer, answer.stream, extra);
+      return exchange.send(answer, extra, how) ? answer.status : 499;
+    } catch (error) {
+      return this.#sendFailure(serving, error);
+    }
+  }
+
+  /** The answer itself cannot be written: says so rather than nothing. */
+  #sendFailure(serving: Serving, error: unknown): number {
+    this.#options.log.error({ error: errorMessage(error) }, "answer could not be sent");
+    const problem = problemAnswer(error);
+    const { exchange, incoming, close } = serving;
+    const how = { head: incoming.method === "HEAD", close };
+    return exchange.send(problem, this.#extraHeaders(serving), how) ? problem.status : 499;
+  }
+
+  #extraHeaders({ incoming, verdict, more }: Serving): Record<string, string> {
+    const headers: Record<string, string> = {};
+    if (verdict !== undefined) {
+      headers["RateLimit-Limit"] = String(verdict.limit);
+      headers["RateLimit-Remaining"] = String(verdict.remaining);
+      headers["RateLimit-Reset"] = String(verdict.resetSeconds);
+    }
+    const { origins } = this.#options;
+    if (more !== undefined || origins.any) {
+      Object.assign(headers, origins.headers(incoming.headers), more);
+    }
+    return headers;
+  }
+
+  async #stream(
+    serving: Serving,
+    answer: Answer,
+    stream: BodyStream,
+    extra: Record<string, string>,
+  ): Promise<number> {
+    const { exchange, incoming } = serving;
+    try {
+      if (incoming.method === "HEAD") {
+        return exchange.sendStreamHead(answer, stream, extra, serving) ? answer.status : 499;
+      }
+      if (serving.close) extra.Connection = "close";
+      const { downloadStallMs: stallMs, handlerTimeoutMs: sourceMs } = this.#options.limits;
+      const whole = await this.#downloads.run(() =>
+        exchange.stream(answer, stream, extra, { stallMs, sourceMs }),
+      );
+      return whole ? answer.status : 499;
+    } catch (error) {
+      return this.#sendFailure(serving, error);
+    }
+  }
+
+  #report(serving: Serving, answer: Answer, status: number, failure: unknown): void {
+    const { incoming, route } = serving;
+    const ms = performance.now() - serving.startedAt;
+    const path = route?.path ?? "none";
+    const { observer, log } = this.#options;
+    observer?.served({ method: incoming.method, route: path, status, seconds: ms / 1_000 });
+    logRequest(log, { ...serving, answer, status, ms, failure });
+  }
+
+  #serve(serving: Serving): Answer | Promise<Answer> {
+    const { incoming } = serving;
+    if (this.#draining) {
+      serving.close = true;
+      throw new AppError("unavailable", "The service is stopping. Please try again.", {
+        retryAfter: 1,
+      });
+    }
+    serving.verdict = this.#options.rates.address(incoming.address);
+    enforce(serving.verdict);
+    const page = this.#firstPage.answer(incoming);
+    if (page !== undefined) return page;
+    const match = this.#match(incoming);
+    if (match.kind === "unknown") throw nothingAt(incoming.path);
+    if (incoming.method === "OPTIONS") return this.#answerOptions(serving, match);
+    if (match.kind === "wrong_method") return wrongMethod(incoming.method, match.allow);
+    serving.route = match.route;
+    serving.params = match.params;
+    return this.#serveRoute(serving, match.route, match.params);
+  }
+
+  #match(incoming: Incoming): Match {
+    if (!incoming.path.startsWith(`${PREFIX}/`)) return { kind: "unknown" };
+    return this.#table.match(incoming.method, incoming.path.slice(PREFIX.length));
+  }
+
+  #answerOptions(serving: Serving, match: Match): Answer {
+    const allow = match.kind === "wrong_method" ? match.allow : [];
+    serving.more = this.#options.origins.preflight(serving.incoming.headers, allow);
+    return { status: 204, headers: { Allow: allow.join(", ") } };
+  }
+
+  async #serveRoute(
+    serving: Serving,
+    route: Route,
+    params: Record<string, string>,
+  ): Promise<Answer> {
+    const { incoming, exchange } = serving;
+    const { limits } = this.#options;
+    const isUpload = route.body?.kind === "upload";
+    const limit = isUpload ? limits.uploadBytes : limits.jsonBytes;
+    checkBodyHead(route, incoming.headers, limit);
+    const prepared = this.#prepared.get(route);
+    if (prepared === undefined) throw new Error(`The route ${route.id} was not prepared.`);
+    const json = prepared.takesJson(exchange)
+      ? await readBytes(exchange, limit, limits.jsonTimeoutMs)
+      : undefined;
+    const ms = limits.handlerTimeoutMs;
+    const admission = this.#admit(serving, prepared, params, json);
+    if (!isUpload) return withTimeout(this.#call(serving, route, admission), ms, "The request");
+    const admitted = await withTimeout(admission, ms, "Looking up the request");
+    return this.#callWithUpload(serving, route, admitted);
+  }
+
+  /** Who calls, whether that caller may, what it is about and whether it makes sense. */
+  async #admit(
+    serving: Serving,
+    prepared: PreparedRoute,
+    params: Record<string, string>,
+    json: Buffer | undefined,
+  ): Promise<Admitted> {
+    const { incoming, exchange } = serving;
+    const { route } = prepared;
+    const { authenticator, rates } = this.#options;
+    const principal =
+      route.auth.length === 0
+        ? undefined
+        : await authenticateRoute(route, incoming.headers, authenticator);
+    serving.principal = principal;
+    serving.verdict = rates.caller(route, principal, incoming.address);
+    enforce(serving.verdict);
+    checkRole(route, principal);
+    const request = new ServedRequest(incoming, exchange, prepared.params(params), principal);
+    const resource = route.resolve === undefined ? undefined : await route.resolve(request);
+    request.query = prepared.query(request.query);
+    request.body = prepared.body(json);
+    if (request.headers["if-match"] !== undefined) {
+      await this.#preconditions.check(route, request);
+    }
+    return { request, resource };
+  }
+
+  async #call(serving: Serving, route: Route, admission: Promise<Admitted>): Promise<Answer> {
+    const { request, resource } = await admission;
+    const { path, query } = serving.incoming;
+    const reply = await this.#idempotency.run(route, request, `${path}?${query}`, () =>
+      route.handle(request, resource),
+    );
+    return this.#preconditions.finish(route, request, reply);
+  }
+
+  async #callWithUpload(
+    { exchange, incoming }: Serving,
+    route: Route,
+    { request, resource }: Admitted,
+  ): Promise<Answer> {
+    const { limits, uploadFolder } = this.#options;
+    const onBytes = () => route.receiving?.(request);
+    onBytes();
+    const upload = await this.#uploads.run(() =>
+      readUpload(exchange, incoming.headers, {
+        folder: uploadFolder,
+        bytes: limits.uploadBytes,
+        timeoutMs: limits.uploadTimeoutMs,
+        onBytes,
+      }),
+    );
+    request.upload = upload;
+    const work = Promise.resolve(route.handle(request, resource));
+    // The handler may outlive its time limit and still need the file.
+    const done = upload.content.kind === "file" ? removeAfter(work, upload.content.path) : work;
+    const answer = await withTimeout(work, limits.handlerTimeoutMs, "Storing the upload");
+    await done;
+    return answer;
+  }
+}

@@ -1,0 +1,133 @@
+import { AppError, errorMessage } from "../../base/errors.ts";
+import { derivedId, isId } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { IdempotencyBook } from "../../rest/idempotency-book.ts";
+import { isKept, isRepeatable } from "../../rest/repeatable.ts";
+import type { Reply, Request, Route } from "../../rest/route.ts";
+import { type AnswerKey, SealedAnswers } from "./sealed-answers.ts";
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+export interface IdempotencyOptions {
+  book: IdempotencyBook;
+  /** Keys of lookup and encryption are derived from it. */
+  secret: Uint8Array;
+}
+
+/**
+ * Runs a creating request once per Idempotency-Key. Only answers that created
+ * something are kept: a refused or failed attempt changed nothing, and frees
+ * its key. A wish to a session comes to the same command whenever it is
+ * repeated with its key, also when nobody knows what became of it before.
+ */
+export class Idempotency {
+  readonly #book: IdempotencyBook;
+  readonly #answers: SealedAnswers;
+  readonly #log: Log;
+
+  constructor({ book, secret }: IdempotencyOptions, log: Log) {
+    this.#book = book;
+    this.#answers = new SealedAnswers(secret);
+    this.#log = log;
+  }
+
+  /** `path` is the whole one with its query. The request was checked in every other way. */
+  run(route: Route, request: Request, path: string, work: () => Promise<Reply>): Promise<Reply> {
+    const given = request.headers["idempotency-key"];
+    if (given === undefined || !isRepeatable(route)) return work();
+    return this.#once(given, route, request, path, work);
+  }
+
+  async #once(
+    given: string,
+    route: Route,
+    request: Request,
+    path: string,
+    work: () => Promise<Reply>,
+  ): Promise<Reply> {
+    if (!KEY.test(given)) {
+      throw new AppError(
+        "invalid_parameter",
+        "The Idempotency-Key must be 1 to 255 visible ASCII characters.",
+      );
+    }
+    const key = this.#answers.key([callerOf(request), route.id, given]);
+    const fingerprint = this.#answers.fingerprint(key, path, request.body);
+    request.commandId = derivedId("command", ...hex(key.keyHash, fingerprint));
+    if (!isKept(route)) return work();
+    const verdict = await this.#book.begin({ keyHash: key.keyHash, fingerprint });
+    if (verdict.kind === "run") return this.#first(key, verdict.attempt, request, work);
+    if (verdict.kind === "answered") return replay(this.#answers.open(key, verdict.answer));
+    // It comes to the same command, of which the session answers every copy alike; and nobody may be
+    // left that could free the key.
+    if (verdict.kind === "running" && route.wish === true) return work();
+    throw verdict.kind === "mismatch" ? mismatch() : inProgress();
+  }
+
+  async #first(
+    key: AnswerKey,
+    attempt: string,
+    request: Request,
+    work: () => Promise<Reply>,
+  ): Promise<Reply> {
+    let reply: Reply;
+    try {
+      reply = await work();
+    } catch (error) {
+      await this.#settle("release", this.#book.release(key.keyHash, attempt));
+      throw error;
+    }
+    const created = reply.status >= 200 && reply.status < 300;
+    const settled = created
+      ? this.#book.finish(
+          key.keyHash,
+          attempt,
+          this.#answers.seal(key, reply),
+          sessionOf(request, reply),
+        )
+      : this.#book.release(key.keyHash, attempt);
+    await this.#settle("finish", settled);
+    return reply;
+  }
+
+  /** The thing is done whether or not the book takes it; then the key is held for its 60 s. */
+  async #settle(step: string, settled: Promise<void>): Promise<void> {
+    await settled.catch((error: unknown) => {
+      this.#log.warn({ step, error: errorMessage(error) }, "an idempotency key was not settled");
+    });
+  }
+}
+
+function callerOf({ principal, address }: Request): string {
+  return principal === undefined ? `address:${address}` : `${principal.kind}:${principal.id}`;
+}
+
+/** The session whose deletion must take the answer along. */
+function sessionOf({ params }: Request, { body }: Reply): string | undefined {
+  const answered = typeof body === "object" && body !== null ? body : {};
+  const id = params.session_id ?? ("session_id" in answered ? answered.session_id : undefined);
+  return typeof id === "string" && isId(id) ? id : undefined;
+}
+
+function hex(...hashes: Buffer[]): string[] {
+  return hashes.map((hash) => hash.toString("hex"));
+}
+
+function replay(reply: Reply): Reply {
+  return { ...reply, headers: { ...reply.headers, "Idempotency-Replayed": "true" } };
+}
+
+function mismatch(): AppError {
+  return new AppError(
+    "idempotency_mismatch",
+    "This Idempotency-Key was used for another request. Please send a new one.",
+  );
+}
+
+function inProgress(): AppError {
+  return new AppError(
+    "idempotency_in_progress",
+    "The first request with this Idempotency-Key is still running. Please try again.",
+    { retryAfter: 1 },
+  );
+}

@@ -1,0 +1,56 @@
+import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
+import { shown } from "../../base/shown.ts";
+import { CLOSE, type CloseCode } from "../../wire/live-frames.ts";
+import type { Answer } from "./answer.ts";
+import { CallerGone } from "./json-body.ts";
+
+/** The error body of the interface: exactly these two members. */
+function errorBody(error: AppError): { success: false; message: string } {
+  return { success: false, message: error.message };
+}
+
+/** The answer for anything thrown; what is no AppError says nothing of its cause. */
+export function problemAnswer(thrown: unknown): Answer {
+  const error = toAppError(thrown);
+  const headers: Record<string, string> = { "X-Error-Code": error.code };
+  if (error.retryAfter !== undefined) {
+    headers["Retry-After"] = String(Math.max(1, Math.ceil(error.retryAfter)));
+  }
+  if (error.status === 401) headers["WWW-Authenticate"] = "Bearer";
+  return { status: error.status, headers, body: errorBody(error) };
+}
+
+/** The answer for a path that has other methods. */
+export function wrongMethod(method: string, allow: readonly string[]): Answer {
+  const names = allow.join(", ");
+  const answer = problemAnswer(
+    new AppError("method_not_allowed", `${method} is not possible here; ${names} are.`),
+  );
+  return { ...answer, headers: { ...answer.headers, Allow: names } };
+}
+
+/** Why there is no answer for a path. */
+export function nothingAt(path: string): AppError {
+  return new AppError("not_found", `There is nothing at ${shown(path)}; /api/docs lists what is.`);
+}
+
+/** The close code of a live socket that ends because of this error. */
+export function closeCodeOf(error: AppError): CloseCode {
+  if (error.status === 401) return CLOSE.auth;
+  if (error.status === 403) return CLOSE.forbidden;
+  if (error.status === 404 || error.code === "session_deleted") return CLOSE.unknownSession;
+  if (error.status === 429) return CLOSE.rate;
+  return error.status === 400 ? CLOSE.protocol : CLOSE.goingAway;
+}
+
+/** What the log needs to find the fault; never what the caller sent. */
+export function causeOf(failure: unknown): object {
+  if (failure instanceof CallerGone) return {};
+  const error = toAppError(failure);
+  const cause = error.cause ?? failure;
+  return {
+    code: error.code,
+    error: errorMessage(cause),
+    stack: cause instanceof Error ? cause.stack : undefined,
+  };
+}

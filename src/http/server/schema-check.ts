@@ -1,0 +1,135 @@
+import type { TSchema } from "@sinclair/typebox";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { exampleOf } from "../../rest/openapi-examples.ts";
+
+/** Undefined when the value is right, else what is wrong with it, as one sentence. */
+export type SchemaCheck = (value: unknown) => string | undefined;
+
+function createAjv(coerceTypes: boolean): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: true,
+    allowUnionTypes: true,
+    strictRequired: false,
+    coerceTypes,
+    useDefaults: true,
+    // Unknown members are ignored, also where a schema would refuse them.
+    removeAdditional: true,
+    verbose: true,
+  });
+  ajv.addVocabulary(["example"]);
+  addFormats.default(ajv);
+  return ajv;
+}
+
+/** Compiles schemas once: bodies as they are, parameters with text turned into numbers and booleans. */
+export class SchemaChecks {
+  readonly #strict = createAjv(false);
+  readonly #coercing = createAjv(true);
+
+  body(schema: TSchema, what = "The request body"): SchemaCheck {
+    return toCheck(this.#strict.compile(schema), what);
+  }
+
+  parameters(schema: TSchema, what: string): SchemaCheck {
+    return toCheck(this.#coercing.compile(schema), what);
+  }
+}
+
+function toCheck(validate: ValidateFunction, whole: string): SchemaCheck {
+  return (value) => (validate(value) ? undefined : describe(validate.errors ?? [], whole));
+}
+
+/** One sentence that names the member and what was expected of it. */
+function describe(errors: readonly ErrorObject[], whole: string): string {
+  const error = errors.at(-1);
+  if (error === undefined) return `${whole} is not as expected.`;
+  if (error.keyword === "required") {
+    const missing = memberName(`${error.instancePath}/${String(error.params.missingProperty)}`);
+    return `"${missing}" is required.`;
+  }
+  const member = memberName(error.instancePath);
+  return `${member === "" ? whole : `"${member}"`} ${expectation(error)}.`;
+}
+
+/** `/words/0/start` as people write it: `words[0].start`. */
+function memberName(pointer: string): string {
+  let name = "";
+  for (const raw of pointer.split("/").slice(1)) {
+    const part = raw.replaceAll("~1", "/").replaceAll("~0", "~").slice(0, 100);
+    if (/^\d+$/.test(part)) name += `[${part}]`;
+    else name += name === "" ? part : `.${part}`;
+  }
+  return name;
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  null: "null",
+};
+
+const FORMAT_NAMES: Readonly<Record<string, string>> = {
+  uuid: "a UUID",
+  email: "an e-mail address",
+  "date-time": "a time as in 2026-01-31T12:00:00.000Z",
+  uri: "a URI",
+};
+
+function expectation(error: ErrorObject): string {
+  const { keyword, params } = error;
+  if (keyword === "type") return `must be ${typeNames(params.type)}`;
+  if (keyword === "format") return `must be ${FORMAT_NAMES[params.format] ?? params.format}`;
+  if (keyword === "const") return `must be ${JSON.stringify(params.allowedValue)}`;
+  if (keyword === "enum") return `must be one of ${list(params.allowedValues)}`;
+  if (keyword === "anyOf" || keyword === "oneOf") return unionExpectation(error);
+  if (keyword === "minLength") return `must have at least ${count(params.limit, "character")}`;
+  if (keyword === "maxLength") return `must have at most ${count(params.limit, "character")}`;
+  if (keyword === "minItems") return `must have at least ${count(params.limit, "item")}`;
+  if (keyword === "maxItems") return `must have at most ${count(params.limit, "item")}`;
+  if (keyword === "pattern") return patternExpectation(error);
+  return error.message ?? "is not as expected";
+}
+
+const NOT_BLANK = "\\S";
+
+/** Most forms are told by an example; that something be said needs none. */
+function patternExpectation({ params, parentSchema, instancePath }: ErrorObject): string {
+  const pattern = String(params.pattern);
+  if (pattern === NOT_BLANK) return "must not be blank";
+  const example = exampleOf(parentSchema, instancePath.split("/").at(-1));
+  const fits = typeof example === "string" && new RegExp(pattern, "u").test(example);
+  return `does not have the expected form${fits ? `, which is as in ${JSON.stringify(example)}` : ""}`;
+}
+
+function count(limit: unknown, thing: string): string {
+  return `${String(limit)} ${thing}${limit === 1 ? "" : "s"}`;
+}
+
+function typeNames(type: unknown): string {
+  const names = Array.isArray(type) ? type : [type];
+  return names.map((name) => TYPE_NAMES[String(name)] ?? String(name)).join(" or ");
+}
+
+function list(values: unknown): string {
+  return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "";
+}
+
+/** A union of literals lists them; another union can only be named as such. */
+function unionExpectation(error: ErrorObject): string {
+  const branches: unknown = error.schema;
+  const literals: unknown[] = [];
+  for (const branch of Array.isArray(branches) ? branches : []) {
+    if (typeof branch === "object" && branch !== null && "const" in branch) {
+      literals.push(branch.const);
+    }
+  }
+  if (Array.isArray(branches) && literals.length === branches.length) {
+    return `must be one of ${list(literals)}`;
+  }
+  return "matches none of the allowed forms";
+}

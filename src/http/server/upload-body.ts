@@ -1,0 +1,282 @@
+import { createHash, hash } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { Busboy } from "@fastify/busboy";
+import { createDeferred } from "../../base/deferred.ts";
+import { AppError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import type { Upload } from "../../rest/route.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Headers } from "./incoming.ts";
+import { bodyLate, CallerGone, isStorable, tooLarge } from "./json-body.ts";
+
+interface UploadLimits {
+  /** Folder of the temporary files; on the same file system as the blobs, so that a rename moves them. */
+  folder: string;
+  bytes: number;
+  timeoutMs: number;
+  /** Told whenever bytes have come. */
+  onBytes?(): void;
+}
+type Part = Pick<Upload, "filename" | "mediaType">;
+
+/** An upload up to this size stays in memory: how many do at once is bounded with the uploads. */
+const MEMORY_BYTES = 256 * 1024;
+
+/** What was received so far: in memory while it is little, then in a temporary file. */
+class Received {
+  readonly #folder: string;
+  readonly #onDrain: () => void;
+  readonly #onFailed: (error: AppError) => void;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #file: TemporaryFile | undefined;
+
+  constructor(folder: string, onDrain: () => void, onFailed: (error: AppError) => void) {
+    this.#folder = folder;
+    this.#onDrain = onDrain;
+    this.#onFailed = onFailed;
+  }
+
+  /** False when the writer should wait for the drain. */
+  write(chunk: Buffer): boolean {
+    this.#bytes += chunk.byteLength;
+    if (this.#file !== undefined) return this.#file.write(chunk);
+    this.#parts.push(chunk);
+    if (this.#bytes <= MEMORY_BYTES) return true;
+    const file = new TemporaryFile(this.#folder);
+    this.#file = file;
+    file.stream.on("drain", this.#onDrain);
+    file.closed.catch(this.#onFailed);
+    return (
+      this.#parts
+        .splice(0)
+        .map((part) => file.write(part))
+        .at(-1) ?? true
+    );
+  }
+
+  async finish(part: Part, fields: Record<string, string>): Promise<Upload> {
+    const bytes = this.#bytes;
+    if (this.#file !== undefined) {
+      const { path } = this.#file;
+      const sha256 = await this.#file.finish();
+      return { content: { kind: "file", path }, bytes, sha256, ...part, fields };
+    }
+    const [first, ...more] = this.#parts;
+    const data = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#parts);
+    const sha256 = hash("sha256", data, "hex");
+    return { content: { kind: "memory", data }, bytes, sha256, ...part, fields };
+  }
+
+  /** Leaves no file behind; never rejects. */
+  async discard(): Promise<void> {
+    this.#parts = [];
+    await this.#file?.discard();
+  }
+}
+
+/** A file being filled: hashes what it writes. */
+class TemporaryFile {
+  readonly path: string;
+  readonly stream: Writable;
+  readonly #hash = createHash("sha256");
+  readonly closed: Promise<void>;
+
+  constructor(folder: string) {
+    this.path = join(folder, `${newId()}.upload`);
+    this.stream = createWriteStream(this.path, { flags: "wx", mode: 0o600 });
+    this.closed = new Promise((resolve, reject) => {
+      this.stream.once("error", (error) => reject(fileError(error)));
+      this.stream.once("close", resolve);
+    });
+    this.closed.catch(() => {});
+  }
+
+  /** False when the writer should wait for the stream's `drain`. */
+  write(chunk: Buffer): boolean {
+    this.#hash.update(chunk);
+    return this.stream.write(chunk);
+  }
+
+  /** The SHA-256 of what it holds, in hex. */
+  async finish(): Promise<string> {
+    this.stream.end();
+    await this.closed;
+    return this.#hash.digest("hex");
+  }
+
+  /** Closes and removes the file; never rejects. */
+  async discard(): Promise<void> {
+    this.stream.destroy();
+    await this.closed.catch(() => {});
+    await removeFile(this.path);
+  }
+}
+
+/** Removes a temporary file if it is still there; never rejects. */
+export async function removeFile(path: string): Promise<void> {
+  await rm(path, { force: true }).catch(() => {});
+}
+
+/** Removes it once the work ended, well or not. */
+export async function removeAfter(work: Promise<unknown>, path: string): Promise<void> {
+  await work.catch(() => {});
+  await removeFile(path);
+}
+
+function fileError(error: NodeJS.ErrnoException): AppError {
+  if (error.code === "ENOSPC" || error.code === "EDQUOT") {
+    return new AppError("storage_full", "There is no room left to store the upload.", {
+      cause: error,
+      retryAfter: 60,
+    });
+  }
+  return new AppError("internal", "The upload could not be stored.", { cause: error });
+}
+
+/** Where body bytes go: what is received itself, or a parser in front of it. */
+interface Intake {
+  /** False when full; `drained` is called when it has room again. */
+  write(chunk: Buffer): boolean;
+  /** Told when what is received has room again. */
+  drained(): void;
+  finish(): Promise<Upload>;
+}
+
+/**
+ * Takes a body in, into a temporary file when it is large, which is the caller's
+ * to remove. One that is too large, late, cut off or malformed leaves no file behind.
+ */
+export async function readUpload(
+  exchange: Exchange,
+  headers: Headers,
+  limits: UploadLimits,
+): Promise<Upload> {
+  const failed = createDeferred<never>();
+  failed.promise.catch(() => {});
+  const received: Received = new Received(
+    limits.folder,
+    () => intake.drained(),
+    (error) => failed.reject(error),
+  );
+  const intake = openIntake(received, headers, () => exchange.resume());
+  try {
+    return await receive(exchange, intake, failed.promise, limits);
+  } catch (error) {
+    await received.discard();
+    throw error;
+  }
+}
+
+function openIntake(received: Received, headers: Headers, resume: () => void): Intake {
+  const type = headers["content-type"] ?? "";
+  if (type.toLowerCase().startsWith("multipart/form-data")) {
+    return multipart(received, type, resume);
+  }
+  const mediaType = type.trim().toLowerCase() || "application/octet-stream";
+  return {
+    write: (chunk) => received.write(chunk),
+    drained: resume,
+    finish: () => received.finish({ filename: "", mediaType }, {}),
+  };
+}
+
+function receive(
+  exchange: Exchange,
+  intake: Intake,
+  failed: Promise<never>,
+  limits: UploadLimits,
+): Promise<Upload> {
+  return new Promise((resolve, reject) => {
+    let size = 0;
+    let done = false;
+    const settle = (act: () => void): void => {
+      if (done) return;
+      done = true;
+      clearTimeout(timer);
+      act();
+    };
+    const fail = (error: unknown): void => settle(() => reject(error));
+    const timer = setTimeout(() => fail(bodyLate(limits.timeoutMs)), limits.timeoutMs);
+    failed.catch(fail);
+    exchange.readBody({
+      data(chunk) {
+        if (done) return;
+        size += chunk.byteLength;
+        limits.onBytes?.();
+        if (size > limits.bytes) return fail(tooLarge(limits.bytes));
+        if (!intake.write(chunk)) exchange.pause();
+      },
+      end: () => settle(() => intake.finish().then(resolve, reject)),
+      gone: () => fail(new CallerGone()),
+    });
+  });
+}
+
+function malformed(message: string): AppError {
+  return new AppError("invalid_body", message);
+}
+
+function openParser(contentType: string): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({
+      headers: { "content-type": contentType },
+      limits: { fields: 32, fieldSize: 4096, fieldNameSize: 100, files: 2, parts: 40 },
+      isPartAFile: (name, _type, filename) => name === "file" || filename !== undefined,
+    });
+  } catch {
+    throw malformed("The multipart body declares no boundary in its Content-Type.");
+  }
+}
+
+function multipart(received: Received, contentType: string, resume: () => void): Intake {
+  const parser = openParser(contentType);
+  parser.on("drain", resume);
+  let paused: Readable | undefined;
+  const fields: Record<string, string> = Object.create(null);
+  let part: Part | undefined;
+  let problem: AppError | undefined;
+  let ended = Promise.resolve();
+  parser.on("field", (name, value, _nameCut, cut) => {
+    if (cut) problem ??= malformed(`The multipart field "${name.slice(0, 100)}" is too long.`);
+    fields[name] = value;
+  });
+  parser.on("file", (name, stream, filename, _encoding, mediaType) => {
+    if (name !== "file" || part !== undefined) {
+      problem ??= malformed('A multipart upload has exactly one file, in the part "file".');
+      stream.resume();
+      return;
+    }
+    part = { filename: filename ?? "", mediaType: mediaType.toLowerCase() };
+    ended = new Promise((resolve) => stream.once("end", resolve));
+    stream.on("error", () => {
+      problem ??= malformed("The multipart body is cut off.");
+    });
+    stream.on("data", (chunk: Buffer) => {
+      if (received.write(chunk)) return;
+      paused = stream;
+      stream.pause();
+    });
+  });
+  const parsed = new Promise<void>((resolve, reject) => {
+    parser.once("finish", resolve);
+    parser.once("error", () => reject(malformed("The multipart body is malformed or cut off.")));
+  });
+  parsed.catch(() => {});
+  return {
+    write: (chunk) => parser.write(chunk),
+    drained: () => paused?.resume(),
+    async finish() {
+      parser.end();
+      await parsed;
+      await ended;
+      if (problem !== undefined) throw problem;
+      if (part === undefined) throw malformed('The multipart body has no part named "file".');
+      if (!isStorable([part, fields])) throw malformed("A multipart field holds U+0000.");
+      return received.finish(part, fields);
+    },
+  };
+}

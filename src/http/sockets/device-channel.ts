@@ -1,0 +1,195 @@
+import type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_socket_context_t,
+  WebSocket,
+} from "uWebSockets.js";
+import type { Authenticator } from "../../access/authenticator.ts";
+import type { DevicePrincipal } from "../../access/principal.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { AppError } from "../../base/errors.ts";
+import { Pace } from "../../base/gcra.ts";
+import type { Log } from "../../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import type { Runtime, Timer } from "../../base/runtime.ts";
+import type { DeviceStreams } from "../../features/recording/device-streams.ts";
+import type { LiveSource } from "../../live/live-source.ts";
+import { CLOSE } from "../../wire/live-frames.ts";
+import { copyRequest, type Incoming } from "../server/incoming.ts";
+import type { Origins } from "../server/origins.ts";
+import type { RateLimits } from "../server/rate-limits.ts";
+import { DeviceSocket } from "./device-socket.ts";
+import type { LiveLimits } from "./live-limits.ts";
+import { SocketGate } from "./socket-gate.ts";
+import { SocketLog, type SocketStart, socketStart } from "./socket-log.ts";
+import { upgrade } from "./socket-upgrade.ts";
+import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
+import type { TicketRedeemer } from "./ticket-redeemer.ts";
+import type { UpgradeCork } from "./upgrade-cork.ts";
+import { UwsConnection } from "./uws-connection.ts";
+
+interface DeviceChannelOptions {
+  streams: DeviceStreams;
+  source: LiveSource;
+  tickets: TicketRedeemer;
+  revocations: Pick<RevocationFeed, "subscribe">;
+  limits: LiveLimits;
+  authenticator: Authenticator;
+  rates: RateLimits;
+  origins: Origins;
+  cork: UpgradeCork;
+  trustProxy: number;
+  runtime: Runtime;
+  log: Log;
+}
+
+const PATH = "/api/devices/:device_id/stream";
+/** A device says something within this time: Configure, or that it is there. */
+const CONFIGURE_MS = 10_000;
+/** Largest message that is read at all; the socket's own limits say why they close. */
+const HARD_FRAME_BYTES = 1280 * 1024;
+/** Messages of 20 ms come 3,000 times a minute, and what waited comes faster. */
+const MESSAGES = { perMinute: 30_000, burst: 5_000 };
+const SOCKETS_PER_DEVICE = 4;
+
+/** All members are there from the start, so that they lie in one object. */
+interface SocketData {
+  start: SocketStart;
+  device: DevicePrincipal;
+  /** What the watch had heard of ended rights before this one was looked at. */
+  news: number;
+  open: OpenSocket<DeviceSocket> | undefined;
+  configureTimer: Timer | undefined;
+}
+
+/** `GET /api/devices/{device_id}/stream`: devices' WebSockets. */
+export class DeviceChannel implements QueueOwner {
+  readonly #options: DeviceChannelOptions;
+  readonly #watch: SocketWatch<DeviceSocket>;
+  readonly #messages: Pace;
+  readonly #gate: SocketGate;
+  readonly #log: SocketLog;
+
+  constructor(options: DeviceChannelOptions) {
+    this.#options = options;
+    this.#log = new SocketLog(options.log, "device stream", "device");
+    const { limits, runtime, revocations } = options;
+    this.#watch = new SocketWatch<DeviceSocket>(limits, runtime, revocations);
+    this.#messages = new Pace(MESSAGES, options.runtime);
+    this.#gate = new SocketGate({
+      ...options,
+      accepted: ["device_key"],
+      limit: options.limits.sockets,
+    });
+  }
+
+  mount(app: TemplatedApp): void {
+    app.ws<SocketData>(PATH, {
+      maxPayloadLength: HARD_FRAME_BYTES,
+      maxBackpressure: 16 * 1024 * 1024,
+      idleTimeout: 240,
+      sendPingsAutomatically: false,
+      upgrade: (res, req, context) => this.#upgrade(res, req, context),
+      open: (ws) => this.#opened(ws),
+      message: (ws, message, isBinary) => this.#message(ws, message, isBinary),
+      pong: (ws) => this.#ponged(ws),
+      close: (ws, code) => this.#closed(ws, code),
+    });
+  }
+
+  start(): void {
+    this.#watch.start();
+  }
+
+  /**
+   * Sends every device elsewhere, each at its own moment of the next `spreadMs`; there it goes on
+   * from its last acknowledgement. Resolves when all were told.
+   */
+  async drain(spreadMs: number): Promise<void> {
+    this.#gate.drain();
+    await this.#watch.sendAway(CLOSE.goingAway, "The service is stopping", spreadMs);
+  }
+
+  stop(): void {
+    void this.drain(0);
+    this.#watch.stop();
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const { sockets: limit } = this.#options.limits;
+    return [
+      { queue: "device_sockets", length: this.#watch.size, limit, refused: this.#gate.refused },
+    ];
+  }
+
+  get sockets(): number {
+    return this.#watch.size;
+  }
+
+  #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
+    const { trustProxy, origins, cork } = this.#options;
+    const deviceId = req.getParameter(0) ?? "";
+    const incoming = copyRequest(res, req, trustProxy);
+    const { news } = this.#watch;
+    const admitted = this.#admit(incoming, deviceId).then(
+      (device): SocketData => ({
+        start: socketStart(incoming),
+        device,
+        news,
+        open: undefined,
+        configureTimer: undefined,
+      }),
+    );
+    upgrade(res, context, incoming, { origins, cork, log: this.#log }, admitted);
+  }
+
+  async #admit(incoming: Incoming, deviceId: string): Promise<DevicePrincipal> {
+    const caller = await this.#gate.admit(incoming, this.#watch.size);
+    const device = await this.#options.streams.admit(caller, deviceId);
+    if (this.#watch.countOf(device.id) >= SOCKETS_PER_DEVICE) {
+      throw new AppError("rate_limited", "This device has too many streams open.");
+    }
+    return device;
+  }
+
+  #opened(ws: WebSocket<SocketData>): void {
+    const data = ws.getUserData();
+    const connection = new UwsConnection(ws);
+    const socket = new DeviceSocket(this.#options, connection, data.device);
+    data.open = this.#watch.add(socket, connection, data.news);
+    data.configureTimer = this.#options.runtime.after(CONFIGURE_MS, () => {
+      if (socket.isSilent) socket.close(CLOSE.idle, "Nothing came.");
+    });
+    if (this.#gate.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
+    this.#log.connected(data.start, data.device, this.#watch.size);
+  }
+
+  #message(ws: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean): void {
+    const data = ws.getUserData();
+    const { open } = data;
+    if (open === undefined) return;
+    this.#watch.heard(open);
+    if (!this.#messages.take(open)) {
+      return open.socket.close(CLOSE.rate, "Too many messages.");
+    }
+    open.socket.message(Buffer.from(message), isBinary);
+    if (data.configureTimer === undefined || open.socket.isSilent) return;
+    data.configureTimer.cancel();
+    data.configureTimer = undefined;
+  }
+
+  #ponged(ws: WebSocket<SocketData>): void {
+    const { open } = ws.getUserData();
+    this.#watch.heard(open);
+    open?.socket.isThere();
+  }
+
+  #closed(ws: WebSocket<SocketData>, code: number): void {
+    const { open, configureTimer, start, device } = ws.getUserData();
+    configureTimer?.cancel();
+    if (open === undefined) return;
+    this.#log.left(start, device, code, open.socket.sessionId);
+    this.#watch.remove(open);
+  }
+}

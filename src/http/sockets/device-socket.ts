@@ -1,0 +1,399 @@
+import type { Authenticator } from "../../access/authenticator.ts";
+import type { DevicePrincipal } from "../../access/principal.ts";
+import type { RightHolder } from "../../access/rights-watch.ts";
+import { withTimeout } from "../../base/deferred.ts";
+import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Runtime, Timer } from "../../base/runtime.ts";
+import type { HeartbeatCommand } from "../../features/devices/heartbeats.ts";
+import { type AudioStream, SLOW_BYTES } from "../../features/recording/audio-stream.ts";
+import type { OpenedAudioStream } from "../../features/recording/audio-streams.ts";
+import type { DeviceStreams, StreamOrder } from "../../features/recording/device-streams.ts";
+import type { LiveSource } from "../../live/live-source.ts";
+import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../../wire/device-frames.ts";
+import { CLOSE, type CloseCode, type PublishedFrame } from "../../wire/live-frames.ts";
+import type { NoticeCode } from "../../wire/notice-codes.ts";
+import { closeCodeOf } from "../server/problem.ts";
+import { parseDeviceFrame } from "./frame-parser.ts";
+import type { LiveLimits } from "./live-limits.ts";
+import type { Connection } from "./live-socket.ts";
+
+/** Acknowledgements are at most this far behind the commit, milliseconds. */
+const ACK_MS = 100;
+const CLOSE_MS = 30_000;
+const AUDIO_FRAME_BYTES = 1024 * 1024;
+
+/** Frames of the session that a device is told; never what was said. */
+const FOR_DEVICES: ReadonlySet<PublishedFrame["type"]> = new Set([
+  "SpeechStarted",
+  "UtteranceEnd",
+  "SessionStatus",
+  "Heartbeat",
+  "Warning",
+]);
+
+/** What all of them share. */
+export interface DeviceSocketParts {
+  streams: Pick<DeviceStreams, "open" | "discard" | "heartbeats">;
+  source: Pick<LiveSource, "follow">;
+  authenticator: Pick<Authenticator, "revalidate">;
+  limits: LiveLimits;
+  runtime: Runtime;
+  log: Log;
+}
+
+/**
+ * A device's stream after its caller is known.
+ *
+ * waiting ─Configure | Resume→ opening ─Begin→ streaming ─CloseStream→ closing → closed
+ *    any ─failure | other end gone | superseded→ closed
+ *
+ * What came before the end is stored and becomes a chunk, whatever ends it.
+ */
+export class DeviceSocket implements RightHolder {
+  readonly #parts: DeviceSocketParts;
+  readonly #connection: Connection;
+  #device: DevicePrincipal;
+  #phase: "waiting" | "opening" | "streaming" | "closing" | "closed" = "waiting";
+  #stream: AudioStream | undefined;
+  #stopFollowing: (() => void) | undefined;
+  #badFrames = 0;
+  #isHeard = false;
+  #stored = 0;
+  #ackTimer: Timer | undefined;
+  #ackedAt = 0;
+  #slow = false;
+  #told: Set<string> | undefined;
+  /** Configure began the session. */
+  #begun = false;
+  /** Closed because of what it sent. */
+  #refused = false;
+  /** Broken packets after which the device is told again. */
+  #tellAt = 1;
+
+  constructor(parts: DeviceSocketParts, connection: Connection, device: DevicePrincipal) {
+    this.#parts = parts;
+    this.#connection = connection;
+    this.#device = device;
+  }
+
+  get principal(): DevicePrincipal {
+    return this.#device;
+  }
+
+  /** The session that it streams into, or did to the end. */
+  get sessionId(): string | undefined {
+    return this.#stream?.sessionId;
+  }
+
+  follows(sessionId: string): boolean {
+    return this.sessionId === sessionId;
+  }
+
+  /** A message of the device; `bytes` is only read before this returns. */
+  message(bytes: Buffer, isBinary: boolean): void {
+    if (this.#phase === "closing" || this.#phase === "closed") return;
+    this.isThere();
+    const most = isBinary ? AUDIO_FRAME_BYTES : this.#parts.limits.frameBytes;
+    if (bytes.byteLength > most) return this.close(CLOSE.tooLarge, "The message is too large.");
+    try {
+      if (isBinary) this.#hear(bytes);
+      else this.#obey(parseDeviceFrame(bytes));
+      this.#isHeard = true;
+    } catch (error) {
+      this.#refuse(toAppError(error));
+    }
+  }
+
+  /** Something came from the device, be it a pong: an open stream is a sign of life. */
+  isThere(): void {
+    this.#parts.streams.heartbeats.seen(this.#device.id);
+  }
+
+  #hear(bytes: Buffer): void {
+    if (this.#stream === undefined) {
+      throw new AppError("bad_request", "Send Configure or Resume, and wait for Begin.");
+    }
+    this.#stream.push(bytes);
+    if (this.#stream.buffered < SLOW_BYTES) return;
+    if (!this.#slow)
+      this.#warn("overloaded", "Audio comes faster than it is stored: wait for AudioAck.");
+    this.#slow = true;
+  }
+
+  #obey(frame: DeviceFrame): void {
+    switch (frame.type) {
+      case "Configure":
+        return this.#open(orderOf(frame));
+      case "Resume":
+        return this.#open({ sessionId: frame.session_id, oldest: frame.audio_offset_bytes });
+      case "Heartbeat":
+        return this.#beat(frame);
+      case "Finalize":
+        return this.#stream?.finalize();
+      case "CloseStream":
+        return this.#finish();
+      case "KeepAlive":
+        return;
+    }
+  }
+
+  #refuse(error: AppError): void {
+    if (isNoAudio(error)) {
+      this.#refused = true;
+      return this.#end(error);
+    }
+    this.#badFrames += 1;
+    this.#sendError(error);
+    const isHopeless = this.#badFrames >= this.#parts.limits.badFrames;
+    this.#refused = isHopeless;
+    if (error.code === "overloaded") this.close(CLOSE.rate, error.message);
+    else if (isHopeless) this.close(CLOSE.protocol, "Too many malformed messages.");
+  }
+
+  #open(order: StreamOrder): void {
+    if (this.#phase !== "waiting") {
+      throw new AppError("bad_request", "The stream is open already; connect again to change it.");
+    }
+    this.#phase = "opening";
+    this.#begin(order).catch((error: unknown) => this.#end(toAppError(error)));
+  }
+
+  async #begin(order: StreamOrder): Promise<void> {
+    const { streams, limits, source, runtime } = this.#parts;
+    const opening = streams.open(this.#device, order, {
+      onStored: (offset) => this.#acknowledge(offset),
+      onBroken: (packets) => this.#warnBroken(packets),
+      onEnd: (error) => this.#end(error),
+    });
+    // Whoever comes too late must not keep the stream.
+    opening.then(
+      ({ stream }) => {
+        if (this.#phase === "closed") void stream.close();
+      },
+      () => undefined,
+    );
+    const opened = await withTimeout(opening, limits.readTimeoutMs, "Opening the stream", runtime);
+    if (this.#phase !== "opening") return;
+    const { stream } = opened;
+    this.#stream = stream;
+    this.#begun = opened.begun;
+    this.#stored = stream.offset;
+    this.#phase = "streaming";
+    this.#stopFollowing = source.follow(stream.sessionId, (frames) => this.#forward(frames));
+    this.#send([begin(opened)]);
+    this.#parts.log.info(
+      { session_id: stream.sessionId, device_id: this.#device.id, offset: opened.offset },
+      "device streams",
+    );
+  }
+
+  #forward(frames: readonly PublishedFrame[]): void {
+    const wanted = frames.filter(({ type }) => FOR_DEVICES.has(type)) as DeviceServerFrame[];
+    if (wanted.length > 0) this.#send(wanted);
+    for (const frame of wanted) {
+      if (frame.type !== "SessionStatus" || frame.status === "recording") continue;
+      const code = frame.status === "deleted" ? "session_deleted" : "session_ended";
+      this.#end(new AppError(code, "The session has ended; it takes no more audio."));
+      return;
+    }
+  }
+
+  #acknowledge(offset: number): void {
+    this.#stored = offset;
+    const { buffered, sessionId } = this.#stream ?? { buffered: 0, sessionId: "" };
+    if (this.#slow && buffered < SLOW_BYTES / 4) this.#slow = false;
+    if (this.#ackTimer !== undefined || sessionId === "") return;
+    const { runtime } = this.#parts;
+    const wait = Math.max(0, this.#ackedAt + ACK_MS - runtime.monotonic());
+    if (wait === 0) return this.#sendAck();
+    this.#ackTimer = runtime.after(wait, () => this.#sendAck());
+  }
+
+  #sendAck(): void {
+    this.#ackTimer?.cancel();
+    this.#ackTimer = undefined;
+    this.#ackedAt = this.#parts.runtime.monotonic();
+    const session_id = this.#stream?.sessionId;
+    if (session_id === undefined) return;
+    this.#send([{ type: "AudioAck", session_id, audio_offset_bytes: this.#stored }]);
+  }
+
+  #beat({ type: _type, ...telemetry }: Extract<DeviceFrame, { type: "Heartbeat" }>): void {
+    this.#parts.streams.heartbeats.hear(this.#device, telemetry).then(
+      (commands) => {
+        for (const { type } of commands) this.#tellOnce(type);
+      },
+      (error: unknown) => this.#sendError(toAppError(error)),
+    );
+  }
+
+  /** A command to the device; once each, for it comes with every heartbeat. */
+  #tellOnce(command: HeartbeatCommand["type"]): void {
+    this.#told ??= new Set();
+    if (this.#told.has(command)) return;
+    this.#told.add(command);
+    const text: Record<HeartbeatCommand["type"], string> = {
+      renew_key: "The device's key runs out soon: renew it.",
+      stop_recording: "No session is recording on this device.",
+    };
+    this.#warn(command, text[command]);
+  }
+
+  /** Everything that was sent is stored and acknowledged before the socket closes. */
+  #finish(): void {
+    if (this.#stream === undefined) return this.close(CLOSE.done, "Nothing was streamed.");
+    this.#phase = "closing";
+    const closing = this.#stream.close();
+    withTimeout(closing, CLOSE_MS, "Storing the last audio", this.#parts.runtime).then(
+      () => {
+        this.#sendAck();
+        this.close(CLOSE.done, "Everything is stored.");
+      },
+      (error: unknown) => this.#end(toAppError(error)),
+    );
+  }
+
+  /** The stream takes no more: tells why. */
+  #end(error: AppError | undefined): void {
+    if (this.#phase === "closed" || error === undefined) return;
+    const { log } = this.#parts;
+    const fields = { device_id: this.#device.id, session_id: this.#stream?.sessionId };
+    const cause = errorMessage(error.cause ?? error);
+    if (error.status >= 500) log.error({ ...fields, error: cause }, "device stream failed");
+    this.#sendError(error);
+    this.close(deviceCloseCode(error), error.message);
+  }
+
+  get rightUntil(): number {
+    return this.#device.expiresAt;
+  }
+
+  /** Asks again who calls. */
+  async recheck(): Promise<boolean> {
+    const { authenticator, limits, runtime } = this.#parts;
+    try {
+      const valid = authenticator.revalidate(this.#device);
+      const standing = await withTimeout(
+        valid,
+        limits.readTimeoutMs,
+        "Checking who you are",
+        runtime,
+      );
+      if (standing.kind === "device") this.#device = standing;
+      return true;
+    } catch (error) {
+      const { status, message } = toAppError(error);
+      if (status === 401) this.close(CLOSE.auth, message);
+      return this.#phase === "closed";
+    }
+  }
+
+  /** Nothing came yet that makes sense. */
+  get isSilent(): boolean {
+    return this.#phase === "waiting" && !this.#isHeard;
+  }
+
+  #warn(code: NoticeCode, message: string): void {
+    const session_id = this.#stream?.sessionId;
+    const about = session_id === undefined ? {} : { session_id };
+    this.#send([{ type: "Warning", ...about, code, message, retryable: true }]);
+  }
+
+  /** At the first, and whenever there are twice as many. */
+  #warnBroken(packets: number): void {
+    if (packets < this.#tellAt) return;
+    this.#tellAt = 2 * packets;
+    const what = packets === 1 ? "A message or packet is" : `${packets} messages or packets are`;
+    this.#warn("not_audio", `${what} no Opus packet; silence stands in its place.`);
+  }
+
+  #sendError({ code, message, retryable }: AppError): void {
+    const session_id = this.#stream?.sessionId;
+    const about = session_id === undefined ? {} : { session_id };
+    this.#send([{ type: "Error", ...about, code, message, retryable }]);
+  }
+
+  #send(frames: readonly DeviceServerFrame[]): void {
+    if (this.#phase === "closed") return;
+    const connection = this.#connection;
+    const messages = frames.map((frame) => ({ bytes: Buffer.from(JSON.stringify(frame)) }));
+    const hasRoom = connection.bufferedBytes() <= this.#parts.limits.bufferedBytes;
+    if (!hasRoom || !connection.send(messages)) {
+      this.close(CLOSE.tooSlow, "You do not read what you are told; connect again.");
+    }
+  }
+
+  close(code: CloseCode, reason: string): void {
+    if (this.#phase === "closed") return;
+    this.closed();
+    this.#connection.close(code, reason);
+  }
+
+  /** The transport is gone; what came is stored all the same. */
+  closed(): void {
+    if (this.#phase === "closed") return;
+    this.#phase = "closed";
+    this.#ackTimer?.cancel();
+    this.#stopFollowing?.();
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    const isDiscarded = this.#refused && this.#begun;
+    void stream.close().then(() => {
+      if (isDiscarded && !stream.isReadable) this.#discard(stream.sessionId);
+    });
+  }
+
+  /** The session that Configure began got nothing that can be heard, and ends. */
+  #discard(sessionId: string): void {
+    this.#parts.streams.discard(this.#device, sessionId).catch((error: unknown) => {
+      const fields = { session_id: sessionId, error: errorMessage(error) };
+      this.#parts.log.warn(fields, "a session without audio was not ended");
+    });
+  }
+}
+
+/** Whatever else comes on this connection is no audio either. */
+function isNoAudio({ code }: AppError): boolean {
+  return code === "not_audio" || code === "unsupported_media_type";
+}
+
+function orderOf(frame: ConfigureFrame): StreamOrder {
+  return {
+    sessionId: frame.session_id,
+    settings: {
+      encoding: frame.encoding,
+      sampleRate: frame.sample_rate,
+      channels: frame.channels,
+      framing: frame.framing ?? "packet",
+      interim: frame.interim_results ?? true,
+    },
+    title: frame.title,
+    language: frame.language,
+    vocabulary: frame.vocabulary,
+  };
+}
+
+function begin({ stream, settings, offset, seq }: OpenedAudioStream): DeviceServerFrame {
+  return {
+    type: "Begin",
+    session_id: stream.sessionId,
+    seq,
+    audio_offset_bytes: offset,
+    configuration: {
+      encoding: settings.encoding,
+      sample_rate: settings.sampleRate,
+      channels: settings.channels,
+      framing: settings.framing,
+      interim_results: settings.interim,
+    },
+  };
+}
+
+/** What is over for good is told so that devices do not try again for ever. */
+function deviceCloseCode(error: AppError): CloseCode {
+  if (error.code === "superseded") return CLOSE.superseded;
+  if (error.code === "session_ended") return CLOSE.done;
+  if (error.code === "conflict" || isNoAudio(error)) return CLOSE.protocol;
+  return closeCodeOf(error);
+}

@@ -1,0 +1,50 @@
+import type { TSchema } from "@sinclair/typebox";
+import { AppError } from "../../base/errors.ts";
+import type { DeviceFrame } from "../../wire/device-frames.ts";
+import { DEVICE_FRAME_SCHEMAS } from "../../wire/device-schemas.ts";
+import type { ViewerFrame } from "../../wire/live-frames.ts";
+import { VIEWER_FRAME_SCHEMAS } from "../../wire/live-schemas.ts";
+import { parseJson } from "../server/json-body.ts";
+import { type SchemaCheck, SchemaChecks } from "../server/schema-check.ts";
+
+/**
+ * Reads text messages as frames of these schemas, by `type`. What it returns
+ * throws `bad_request` with what is wrong with the message.
+ */
+function frameParser<F extends { type: string }>(
+  schemas: Record<F["type"], TSchema>,
+): (bytes: Buffer) => F {
+  const compiler = new SchemaChecks();
+  const checks = new Map<string, SchemaCheck>(
+    Object.entries<TSchema>(schemas).map(([type, schema]) => [
+      type,
+      compiler.body(schema, "The frame"),
+    ]),
+  );
+  return (bytes) => {
+    const value = parseFrameJson(bytes);
+    const type = typeof value === "object" && value !== null && "type" in value ? value.type : "";
+    const check = typeof type === "string" ? checks.get(type) : undefined;
+    if (check === undefined) {
+      const names = [...checks.keys()].join(", ");
+      throw new AppError("bad_request", `"type" must be one of ${names}.`);
+    }
+    const problem = check(value);
+    if (problem !== undefined) throw new AppError("bad_request", problem);
+    return value as F;
+  };
+}
+
+function parseFrameJson(bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes);
+  } catch {
+    throw new AppError("bad_request", "The frame is not valid JSON.");
+  }
+}
+
+/** The frame in a text message; throws `bad_request` with what is wrong with it. */
+export const parseDeviceFrame = frameParser<DeviceFrame>(DEVICE_FRAME_SCHEMAS);
+
+/** The frame in a text message; throws `bad_request` with what is wrong with it. */
+export const parseViewerFrame = frameParser<ViewerFrame>(VIEWER_FRAME_SCHEMAS);

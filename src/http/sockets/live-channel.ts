@@ -1,0 +1,222 @@
+import type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_socket_context_t,
+  WebSocket,
+} from "uWebSockets.js";
+import type { Authenticator } from "../../access/authenticator.ts";
+import type { Principal } from "../../access/principal.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { AppError } from "../../base/errors.ts";
+import { Pace } from "../../base/gcra.ts";
+import type { Log } from "../../base/log.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../../base/queue-metrics.ts";
+import type { Runtime } from "../../base/runtime.ts";
+import { FeedRegistry } from "../../live/feed-registry.ts";
+import type { LiveSource, ViewerPolicy } from "../../live/live-source.ts";
+import { CLOSE } from "../../wire/live-frames.ts";
+import type { FrontObserver } from "../server/front-observer.ts";
+import { copyRequest, type Incoming } from "../server/incoming.ts";
+import type { Origins } from "../server/origins.ts";
+import type { RateLimits } from "../server/rate-limits.ts";
+import type { LiveLimits } from "./live-limits.ts";
+import { LiveSocket, type LiveSocketParts } from "./live-socket.ts";
+import { SocketGate } from "./socket-gate.ts";
+import { SocketLog, type SocketStart, socketStart } from "./socket-log.ts";
+import { upgrade } from "./socket-upgrade.ts";
+import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
+import type { TicketRedeemer } from "./ticket-redeemer.ts";
+import type { UpgradeCork } from "./upgrade-cork.ts";
+import { UwsConnection } from "./uws-connection.ts";
+
+export interface LiveOptions {
+  source: LiveSource;
+  policy: ViewerPolicy;
+  tickets: TicketRedeemer;
+  revocations: Pick<RevocationFeed, "subscribe">;
+  limits: LiveLimits;
+}
+
+interface LiveChannelOptions extends LiveOptions {
+  authenticator: Authenticator;
+  rates: RateLimits;
+  origins: Origins;
+  cork: UpgradeCork;
+  trustProxy: number;
+  observer?: FrontObserver | undefined;
+  runtime: Runtime;
+  log: Log;
+}
+
+const PATH = "/api/live";
+/** Largest frame that is read at all; between `frameBytes` and this, the close says why. */
+const HARD_FRAME_BYTES = 256 * 1024;
+
+/** All members are there from the start, so that they lie in one object. */
+interface SocketData {
+  start: SocketStart;
+  /** Until the socket is open. */
+  admitted: Principal | undefined;
+  /** What the watch had heard of ended rights before this one was looked at. */
+  news: number;
+  open: OpenSocket<LiveSocket> | undefined;
+}
+
+/** `GET /api/live`: viewers' WebSockets. */
+export class LiveChannel implements QueueOwner {
+  readonly #options: LiveChannelOptions;
+  readonly #feeds: FeedRegistry;
+  readonly #parts: LiveSocketParts;
+  readonly #watch: SocketWatch<LiveSocket>;
+  readonly #messages: Pace;
+  readonly #gate: SocketGate;
+  #tooSlow = 0;
+  readonly #observer: FrontObserver;
+  readonly #log: SocketLog;
+
+  constructor(options: LiveChannelOptions) {
+    const { source, runtime, log, limits } = options;
+    this.#options = options;
+    const { observer } = options;
+    this.#log = new SocketLog(log, "live", "viewer");
+    this.#observer = {
+      served: (request) => observer?.served(request),
+      sent: (frames) => observer?.sent(frames),
+      closed: (code) => {
+        if (code === CLOSE.tooSlow) this.#tooSlow += 1;
+        observer?.closed(code);
+      },
+    };
+    this.#feeds = new FeedRegistry({
+      source,
+      runtime,
+      log,
+      tickMs: limits.tickMs,
+      recent: limits.recentFrames,
+      readTimeoutMs: limits.readTimeoutMs,
+      quietMs: limits.quietMs,
+    });
+    const { authenticator, policy } = options;
+    this.#parts = {
+      authenticator,
+      policy,
+      feeds: this.#feeds,
+      limits,
+      observer: this.#observer,
+      clock: runtime,
+      log,
+    };
+    this.#watch = new SocketWatch<LiveSocket>(limits, runtime, options.revocations);
+    this.#messages = new Pace(limits.messages, runtime);
+    this.#gate = new SocketGate({
+      ...options,
+      accepted: ["bearer", "service_key"],
+      limit: options.limits.sockets,
+    });
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const { sockets: limit, bufferedBytes } = this.#options.limits;
+    return [
+      { queue: "live_sockets", length: this.#watch.size, limit, refused: this.#gate.refused },
+      {
+        queue: "live_socket_bytes",
+        length: longest([...this.#watch.sockets()].map(({ buffered }) => buffered)),
+        limit: bufferedBytes,
+        refused: this.#tooSlow,
+      },
+      ...this.#feeds.queues,
+    ];
+  }
+
+  mount(app: TemplatedApp): void {
+    app.ws<SocketData>(PATH, {
+      maxPayloadLength: HARD_FRAME_BYTES,
+      // Only a backstop: our own limit closes the socket and says so.
+      maxBackpressure: 64 * 1024 * 1024,
+      idleTimeout: 240,
+      sendPingsAutomatically: false,
+      upgrade: (res, req, context) => this.#upgrade(res, req, context),
+      open: (ws) => this.#opened(ws),
+      message: (ws, message, isBinary) => this.#message(ws, message, isBinary),
+      pong: (ws) => this.#watch.heard(ws.getUserData().open),
+      drain: (ws) => ws.getUserData().open?.socket.drained(),
+      close: (ws, code) => this.#closed(ws, code),
+    });
+  }
+
+  start(): void {
+    this.#watch.start();
+  }
+
+  /**
+   * Takes no new viewers and tells every one to go elsewhere, each at its own moment of the next
+   * `spreadMs`, so that they do not all come back at once. Resolves when all were told.
+   */
+  async drain(spreadMs: number): Promise<void> {
+    this.#gate.drain();
+    await this.#watch.sendAway(CLOSE.goingAway, "The service is stopping", spreadMs);
+  }
+
+  stop(): void {
+    void this.drain(0);
+    this.#watch.stop();
+  }
+
+  get sockets(): number {
+    return this.#watch.size;
+  }
+
+  #upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
+    const { trustProxy, origins, cork } = this.#options;
+    const incoming = copyRequest(res, req, trustProxy);
+    const { news } = this.#watch;
+    const admitted = this.#admit(incoming).then(
+      (principal): SocketData => ({
+        start: socketStart(incoming),
+        admitted: principal,
+        news,
+        open: undefined,
+      }),
+    );
+    upgrade(res, context, incoming, { origins, cork, log: this.#log }, admitted);
+  }
+
+  async #admit(incoming: Incoming): Promise<Principal> {
+    const principal = await this.#gate.admit(incoming, this.#watch.size);
+    if (this.#watch.countOf(principal.id) >= this.#options.limits.socketsPerCaller) {
+      throw new AppError("rate_limited", "You have too many live connections open.");
+    }
+    return principal;
+  }
+
+  #opened(ws: WebSocket<SocketData>): void {
+    const data = ws.getUserData();
+    const connection = new UwsConnection(ws);
+    const { admitted, news, start } = data;
+    if (admitted === undefined) return;
+    const socket = new LiveSocket(this.#parts, connection, admitted);
+    data.admitted = undefined;
+    data.open = this.#watch.add(socket, connection, news);
+    if (this.#gate.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
+    this.#log.connected(start, admitted, this.#watch.size);
+  }
+
+  #message(ws: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean): void {
+    const { open } = ws.getUserData();
+    if (open === undefined) return;
+    this.#watch.heard(open);
+    if (!this.#messages.take(open)) {
+      return open.socket.close(CLOSE.rate, "Too many frames.");
+    }
+    open.socket.message(Buffer.from(message), isBinary);
+  }
+
+  #closed(ws: WebSocket<SocketData>, code: number): void {
+    const { open, start } = ws.getUserData();
+    if (open === undefined) return;
+    this.#log.left(start, open.socket.principal, code);
+    this.#watch.remove(open);
+  }
+}

@@ -1,0 +1,287 @@
+import type { Authenticator } from "../../access/authenticator.ts";
+import type { Principal } from "../../access/principal.ts";
+import { askAgain, type RightHolder } from "../../access/rights-watch.ts";
+import type { Clock } from "../../base/clock.ts";
+import { createDeferred, withTimeout } from "../../base/deferred.ts";
+import { AppError, toAppError, unknownThing } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import { type EncodedFrame, encodeFrame } from "../../live/encoded-frame.ts";
+import type { FeedRegistry } from "../../live/feed-registry.ts";
+import type { ViewerPolicy } from "../../live/live-source.ts";
+import { type FrameSink, Subscriber } from "../../live/subscriber.ts";
+import { CLOSE, type CloseCode, type ViewerFrame } from "../../wire/live-frames.ts";
+import type { FrontObserver } from "../server/front-observer.ts";
+import { closeCodeOf } from "../server/problem.ts";
+import { callerFields } from "../server/request-log.ts";
+import { parseViewerFrame } from "./frame-parser.ts";
+import type { LiveLimits } from "./live-limits.ts";
+
+/** One text message. */
+export interface Message {
+  bytes: Uint8Array;
+}
+
+/** The transport below a live socket; uWebSockets.js in production. */
+export interface Connection {
+  /** Messages in one write; false when one was not taken. */
+  send(messages: readonly Message[]): boolean;
+  bufferedBytes(): number;
+  close(code: CloseCode, reason: string): void;
+}
+
+/** What all of them share. */
+export interface LiveSocketParts {
+  authenticator: Pick<Authenticator, "revalidate">;
+  policy: ViewerPolicy;
+  feeds: Pick<FeedRegistry, "acquire" | "release">;
+  limits: LiveLimits;
+  observer?: FrontObserver | undefined;
+  clock: Pick<Clock, "now">;
+  log: Log;
+}
+
+interface Subscription {
+  sessionId: string;
+  /** Absent until the caller's right was checked. */
+  subscriber: Subscriber | undefined;
+  /** When that right ends by itself if it does so before the caller's own, Unix milliseconds. */
+  rightUntil: number | undefined;
+}
+
+const NONE: readonly Subscription[] = [];
+
+/**
+ * A viewer's socket after its caller is known: open, then closed, once.
+ * Frames of the viewer come in through `message`; everything that ends the
+ * socket goes through `close`.
+ */
+export class LiveSocket implements FrameSink, RightHolder {
+  readonly #parts: LiveSocketParts;
+  readonly #connection: Connection;
+  #principal: Principal;
+  /** Few, mostly one: a list takes a fifth of the memory of a map. */
+  #subscriptions: readonly Subscription[] = NONE;
+  #roomWaiters: (() => void)[] | undefined;
+  #open = true;
+  #badFrames = 0;
+
+  constructor(parts: LiveSocketParts, connection: Connection, principal: Principal) {
+    this.#parts = parts;
+    this.#connection = connection;
+    this.#principal = principal;
+  }
+
+  get principal(): Principal {
+    return this.#principal;
+  }
+
+  /** Bytes that its viewer has yet to take. */
+  get buffered(): number {
+    return this.#open ? this.#connection.bufferedBytes() : 0;
+  }
+
+  #find(sessionId: string): Subscription | undefined {
+    return this.#subscriptions.find((each) => each.sessionId === sessionId);
+  }
+
+  follows(sessionId: string): boolean {
+    return this.#find(sessionId) !== undefined;
+  }
+
+  /** A frame of the viewer; `bytes` is only read before this returns. */
+  message(bytes: Buffer, isBinary: boolean): void {
+    if (!this.#open) return;
+    if (bytes.byteLength > this.#parts.limits.frameBytes) {
+      return this.close(CLOSE.tooLarge, "The frame is too large.");
+    }
+    try {
+      if (isBinary) throw new AppError("bad_request", "A viewer sends text frames only.");
+      this.#obey(parseViewerFrame(bytes));
+    } catch (error) {
+      this.#refuseFrame(toAppError(error));
+    }
+  }
+
+  #obey(frame: ViewerFrame): void {
+    if (frame.type === "Unsubscribe") this.#unsubscribe(frame.session_id);
+    if (frame.type === "Subscribe") this.#subscribe(frame.session_id, frame.from_seq);
+  }
+
+  #refuseFrame(error: AppError): void {
+    this.#badFrames += 1;
+    this.#sendError(error, undefined);
+    if (this.#badFrames >= this.#parts.limits.badFrames) {
+      this.close(CLOSE.protocol, "Too many malformed frames.");
+    }
+  }
+
+  #subscribe(sessionId: string, fromSeq: number | undefined): void {
+    this.#unsubscribe(sessionId);
+    if (this.#subscriptions.length >= this.#parts.limits.subscriptionsPerSocket) {
+      throw new AppError("bad_request", "This socket follows as many sessions as it may.");
+    }
+    const subscription: Subscription = {
+      sessionId,
+      subscriber: undefined,
+      rightUntil: undefined,
+    };
+    // Not by spreading, which leaves room for more.
+    this.#subscriptions = this.#subscriptions.concat(subscription);
+    this.#begin(sessionId, subscription, fromSeq).catch((error: unknown) => {
+      if (this.#find(sessionId) !== subscription) return;
+      this.#endSubscription(sessionId, toAppError(error));
+    });
+  }
+
+  async #begin(
+    sessionId: string,
+    subscription: Subscription,
+    fromSeq: number | undefined,
+  ): Promise<void> {
+    const { ended, until } = await this.#check(sessionId, false);
+    if (this.#find(sessionId) !== subscription) return;
+    subscription.rightUntil = this.#sooner(until);
+    const feed = this.#parts.feeds.acquire(sessionId);
+    // The text of the viewer's own frame need not stay.
+    subscription.sessionId = feed.sessionId;
+    subscription.subscriber = new Subscriber(feed, this);
+    await subscription.subscriber.start(fromSeq, ended);
+    const who = { route: "live", ...callerFields(this.#principal), session_id: sessionId };
+    this.#parts.log.info(who, "viewer follows");
+  }
+
+  async #check(sessionId: string, again: boolean): ReturnType<ViewerPolicy["check"]> {
+    if (!isId(sessionId)) throw unknownThing("session", sessionId);
+    const check = this.#parts.policy.check(this.#principal, sessionId, again);
+    return withTimeout(check, this.#parts.limits.readTimeoutMs, "Checking your rights");
+  }
+
+  #unsubscribe(sessionId: string): void {
+    const subscription = this.#find(sessionId);
+    if (subscription === undefined) return;
+    this.#subscriptions = this.#subscriptions.filter((each) => each !== subscription);
+    if (subscription.subscriber === undefined) return;
+    subscription.subscriber.stop();
+    this.#parts.feeds.release(sessionId);
+  }
+
+  /** Tells why; a socket that follows nothing else is closed. */
+  #endSubscription(sessionId: string, error: AppError): void {
+    this.#unsubscribe(sessionId);
+    if (!this.#open) return;
+    if (error.status >= 500) {
+      this.#parts.log.warn({ session_id: sessionId, code: error.code }, "subscription failed");
+    }
+    this.#sendError(error, sessionId);
+    const all = error.status === 401;
+    if (all || this.#subscriptions.length === 0) this.close(closeCodeOf(error), error.message);
+  }
+
+  get rightUntil(): number {
+    let until = this.#principal.expiresAt;
+    for (const { rightUntil = until } of this.#subscriptions) until = Math.min(until, rightUntil);
+    return until;
+  }
+
+  #sooner(until: number): number | undefined {
+    return until < this.#principal.expiresAt ? until : undefined;
+  }
+
+  /** Asks again who calls and whether every followed session may still be followed. */
+  async recheck(): Promise<boolean> {
+    let isAnswered = await this.#revalidate();
+    for (const subscription of this.#subscriptions) {
+      isAnswered = (await this.#recheckSession(subscription)) && isAnswered;
+    }
+    return isAnswered || !this.#open;
+  }
+
+  async #revalidate(): Promise<boolean> {
+    const { authenticator, limits } = this.#parts;
+    try {
+      const valid = authenticator.revalidate(this.#principal);
+      this.#principal = await withTimeout(valid, limits.readTimeoutMs, "Checking who you are");
+      return true;
+    } catch (error) {
+      const { status, message } = toAppError(error);
+      if (status === 401) this.close(CLOSE.auth, message);
+      return status === 401;
+    }
+  }
+
+  async #recheckSession(subscription: Subscription): Promise<boolean> {
+    const { sessionId } = subscription;
+    const isOver = () => !this.#open || this.#find(sessionId) !== subscription;
+    if (isOver()) return true;
+    return askAgain(
+      async () => {
+        subscription.rightUntil = this.#sooner((await this.#check(sessionId, true)).until);
+      },
+      () => (subscription.rightUntil ?? this.#principal.expiresAt) > this.#parts.clock.now(),
+      (error) => {
+        if (!isOver()) this.#endSubscription(sessionId, error);
+      },
+    );
+  }
+
+  #sendError(error: AppError, sessionId: string | undefined): void {
+    const { code, message, retryable } = error;
+    this.send([encodeFrame({ type: "Error", session_id: sessionId, code, message, retryable })]);
+  }
+
+  send(frames: readonly EncodedFrame[]): boolean {
+    if (!this.#open) return false;
+    const { limits, observer } = this.#parts;
+    const connection = this.#connection;
+    const hasRoom = connection.bufferedBytes() <= limits.bufferedBytes;
+    if (hasRoom && connection.send(frames)) {
+      observer?.sent(frames.length);
+      return true;
+    }
+    this.close(CLOSE.tooSlow, "You cannot keep up; resume with from_seq.");
+    return false;
+  }
+
+  async roomForPage(): Promise<boolean> {
+    const { limits } = this.#parts;
+    const connection = this.#connection;
+    if (!this.#open || connection.bufferedBytes() <= limits.bufferedBytes / 4) return this.#open;
+    const room = createDeferred<void>();
+    this.#roomWaiters ??= [];
+    this.#roomWaiters.push(() => room.resolve());
+    try {
+      await withTimeout(room.promise, limits.drainTimeoutMs, "Waiting for the viewer");
+    } catch {
+      this.close(CLOSE.tooSlow, "You cannot keep up; resume with from_seq.");
+    }
+    return this.#open;
+  }
+
+  /** The transport has written some of what waited. */
+  drained(): void {
+    if (this.#open && this.#connection.bufferedBytes() > this.#parts.limits.bufferedBytes / 4)
+      return;
+    this.#wakeWaiters();
+  }
+
+  #wakeWaiters(): void {
+    const waiters = this.#roomWaiters ?? [];
+    this.#roomWaiters = undefined;
+    for (const wake of waiters) wake();
+  }
+
+  close(code: CloseCode, reason: string): void {
+    if (!this.#open) return;
+    this.closed();
+    this.#parts.observer?.closed(code);
+    this.#connection.close(code, reason);
+  }
+
+  /** The transport is gone. */
+  closed(): void {
+    this.#open = false;
+    for (const { sessionId } of this.#subscriptions) this.#unsubscribe(sessionId);
+    this.#wakeWaiters();
+  }
+}

@@ -1,0 +1,63 @@
+import type { WebSocket } from "uWebSockets.js";
+import type { CloseCode } from "../../wire/live-frames.ts";
+import type { Connection, Message } from "./live-socket.ts";
+
+const MAX_REASON_BYTES = 120;
+/** What uWebSockets.js says of a message: written, or waiting for the socket (0), or thrown away. */
+const TAKEN = 1;
+const DROPPED = 2;
+
+/** A uWebSockets.js socket, which must not be touched once it is closed. */
+export class UwsConnection<T> implements Connection {
+  readonly #socket: WebSocket<T>;
+  #open = true;
+  /** Something may wait to be written. */
+  #behind = false;
+
+  constructor(socket: WebSocket<T>) {
+    this.#socket = socket;
+  }
+
+  send(messages: readonly Message[]): boolean {
+    if (!this.#open) return false;
+    const [first] = messages;
+    if (messages.length > 1 || first === undefined) return this.#sendAll(messages);
+    const status = this.#socket.send(first.bytes, false);
+    if (status !== TAKEN) this.#behind = true;
+    return status !== DROPPED;
+  }
+
+  #sendAll(messages: readonly Message[]): boolean {
+    let taken = true;
+    this.#socket.cork(() => {
+      for (const { bytes } of messages) {
+        taken = this.#socket.send(bytes, false) !== DROPPED && taken;
+      }
+    });
+    this.#behind = this.#socket.getBufferedAmount() > 0;
+    return taken;
+  }
+
+  /** Asks only when something may wait: for most viewers nothing ever does. */
+  bufferedBytes(): number {
+    if (!this.#open || !this.#behind) return 0;
+    const bytes = this.#socket.getBufferedAmount();
+    this.#behind = bytes > 0;
+    return bytes;
+  }
+
+  ping(): void {
+    if (this.#open) this.#socket.ping();
+  }
+
+  close(code: CloseCode, reason: string): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#socket.end(code, Buffer.from(reason).subarray(0, MAX_REASON_BYTES).toString());
+  }
+
+  /** The socket is gone. */
+  gone(): void {
+    this.#open = false;
+  }
+}

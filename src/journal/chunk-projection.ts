@@ -1,0 +1,56 @@
+import { sql } from "slonik";
+import type { Recorded } from "../actor/journal.ts";
+import type { Change } from "../postgres/append-work.ts";
+import type { SessionEvent } from "../session/event.ts";
+
+type ChunkRow = [
+  sequence: number,
+  status: string,
+  error: string,
+  start: number | null,
+  length: number | null,
+];
+
+/** What a batch leaves each chunk with: one statement however many there are. */
+export function chunkChanges(
+  sessionId: string,
+  events: readonly Recorded<SessionEvent>[],
+): Change[] {
+  const rows = new Map<number, ChunkRow>();
+  for (const { event } of events) collect(rows, event);
+  if (rows.size === 0) return [];
+  const update: Change["sql"] = (when) => sql.fragment`
+    update chunks as c
+    set status = u.status, error = u.error,
+        start_sample = coalesce(u.start_sample, c.start_sample),
+        length_samples = coalesce(u.length_samples, c.length_samples)
+    from ${sql.unnest([...rows.values()], ["int4", "text", "text", "int8", "int8"])}
+      as u (sequence, status, error, start_sample, length_samples)
+    where c.session_id = ${sessionId} and c.sequence = u.sequence and ${when}`;
+  return [{ writes: ["chunks"], sql: update }];
+}
+
+function collect(rows: Map<number, ChunkRow>, event: SessionEvent): void {
+  switch (event.type) {
+    case "ChunkPlaced":
+    case "GapFilled":
+      rows.set(event.sequence, [event.sequence, "processing", "", event.start, event.length]);
+      return;
+    case "ChunkTranscribed":
+    case "ChunkFailed": {
+      const [, , , start = null, length = null] = rows.get(event.sequence) ?? [];
+      const failed = event.type === "ChunkFailed";
+      const error = failed ? event.message : "";
+      rows.set(event.sequence, [
+        event.sequence,
+        failed ? "failed" : "completed",
+        error,
+        start,
+        length,
+      ]);
+      return;
+    }
+    default:
+      return;
+  }
+}

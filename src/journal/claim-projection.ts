@@ -1,0 +1,81 @@
+import { type DatabaseTransactionConnection, sql } from "slonik";
+import { z } from "zod";
+import { insertAuditEntry } from "../access/audit-entries-store.ts";
+import type { SpeakerClaimed, SpeakerUnclaimed } from "../session/event.ts";
+
+const claimRow = z.object({ source: z.string(), claimedUserId: z.string() });
+
+type Claim = z.output<typeof claimRow>;
+
+/** Puts a claim in force. An assignment that takes the label from who claimed it is on record. */
+export async function projectClaim(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  event: SpeakerClaimed,
+): Promise<void> {
+  const { label, source, claimedUserId, byUserId } = event;
+  const before = await revokeClaim(tx, sessionId, label);
+  await tx.query(sql.unsafe`
+    insert into speaker_claims (session_id, label, source, claimed_user_id, by_user_id)
+    values (${sessionId}, ${label}, ${source}, ${claimedUserId}, ${byUserId})`);
+  if (before?.source !== "self_claim" || before.claimedUserId === claimedUserId) return;
+  await recordOverride(tx, sessionId, before, {
+    byUserId,
+    detail: { label, assigned_user_id: claimedUserId },
+  });
+}
+
+/** Ends a claim; on record when somebody else than its claimant ended it. */
+export async function projectUnclaim(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  { label, byUserId }: SpeakerUnclaimed,
+): Promise<void> {
+  const before = await revokeClaim(tx, sessionId, label);
+  if (before?.source !== "self_claim" || before.claimedUserId === byUserId) return;
+  await recordOverride(tx, sessionId, before, { byUserId, detail: { label, revoked: true } });
+}
+
+/** A claim on the merged label follows to the one that stands, unless that has its own. */
+export async function mergeClaims(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  from: string,
+  into: string,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update speaker_claims set label = ${into}
+    where session_id = ${sessionId} and label = ${from} and revoked_at is null
+      and not exists (
+        select from speaker_claims
+        where session_id = ${sessionId} and label = ${into} and revoked_at is null)`);
+  await revokeClaim(tx, sessionId, from);
+}
+
+async function revokeClaim(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  label: string,
+): Promise<Claim | undefined> {
+  const revoked = await tx.maybeOne(sql.type(claimRow)`
+    update speaker_claims set revoked_at = now()
+    where session_id = ${sessionId} and label = ${label} and revoked_at is null
+    returning source, claimed_user_id as "claimedUserId"`);
+  return revoked ?? undefined;
+}
+
+/** The subject is the person who had claimed the label. */
+function recordOverride(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  { claimedUserId }: Claim,
+  by: { byUserId: string; detail: Record<string, string | boolean> },
+): Promise<void> {
+  return insertAuditEntry(tx, {
+    kind: "speaker_claim_overridden",
+    actor: { kind: "user", id: by.byUserId },
+    sessionId,
+    subjectId: claimedUserId,
+    detail: by.detail,
+  });
+}

@@ -1,0 +1,75 @@
+import { type DatabaseTransactionConnection, sql } from "slonik";
+import { insertAuditEntry } from "../access/audit-entries-store.ts";
+import { SAMPLES_PER_MS } from "../base/audio/sample-rate.ts";
+import { eraseDerived } from "../features/erasure/derived-texts-store.ts";
+import type { Change } from "../postgres/append-work.ts";
+import type { SpanRedacted } from "../session/event.ts";
+import { REDACTED_SPAN } from "../session/placeholders.ts";
+
+/** Takes the words out, notes which sound must go, and puts it on record. */
+export async function projectRedaction(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  event: SpanRedacted,
+): Promise<void> {
+  const ids = sql.array(event.segmentIds, "uuid");
+  await tx.query(sql.unsafe`
+    update segments set text = ${REDACTED_SPAN}, words = '[]'::jsonb, redacted = true
+    where session_id = ${sessionId} and id = any(${ids})`);
+  await tx.query(sql.unsafe`
+    delete from segment_edits where session_id = ${sessionId} and segment_id = any(${ids})`);
+  await eraseDerived(tx, sessionId);
+  if (event.label === undefined) await coverSpan(tx, sessionId, event);
+  // The words of a segment that the span only touches are said outside of it too.
+  for (const change of coverChange(sessionId, event.segmentIds)) {
+    await tx.query(sql.unsafe`${change.sql(sql.fragment`true`)}`);
+  }
+  await insertAuditEntry(tx, {
+    kind: event.label === undefined ? "span_redacted" : "speaker_redacted",
+    actor: { kind: await kindOf(tx, event.byUserId), id: event.byUserId },
+    sessionId,
+    subjectId: event.redactionId,
+    detail: {
+      from_ms: event.from / SAMPLES_PER_MS,
+      to_ms: event.to / SAMPLES_PER_MS,
+      segments: event.segmentIds.length,
+    },
+  });
+}
+
+/** The event names who did it by id alone; a service key may have. */
+async function kindOf(
+  tx: DatabaseTransactionConnection,
+  actorId: string,
+): Promise<"user" | "service"> {
+  const isKey = await tx.exists(sql.unsafe`select from service_keys where id = ${actorId}`);
+  return isKey ? "service" : "user";
+}
+
+async function coverSpan(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  { redactionId, from, to }: SpanRedacted,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    insert into redactions (id, session_id, start_sample, end_sample)
+    values (${redactionId}, ${sessionId}, ${from}, ${to})
+    on conflict (id) do nothing`);
+}
+
+/** The spans of segments that are in the table, as of a new reading under an earlier redaction. */
+export function coverChange(sessionId: string, segmentIds: readonly string[]): Change[] {
+  if (segmentIds.length === 0) return [];
+  const ids = sql.array([...segmentIds], "uuid");
+  return [
+    {
+      writes: ["redactions"],
+      reads: ["segments"],
+      sql: (when) => sql.fragment`
+        insert into redactions (id, session_id, start_sample, end_sample, label)
+        select id, session_id, start_sample, end_sample, label from segments
+        where session_id = ${sessionId} and id = any(${ids}) and ${when}
+        on conflict (id) do nothing`,
+    },
+  ];
+}

@@ -1,0 +1,143 @@
+import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
+import { z } from "zod";
+import type { Loaded, LoadFrom } from "../actor/journal.ts";
+import { knownOutcomes } from "../postgres/command-outcomes.ts";
+import { GroupCommit } from "../postgres/group-commit.ts";
+import { noSnapshot, ownSnapshot } from "../postgres/session-snapshots.ts";
+import type { SessionEvent } from "../session/event.ts";
+
+type Past = Loaded<SessionEvent>;
+
+/** Sessions that are taken over in one transaction. */
+const MOST_TOGETHER = 50;
+/** A session that has more events after its snapshot is taken over by itself. */
+const MOST_REPLAYED = 1_000;
+const ALONE = "alone";
+
+/** Null or an object; what is in it was written by the journal. */
+const isJson = (value: unknown): boolean => typeof value === "object";
+
+const takenRow = z.object({
+  id: z.string(),
+  epoch: z.number(),
+  seq: z.number(),
+  hasWork: z.boolean(),
+});
+const pastRow = z.object({
+  id: z.string(),
+  now: z.number(),
+  snapshot: z.custom<NonNullable<Past["snapshot"]> | null>(isJson),
+  events: z.string(),
+  outcomes: z.custom<Past["outcomes"]>(isJson),
+});
+
+type Taken = z.output<typeof takenRow>;
+
+/**
+ * Takes sessions over, those that are asked for at the same time in one transaction: a host that
+ * died left thousands behind. One whose row somebody holds, or which has much to replay, keeps the
+ * others waiting no longer than the look at it.
+ */
+export class SessionTakings {
+  readonly #pool: DatabasePool;
+  readonly #groups: GroupCommit<string, Past | typeof ALONE>;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+    this.#groups = new GroupCommit((ids) => this.#takeMany(ids), MOST_TOGETHER);
+  }
+
+  /** As `Journal.activate`. */
+  async take(id: string): Promise<Past | undefined> {
+    const taken = await this.#groups.add(id);
+    return taken === ALONE ? this.#takeAlone(id) : taken;
+  }
+
+  /** As `Journal.load`. */
+  load(id: string, from: LoadFrom): Promise<Past | undefined> {
+    return this.#pool.transaction(async (tx) => {
+      // Nobody appends in between.
+      const held = await tx.maybeOne(sql.type(takenRow)`
+        select id, epoch, seq, has_work as "hasWork" from sessions
+        where id = ${id} and status <> 'deleted' for share`);
+      return held === null ? undefined : (await readPasts(tx, [held], from)).get(id);
+    });
+  }
+
+  async #takeMany(ids: readonly string[]): Promise<PromiseFulfilledResult<Past | typeof ALONE>[]> {
+    const pasts = await this.#pool.transaction(async (tx) => {
+      const taken = await tx.any(sql.type(takenRow)`
+        with free as (
+          select s.id from sessions s
+          where s.id = any(${sql.array(ids, "uuid")}) and s.status <> 'deleted'
+            and s.seq - coalesce(
+              (select o.seq from (${ownSnapshot(sql.fragment`s.id`)}) as o), 0
+              ) <= ${MOST_REPLAYED}
+            order by s.id for update of s skip locked
+          )
+          update sessions s set epoch = s.epoch + 1 from free where s.id = free.id
+          returning s.id, s.epoch, s.seq, s.has_work as "hasWork"`);
+      // A statement of its own, after the rows are taken: it sees what was appended until then.
+      return readPasts(tx, taken, "snapshot");
+    });
+    return ids.map((id) => {
+      const value = pasts.get(id) ?? ALONE;
+      // Who asks for it once more takes it over once more.
+      pasts.delete(id);
+      return { status: "fulfilled", value };
+    });
+  }
+
+  #takeAlone(id: string): Promise<Past | undefined> {
+    return this.#pool.transaction(async (tx) => {
+      const taken = await tx.maybeOne(sql.type(takenRow)`
+        update sessions set epoch = epoch + 1
+        where id = ${id} and status <> 'deleted'
+        returning id, epoch, seq, has_work as "hasWork"`);
+      return taken === null ? undefined : (await readPasts(tx, [taken], "snapshot")).get(id);
+    });
+  }
+}
+
+/** What is many rows comes as one value, which costs a fraction. */
+async function readPasts(
+  tx: DatabaseTransactionConnection,
+  taken: readonly Taken[],
+  from: LoadFrom,
+): Promise<Map<string, Past>> {
+  const id = sql.fragment`t.id`;
+  const ids = taken.map((each) => each.id);
+  const rows = await tx.any(sql.type(pastRow)`
+    select
+      t.id,
+      clock_timestamp() as now,
+      case when newest.seq is not null
+        then json_build_object('seq', newest.seq, 'state', newest.state) end as snapshot,
+      (
+        select '[' || coalesce(string_agg(
+          '{"seq":' || seq || ',"at":' || extract(epoch from at) || ',"event":' || payload || '}',
+          ',' order by seq), '') || ']'
+        from events
+        where session_id = t.id and seq > coalesce(newest.seq, 0)
+      ) as events,
+      (${knownOutcomes(id)}) as outcomes
+    from unnest(${sql.array(ids, "uuid")}) as t (id)
+      left join lateral (${from === "snapshot" ? ownSnapshot(id) : noSnapshot()}) as newest on true`);
+  const pasts = new Map(rows.map((row) => [row.id, row]));
+  const found = new Map<string, Past>();
+  for (const { id, ...row } of taken) {
+    const past = pasts.get(id);
+    if (past === undefined) continue;
+    const { now, snapshot, events, outcomes } = past;
+    const parsed = parseEvents(events);
+    found.set(id, { ...row, now, snapshot: snapshot ?? undefined, events: parsed, outcomes });
+  }
+  return found;
+}
+
+/** Times come in seconds, with microseconds. */
+function parseEvents(text: string): Past["events"] {
+  const events = JSON.parse(text) as Past["events"];
+  for (const event of events) event.at = Math.floor(Math.round(event.at * 1e6) / 1e3);
+  return events;
+}

@@ -1,0 +1,224 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { toSeconds } from "../base/audio/sample-rate.ts";
+import { AppError } from "../base/errors.ts";
+import { readSpeakers, USER_DISPLAY_NAME } from "../features/sessions/sessions-speakers-store.ts";
+import { wordColumn } from "../features/transcript/segments-store.ts";
+import { unclearWords } from "../features/transcript/unclear-words-store.ts";
+import { optionalColumn } from "../postgres/optional-column.ts";
+import type { SessionEvent } from "../session/event.ts";
+import type { SegmentWords } from "../session/write.ts";
+import type { DurableFrame, SnapshotFrame, SnapshotSegment } from "../wire/live-frames.ts";
+import { type JournalRecord, renderFrames } from "./live-frames.ts";
+
+/** More would make the first frame of a long session heavy; the rest comes over REST. */
+const SNAPSHOT_SEGMENTS = 500;
+
+interface LiveLogOptions {
+  /** A cursor of GET /sessions/{id}/segments that goes on after this place. */
+  segmentCursor(sessionId: string, position: { start: number; id: string }): string;
+}
+
+const nothing = z.object({}).strict();
+const eventRow = z.object({
+  seq: z.number(),
+  at: z.number(),
+  payload: z.custom<SessionEvent>((value) => typeof value === "object" && value !== null),
+});
+const textRow = z.object({
+  id: z.string(),
+  words: z.array(wordColumn),
+  text: z.string(),
+  confidence: z.number(),
+  revision: z.number(),
+});
+const nameRow = z.object({ id: z.string(), name: z.string() });
+const sessionRow = z.object({
+  id: z.string(),
+  workspaceId: z.string(),
+  title: z.string(),
+  status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
+  language: z.string(),
+  seq: z.number(),
+  startedAt: z.number(),
+  stoppedAt: optionalColumn(z.number()),
+});
+const segmentRow = z.object({
+  id: z.string(),
+  start: z.number(),
+  end: z.number(),
+  label: z.string(),
+  text: z.string(),
+  confidence: z.number(),
+  revision: z.number(),
+  unclearWords: z.array(z.number()),
+});
+
+/** What viewers replay, and where they begin: read from the journal and the words. */
+export class LiveLog {
+  readonly #pool: DatabasePool;
+  readonly #options: LiveLogOptions;
+
+  constructor(pool: DatabasePool, options: LiveLogOptions) {
+    this.#pool = pool;
+    this.#options = options;
+  }
+
+  /** Durable frames after `fromSeq`, at most `limit`, in order. */
+  async replay(sessionId: string, fromSeq: number, limit: number): Promise<DurableFrame[]> {
+    const rows = await this.#pool.any(sql.type(eventRow)`
+      select seq, at, payload
+      from events
+      where session_id = ${sessionId} and seq > ${fromSeq}
+      order by seq
+      limit ${limit}
+    `);
+    return this.render(
+      sessionId,
+      rows.map(({ seq, at, payload }) => ({ seq, at, event: payload })),
+    );
+  }
+
+  /** Frames of events, with the words and names that they refer to looked up. */
+  async render(sessionId: string, records: readonly JournalRecord[]): Promise<DurableFrame[]> {
+    const texts = await readTexts(this.#pool, sessionId, records);
+    const names = await readDisplayNames(this.#pool, claimedUsers(records));
+    return renderFrames(sessionId, records, texts, names);
+  }
+
+  /**
+   * The session as it is at one seq, read from one state of the database.
+   * Throws `not_found` when there is no such session or it was deleted.
+   */
+  snapshot(sessionId: string): Promise<SnapshotFrame> {
+    return this.#pool.transaction(async (tx) => {
+      await tx.query(sql.type(nothing)`set transaction isolation level repeatable read, read only`);
+      const session = await readSession(tx, sessionId);
+      const { segments, next } = await readSegments(tx, sessionId);
+      const frame: SnapshotFrame = {
+        type: "Snapshot",
+        session_id: sessionId,
+        seq: session.seq,
+        session: presentSession(session),
+        speakers: await speakerFrames(tx, sessionId),
+        segments,
+      };
+      if (next !== undefined) {
+        frame.segments_cursor = this.#options.segmentCursor(sessionId, next);
+      }
+      return frame;
+    });
+  }
+}
+
+async function readTexts(
+  connection: CommonQueryMethods,
+  sessionId: string,
+  records: readonly JournalRecord[],
+): Promise<Map<string, SegmentWords>> {
+  const ids = records.flatMap(({ event }) =>
+    event.type === "SegmentFinalised" || event.type === "SegmentRevised" ? [event.segmentId] : [],
+  );
+  if (ids.length === 0) return new Map();
+  const rows = await connection.any(sql.type(textRow)`
+    select id, words, text, confidence, revision
+    from segments
+    where session_id = ${sessionId} and id = any(${sql.array(ids, "uuid")})
+  `);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function claimedUsers(records: readonly JournalRecord[]): string[] {
+  const ids = records.flatMap(({ event }) =>
+    event.type === "SpeakerClaimed" ? [event.claimedUserId] : [],
+  );
+  return [...new Set(ids)];
+}
+
+/** Names of users and guests, by id. */
+async function readDisplayNames(
+  connection: CommonQueryMethods,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const wanted = sql.array(ids, "uuid");
+  const rows = await connection.any(sql.type(nameRow)`
+    select u.id, ${USER_DISPLAY_NAME} as name from users u where u.id = any(${wanted})
+    union all
+    select g.id, g.display_name as name from guests g where g.id = any(${wanted})
+  `);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+async function readSession(
+  tx: CommonQueryMethods,
+  sessionId: string,
+): Promise<z.output<typeof sessionRow>> {
+  const row = await tx.maybeOne(sql.type(sessionRow)`
+    select
+      id,
+      workspace_id as "workspaceId",
+      title,
+      status,
+      language,
+      seq,
+      started_at as "startedAt",
+      stopped_at as "stoppedAt"
+    from sessions
+    where id = ${sessionId} and status <> 'deleted'
+  `);
+  if (row === null) throw new AppError("not_found", "There is no session with this id.");
+  return row;
+}
+
+function presentSession(row: z.output<typeof sessionRow>): SnapshotFrame["session"] {
+  return {
+    id: row.id,
+    workspace_id: row.workspaceId,
+    title: row.title,
+    status: row.status,
+    language: row.language,
+    started_at: new Date(row.startedAt).toISOString(),
+    stopped_at: row.stoppedAt === undefined ? undefined : new Date(row.stoppedAt).toISOString(),
+  };
+}
+
+async function readSegments(
+  tx: CommonQueryMethods,
+  sessionId: string,
+): Promise<{ segments: SnapshotSegment[]; next: { start: number; id: string } | undefined }> {
+  const rows = await tx.any(sql.type(segmentRow)`
+    select
+      id, start_sample as start, end_sample as "end", label, text, confidence, revision,
+      ${unclearWords(sql.fragment`words`)} as "unclearWords"
+    from segments
+    where session_id = ${sessionId}
+    order by start_sample, id
+    limit ${SNAPSHOT_SEGMENTS + 1}
+  `);
+  const shown = rows.slice(0, SNAPSHOT_SEGMENTS);
+  const segments = shown.map((row) => ({
+    segment_id: row.id,
+    revision: row.revision,
+    start: toSeconds(row.start),
+    duration: toSeconds(row.end - row.start),
+    transcript: row.text,
+    confidence: row.confidence,
+    speaker: row.label,
+    ...(row.unclearWords.length > 0 ? { unclear_words: row.unclearWords } : {}),
+  }));
+  return { segments, next: rows.length > SNAPSHOT_SEGMENTS ? shown.at(-1) : undefined };
+}
+
+async function speakerFrames(
+  tx: CommonQueryMethods,
+  sessionId: string,
+): Promise<SnapshotFrame["speakers"]> {
+  const speakers = await readSpeakers(tx, sessionId);
+  return speakers.map((speaker) => ({
+    speaker_label: speaker.label,
+    claimed_user_id: speaker.claimedUserId,
+    display_name: speaker.displayName,
+    source: speaker.source,
+  }));
+}

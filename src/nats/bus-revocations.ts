@@ -1,0 +1,45 @@
+import type { RevocationEvent, RevocationFeed } from "../access/revocation-feed.ts";
+import { decodeJson, encodeJson } from "../wire/envelope.ts";
+import { REVOCATIONS } from "../wire/subjects.ts";
+import type { Line } from "./line.ts";
+
+type Listener = (event: RevocationEvent) => void;
+
+/** Revocations between processes over core NATS; each process hears its own at once. */
+export class BusRevocations implements RevocationFeed {
+  readonly #line: Line;
+  readonly #listeners = new Set<Listener>();
+  #stopListening: (() => void) | undefined;
+
+  constructor(line: Line) {
+    this.#line = line;
+  }
+
+  start(): void {
+    this.#stopListening ??= this.#line.subscribe(REVOCATIONS, (data) => {
+      const event = decodeJson(data) as RevocationEvent | undefined;
+      if (typeof event?.kind === "string") this.tell(event);
+    });
+  }
+
+  stop(): void {
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+
+  /** This process may hear its own event twice; forgetting twice is harmless. */
+  publish(event: RevocationEvent): void {
+    this.tell(event);
+    this.#line.publish(REVOCATIONS, encodeJson(event));
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** To this process only: the others learn of it by themselves. */
+  tell(event: RevocationEvent): void {
+    for (const listener of [...this.#listeners]) listener(event);
+  }
+}

@@ -1,0 +1,78 @@
+import type { StreamNotices } from "../features/recording/audio-streams.ts";
+import type {
+  LiveAudio,
+  LiveFinalize,
+  LivePiece,
+  LivePieces,
+} from "../features/recording/stream-pieces.ts";
+import { decodeJson, encodeJson } from "../wire/envelope.ts";
+import { audioSubject, STREAMS_TAKEN } from "../wire/subjects.ts";
+import type { Line } from "./line.ts";
+
+const NEWLINE = 0x0a;
+
+/** Streamed audio from fronts to the actor of its session. At most once. */
+export class BusAudio implements LivePieces {
+  readonly #line: Line;
+
+  constructor(line: Line) {
+    this.#line = line;
+  }
+
+  publish(sessionId: string, audio: LiveAudio): void {
+    this.#line.publish(audioSubject(sessionId), encodeAudio(audio));
+  }
+
+  /** Returns how to stop. */
+  follow(sessionId: string, listener: (audio: LiveAudio) => void): () => void {
+    return this.#line.subscribe(audioSubject(sessionId), (data) => {
+      const audio = decodeAudio(data);
+      if (audio !== undefined) listener(audio);
+    });
+  }
+}
+
+/** Which connection streams into a session, told to every front. */
+export class BusStreamNotices implements StreamNotices {
+  readonly #line: Line;
+
+  constructor(line: Line) {
+    this.#line = line;
+  }
+
+  taken(sessionId: string, epoch: number): void {
+    this.#line.publish(STREAMS_TAKEN, encodeJson({ sessionId, epoch }));
+  }
+
+  onTaken(listener: (sessionId: string, epoch: number) => void): () => void {
+    return this.#line.subscribe(STREAMS_TAKEN, (data) => {
+      const notice = decodeJson(data) as { sessionId?: unknown; epoch?: unknown };
+      if (typeof notice?.sessionId !== "string" || typeof notice.epoch !== "number") return;
+      listener(notice.sessionId, notice.epoch);
+    });
+  }
+}
+
+/** A line of JSON, then the bytes of the audio. */
+function encodeAudio(audio: LiveAudio): Uint8Array {
+  if (audio.kind === "finalize") return encodeJson(audio);
+  const { data, ...head } = audio;
+  const line = encodeJson(head);
+  const bytes = new Uint8Array(line.byteLength + 1 + data.byteLength);
+  bytes.set(line);
+  bytes[line.byteLength] = NEWLINE;
+  bytes.set(data, line.byteLength + 1);
+  return bytes;
+}
+
+/** Undefined when the bytes are something else. */
+function decodeAudio(bytes: Uint8Array): LiveAudio | undefined {
+  const end = bytes.indexOf(NEWLINE);
+  const head = decodeJson(end < 0 ? bytes : bytes.subarray(0, end)) as
+    | Partial<LivePiece | LiveFinalize>
+    | undefined;
+  if (typeof head?.sequence !== "number" || typeof head.piece !== "number") return undefined;
+  if (head.kind === "finalize") return head as LiveFinalize;
+  if (head.kind !== "piece" || end < 0) return undefined;
+  return { ...(head as LivePiece), data: bytes.subarray(end + 1) };
+}

@@ -1,0 +1,163 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { AppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { partitionOf } from "../base/partition.ts";
+import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
+import { type Runtime, systemRuntime } from "../base/runtime.ts";
+import { TroubleLog } from "../base/trouble-log.ts";
+import { nextPartition } from "./session-backlog.ts";
+import type { UploadBacklog } from "./upload-backlog.ts";
+import { isWaiting, type WorkLook } from "./waiting-work.ts";
+
+const EVERY_MS = 2_000;
+/** A look that took long is followed by a rest of so many times its length, and not by much more. */
+const REST = 10;
+const LONGEST_REST_MS = 10_000;
+const RETRY_AFTER = 5;
+/** Sessions with too many commands that are kept in mind. */
+const MOST_FULL = 10_000;
+
+/** Commands that may wait before more is refused. */
+interface OutboxLimits {
+  /** Those to one session: some hours of audio that came at once. */
+  session: number;
+  /** Those to the sessions of one partition together. */
+  partition: number;
+}
+
+const figuresRow = z.object({
+  longest: z.number(),
+  partitions: z.array(z.number()),
+  sessions: z.array(z.string()),
+  parked: z.number(),
+  oldestParkedSeconds: z.number(),
+});
+
+type Figures = z.output<typeof figuresRow>;
+
+const EMPTY: Figures = {
+  longest: 0,
+  partitions: [],
+  sessions: [],
+  parked: 0,
+  oldestParkedSeconds: 0,
+};
+
+/**
+ * How many committed commands no actor has carried out yet, looked at every 2 s.
+ * Devices keep what is refused, so beyond the limits their memory is the queue.
+ * The limits are those of a session and of a partition: what stands still holds up
+ * nobody else. Those that were parked keep nobody from sending more.
+ */
+export class OutboxBacklog implements UploadBacklog, QueueOwner {
+  readonly #pool: DatabasePool;
+  readonly #log: Log;
+  readonly #limits: OutboxLimits;
+  readonly #runtime: Runtime;
+  readonly #look: WorkLook | undefined;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #figures = EMPTY;
+  #full = { partitions: new Set<number>(), sessions: new Set<string>() };
+  #refused = 0;
+
+  /** `look` is asked first, where many do. */
+  constructor(
+    pool: DatabasePool,
+    log: Log,
+    limits: OutboxLimits,
+    { runtime = systemRuntime, look }: { runtime?: Runtime; look?: WorkLook } = {},
+  ) {
+    this.#pool = pool;
+    this.#log = log;
+    this.#limits = limits;
+    this.#runtime = runtime;
+    this.#look = look;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [
+      {
+        queue: "outbox",
+        length: this.#figures.longest,
+        limit: this.#limits.partition,
+        refused: this.#refused,
+      },
+    ];
+  }
+
+  /** Commands that are tried no more; counted up to the limit of a partition. */
+  get parked(): { count: number; oldestSeconds: number } {
+    const { parked: count, oldestParkedSeconds: oldestSeconds } = this.#figures;
+    return { count, oldestSeconds };
+  }
+
+  check(sessionId: string): void {
+    const { partitions, sessions } = this.#full;
+    if (!sessions.has(sessionId) && !partitions.has(partitionOf(sessionId))) return;
+    this.#refused += 1;
+    throw new AppError("overloaded", "More audio came than can be worked off. Please wait.", {
+      retryAfter: RETRY_AFTER,
+    });
+  }
+
+  async #run(): Promise<void> {
+    const trouble = new TroubleLog(this.#log, "outbox not readable", this.#runtime);
+    while (!this.#stop.signal.aborted) {
+      const begun = this.#runtime.monotonic();
+      try {
+        this.#figures = await this.#count();
+        const { partitions, sessions } = this.#figures;
+        this.#full = { partitions: new Set(partitions), sessions: new Set(sessions) };
+        trouble.worked();
+      } catch (error) {
+        trouble.failed(error);
+      }
+      const rest = Math.min(LONGEST_REST_MS, REST * (this.#runtime.monotonic() - begun));
+      await this.#runtime.delay(Math.max(EVERY_MS, rest), this.#stop.signal);
+    }
+  }
+
+  /** From partition to partition by the index, and in none further than matters. */
+  async #count(): Promise<Figures> {
+    const { session, partition } = this.#limits;
+    if (!(await isWaiting(this.#look, "commands", "parked"))) return EMPTY;
+    return this.#pool.one(sql.type(figuresRow)`
+      with recursive filled as (
+        ${nextPartition(sql.fragment`-1`)}
+        union all
+        select next.partition from filled f cross join lateral
+          ${nextPartition(sql.fragment`f.partition`)} as next
+      ), counted as (
+        select f.partition, (
+          select count(*) from (
+            select from outbox o
+            where partition_of(o.session_id) = f.partition and o.parked_at is null
+            limit ${partition + 1}) as first)::int as waiting
+        from filled f
+      ), full_sessions as (
+        select own.session_id from counted c cross join lateral (
+          select o.session_id from outbox o
+          where partition_of(o.session_id) = c.partition and o.parked_at is null
+          group by o.session_id having count(*) > ${session}) as own
+        where c.waiting > ${session} limit ${MOST_FULL}
+      )
+      select aside.parked, coalesce(max(c.waiting), 0) as longest,
+        coalesce(array_agg(c.partition) filter (where c.waiting > ${partition}), '{}') as partitions,
+        array(select session_id from full_sessions) as sessions,
+        coalesce(extract(epoch from now() - aside.parked_since), 0)::float8
+          as "oldestParkedSeconds"
+      from outbox_figures(${partition + 1}) as aside left join counted c on true
+      group by aside.parked, aside.parked_since`);
+  }
+}

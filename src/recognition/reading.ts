@@ -1,0 +1,377 @@
+import { type AppError, toAppError } from "../base/errors.ts";
+import type { Transcribers } from "../inference/transcribers.ts";
+import type { TranscribeResult, TranscriptionStream } from "../inference/transcription-stream.ts";
+import { resumePoint } from "../session/resume-points.ts";
+import type { Span } from "../session/span.ts";
+import type { Suspect } from "../session/suspect.ts";
+import type { Gap, Timeline } from "../session/timeline.ts";
+import { positionOf, SAMPLE_RATE } from "../session/timeline.ts";
+import type { AudioSource, PlacedChunk, StoredCheckpoint } from "./audio-source.ts";
+import type { LiveTail } from "./live-tail.ts";
+import { StretchedTime } from "./stretched-time.ts";
+import { type Fed, mayBeTheAudio, type Suspicion } from "./suspicion.ts";
+
+/** Samples that may be under way to the worker and not read yet: the credit of one reading. */
+const MAX_AHEAD = 120 * SAMPLE_RATE;
+const FETCH = 16;
+/** The worker tells about once a second of sound how far it is. */
+const UNTOLD = SAMPLE_RATE;
+/** Where a chunk lies comes from all frames before it: its length and its sound differ by so much. */
+const ROUNDING = 2;
+
+/**
+ * One reading of a session's audio by a worker, from a checkpoint on: feeds
+ * what is placed, in order, as fast as the worker takes it, and hands on what
+ * the worker says. Ends with `onEnd`; it is then replaced by a new one.
+ */
+export class Reading {
+  /** Of all positions that the worker is told, and tells. */
+  readonly time = new StretchedTime();
+  readonly #parts: ReadingParts;
+  #from = 0;
+  /** Where sound broke off. */
+  readonly #breaks: number[] = [];
+  #stream: TranscriptionStream | undefined;
+  #sequence = 0;
+  #fedTo = 0;
+  #processedTo = 0;
+  #feeding = false;
+  #again = false;
+  #full = false;
+  #opened = false;
+  #finished = false;
+  #closed = false;
+  #fetched: PlacedChunk[] = [];
+  /** How much of chunk `sequence` was fed while it was still being streamed. */
+  #part: FedPart = { sequence: -1, pieces: 0, bytes: 0, end: 0 };
+
+  constructor(parts: ReadingParts) {
+    this.#parts = parts;
+  }
+
+  /** Position up to which the worker has read. */
+  get processedTo(): number {
+    return this.#processedTo;
+  }
+
+  /** End of what was fed. */
+  get fedTo(): number {
+    return this.#fedTo;
+  }
+
+  /** All that is there was fed, and read as far as is told. */
+  get isIdle(): boolean {
+    const isFed = this.#sequence >= this.#parts.timeline().next && !this.#feeding && !this.#full;
+    return this.#opened && isFed && this.#fedTo - this.#processedTo <= UNTOLD;
+  }
+
+  /** True when sound broke off there or soon after: the utterance that ended may go on in what is missing. */
+  isCutAt(position: number): boolean {
+    return this.#breaks.some((end) => resumePoint(end) < position && position <= end);
+  }
+
+  /** Opens the stream at the newest checkpoint that is not after `position`. */
+  async start(position: number): Promise<void> {
+    const { source, sessionId, suspicion } = this.#parts;
+    try {
+      const { attempt, checkpointAttempt } = this.#parts;
+      const asked = source.opening({ sessionId, attempt, checkpointAttempt, position });
+      const [opening] = await Promise.all([asked, this.#parts.tail?.learnInterim(asked)]);
+      const { checkpoint, sequence, vocabulary } = opening;
+      suspicion.load(opening.suspects);
+      const from = checkpoint?.position ?? 0;
+      this.#parts.onBegin?.(checkpoint);
+      if (this.#closed) return;
+      const stream = this.#parts.transcribers.open();
+      this.#stream = stream;
+      this.#parts.tail?.rewind();
+      // The chunk before fills the resampler; the worker drops what lies before the checkpoint.
+      this.#sequence = Math.max(0, sequence - 1);
+      this.#from = from;
+      this.#fedTo = from;
+      this.#processedTo = from;
+      suspicion.begin(this.#sequence);
+      this.#listen(stream);
+      const { language, interim } = this.#parts;
+      stream.send({
+        $case: "open",
+        value: {
+          sessionId,
+          attempt,
+          language,
+          vocabulary,
+          checkpoint,
+          interimResults: interim,
+          tellWhenRead: suspicion.isCareful,
+          sparseCheckpoints: true,
+        },
+      });
+    } catch (error) {
+      this.#end(toAppError(error));
+    }
+  }
+
+  /** There may be more to feed. */
+  feed(): void {
+    if (this.#feeding) {
+      this.#again = true;
+      return;
+    }
+    // What ends a reading before it was opened has heard no audio, and no audio is to blame.
+    if (this.#stream === undefined || !this.#opened || this.#closed || this.#finished) return;
+    this.#feeding = true;
+    this.#feedAll(this.#stream)
+      .catch((error: unknown) => this.#end(toAppError(error)))
+      .finally(() => {
+        this.#feeding = false;
+        if (!this.#again) return;
+        this.#again = false;
+        this.feed();
+      });
+  }
+
+  /** The utterance in hand ends with what was fed. */
+  endUtterance(): void {
+    if (!this.#closed && !this.#finished) this.#stream?.send({ $case: "finalize", value: {} });
+  }
+
+  /** Ends the reading; nothing is told any more. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#stream?.cancel();
+  }
+
+  #listen(stream: TranscriptionStream): void {
+    stream.onMessage((message) => {
+      if (this.#closed) return;
+      if (message.$case === "opened") this.#begin();
+      else if (message.$case === "progress") this.#readTo(message.value.processedTo);
+      else if (message.$case === "utterance") this.#readTo(message.value.end);
+      this.#parts.onMessage(message);
+    });
+    stream.onDrain(() => {
+      this.#full = false;
+      this.feed();
+    });
+    stream.onEnd((error) => this.#end(error));
+  }
+
+  #begin(): void {
+    this.#opened = true;
+    this.feed();
+  }
+
+  #readTo(position: number): void {
+    this.#processedTo = Math.max(this.#processedTo, position);
+    this.#parts.suspicion.read(this.#processedTo);
+    this.feed();
+  }
+
+  #end(error: AppError | undefined): void {
+    if (this.#closed) return;
+    this.close();
+    const { suspicion, onSuspects, onEnd } = this.#parts;
+    if (mayBeTheAudio(error)) {
+      const suspects = suspicion.broke(this.#processedTo);
+      if (suspects !== undefined) onSuspects(suspects);
+    }
+    onEnd(error);
+  }
+
+  async #feedAll(stream: TranscriptionStream): Promise<void> {
+    const { suspicion } = this.#parts;
+    while (!this.#closed && !this.#full && suspicion.mayFeed) {
+      if (this.#fedTo - this.#processedTo >= MAX_AHEAD) return;
+      const timeline = this.#parts.timeline();
+      // What was taken back will be placed again; or the record is ahead, as others took over.
+      if (this.#sequence > timeline.next) return;
+      if (this.#parts.tail?.takeFinalize(this.#sequence, this.#fedPieces())) {
+        stream.send({ $case: "finalize", value: {} });
+      }
+      if (this.#sequence >= timeline.next) {
+        if (await this.#feedPiece(stream)) continue;
+        // Waiting takes turns even where nothing is waited for: the last chunk may have come in one.
+        if (this.#sequence < this.#parts.timeline().next) continue;
+        this.#finishIfAll(stream);
+        return;
+      }
+      if (!this.#mayFeed()) return;
+      const gap = timeline.gaps.find((g) => g.sequence === this.#sequence);
+      if (gap !== undefined && !(this.#parts.readFilled && gap.chunkId !== undefined)) {
+        this.#feedGap(stream, gap.start, gap.length);
+        this.#noteFed(gap.sequence, "gap");
+      } else if (!(await this.#feedChunk(stream, gap))) {
+        return;
+      }
+      this.#sequence += 1;
+    }
+  }
+
+  #mayFeed(): boolean {
+    const fedTo = this.time.placeOf(this.#fedTo).position;
+    return this.#parts.mayFeed?.(fedTo, this.#fedTo - this.#processedTo) ?? true;
+  }
+
+  /** @param at on the timeline */
+  #feedGap(stream: TranscriptionStream, at: number, length: number): void {
+    const start = at + this.time.shift;
+    this.#breaks.push(this.#fedTo);
+    this.#full = !stream.send({ $case: "gap", value: { start, length } });
+    this.#fedTo = Math.max(this.#fedTo, start + length);
+  }
+
+  async #feedChunk(stream: TranscriptionStream, gap: Gap | undefined): Promise<boolean> {
+    const chunk = await this.#fetch();
+    if (chunk === undefined) return false;
+    const { source, sessionId, suspicion, onSuspects } = this.#parts;
+    if (suspicion.isUnreadable(chunk.sequence)) {
+      this.#feedGap(stream, chunk.start, chunk.length);
+      this.#noteFed(chunk.sequence, "gap");
+      this.#parts.onUnread?.({ start: chunk.start, end: chunk.start + chunk.length });
+      // One that was given up while it was being streamed had no place to be failed at.
+      onSuspects(suspicion.suspects);
+      return true;
+    }
+    const data = await source.bytes(sessionId, chunk.sha256);
+    if (this.#closed) return false;
+    const { sequence, mediaType } = chunk;
+    this.#closeUp(chunk);
+    const shift = this.time.shift;
+    const end = chunk.start + chunk.length + shift + this.#excess(chunk);
+    if (gap !== undefined) this.#parts.onLate?.(gap);
+    // What was fed while it was being streamed is not fed again.
+    const part = this.#part.sequence === sequence ? this.#part : undefined;
+    const start = part?.end ?? chunk.start + shift;
+    if (end > start || part === undefined) {
+      this.#full = !stream.send({
+        $case: "chunk",
+        value: {
+          sequence,
+          start,
+          length: end - start,
+          mediaType,
+          data: part === undefined ? data : data.subarray(part.bytes),
+        },
+      });
+    }
+    this.#fedTo = Math.max(this.#fedTo, end);
+    this.#noteFed(sequence, "chunk");
+    return true;
+  }
+
+  /** A late chunk before it may be shorter than the span that was kept for it: its sound goes on here. */
+  #closeUp({ start }: PlacedChunk): void {
+    const end = this.time.placeOf(this.#fedTo).position;
+    if (this.#parts.readFilled && start - end > ROUNDING) this.time.stretch(end, end - start);
+  }
+
+  /** How much longer its sound is than its place; all of it is heard. */
+  #excess({ start, length, samples }: PlacedChunk): number {
+    const excess = samples - length;
+    if (!this.#parts.readFilled || excess <= ROUNDING || start + length <= this.#from) return 0;
+    this.time.stretch(start + length, excess);
+    return excess;
+  }
+
+  #noteFed(sequence: number, kind: Fed["kind"]): void {
+    const { suspicion } = this.#parts;
+    suspicion.fed({ sequence, end: this.#fedTo, kind });
+    suspicion.read(this.#processedTo);
+  }
+
+  #fedPieces(): number {
+    return this.#part.sequence === this.#sequence ? this.#part.pieces : 0;
+  }
+
+  /** Feeds the next piece of a chunk that has no place yet; false when there is none. */
+  async #feedPiece(stream: TranscriptionStream): Promise<boolean> {
+    const { tail, timeline, suspicion } = this.#parts;
+    const sequence = this.#sequence;
+    if (tail === undefined || suspicion.isUnreadable(sequence)) return false;
+    const piece = await tail.next(sequence, this.#fedPieces());
+    // Sealed and placed meanwhile: what is left of it comes with the chunk.
+    if (this.#closed || timeline().next !== sequence) return !this.#closed;
+    if (piece === undefined) return false;
+    const { format, startFrame, startByte, frames, data } = piece;
+    const start = positionOf(timeline(), format.sampleRate, startFrame);
+    const end = positionOf(timeline(), format.sampleRate, startFrame + frames);
+    this.#full = !stream.send({
+      $case: "chunk",
+      value: {
+        sequence,
+        start,
+        length: end - start,
+        mediaType: format.mediaType,
+        data: Buffer.from(data.buffer, data.byteOffset, data.byteLength),
+      },
+    });
+    this.#part = {
+      sequence,
+      pieces: piece.piece + 1,
+      bytes: startByte + data.byteLength,
+      end,
+    };
+    this.#fedTo = Math.max(this.#fedTo, end);
+    this.#noteFed(sequence, "piece");
+    return true;
+  }
+
+  async #fetch(): Promise<PlacedChunk | undefined> {
+    const { source, sessionId } = this.#parts;
+    if (this.#fetched[0]?.sequence !== this.#sequence) {
+      this.#fetched = await source.placed(sessionId, this.#sequence, FETCH);
+    }
+    const chunk = this.#fetched.shift();
+    return chunk?.sequence === this.#sequence ? chunk : undefined;
+  }
+
+  #finishIfAll(stream: TranscriptionStream): void {
+    if (!this.#parts.complete() || this.#finished) return;
+    this.#finished = true;
+    this.#breaks.push(this.#fedTo);
+    stream.send({ $case: "finish", value: {} });
+    stream.finish();
+  }
+}
+
+interface FedPart {
+  sequence: number;
+  pieces: number;
+  bytes: number;
+  /** On the timeline. */
+  end: number;
+}
+
+interface ReadingParts {
+  sessionId: string;
+  attempt: number;
+  /** The attempt whose checkpoints are resumed from. */
+  checkpointAttempt: number;
+  language: string;
+  interim: boolean;
+  /** Late chunks are read instead of the gaps that they fill. */
+  readFilled: boolean;
+  source: AudioSource;
+  transcribers: Transcribers;
+  /** False to wait until the worker has read more; positions and samples on the timeline. */
+  mayFeed?(fedTo: number, ahead: number): boolean;
+  /** What it resumes from, before anything is fed; undefined at the beginning. */
+  onBegin?(checkpoint: StoredCheckpoint | undefined): void;
+  /** Late audio is fed that fills this gap. */
+  onLate?(gap: Gap): void;
+  /** A chunk is left out that readings broke at too often; on the timeline. */
+  onUnread?(span: Span): void;
+  /** What is streamed and no chunk yet; absent when only chunks are read. */
+  tail?: LiveTail;
+  /** What is known of chunks that readings of this attempt broke at. */
+  suspicion: Suspicion;
+  timeline(): Readonly<Timeline>;
+  /** True when everything that belongs to the session is placed. */
+  complete(): boolean;
+  onMessage(message: TranscribeResult): void;
+  /** The reading broke at one of these; comes before `onEnd`. */
+  onSuspects(suspects: Suspect[]): void;
+  /** Once, unless closed before. Undefined after Done. */
+  onEnd(error: AppError | undefined): void;
+}

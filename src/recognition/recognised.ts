@@ -1,0 +1,45 @@
+import { toSeconds } from "../base/audio/sample-rate.ts";
+import type { RecognisedSegment, SpeakerProposal } from "../session/command.ts";
+import type { Hypothesis, Segment, SpeakerUpdate } from "../wire/gen/voice/v1/worker.ts";
+import type { InterimResultsFrame } from "../wire/live-frames.ts";
+
+/** A worker's segment as the session domain takes it. */
+export function toSegment(segment: Segment): RecognisedSegment {
+  const { start, end, words, confidence, cluster } = segment;
+  return { start, end, words, confidence, cluster };
+}
+
+export function toProposal(update: SpeakerUpdate | undefined): SpeakerProposal {
+  return { segments: update?.segments ?? [], merges: update?.merges ?? [] };
+}
+
+/** What an utterance in hand says so far, for viewers. */
+export function interimFrame(
+  sessionId: string,
+  segmentId: string,
+  hypothesis: Hypothesis,
+  speaker: string,
+): InterimResultsFrame {
+  const { start, end, words, revision, stableWords } = hypothesis;
+  const total = words.reduce((sum, word) => sum + word.confidence, 0);
+  return {
+    type: "Results",
+    session_id: sessionId,
+    segment_id: segmentId,
+    revision,
+    is_final: false,
+    start: toSeconds(start),
+    duration: toSeconds(end - start),
+    transcript: words.map((word) => word.text).join(" "),
+    confidence: words.length === 0 ? 0 : total / words.length,
+    speaker,
+    stable_words: stableWords,
+    words: words.map((word) => ({
+      word: word.text,
+      start: toSeconds(word.start),
+      end: toSeconds(word.end),
+      confidence: word.confidence,
+      speaker,
+    })),
+  };
+}

@@ -1,0 +1,112 @@
+import type { AppError } from "../base/errors.ts";
+import type { Runtime, Timer } from "../base/runtime.ts";
+import type { Transcribers } from "../inference/transcribers.ts";
+import type { RereadCommand, SessionCommand } from "../session/command.ts";
+import { isAllPlaced } from "../session/complete.ts";
+import type { SessionState } from "../session/state.ts";
+import type { Suspect } from "../session/suspect.ts";
+import type { Opened } from "../wire/gen/voice/v1/worker.ts";
+import type { AudioSource } from "./audio-source.ts";
+import { Rereading } from "./rereading.ts";
+import type { Suspicion } from "./suspicion.ts";
+
+/** By then a second reading that was told shows in the state; milliseconds. */
+const UNHEEDED = 60_000;
+
+/** Has late audio read, or all of it anew, as long as the session's state asks for that. */
+export class SecondReading {
+  readonly #parts: SecondReadingParts;
+  #rereading: Rereading | undefined;
+  #unheeded: Timer | undefined;
+
+  constructor(parts: SecondReadingParts) {
+    this.#parts = parts;
+  }
+
+  get isOpen(): boolean {
+    return this.#rereading !== undefined;
+  }
+
+  /** True until its result was told. */
+  get isReading(): boolean {
+    return this.#rereading?.isReading === true;
+  }
+
+  /** Ends what is not wanted any more; begins what is, if it may. */
+  sync(state: Readonly<SessionState>, mayBegin: boolean): void {
+    if (this.#rereading?.isWanted(state) === false) this.close();
+    if (this.#rereading !== undefined) return this.#rereading.feed(state);
+    if (mayBegin) this.#begin(state);
+  }
+
+  close(): void {
+    this.#unheeded?.cancel();
+    this.#rereading?.close();
+    this.#rereading = undefined;
+  }
+
+  #begin(state: Readonly<SessionState>): void {
+    const { source, transcribers, suspicionOf, isFirstRead, tell, ...parts } = this.#parts;
+    this.#rereading = Rereading.of(state, {
+      source,
+      transcribers,
+      suspicionOf,
+      complete: () => isAllPlaced(state),
+      isFirstRead,
+      onSuspects: parts.onSuspects,
+      onOpened: (opened: Opened) => {
+        parts.onOpened();
+        if (state.redo?.started === false) tell({ type: "RecognitionOpened", ...opened });
+      },
+      onProgress: (attempt, processedTo) => {
+        if (state.redo?.attempt !== attempt) return;
+        const progress = processedTo / Math.max(1, state.timeline.position);
+        tell({ type: "RedoProgress", attempt, progress });
+      },
+      onDone: (command, failed) => this.#done(command, failed),
+      onFailed: (error) => {
+        this.#rereading = undefined;
+        parts.onFailed(error);
+      },
+    });
+    void this.#rereading?.start();
+  }
+
+  /** It stays until a turn shows what came of it: nothing is read again before that. */
+  #done(
+    command: RereadCommand,
+    failed: { sequence: number; code: string; message: string }[],
+  ): void {
+    const { tell, onRead, runtime } = this.#parts;
+    for (const failure of failed) tell({ type: "ChunkFailed", ...failure });
+    onRead();
+    tell(command);
+    this.#unheeded?.cancel();
+    this.#unheeded = runtime.after(UNHEEDED, () => this.#readOnceMore());
+  }
+
+  /** Nothing came of what was told: the record may have been away, or it was refused. */
+  #readOnceMore(): void {
+    if (this.#rereading?.isReading !== false) return;
+    this.#rereading = undefined;
+    this.#parts.onUnheeded();
+  }
+}
+
+interface SecondReadingParts {
+  source: AudioSource;
+  transcribers: Transcribers;
+  runtime: Runtime;
+  suspicionOf(attempt: number): Suspicion;
+  /** True when the first reading has said everything. */
+  isFirstRead(): boolean;
+  tell(command: SessionCommand): void;
+  onSuspects(attempt: number, suspects: Suspect[]): void;
+  /** A worker has taken it. */
+  onOpened(): void;
+  /** It is through; comes before its result is told. */
+  onRead(): void;
+  onFailed(error: AppError | undefined): void;
+  /** Its result does not show in the state: the state is to be looked at once more. */
+  onUnheeded(): void;
+}

@@ -1,0 +1,214 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { SESSION_RATE } from "../base/audio/sample-rate.ts";
+import { ReadBatch } from "../base/read-batch.ts";
+import type { LivePiece } from "../features/recording/stream-pieces.ts";
+import { activeNames } from "../features/workspaces/workshop-characters-store.ts";
+import type {
+  AudioSource,
+  Opening,
+  OpeningPlace,
+  PlacedChunk,
+  StoredCheckpoint,
+} from "./audio-source.ts";
+
+/** Of one query: a checkpoint takes up to 100 kB, the pieces of a look about twice that. */
+const MOST_OPENINGS = 20;
+const MOST_LOOKS = 10;
+
+const isJson = (value: unknown): boolean => typeof value === "object";
+/** Whose of the batch's keys it is, from 1. */
+const place = { n: z.number() };
+const chunkRow = z.object({
+  ...place,
+  sequence: z.number(),
+  start: z.number(),
+  length: z.number(),
+  samples: z.number(),
+  mediaType: z.string(),
+  sha256: z.string(),
+});
+
+/** True until a stream says otherwise. */
+const WANTS_INTERIM = sql.fragment`coalesce((a.settings->>'interim')::boolean, true)`;
+const pieceRow = z.object({
+  ...place,
+  piece: z.number(),
+  mediaType: z.string(),
+  sampleRate: z.number(),
+  frames: z.number(),
+  startFrame: z.number(),
+  startByte: z.number(),
+  data: z.instanceof(Buffer),
+  interim: z.boolean(),
+});
+const openingRow = z.object({
+  ...place,
+  position: z.number().nullable(),
+  recogniser: z.instanceof(Buffer).nullable(),
+  speakers: z.instanceof(Buffer).nullable(),
+  voices: z.record(z.string(), z.number()).nullable(),
+  sequence: z.number(),
+  vocabulary: z.array(z.string()),
+  names: z.array(z.string()),
+  interim: z.boolean(),
+  suspects: z.custom<Opening["suspects"]>(isJson),
+});
+
+interface Look {
+  sessionId: string;
+  sequence: number;
+  piece: number;
+  limit: number;
+}
+
+/**
+ * What readings need, from the chunks and checkpoints tables and the blob folder. What is asked for
+ * at the same time, as by a host that took thousands of sessions over, goes as few queries.
+ */
+export class SessionAudio implements AudioSource {
+  readonly #pool: DatabasePool;
+  readonly #read: (sessionId: string, sha256: string) => Promise<Buffer>;
+  readonly #openings = new ReadBatch<OpeningPlace, Opening>(
+    (places) => this.#readOpenings(places),
+    MOST_OPENINGS,
+  );
+  readonly #placed = new ReadBatch<Omit<Look, "piece">, PlacedChunk[]>((looks) =>
+    this.#readPlaced(looks),
+  );
+  readonly #pieces = new ReadBatch<Look, LivePiece[]>(
+    (looks) => this.#readPieces(looks),
+    MOST_LOOKS,
+  );
+
+  constructor(pool: DatabasePool, read: (sessionId: string, sha256: string) => Promise<Buffer>) {
+    this.#pool = pool;
+    this.#read = read;
+  }
+
+  bytes(sessionId: string, sha256: string): Promise<Buffer> {
+    return this.#read(sessionId, sha256);
+  }
+
+  async opening(asked: OpeningPlace): Promise<Opening> {
+    const found = await this.#openings.get(asked);
+    return found ?? { checkpoint: undefined, ...NOTHING };
+  }
+
+  async placed(sessionId: string, fromSequence: number, limit: number): Promise<PlacedChunk[]> {
+    return (await this.#placed.get({ sessionId, sequence: fromSequence, limit })) ?? [];
+  }
+
+  async pieces(
+    sessionId: string,
+    sequence: number,
+    piece: number,
+    limit: number,
+  ): Promise<LivePiece[]> {
+    return (await this.#pieces.get({ sessionId, sequence, piece, limit })) ?? [];
+  }
+
+  async #readOpenings(places: readonly OpeningPlace[]): Promise<(Opening | undefined)[]> {
+    const rows = await this.#pool.any(sql.type(openingRow)`
+      select k.n::int, c.position, c.recogniser, c.speakers, c.voices,
+        coalesce((
+          select p.sequence from chunks p
+          where p.session_id = k.id and c.position > 0 and p.start_sample <= c.position
+          order by p.start_sample desc, p.sequence desc limit 1
+        ), 0) as sequence,
+        s.vocabulary, array(${activeNames(sql.fragment`s.workshop_id`)}) as names,
+        coalesce((
+          select ${WANTS_INTERIM} from audio_streams a where a.session_id = k.id
+        ), true) as interim,
+        (
+          select coalesce(json_agg(json_build_object(
+            'sequence', u.sequence, 'breaks', u.breaks, 'position', u.position
+          ) order by u.sequence), '[]')
+          from suspects u where u.session_id = k.id and u.attempt = k.attempt
+        ) as suspects
+      from unnest(
+          ${sql.array(of(places, "sessionId"), "uuid")},
+          ${sql.array(of(places, "attempt"), "int4")},
+          ${sql.array(of(places, "checkpointAttempt"), "int4")},
+          ${sql.array(of(places, "position"), "int8")}
+        ) with ordinality as k (id, attempt, resumed, position, n)
+        join sessions s on s.id = k.id
+        left join lateral (
+          select position, recogniser, speakers, voices from checkpoints
+          where session_id = k.id and attempt = k.resumed and position <= k.position
+          order by position desc limit 1
+        ) as c on true`);
+    const found = new Map(rows.map((row) => [row.n, row]));
+    return places.map((_, index) => {
+      const row = found.get(index + 1);
+      if (row === undefined) return undefined;
+      const { sequence, interim, suspects } = row;
+      const vocabulary = [...new Set([...row.vocabulary, ...row.names])];
+      return { checkpoint: checkpointOf(row), sequence, interim, suspects, vocabulary };
+    });
+  }
+
+  async #readPlaced(looks: readonly Omit<Look, "piece">[]): Promise<PlacedChunk[][]> {
+    const rows = await this.#pool.any(sql.type(chunkRow)`
+      select k.n::int, c.sequence, c.start_sample as start, c.length_samples as length,
+        c.frames::int8 * ${SESSION_RATE}::int / c.sample_rate as samples,
+        c.media_type as "mediaType", encode(c.sha256, 'hex') as sha256
+      from unnest(
+          ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
+          ${sql.array(of(looks, "limit"), "int4")}
+        ) with ordinality as k (id, sequence, most, n)
+        cross join lateral (
+          select * from chunks
+          where session_id = k.id and sequence >= k.sequence and start_sample is not null
+          order by sequence limit k.most
+        ) as c
+      order by k.n, c.sequence`);
+    const each: PlacedChunk[][] = looks.map(() => []);
+    for (const { n, ...chunk } of rows) each[n - 1]?.push(chunk);
+    return each;
+  }
+
+  async #readPieces(looks: readonly Look[]): Promise<LivePiece[][]> {
+    const rows = await this.#pool.any(sql.type(pieceRow)`
+      select k.n::int, p.*, ${WANTS_INTERIM} as interim
+      from unnest(
+          ${sql.array(of(looks, "sessionId"), "uuid")}, ${sql.array(of(looks, "sequence"), "int4")},
+          ${sql.array(of(looks, "piece"), "int4")}, ${sql.array(of(looks, "limit"), "int4")}
+        ) with ordinality as k (id, sequence, piece, most, n)
+        cross join lateral (
+          select * from (
+            select piece, media_type as "mediaType", sample_rate as "sampleRate", frames,
+              coalesce(sum(frames) over before, 0)::int8 as "startFrame",
+              coalesce(sum(octet_length(data)) over before, 0)::int8 as "startByte", data
+            from audio_pieces where session_id = k.id and sequence = k.sequence
+            window before as (order by piece rows between unbounded preceding and 1 preceding)
+          ) as placed
+          where piece >= k.piece order by piece limit k.most
+        ) as p
+        left join audio_streams a on a.session_id = k.id
+      order by k.n, p.piece`);
+    const each: LivePiece[][] = looks.map(() => []);
+    for (const { n, mediaType, sampleRate, ...row } of rows) {
+      const sequence = looks[n - 1]?.sequence ?? 0;
+      each[n - 1]?.push({ kind: "piece", sequence, ...row, format: { mediaType, sampleRate } });
+    }
+    return each;
+  }
+}
+
+/** Of a session that is gone. */
+const NOTHING = { sequence: 0, interim: true, suspects: [], vocabulary: [] };
+
+function of<T, K extends keyof T>(all: readonly T[], name: K): T[K][] {
+  return all.map((each) => each[name]);
+}
+
+function checkpointOf({
+  position,
+  recogniser,
+  speakers,
+  voices,
+}: z.output<typeof openingRow>): StoredCheckpoint | undefined {
+  if (position === null || recogniser === null || speakers === null) return undefined;
+  return { position, recogniser, speakers, voices: voices ?? undefined };
+}

@@ -1,0 +1,118 @@
+import type { PortChoice } from "../base/listening.ts";
+import { type Environment, SettingsReader } from "../base/settings.ts";
+
+/** Everything a process of the service is told by its environment, read once. */
+export interface Config {
+  roles: ReadonlySet<Role>;
+  nodeName: string;
+  host: string;
+  port: number;
+  opsPort: PortChoice;
+  grpcPort: PortChoice;
+  /** PEM files for the gRPC port; without them it speaks plain HTTP/2. */
+  rpcTls: { certFile: string; keyFile: string; clientCaFile: string | undefined } | undefined;
+  /** Where clients reach the service; else the request's Host. */
+  publicUrl: string | undefined;
+  databaseUrl: string;
+  databasePoolSize: number;
+  /** Starts on a database that may lose what it acknowledged. */
+  allowUnsafeDatabase: boolean;
+  natsUrl: string;
+  natsToken: string | undefined;
+  /** The secret that workers ask of their callers; none is sent when absent. */
+  workerKey: string | undefined;
+  blobFolder: string;
+  keyFolder: string;
+  /** Key material as JSON instead of a folder. */
+  keys: string | undefined;
+  allowedOrigins: string[];
+  /** Proxies in a row before us whose X-Forwarded headers count. */
+  trustProxy: number;
+  /** Webhooks may also go to private addresses, and over plain http. */
+  webhookAllowPrivate: boolean;
+  jsonBytes: number;
+  uploadBytes: number;
+  /** Multiplies every rate limit; 0 switches them off. */
+  rateLimitFactor: number;
+  leaseMs: number;
+  passivateMs: number;
+  /** Milliseconds for which what a stopped session's device has not sent is waited for. */
+  patience: { silence: number; chunk: number };
+  /** Seconds after which a session whose device is silent is stopped; 0 for never. */
+  autoStopSilence: number;
+  /** Over how long a stopping front tells its sockets to go elsewhere. */
+  drainMs: number;
+  logLevel: string;
+  /** Where mail goes; without it letters are written to `mailFolder`, and without that none are sent. */
+  smtpUrl: string | undefined;
+  mailFrom: string;
+  mailFolder: string | undefined;
+  /** The page that takes the token of a sign-in link; else the service's own. */
+  signInUrl: string | undefined;
+  /** Identity providers, as JSON. */
+  oauthProviders: string | undefined;
+}
+
+type Role = "front" | "sessions";
+
+function readPort(reader: SettingsReader, name: "OPS_PORT" | "GRPC_SESSIONS_PORT"): PortChoice {
+  return { port: reader.get(name), isDefault: !reader.has(name) };
+}
+
+function readRpcTls(reader: SettingsReader): Config["rpcTls"] {
+  const certFile = reader.get("RPC_TLS_CERT");
+  const keyFile = reader.get("RPC_TLS_KEY");
+  const clientCaFile = reader.get("RPC_TLS_CLIENT_CA");
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile, clientCaFile };
+  if (certFile !== undefined || keyFile !== undefined || clientCaFile !== undefined) {
+    reader.problems.push("TLS for gRPC needs both RPC_TLS_CERT and RPC_TLS_KEY.");
+  }
+  return undefined;
+}
+
+/** Throws one error that lists every problem. */
+export function readConfig(env: Environment, hostname: string): Config {
+  const reader = new SettingsReader(env);
+  const roles = reader.get("ROLES");
+  const config: Config = {
+    roles: new Set(roles.length === 0 ? ["front", "sessions"] : roles),
+    nodeName: reader.get("NODE_NAME") ?? hostname,
+    host: reader.get("HOST"),
+    port: reader.get("PORT"),
+    opsPort: readPort(reader, "OPS_PORT"),
+    grpcPort: readPort(reader, "GRPC_SESSIONS_PORT"),
+    rpcTls: readRpcTls(reader),
+    publicUrl: reader.get("PUBLIC_URL")?.replace(/\/+$/, ""),
+    databaseUrl: reader.need("DATABASE_URL"),
+    databasePoolSize: reader.get("DATABASE_POOL_SIZE"),
+    allowUnsafeDatabase: reader.get("ALLOW_UNSAFE_DATABASE"),
+    natsUrl: reader.need("NATS_URL"),
+    natsToken: reader.get("NATS_TOKEN"),
+    workerKey: reader.get("WORKER_KEY"),
+    blobFolder: reader.need("VOICE_BLOB_DIR"),
+    keyFolder: reader.has("VOICE_KEYS") ? "unused" : reader.need("VOICE_KEY_DIR"),
+    keys: reader.get("VOICE_KEYS"),
+    allowedOrigins: reader.get("ALLOWED_ORIGINS"),
+    trustProxy: reader.get("TRUST_PROXY"),
+    webhookAllowPrivate: reader.get("WEBHOOK_ALLOW_PRIVATE"),
+    jsonBytes: reader.get("MAX_JSON_BYTES"),
+    uploadBytes: reader.get("MAX_UPLOAD_BYTES"),
+    rateLimitFactor: reader.get("RATE_LIMIT_FACTOR"),
+    leaseMs: reader.get("LEASE_MS"),
+    passivateMs: reader.get("PASSIVATE_MS"),
+    patience: {
+      silence: reader.get("LATE_DEVICE_SILENCE_MS"),
+      chunk: reader.get("LATE_CHUNK_PATIENCE_MS"),
+    },
+    autoStopSilence: reader.get("AUTO_STOP_SILENCE"),
+    drainMs: reader.get("DRAIN_MS"),
+    logLevel: reader.get("LOG_LEVEL"),
+    smtpUrl: reader.get("SMTP_URL"),
+    mailFrom: reader.get("MAIL_FROM"),
+    mailFolder: reader.get("VOICE_MAIL_DIR"),
+    oauthProviders: reader.get("OAUTH_PROVIDERS"),
+    signInUrl: reader.get("SIGN_IN_URL"),
+  };
+  reader.finish();
+  return config;
+}

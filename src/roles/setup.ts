@@ -1,0 +1,144 @@
+import { databaseHosts } from "../base/database-address.ts";
+import { errorMessage } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { PasswordHasher } from "../features/accounts/password-hasher.ts";
+import { SetupAdminStore } from "../features/accounts/setup-admin-store.ts";
+import { WorkspaceStore } from "../features/workspaces/workspaces-store.ts";
+import { primaryAddress } from "../postgres/database-servers.ts";
+import { migrate } from "../postgres/migrate.ts";
+import { createPool } from "../postgres/pool.ts";
+import { readSetupConfig, type SetupConfig } from "./setup-config.ts";
+
+const DEMO_WORKSPACE = "Demo";
+
+interface SetupResult {
+  migrations: string[];
+  admin: Admin;
+  /** The workspace that the administrator works in; none when this machine knows no administrator. */
+  workspaceId: string | undefined;
+}
+
+/**
+ * What became of the password that this machine has:
+ * - `works`: it is the account's
+ * - `own`: its user has chosen another one since
+ * - `replaced`: it was applied once, and a newer one of the settings (of another machine, say) after it
+ * - `elsewhere`: it was made here, and the database has an administrator whose password was not
+ * - `disabled`: the account is switched off
+ */
+type PasswordState = "works" | "own" | "replaced" | "elsewhere" | "disabled";
+
+interface Admin {
+  id: string | undefined;
+  password: PasswordState;
+}
+
+/**
+ * Run once before the service starts, and harmless to run again: migrates, and
+ * makes the first administrator and the workspace "Demo" when they are missing.
+ */
+async function setUp(config: SetupConfig): Promise<SetupResult> {
+  const { serviceRole } = config;
+  const ownerUrl = await primaryAddress(config.ownerUrl);
+  const pool = await createPool(ownerUrl, { maximumPoolSize: 1 });
+  const first: Omit<SetupResult, "migrations"> = {
+    admin: { id: undefined, password: "elsewhere" },
+    workspaceId: undefined,
+  };
+  const seed = async () => {
+    first.admin = await ensureAdmin(new SetupAdminStore(pool), config.admin);
+    if (first.admin.id === undefined) return;
+    first.workspaceId = await ensureWorkspace(new WorkspaceStore(pool), first.admin.id);
+  };
+  try {
+    const { applied: migrations } = await migrate(ownerUrl, { serviceRole, seed });
+    return { migrations, ...first };
+  } finally {
+    await pool.end();
+  }
+}
+
+/**
+ * Makes the administrator. A password that a person put into the settings is also given to an
+ * account that the set-up made, once: not again when another one has come after it, so that
+ * machines with different settings do not undo each other's at every start. One that was made for
+ * a first start only ever makes the first administrator. What a user has chosen stays.
+ */
+async function ensureAdmin(
+  admins: SetupAdminStore,
+  { email, password, given }: SetupConfig["admin"],
+): Promise<Admin> {
+  const passwords = new PasswordHasher();
+  const known = await admins.find(email);
+  if (known === undefined) {
+    if (!given && (await admins.any())) return { id: undefined, password: "elsewhere" };
+    const id = newId();
+    await admins.create({ id, email, passwordHash: await passwords.hash(password) });
+    return { id, password: "works" };
+  }
+  const { id, passwordHash, setupHash, formerHashes, disabled } = known;
+  const isLast = await passwords.verify(setupHash, password);
+  const isFormer = !isLast && (await fitsAny(passwords, formerHashes, password));
+  if (given && setupHash !== undefined && !isLast && !isFormer) {
+    await admins.setPassword(id, await passwords.hash(password));
+    return { id, password: disabled ? "disabled" : "works" };
+  }
+  const works = await passwords.verify(passwordHash, password);
+  if (works && given && setupHash === undefined && passwordHash !== undefined) {
+    await admins.adopt(id, passwordHash);
+  }
+  if (disabled) return { id, password: "disabled" };
+  if (works) return { id, password: "works" };
+  return { id, password: isLast ? "own" : isFormer ? "replaced" : given ? "own" : "elsewhere" };
+}
+
+async function fitsAny(
+  passwords: PasswordHasher,
+  hashes: readonly string[],
+  password: string,
+): Promise<boolean> {
+  for (const hash of hashes) if (await passwords.verify(hash, password)) return true;
+  return false;
+}
+
+async function ensureWorkspace(workspaces: WorkspaceStore, ownerId: string): Promise<string> {
+  const { items } = await workspaces.list(ownerId, { limit: 100 });
+  const known = items.find((workspace) => workspace.name === DEMO_WORKSPACE) ?? items.at(-1);
+  if (known !== undefined) return known.id;
+  const created = await workspaces.insert({
+    id: newId(),
+    name: DEMO_WORKSPACE,
+    preferredLanguage: "en",
+    ownerId,
+  });
+  return created.id;
+}
+
+/** A person reads this in a terminal, so a refusal says by whom, and what to do. */
+function explain(error: unknown): string {
+  const message = errorMessage(error);
+  const address = process.env.DATABASE_OWNER_URL || process.env.DATABASE_URL || "";
+  const url = URL.parse(databaseHosts(address)[0] ?? "");
+  const role = decodeURIComponent(url?.username ?? "");
+  if (/permission denied|must be owner of/.test(message)) {
+    return `${message}. The role ${role} that DATABASE_OWNER_URL names has to own what it migrates, as an administrator of that PostgreSQL: ALTER SCHEMA public OWNER TO ${role}; or name the owner with DATABASE_OWNER_URL (it is DATABASE_URL when not set).`;
+  }
+  if (!/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|timeout expired/.test(message)) return message;
+  return `PostgreSQL at ${url?.host} is not reachable (${message}). Is it running, and is the address right?`;
+}
+
+try {
+  const done = await setUp(readSetupConfig(process.env));
+  const line = {
+    event: "setup",
+    migrations: done.migrations,
+    admin_id: done.admin.id,
+    admin_password: done.admin.password,
+    admin_password_works: done.admin.password === "works",
+    workspace_id: done.workspaceId,
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+} catch (error) {
+  process.stderr.write(`Set-up failed: ${explain(error)}\n`);
+  process.exitCode = 1;
+}

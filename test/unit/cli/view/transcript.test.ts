@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import { parseFrames } from "../../../../src/cli/client/frame-parser.ts";
+import { remarkOn } from "../../../../src/cli/commands/follow-session.ts";
+import { lineOfSegment, Transcript } from "../../../../src/cli/view/transcript.ts";
+import type {
+  FinalResultsFrame,
+  InterimResultsFrame,
+  SnapshotFrame,
+} from "../../../../src/wire/live-frames.ts";
+
+const SESSION = "s";
+const base = { session_id: SESSION, at: "2026-01-01T00:00:00.000Z" };
+const words = (text: string) =>
+  text.split(" ").map((word) => ({ word, start: 0, end: 1, confidence: 1, speaker: "S1" }));
+
+function interim(id: string, revision: number, transcript: string): InterimResultsFrame {
+  return {
+    ...{
+      type: "Results",
+      is_final: false,
+      stable_words: 0,
+      session_id: SESSION,
+      segment_id: id,
+      revision,
+    },
+    ...{ start: 1, duration: 1, transcript, confidence: 0.5, speaker: "UU", words: [] },
+  };
+}
+
+function final(seq: number, id: string, start: number, text: string): FinalResultsFrame {
+  return {
+    ...{ type: "Results", is_final: true, ...base, seq, segment_id: id, revision: 9, start },
+    ...{ duration: 1, transcript: text, confidence: 0.9, speaker: "S1", words: words(text) },
+  };
+}
+
+function snapshot(seq: number, segments: SnapshotFrame["segments"]): SnapshotFrame {
+  const session = {
+    ...{ id: SESSION, workspace_id: "w", title: "", language: "en" },
+    ...{ status: "recording" as const, started_at: base.at },
+  };
+  return { type: "Snapshot", session_id: SESSION, seq, session, speakers: [], segments };
+}
+
+describe("cli transcript: growing", () => {
+  it("lets an interim give way to its final, and keeps late interims out", () => {
+    const transcript = new Transcript();
+    transcript.apply(interim("a", 1, "good"));
+    transcript.apply(interim("a", 3, "good morning"));
+    transcript.apply(interim("a", 2, "goo"));
+    expect(transcript.interims.map(({ text }) => text)).toEqual(["good morning"]);
+    const change = transcript.apply(final(1, "a", 1, "good morning everyone"));
+    expect(change.finals.map(({ text }) => text)).toEqual(["good morning everyone"]);
+    transcript.apply(interim("a", 4, "late"));
+    expect(transcript.interims).toEqual([]);
+    expect(transcript.wordCount).toBe(3);
+  });
+
+  it("orders lines by time whatever order they came in", () => {
+    const transcript = new Transcript();
+    transcript.apply(final(1, "b", 5, "two"));
+    transcript.apply(final(2, "a", 1, "one"));
+    expect(transcript.finals.map(({ text }) => text)).toEqual(["one", "two"]);
+  });
+
+  it("follows revisions, merges and claims of speakers", () => {
+    const transcript = new Transcript();
+    transcript.apply(final(1, "a", 1, "one"));
+    transcript.apply(final(2, "b", 2, "two"));
+    const change = transcript.apply({
+      ...{ type: "SpeakerRevision", ...base, seq: 3, merges: [{ from: "S1", into: "S2" }] },
+      revisions: [{ segment_id: "b", speaker: "S3" }],
+    });
+    expect(change.relabelled.map(({ line, from }) => [line.id, from, line.speaker])).toEqual([
+      ["a", "S1", "S2"],
+      ["b", "S1", "S3"],
+    ]);
+    expect(transcript.speakers).toEqual(["S2", "S3"]);
+    const claim = { type: "SpeakerClaimed" as const, ...base, seq: 4, speaker_label: "S2" };
+    transcript.apply({ ...claim, display_name: "Anna", revoked: false });
+    expect(transcript.nameOf("S2")).toBe("Anna");
+    transcript.apply({ ...claim, revoked: true });
+    expect(transcript.nameOf("S2")).toBe("S2");
+  });
+
+  it("takes a snapshot as the whole truth, and tells only what is new", () => {
+    const transcript = new Transcript();
+    const { start, duration, transcript: text, confidence, speaker } = final(1, "a", 1, "one");
+    const known = { segment_id: "a", revision: 1, start, duration, confidence, speaker };
+    transcript.apply(final(1, "a", 1, "one"));
+    const change = transcript.apply(
+      snapshot(2, [
+        { ...known, transcript: text },
+        { ...known, segment_id: "b", transcript: "two" },
+      ]),
+    );
+    expect(change.finals.map(({ id }) => id)).toEqual(["b"]);
+    expect(transcript.ended).toBe(false);
+  });
+
+  it("asks for the text again when it was re-derived", () => {
+    const transcript = new Transcript();
+    transcript.apply(final(1, "a", 1, "one"));
+    const replaced = {
+      ...{ type: "TranscriptReplaced" as const, ...base, seq: 2, job_id: "j" },
+      ...{ span: { start: 0, end: 2 }, removed_segment_ids: ["a"], segment_ids: ["c"] },
+      edits_replaced: 0,
+    };
+    expect(transcript.apply(replaced).stale).toBe(true);
+    expect(transcript.finals).toEqual([]);
+    const segment = { id: "c", start_ms: 1500, end_ms: 2000, speaker_label: "S1", text: "a new" };
+    expect(transcript.replaceFinals([lineOfSegment(segment)]).finals[0]?.start).toBe(1.5);
+    expect(transcript.wordCount).toBe(2);
+  });
+
+  it("tells of edits that a new reading replaced", () => {
+    const frame = {
+      ...{ type: "TranscriptReplaced" as const, ...base, seq: 2, job_id: "j" },
+      ...{ span: { start: 0, end: 2 }, removed_segment_ids: ["a"], segment_ids: ["c"] },
+    };
+    expect([0, 1, 3].map((edits_replaced) => remarkOn({ ...frame, edits_replaced }))).toEqual([
+      undefined,
+      "The session was recognised once more: 1 edited segment was replaced.",
+      "The session was recognised once more: 3 edited segments were replaced.",
+    ]);
+  });
+
+  it("ends when all of the session was sent, or it was deleted", () => {
+    const transcript = new Transcript();
+    transcript.apply(interim("a", 1, "half"));
+    transcript.apply({ type: "SessionStatus", ...base, seq: 1, status: "processing" });
+    expect(transcript.ended).toBe(false);
+    transcript.apply({ type: "SessionStatus", ...base, seq: 2, status: "completed" });
+    expect([transcript.ended, transcript.status]).toEqual([false, "completed"]);
+    expect(transcript.interims).toEqual([]);
+    transcript.apply({ type: "SessionEnded", session_id: SESSION, status: "completed", seq: 2 });
+    expect(transcript.ended).toBe(true);
+    const deleted = new Transcript();
+    deleted.apply({ type: "SessionStatus", ...base, seq: 1, status: "deleted" });
+    expect(deleted.ended).toBe(true);
+  });
+});
+
+describe("cli frames: parsing", () => {
+  it("takes one frame or several of a message, and leaves out what is none", () => {
+    const frame = interim("a", 1, "x");
+    expect(parseFrames(JSON.stringify(frame))).toEqual([frame]);
+    expect(parseFrames(JSON.stringify([frame, 5, null, {}]))).toEqual([frame]);
+    expect(parseFrames("no json")).toEqual([]);
+  });
+});

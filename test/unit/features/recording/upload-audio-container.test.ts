@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppError } from "../../../../src/base/errors.ts";
+import {
+  type AudioContainer,
+  inspectAudio,
+} from "../../../../src/features/recording/upload-audio-container.ts";
+import { makeWav } from "../../../support/make-wav.ts";
+
+describe("audio container", () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "audio-container-"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** From a file and from memory: both say the same. */
+  async function inspect(bytes: Buffer, mediaType = "audio/wav"): Promise<AudioContainer> {
+    const path = join(folder, "upload");
+    writeFileSync(path, bytes);
+    const given = [
+      { kind: "file", path },
+      { kind: "memory", data: bytes },
+    ] as const;
+    const [fromFile, fromMemory] = await Promise.allSettled(
+      given.map((content) => inspectAudio({ content, bytes: bytes.length, mediaType })),
+    );
+    expect(fromMemory).toEqual(fromFile);
+    if (fromFile?.status !== "fulfilled") throw fromFile?.reason;
+    return fromFile.value;
+  }
+
+  async function refusal(bytes: Buffer, mediaType?: string): Promise<AppError> {
+    try {
+      await inspect(bytes, mediaType);
+    } catch (error) {
+      if (error instanceof AppError) return error;
+      throw error;
+    }
+    throw new Error("was taken");
+  }
+
+  it("audio container: takes WAV of every supported kind, whatever type was declared", async () => {
+    const kinds = [
+      { bits: 8, sampleRate: 8_000 },
+      { bits: 16, sampleRate: 16_000 },
+      { bits: 24, sampleRate: 44_100, channels: 2 },
+      { bits: 32, sampleRate: 48_000 },
+      { bits: 32, float: true, sampleRate: 22_050 },
+    ] as const;
+    for (const kind of kinds) {
+      const frames = kind.sampleRate / 2;
+      expect(await inspect(makeWav({ ...kind, frames }), "application/octet-stream")).toEqual({
+        mediaType: "audio/wav",
+        frames,
+        sampleRate: kind.sampleRate,
+        durationSeconds: 0.5,
+      });
+    }
+  });
+
+  it("audio container: of a header that lies about its length, what is there counts", async () => {
+    for (const claimedLength of [0, 0xffffffff, 1_000_000]) {
+      const wav = makeWav({ frames: 8_000, claimedLength });
+      expect((await inspect(wav)).frames).toBe(8_000);
+    }
+    const shorter = makeWav({ frames: 8_000, claimedLength: 2_000 });
+    expect((await inspect(shorter)).frames).toBe(1_000);
+  });
+
+  it("audio container: counts the samples of a file much longer than its head", async () => {
+    expect((await inspect(makeWav({ frames: 2_000_000 }))).frames).toBe(2_000_000);
+  });
+
+  it("audio container: a WAV without a frame, an empty file, text and noise are not audio", async () => {
+    const cases: [Buffer, RegExp][] = [
+      [Buffer.alloc(0), /empty/],
+      [makeWav({ frames: 0 }), /no samples/],
+      [makeWav({ frames: 10 }).subarray(0, 30), /WAV/],
+      [Buffer.from("hello, this is a text file named .wav"), /not audio/],
+      [Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]), /not audio/],
+    ];
+    for (const [bytes, message] of cases) {
+      const error = await refusal(bytes);
+      expect(error.code).toBe("not_audio");
+      expect(error.message).toMatch(message);
+    }
+  });
+
+  it("audio container: other audio formats are named and told what is supported", async () => {
+    const cases: [string, Buffer][] = [
+      ["Ogg", Buffer.from("OggS\0\x02")],
+      ["FLAC", Buffer.from("fLaC\0\0")],
+      ["MP3", Buffer.from("ID3\x04\0")],
+      ["MP3", Buffer.from([0xff, 0xfb, 0x90, 0x64, 0, 0])],
+      ["AAC", Buffer.from([0xff, 0xf1, 0x50, 0x80, 0, 0])],
+      ["MP4/M4A", Buffer.from("\0\0\0\x20ftypM4A ")],
+      ["WebM", Buffer.from([0x1a, 0x45, 0xdf, 0xa3, 1])],
+    ];
+    for (const [name, bytes] of cases) {
+      const error = await refusal(bytes);
+      expect(error.code).toBe("unsupported_media_type");
+      expect(error.message).toContain(name);
+      expect(error.message).toContain("Send WAV");
+    }
+    expect((await refusal(Buffer.from("????"), "audio/opus")).code).toBe("unsupported_media_type");
+    const surround = await refusal(makeWav({ frames: 100, channels: 6 }));
+    expect(surround.code).toBe("unsupported_media_type");
+  });
+
+  it("audio container: raw PCM needs its format, and keeps it in one spelling", async () => {
+    const type = "audio/pcm; rate=16000; channels=2; encoding=s16le";
+    expect(await inspect(Buffer.alloc(16_001 * 4 + 3), type)).toEqual({
+      mediaType: "audio/pcm;rate=16000;channels=2;encoding=s16le",
+      frames: 16_001,
+      sampleRate: 16_000,
+      durationSeconds: 16_001 / 16_000,
+    });
+    expect((await refusal(Buffer.alloc(64), "audio/pcm")).code).toBe("unsupported_media_type");
+    const rate = await refusal(Buffer.alloc(64), "audio/pcm;rate=96000");
+    expect(rate.code).toBe("unsupported_media_type");
+    expect((await refusal(Buffer.alloc(1), "audio/pcm;rate=16000")).code).toBe("not_audio");
+  });
+});

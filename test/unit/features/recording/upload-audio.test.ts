@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SessionFacts } from "../../../../src/access/policy.ts";
+import type { Principal } from "../../../../src/access/principal.ts";
+import { AppError } from "../../../../src/base/errors.ts";
+import { newId } from "../../../../src/base/ids.ts";
+import {
+  readSequence,
+  uploadAudioRoutes,
+} from "../../../../src/features/recording/upload-audio.ts";
+import type {
+  BlobStore,
+  ChunkStore,
+} from "../../../../src/features/recording/upload-audio-store.ts";
+import type { Upload } from "../../../../src/rest/route.ts";
+import { makeWav } from "../../../support/make-wav.ts";
+import { callRoute, codeOf } from "../../../support/route-call.ts";
+
+const sessionId = newId();
+const device: Principal = {
+  kind: "device",
+  id: newId(),
+  keyId: newId(),
+  workspaceId: newId(),
+  ownerId: newId(),
+  expiresAt: 0,
+};
+const facts: SessionFacts = {
+  kind: "session",
+  workspaceId: "w1",
+  id: sessionId,
+  relation: "none",
+  workspaceRole: undefined,
+  deleted: false,
+  ended: undefined,
+  guestAccess: "open",
+  deviceId: device.id,
+  elevatedUntil: undefined,
+};
+
+const unused = (): never => {
+  throw new Error("not asked for here");
+};
+
+describe("upload-audio", () => {
+  let folder: string;
+  let file: Upload;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "upload-audio-"));
+    const bytes = makeWav({ frames: 160 });
+    const path = join(folder, "upload");
+    writeFileSync(path, bytes);
+    file = {
+      content: { kind: "file", path },
+      bytes: bytes.length,
+      sha256: "ab".repeat(32),
+      mediaType: "audio/wav",
+      filename: "a.wav",
+      fields: { chunk_sequence: "0" },
+    };
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** The steps that an upload takes until `store` throws. */
+  async function failing(error: AppError): Promise<{ code: string; steps: string[] }> {
+    const steps: string[] = [];
+    const blobs: BlobStore = {
+      put: async () => {
+        steps.push("put");
+        return { path: "" };
+      },
+      putBytes: unused,
+      read: unused,
+      delete: async () => {
+        steps.push("delete");
+      },
+    };
+    const chunks: ChunkStore = {
+      find: async () => undefined,
+      store: async () => {
+        steps.push("store");
+        throw error;
+      },
+    };
+    const routes = uploadAudioRoutes({
+      directory: {
+        facts: async () => facts,
+        get: unused,
+        list: unused,
+        speakers: unused,
+        recordContentRead: unused,
+      },
+      chunks,
+      blobs,
+      notifier: { notify: unused },
+      backlog: { check: () => {} },
+    });
+    const params = { session_id: sessionId };
+    const work = callRoute(routes, "uploadAudio", { principal: device, params, upload: file });
+    return { code: await codeOf(work), steps };
+  }
+
+  it("upload-audio: audio that a deletion overtook is removed again", async () => {
+    const answer = await failing(new AppError("session_deleted", "gone"));
+    expect(answer).toEqual({ code: "session_deleted", steps: ["put", "store", "delete"] });
+  });
+
+  it("upload-audio: audio stays when the outcome of its row is unknown", async () => {
+    const answer = await failing(new AppError("unavailable", "away"));
+    expect(answer).toEqual({ code: "unavailable", steps: ["put", "store"] });
+  });
+
+  it("upload-audio: the sequence comes from the form, else from the header", () => {
+    expect(readSequence({ chunk_sequence: "7" }, { "x-chunk-sequence": "8" })).toBe(7);
+    expect(readSequence({}, { "x-chunk-sequence": " 8 " })).toBe(8);
+    expect(() => readSequence({}, {})).toThrow("chunk_sequence is missing");
+    expect(() => readSequence({ chunk_sequence: "0x1" }, {})).toThrow("whole number");
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import { spreadWords } from "../../../../src/features/transcript/segment-edits-store.ts";
+import type { SegmentRecord } from "../../../../src/features/transcript/segments.ts";
+import { toCues, toSrt, toVtt } from "../../../../src/features/transcript/transcript-captions.ts";
+import { toMarkdown } from "../../../../src/features/transcript/transcript-markdown.ts";
+import { transcriptText } from "../../../../src/features/transcript/transcript-text.ts";
+import { heardText } from "../../../support/heard-text.ts";
+
+const SECOND = 16_000;
+
+/** One word a second; `[words?]` are unclear. */
+function segment(start: number, marked: string, label = "S1"): SegmentRecord {
+  const { text, unclear } = heardText(marked);
+  const words = text.split(" ").map((word, n) => ({
+    text: word,
+    start: (start + n) * SECOND,
+    end: (start + n + 0.5) * SECOND,
+    confidence: 1,
+    ...(unclear.includes(n) ? { unclear: true } : {}),
+  }));
+  const end = (start + words.length) * SECOND;
+  return {
+    id: `${start}`,
+    start: start * SECOND,
+    end,
+    label,
+    text,
+    words,
+    confidence: 1,
+    revision: 1,
+  };
+}
+
+describe("exports", () => {
+  it("exports: captions carry the claimed name and the words' own times", () => {
+    const cues = toCues([segment(3_661, "hello there")], new Map([["S1", "Ann"]]));
+    expect(toSrt(cues)).toBe("1\n01:01:01,000 --> 01:01:02,500\nAnn: hello there\n");
+    expect(toVtt(cues)).toBe("WEBVTT\n\n01:01:01.000 --> 01:01:02.500\n<v Ann>hello there</v>\n");
+  });
+
+  it("exports: a long segment becomes several captions that lose no word", () => {
+    const text = Array.from({ length: 60 }, (_, n) => `word${n}`).join(" ");
+    const cues = toCues([segment(0, text)], new Map());
+    expect(cues.length).toBeGreaterThan(3);
+    expect(cues.map((cue) => cue.text).join(" ")).toBe(text);
+    for (const [n, cue] of cues.entries()) {
+      expect(cue.text.length).toBeLessThanOrEqual(84);
+      expect(cue.start).toBeGreaterThanOrEqual(cues[n - 1]?.end ?? 0);
+    }
+  });
+
+  it("exports: an edited text whose words do not match gets times in proportion", () => {
+    const edited = { ...segment(0, "one two three four"), text: "just two" };
+    expect(toCues([edited], new Map())).toEqual([
+      { start: 0, end: 4_000, speaker: "S1", text: "just two" },
+    ]);
+  });
+
+  it("exports: words without room on the timeline stand at their place long enough to be read", () => {
+    const kept = segment(0, "one two");
+    const at = { start: 2 * SECOND - 1, end: 2 * SECOND, confidence: 1, timesClamped: true };
+    const words = [...kept.words, { ...at, text: "three" }, { ...at, text: "four" }];
+    const long = { ...kept, text: "one two three four", words };
+    expect(toCues([long], new Map())).toEqual([
+      { start: 0, end: 3_000, speaker: "S1", text: "one two three four" },
+    ]);
+    expect(transcriptText([long], new Map())).toBe("[00:00] S1: one two three four\n");
+    const alone = { ...long, start: at.start, text: "four", words: words.slice(3) };
+    expect(toCues([alone], new Map())).toEqual([
+      { start: 2_000, end: 3_000, speaker: "S1", text: "four" },
+    ]);
+  });
+
+  it("exports: markup in names and words stays text", () => {
+    const cues = toCues([segment(0, "a<b & c", "S2")], new Map([["S2", "<Ann>"]]));
+    expect(toVtt(cues)).toContain("<v &lt;Ann&gt;>a&lt;b &amp; c</v>");
+    const markdown = toMarkdown("*T*", [segment(0, "not_italic")], new Map());
+    expect(markdown).toBe("# \\*T\\*\n\n**S1:** not\\_italic\n");
+  });
+
+  it("exports: Markdown joins what one speaker says in a row, and empty transcripts are fine", () => {
+    const segments = [segment(0, "a"), segment(2, "b"), segment(4, "c", "S2")];
+    expect(toMarkdown("", segments, new Map())).toBe("# Transcript\n\n**S1:** a b\n\n**S2:** c\n");
+    expect(toSrt([])).toBe("");
+    expect(toVtt([])).toBe("WEBVTT\n");
+  });
+
+  it("exports: runs of unclear words are marked, and the mark is explained once", () => {
+    const segments = [
+      segment(0, "we fly to [tunisia and?] back"),
+      segment(8, "on [monday?]"),
+      segment(16, "fine", "S2"),
+    ];
+    const legend = "Words in [brackets?] were not heard clearly.";
+    expect(transcriptText(segments, new Map())).toBe(
+      `[00:00] S1: we fly to [tunisia and?] back\n[00:08] S1: on [monday?]\n[00:16] S2: fine\n\n${legend}\n`,
+    );
+    expect(toMarkdown("Trip", segments, new Map())).toBe(
+      `# Trip\n\n*${legend}*\n\n**S1:** we fly to [tunisia and?] back on [monday?]\n\n**S2:** fine\n`,
+    );
+    const cues = toCues(segments, new Map());
+    expect(toSrt(cues)).toContain("S1: we fly to [tunisia and?] back\n");
+    expect(toVtt(cues)).toContain("<v S1>we fly to [tunisia and?] back</v>\n");
+  });
+
+  it("exports: without unclear words nothing is marked and nothing explained", () => {
+    const segments = [segment(0, "all is well")];
+    expect(transcriptText(segments, new Map())).toBe("[00:00] S1: all is well\n");
+    expect(toMarkdown("", segments, new Map())).toBe("# Transcript\n\n**S1:** all is well\n");
+  });
+
+  it("exports: each caption marks its own words, within its length", () => {
+    const text = Array.from({ length: 40 }, (_, n) => `word${n}`).join(" ");
+    const cues = toCues([segment(0, `[${text}?]`)], new Map());
+    expect(cues.length).toBeGreaterThan(3);
+    for (const cue of cues) {
+      expect(cue.text).toMatch(/^\[[^[\]]+\?\]$/);
+      expect(cue.text.length).toBeLessThanOrEqual(84);
+    }
+  });
+
+  it("exports: markup in unclear words stays text", () => {
+    const odd = segment(0, "[a*b?] c");
+    expect(toMarkdown("", [odd], new Map())).toContain("**S1:** [a\\*b?] c\n");
+    expect(toVtt(toCues([segment(0, "[a<b?] c")], new Map()))).toContain("[a&lt;b?] c");
+  });
+
+  it("exports: words that a person wrote have no mark", () => {
+    const [heard] = segment(0, "[tunisia?]").words;
+    const words = spreadWords("to Nicea", { start: 0, end: heard?.end ?? 0, confidence: 0.1 });
+    const edited = { ...segment(0, "to [tunisia?]"), text: "to Nicea", words };
+    expect(transcriptText([edited], new Map())).toBe("[00:00] S1: to Nicea\n");
+  });
+
+  it("exports: an edit's words cover its segment without overlap", () => {
+    const words = spreadWords("ab c defg", { start: 100, end: 1_100, confidence: 0.5 });
+    expect(words.map((word) => word.text)).toEqual(["ab", "c", "defg"]);
+    expect([words[0]?.start, words.at(-1)?.end]).toEqual([100, 1_100]);
+    for (const [n, word] of words.entries()) expect(word.start).toBe(words[n - 1]?.end ?? 100);
+  });
+});

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+
+const FOLDER = new URL("../../../src/postgres/migrations/", import.meta.url);
+
+/**
+ * SHA-256 of each migration that databases may have applied. Such a file is never changed, renamed
+ * or folded into another: a service whose files differ refuses those databases. New ones are added.
+ */
+const APPLIED: Readonly<Record<string, string>> = {
+  "0001_foundation.sql": "63ddc1bc4a46a905d3707d466024820f487aecfe33dffc1908deeddd998894af",
+  "0002_edits.sql": "68448259bec5aa2fb84fb8bd0ffea10b153c1561df7d885eb5abdaf8efd065d4",
+  "0003_audit.sql": "abe81c2c484f6f630e4246537d773f546c5a1bb4bec9159020f0f0d6de5c25d9",
+  "0004_trust.sql": "9777f213a88c77a48a7f1c4340caeee57964a762955f7b89fd6d35e9bdb7064f",
+  "0005_identity.sql": "fa16ca4ab2615e13075126bfa693848a7d1bae496a4bf183bed1c0779f176b67",
+  "0006_groups.sql": "2c738601792a3e75466de18e94cf9dc289cf04aea770437b709ba0b3250e1d51",
+  "0007_webhooks.sql": "8d72c69c859309ac172f9e95062811abbf150d86cfb2bf1a4509a8286b7be9c6",
+  "0008_summaries.sql": "6b38d7f4db7e02e47c91aa670b96723c3a6ce61f01b570856080d7a6b138e2b8",
+  "0009_search.sql": "22b1732a4fb95b5d60e76903b65bbef8e5ff2b29805e6a8711b5a04b3d0e07e3",
+  "0010_graph.sql": "99cf1bc9261cc62926a99333aa442163c7313132ffc548f044ce8d47ea056cf9",
+  "0011_sessions.sql": "b1a2336212781554a92a8229b7db8147fe7e3bc5294cdc8ce812e85684663fe9",
+  "0012_idempotency.sql": "56169bd01b5de477efc6623f3fbc16372265b74743c99b8e63278ca6f939fd6f",
+  "0013_logins.sql": "e8a23f218e02a6bca9fea9f1e70cb3f69e29d2bb1c90decfcc2e17569a6fdb4c",
+  "0014_audio_streams.sql": "02fd5c6596d3a7d3cc418d8acdae8c24f33b921f36e32209151c0bde65183ca8",
+  "0015_presence.sql": "706275de488f5e7416d11906647bec426d3823cc33c9737a2f8656ce1a3e20f5",
+  "0017_suspects.sql": "faba7b5fc7a9a6a9f46af262864119a3d28b6bcebda89d2d252710553bc3ded4",
+  "0018_command_outcomes.sql": "d3d09a9c7c19fd7c59838dfd557d9a6c008bf8d378822724da374e5f5473dfeb",
+  "0020_chunk_groups.sql": "f3431970011a22229fbebc104b2f5342b6ac1d934de207decde230f72fc79990",
+  "0021_segment_language.sql": "6513a332a6da8428febd0f3759fef9b7078fd5f538b54de3a25dae7168041a53",
+  "0022_chunk_group_plans.sql": "a17f2f4f127eb9a6d9479fbce2712948d0a3a6b49b2ef78ed186f04ef2269fb1",
+  "0023_audio_folder.sql": "7e4b605ea509c8988df7f8f08cdc346933c2ecef9db2fe0a8f826154206e55f6",
+  "0024_one_installation.sql": "43aca406ad8f242aa286a86eaed98b0e6bec92ec78fd4a54399f33df11f32509",
+  "0026_broken_spans.sql": "b403d85ecc36976d06e0c26bfa29c74b7df3e92638f280b6d8536f523981edd6",
+  "0028_reading_positions.sql": "04277e0820cdb62006985f541adbf7c7ed475df81eb24ee09133300dd19c4f51",
+  "0029_checkpoint_voices.sql": "5906c5ca42f678668d267e6bc60f0646df0e510d7af495aeb27c6e6b0aad48fe",
+  "0030_late_audio.sql": "df0193ef95568d55bad9a57e094e9b298bba904ec83e7843aaa0750cfa9a94e6",
+  "0031_silenced_audio.sql": "c0791265af6f73c482295059f1e20e9ce5f57e212690ae72c85bc42c7e449a23",
+  "0032_open_work.sql": "bb1ca7b34cbc17b896ecb2d02742a2fa4b069624d22e4160e904e99e0b8242a7",
+  "0033_snapshots_by_version.sql":
+    "e51da2aa2d58f727216596fdd9b05f6fb1a76cb0d4a4728ace44432794ee5197",
+  "0034_owners.sql": "1508fc72d98123ed2baa4e31110f35c90c34c66ac9939fc0ce3cde375f5948d1",
+  "0035_partitions.sql": "dcca35a468256462fde9c36df4627336938948d477f83587074782e77f4f472b",
+  "0036_ended_rights.sql": "6baf1d749349c611d0f6466b052d44a1af53ecf737b10787130acbc8107614cf",
+  "0037_snapshots.sql": "1981018eaf8086368a5747554c0fe7dcc22edecbb850f0331441c5e100c53d50",
+  "0038_waiting_work.sql": "5e7a9d54ba175b9b89f86beccdfea46e83a8bb9ea5c3a0879bf2a2045d356251",
+  "0039_redacted_audio.sql": "ffdee9ae1266bc6971f5f240963b779b75627bb25f17ca5f72303118e6b88d53",
+  "0040_seen_sessions.sql": "0fbae097ce7d5dda3325bdee74bee5cff82a4899fd2632af7576d7a7efb0f1ef",
+};
+
+it("migrations: those that databases have applied are as they were", () => {
+  const names = readdirSync(FOLDER).sort();
+  const found = names.map((name) => {
+    const sql = readFileSync(new URL(name, FOLDER));
+    return [name, createHash("sha256").update(sql).digest("hex")];
+  });
+  expect(Object.fromEntries(found)).toEqual(APPLIED);
+});

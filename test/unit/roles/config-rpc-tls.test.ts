@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { readConfig } from "../../../src/roles/config.ts";
+
+const NEEDED = {
+  DATABASE_URL: "postgres://localhost/v",
+  NATS_URL: "nats://localhost",
+  VOICE_BLOB_DIR: "/tmp/b",
+  VOICE_KEY_DIR: "/tmp/k",
+};
+
+function rpcTls(env: Record<string, string>) {
+  return readConfig({ ...NEEDED, ...env }, "host").rpcTls;
+}
+
+describe("configuration of TLS for gRPC", () => {
+  it("is off without files, on with both, mutual with an authority", () => {
+    expect(rpcTls({})).toBeUndefined();
+    const pair = { RPC_TLS_CERT: "/c.pem", RPC_TLS_KEY: "/k.pem" };
+    expect(rpcTls(pair)).toEqual({ certFile: "/c.pem", keyFile: "/k.pem" });
+    expect(rpcTls({ ...pair, RPC_TLS_CLIENT_CA: "/ca.pem" })?.clientCaFile).toBe("/ca.pem");
+  });
+
+  it.each(["RPC_TLS_CERT", "RPC_TLS_KEY", "RPC_TLS_CLIENT_CA"])(
+    "%s alone is refused rather than served in plain text",
+    (name) => {
+      expect(() => rpcTls({ [name]: "/x.pem" })).toThrow(/needs both RPC_TLS_CERT and RPC_TLS_KEY/);
+    },
+  );
+});

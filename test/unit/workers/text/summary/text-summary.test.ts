@@ -1,0 +1,231 @@
+import { describe, expect, it } from "vitest";
+import { polish } from "../../../../../workers/text/language/polish.ts";
+import { findDuePhrase } from "../../../../../workers/text/summary/due-phrase.ts";
+import { saidBy, summariseText } from "../../../../support/summarise-text.ts";
+
+const TYPES = ["brief", "detailed", "action_items", "decisions", "topics", "speakers"];
+
+const MEETING = saidBy(
+  ["Anna", "hello everyone today we will talk about the launch of the new system"],
+  ["Ben", "the team finished their work on friday"],
+  ["Ben", "we did not find any big problems"],
+  [
+    "Alan",
+    "that is very good news will we be ready to open our new shop in the first week of march",
+  ],
+  ["Anna", "yes we will we decided to start on monday the second of march"],
+  ["Ben", "then i will write to all of our customers before the end of this month"],
+  ["Alan", "and i will talk to the people in new york about the price"],
+  ["Anna", "we need to see the final report by wednesday"],
+  ["Ben", "yes you will have the report on wednesday morning"],
+  ["Alan", "we have made the decision thank you all for your time"],
+);
+
+/** A long meeting about two things, one after the other. */
+const LONG = saidBy(
+  ...Array.from({ length: 60 }, (_, n): [string, string] => [
+    n % 2 === 0 ? "Anna" : "Ben",
+    n < 30
+      ? `The engine of the train number ${n} needs new brakes and stronger wheels.`
+      : `The garden of house number ${n} grows red roses and yellow tulips.`,
+  ]),
+);
+
+const words = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+
+describe("summary: every type", () => {
+  it.each(TYPES)("%s: points at segments that are there, equal each time", (type) => {
+    const ids = new Set(MEETING.map(({ id }) => id));
+    const summary = summariseText(type, MEETING);
+    expect(summary.items.length).toBeGreaterThan(0);
+    for (const { segmentIds } of summary.items) {
+      expect(segmentIds.length).toBeGreaterThan(0);
+      for (const id of segmentIds) expect(ids).toContain(id);
+    }
+    expect(summariseText(type, MEETING)).toEqual(summary);
+  });
+
+  it.each(TYPES)("%s: says honestly when there is nothing", (type) => {
+    expect(summariseText(type, [])).toMatchObject({ text: "Nothing was said.", items: [] });
+    expect(summariseText(type, saidBy(["S1", " "]))).toMatchObject({ items: [] });
+    expect(summariseText(type, saidBy(["S1", "yes"])).text).not.toBe("");
+  });
+
+  it.each(TYPES)("%s: progress rises from 0 and never goes back", (type) => {
+    const { fractions } = summariseText(type, LONG);
+    expect(fractions[0]).toBe(0);
+    expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
+    expect(fractions.at(-1)).toBeLessThanOrEqual(1);
+  });
+
+  it("invents no word in what it quotes", () => {
+    const said = new Set(words(MEETING.map(({ text }) => text).join(" ")));
+    for (const type of ["brief", "detailed", "action_items", "decisions"]) {
+      for (const { text } of summariseText(type, MEETING).items) {
+        for (const word of words(text)) expect(said).toContain(word);
+      }
+    }
+  });
+
+  it("refuses a type that is none, and bytes that are no request", () => {
+    expect(() => summariseText("poem", MEETING)).toThrow(/no summary type/);
+  });
+});
+
+describe("summary: brief and detailed", () => {
+  it("brief has three to five sentences in order", () => {
+    expect(summariseText("brief", MEETING).items).toHaveLength(3);
+    const long = summariseText("brief", LONG).items.map(({ segmentIds }) => segmentIds[0]);
+    expect(long.length).toBeGreaterThanOrEqual(3);
+    expect(long.length).toBeLessThanOrEqual(5);
+  });
+
+  it("detailed cuts where the topic shifts and takes about a fifth", () => {
+    const { items, text } = summariseText("detailed", LONG);
+    expect(items.length).toBeGreaterThanOrEqual(8);
+    expect(items.length).toBeLessThanOrEqual(20);
+    const sections = [...new Set(items.map(({ section }) => section ?? ""))];
+    expect(sections.length).toBeGreaterThan(1);
+    expect(sections.at(-1)).toMatch(/^\d\d:\d\d .*(?:rose|tulip|garden|house|grow)/);
+    for (const section of sections) expect(text).toContain(section);
+  });
+});
+
+describe("summary: action items and decisions", () => {
+  it("names who will do what by when", () => {
+    const { items } = summariseText("action_items", MEETING);
+    expect(items.map(({ owner, due }) => ({ owner, due }))).toEqual([
+      { owner: "Ben", due: "before the end of this month" },
+      { owner: "Alan", due: undefined },
+      { owner: "everybody", due: "by wednesday" },
+      { owner: "Ben", due: "on wednesday morning" },
+    ]);
+  });
+
+  it("takes the one who is named, and no question, agenda or condition", () => {
+    const { items } = summariseText(
+      "action_items",
+      saidBy(
+        ["Anna", "Ben will send the invoice to the bank tomorrow."],
+        ["Ben", "Will I send the second invoice too?"],
+        ["Ben", "I will say one thing about invoices."],
+        ["Anna", "Tell me if you will send it next week."],
+      ),
+    );
+    expect(items.map(({ owner, due }) => ({ owner, due }))).toEqual([
+      { owner: "Ben", due: "tomorrow" },
+    ]);
+  });
+
+  it("finds what was decided, not what was left open", () => {
+    const { items } = summariseText("decisions", [
+      ...MEETING,
+      ...saidBy(
+        ["Anna", "We have not decided on the colour of the door."],
+        ["Ben", "Did we agree on the colour of the door?"],
+      ),
+    ]);
+    expect(items.map(({ text }) => text)).toEqual([
+      "We decided to start on Monday the second of march.",
+    ]);
+  });
+
+  it("says that cues are English only", () => {
+    const german = saidBy(["S1", "Ich werde den Bericht morgen schreiben."]);
+    for (const type of ["action_items", "decisions"]) {
+      expect(summariseText(type, german, "de").text).toMatch(/English only.*language is de/);
+    }
+    expect(summariseText("brief", german, "de").text).toBe(
+      "Ich werde den Bericht morgen schreiben.",
+    );
+  });
+
+  it.each([
+    ["I do it by the end of the week", "by the end of the week"],
+    ["it is due in two weeks", "in two weeks"],
+    ["we meet on Monday, the second of March", "on Monday"],
+    ["call me before 5 pm", "before 5 pm"],
+    ["there is time", undefined],
+  ])("due: %s", (text, due) => {
+    expect(findDuePhrase(text)).toBe(due);
+  });
+});
+
+describe("summary: topics and speakers", () => {
+  it("topics are counted and have the time of their first mention", () => {
+    const { items } = summariseText("topics", MEETING);
+    expect(items[0]).toMatchObject({
+      text: "report (2 times, first at 00:28)",
+      segmentIds: ["segment-7", "segment-8"],
+    });
+    expect(items.map(({ text }) => text.split(" (")[0])).toContain("new york");
+  });
+
+  it("speakers come with their share of the time, most talkative first", () => {
+    const { items, text } = summariseText("speakers", MEETING);
+    expect(items[0]).toMatchObject({
+      text: "Ben spoke 40 % of the time (00:14 in 4 utterances).",
+      section: "Ben",
+    });
+    expect(text.split("\n")).toHaveLength(3);
+  });
+});
+
+describe("summary: wording", () => {
+  it("drops openers and fillers, adds a capital and a stop, and no word", () => {
+    expect(polish("and um then i will go on friday", true)).toBe("I will go on Friday.");
+    expect(polish("will we be ready", true)).toBe("Will we be ready?");
+    expect(polish("Yes.", true)).toBe("Yes.");
+    expect(polish("und dann", false)).toBe("Und dann.");
+  });
+});
+
+describe("summary: unclear words", () => {
+  const NOISE = "[no on a desktop il find the shit find it to support?]";
+
+  it.each(TYPES)("%s: builds nothing on a sentence that is mostly unclear", (type) => {
+    const lines = MEETING.map(({ speaker, text }): [string, string] => [speaker, text]);
+    const { text, items } = summariseText(type, saidBy(...lines, ["S9", NOISE]));
+    const quotes = items.filter(({ text: quoted }) => !/ spoke \d+ % /.test(quoted));
+    expect(quotes.length).toBeGreaterThan(0);
+    expect(quotes.flatMap(({ segmentIds }) => segmentIds)).not.toContain("segment-10");
+    expect(text).not.toMatch(/desktop|shit|support/);
+  });
+
+  it("quotes a sentence with few unclear words, marked", () => {
+    const said = saidBy(["Anna", "i will send the final report to [margaret?] by wednesday"]);
+    expect(summariseText("action_items", said)).toMatchObject({
+      text: "- Anna: I will send the final report to [margaret?] by Wednesday. (by wednesday)",
+      items: [{ owner: "Anna", due: "by wednesday" }],
+    });
+    expect(polish("we pay [ten dollars?]", true)).toBe("We pay [ten dollars?].");
+  });
+
+  it("takes no cue, owner or date from an unclear word", () => {
+    const decided = saidBy(["Anna", "we [decided?] to start the project in the new building"]);
+    expect(summariseText("decisions", decided).items).toEqual([]);
+    const task = saidBy(["Anna", "i will write the long report for the people by [wednesday?]"]);
+    const [item] = summariseText("action_items", task).items;
+    expect(item).toMatchObject({ owner: "Anna" });
+    expect(item?.due).toBeUndefined();
+  });
+
+  it("counts no topic that was not heard clearly", () => {
+    const said = saidBy(["Anna", "the garden and the [harbour?] need a lot of money and of time"]);
+    const { text } = summariseText("topics", said);
+    expect(text).toContain("garden");
+    expect(text).not.toContain("harbour");
+  });
+
+  it.each(TYPES)("%s: says so when most could not be understood", (type) => {
+    const all = saidBy(["S1", NOISE], ["S2", NOISE]);
+    const { text, items } = summariseText(type, all);
+    expect(text).toMatch(/^Most of this recording could not be understood\./);
+    expect(text).not.toMatch(/desktop|shit|support/);
+    expect(items.every((item) => !item.text.includes("desktop"))).toBe(true);
+    const some = saidBy(["S1", NOISE], ["S2", NOISE], ["S1", "we will meet in the new office"]);
+    expect(summariseText("brief", some).text).toBe(
+      "Most of this recording could not be understood.\nWe will meet in the new office.",
+    );
+  });
+});

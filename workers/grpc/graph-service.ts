@@ -1,0 +1,64 @@
+import type { Server, ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
+import { toAppError } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
+import { GraphServiceService } from "../../src/wire/gen/voice/v1/graph.ts";
+import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
+import type { GraphThread } from "../threads/graph-thread.ts";
+import type { ExtraService } from "./server.ts";
+import { checkServiceKey } from "./service-key.ts";
+
+type EncodedCall = ServerUnaryCall<Buffer, Buffer>;
+
+function same(bytes: Buffer): Buffer {
+  return bytes;
+}
+
+/** Left encoded: the thread decodes and encodes, the main thread passes on. */
+const definition = {
+  extractEntities: {
+    ...GraphServiceService.extractEntities,
+    requestSerialize: same,
+    requestDeserialize: same,
+    responseSerialize: same,
+    responseDeserialize: same,
+  },
+} as const;
+
+interface GraphServiceOptions {
+  thread: GraphThread;
+  key: string | undefined;
+  log: Log;
+}
+
+/** GraphService of graph.proto. */
+export function graphService(options: GraphServiceOptions): ExtraService {
+  return {
+    name: "voice.v1.GraphService",
+    proto: "voice/v1/graph.proto",
+    addTo(server: Server) {
+      server.addService(definition, {
+        extractEntities: (call: EncodedCall, answer: sendUnaryData<Buffer>) => {
+          void extract(options, call, answer);
+        },
+      });
+    },
+  };
+}
+
+async function extract(
+  { thread, key, log }: GraphServiceOptions,
+  call: EncodedCall,
+  answer: sendUnaryData<Buffer>,
+): Promise<void> {
+  const gone = new AbortController();
+  call.on("cancelled", () => gone.abort());
+  try {
+    checkServiceKey(key, call.metadata);
+    const graph = await thread.extract(call.request, gone.signal);
+    answer(null, Buffer.from(graph.buffer, graph.byteOffset, graph.byteLength));
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    if (error.code === "internal") log.error({ code: error.code }, "a graph could not be made");
+    answer(toGrpcFailure(error));
+  }
+}

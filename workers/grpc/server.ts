@@ -1,0 +1,231 @@
+import { fileURLToPath } from "node:url";
+import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+import { ReflectionService } from "@grpc/reflection";
+import { HealthImplementation } from "grpc-health-check";
+import { createDeferred, withTimeout } from "../../src/base/deferred.ts";
+import { AppError, toAppError } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../../src/base/queue-metrics.ts";
+import type { DescribeRequest, DescribeResponse } from "../../src/wire/gen/voice/v1/worker.ts";
+import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
+import type { ThreadPool } from "../threads/pool.ts";
+import type { TextTaskName } from "../threads/text-task.ts";
+import { MAX_WAITING } from "./result-writer.ts";
+import { checkServiceKey } from "./service-key.ts";
+import { type EncodedTextCall, TextCall } from "./text-call.ts";
+import { MAX_IN_FLIGHT, MAX_QUEUED_SAMPLES, TranscribeCall } from "./transcribe-call.ts";
+import {
+  type EncodedCall,
+  retrievalService,
+  textService,
+  workerService,
+} from "./worker-service.ts";
+
+const SERVICES = ["voice.v1.WorkerService", "voice.v1.TextService", "voice.v1.RetrievalService"];
+const PROTOS = ["voice/v1/worker.proto", "voice/v1/text.proto", "voice/v1/retrieval.proto"];
+/** A chunk of 64 MiB and what surrounds it. */
+const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
+const IDLE_MS = 15 * 60_000;
+const PROTO_ROOT = fileURLToPath(new URL("../../proto", import.meta.url));
+
+/** Another gRPC service on the worker's port. */
+export interface ExtraService {
+  /** Full name, for health. */
+  name: string;
+  /** File below proto/, for reflection. */
+  proto: string;
+  addTo(server: Server): void;
+}
+
+interface WorkerServerOptions {
+  workerId: string;
+  version: string;
+  host: string;
+  /** 0 picks a free port. */
+  port: number;
+  key: string | undefined;
+  pool: ThreadPool;
+  log: Log;
+  idleMs?: number;
+  services?: readonly ExtraService[];
+}
+
+/** A call that is under way. */
+interface OpenCall {
+  start(): void;
+  fail(error: AppError): void;
+}
+
+/** The worker's gRPC side: Transcribe, Describe, work on text, health and reflection. */
+export class WorkerServer implements QueueOwner {
+  readonly #options: WorkerServerOptions;
+  readonly #calls = new Set<OpenCall>();
+  readonly #transcriptions = new Set<TranscribeCall>();
+  readonly #names: readonly string[];
+  readonly #health: HealthImplementation;
+  readonly #server: Server;
+  #isDraining = false;
+  #empty = createDeferred<void>();
+
+  constructor(options: WorkerServerOptions) {
+    this.#options = options;
+    const { services = [] } = options;
+    this.#names = ["", ...SERVICES, ...services.map(({ name }) => name)];
+    this.#health = new HealthImplementation(
+      Object.fromEntries(this.#names.map((name) => [name, "NOT_SERVING" as const])),
+    );
+    this.#server = new Server({
+      "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+      "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+      "grpc.keepalive_time_ms": 10_000,
+      "grpc.keepalive_timeout_ms": 5_000,
+      "grpc.enable_channelz": 0,
+    });
+    this.#server.addService(workerService, {
+      transcribe: (call: EncodedCall) => this.#transcribe(call),
+      describe: (
+        call: ServerUnaryCall<DescribeRequest, DescribeResponse>,
+        answer: sendUnaryData<DescribeResponse>,
+      ) => this.#describe(call, answer),
+    });
+    this.#server.addService(textService, {
+      summarise: (call: EncodedTextCall) => this.#text(call, "summarise"),
+    });
+    this.#server.addService(retrievalService, {
+      understand: (call: EncodedTextCall) => this.#text(call, "understand"),
+      retrieve: (call: EncodedTextCall) => this.#text(call, "retrieve"),
+    });
+    for (const service of services) service.addTo(this.#server);
+    this.#health.addToServer(this.#server);
+    const protos = [...PROTOS, ...services.map(({ proto }) => proto)];
+    new ReflectionService(loadSync(protos, { includeDirs: [PROTO_ROOT] })).addToServer(
+      this.#server,
+    );
+  }
+
+  /** The port it listens on. */
+  async start(): Promise<number> {
+    const { host, port } = this.#options;
+    const bound = createDeferred<number>();
+    const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    this.#server.bindAsync(address, ServerCredentials.createInsecure(), (error, actual) => {
+      if (error === null) bound.resolve(actual);
+      else
+        bound.reject(new AppError("unavailable", `Cannot listen on ${address}: ${error.message}`));
+    });
+    const actual = await withTimeout(bound.promise, 10_000, "Binding the gRPC port");
+    this.#setServing(true);
+    return actual;
+  }
+
+  /** Of audio one message may reach beyond the limit, which is where no more is read. */
+  get queues(): readonly QueueFigures[] {
+    const waiting = [...this.#transcriptions].map((call) => call.waiting);
+    return [
+      {
+        queue: "audio_samples",
+        length: longest(waiting.map(({ samples }) => samples)),
+        limit: MAX_QUEUED_SAMPLES,
+        refused: 0,
+      },
+      {
+        queue: "thread_requests",
+        length: longest(waiting.map(({ requests }) => requests)),
+        limit: MAX_IN_FLIGHT,
+        refused: 0,
+      },
+      {
+        queue: "results",
+        length: longest(waiting.map(({ results }) => results)),
+        limit: MAX_WAITING,
+        refused: 0,
+      },
+    ];
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Takes no new stream from now on. */
+  drain(): void {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    this.#setServing(false);
+    if (this.#calls.size === 0) this.#empty.resolve();
+  }
+
+  /** Waits up to `graceMs` for open streams, then ends them with UNAVAILABLE. */
+  async stop(graceMs: number): Promise<void> {
+    this.drain();
+    await withTimeout(this.#empty.promise, graceMs, "Draining").catch(() => {});
+    const stopping = new AppError("unavailable", "The worker is stopping. Read on elsewhere.");
+    for (const call of [...this.#calls]) call.fail(stopping);
+    const down = createDeferred<void>();
+    this.#server.tryShutdown(() => down.resolve());
+    await withTimeout(down.promise, 1_000, "Closing connections").catch(() => {
+      this.#server.forceShutdown();
+    });
+  }
+
+  #setServing(serving: boolean): void {
+    for (const name of this.#names) {
+      this.#health.setStatus(name, serving ? "SERVING" : "NOT_SERVING");
+    }
+  }
+
+  #transcribe(call: EncodedCall): void {
+    const { pool, log, idleMs = IDLE_MS } = this.#options;
+    const transcription: TranscribeCall = new TranscribeCall({
+      call,
+      pool,
+      log,
+      idleMs,
+      onClosed: () => {
+        this.#transcriptions.delete(transcription);
+        this.#onClosed(transcription);
+      },
+    });
+    this.#transcriptions.add(transcription);
+    this.#begin(call, transcription);
+  }
+
+  #text(call: EncodedTextCall, task: TextTaskName): void {
+    const { pool, log } = this.#options;
+    const onClosed = (): void => this.#onClosed(work);
+    const work: TextCall = new TextCall({ call, task, pool, log, onClosed });
+    this.#begin(call, work);
+  }
+
+  #begin({ metadata }: EncodedCall | EncodedTextCall, call: OpenCall): void {
+    this.#calls.add(call);
+    try {
+      checkServiceKey(this.#options.key, metadata);
+      if (this.#isDraining) throw new AppError("unavailable", "The worker is stopping.");
+      call.start();
+    } catch (error) {
+      call.fail(toAppError(error));
+    }
+  }
+
+  #onClosed(call: OpenCall): void {
+    this.#calls.delete(call);
+    if (this.#isDraining && this.#calls.size === 0) this.#empty.resolve();
+  }
+
+  #describe(
+    call: ServerUnaryCall<DescribeRequest, DescribeResponse>,
+    answer: sendUnaryData<DescribeResponse>,
+  ): void {
+    const { workerId, version, pool, key } = this.#options;
+    try {
+      checkServiceKey(key, call.metadata);
+    } catch (error) {
+      answer(toGrpcFailure(toAppError(error)));
+      return;
+    }
+    const { capacity, sessions, engines } = pool;
+    answer(null, { workerId, version, capacity, sessions, engines: [...engines] });
+  }
+}

@@ -1,0 +1,71 @@
+import type { ServerWritableStream } from "@grpc/grpc-js";
+import { type AppError, toAppError } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
+import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
+import type { ThreadPool } from "../threads/pool.ts";
+import type { TextTaskName } from "../threads/text-task.ts";
+
+/** A server-streaming call with both sides encoded. */
+export type EncodedTextCall = ServerWritableStream<Buffer, Buffer>;
+
+interface TextCallOptions {
+  call: EncodedTextCall;
+  task: TextTaskName;
+  pool: ThreadPool;
+  log: Log;
+  /** Once, when the call holds nothing any more. */
+  onClosed: () => void;
+}
+
+/** One call for work on text: its answers are written as the thread tells them. */
+export class TextCall {
+  readonly #options: TextCallOptions;
+  readonly #giveUp = new AbortController();
+  #isClosed = false;
+
+  constructor(options: TextCallOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { call } = this.#options;
+    // A deadline that passes and a client that leaves both come as `cancelled`.
+    for (const event of ["cancelled", "error", "close"] as const) {
+      call.on(event, () => this.#close());
+    }
+    void this.#run();
+  }
+
+  /** Ends the call with the error. */
+  fail(error: AppError): void {
+    if (!this.#close()) return;
+    const { call, log, task } = this.#options;
+    const fields = { code: error.code, error: error.message, task };
+    if (error.code === "internal") log.error(fields, "work on text failed");
+    else log.info(fields, "work on text ended early");
+    call.emit("error", Object.assign(new Error(error.message), toGrpcFailure(error)));
+  }
+
+  async #run(): Promise<void> {
+    const { call, pool, task } = this.#options;
+    const onMessage = (message: Uint8Array): void => {
+      if (this.#isClosed) return;
+      call.write(Buffer.from(message.buffer, message.byteOffset, message.byteLength));
+    };
+    try {
+      await pool.text({ task, request: call.request, onMessage, signal: this.#giveUp.signal });
+      if (this.#close()) call.end();
+    } catch (error) {
+      this.fail(toAppError(error));
+    }
+  }
+
+  /** False when it was closed already. */
+  #close(): boolean {
+    if (this.#isClosed) return false;
+    this.#isClosed = true;
+    this.#giveUp.abort();
+    this.#options.onClosed();
+    return true;
+  }
+}

@@ -1,0 +1,183 @@
+import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
+import { AppError, toAppError } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
+import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
+import type { ThreadPool } from "../threads/pool.ts";
+import type { PoolSession } from "../threads/pool-session.ts";
+import type { SessionBatch } from "../threads/thread-protocol.ts";
+import { ResultWriter } from "./result-writer.ts";
+import type { EncodedCall } from "./worker-service.ts";
+
+/** Audio a session may have waiting before its stream is read no further: 60 s. */
+export const MAX_QUEUED_SAMPLES = 60 * SESSION_RATE;
+/** Requests on their way to the thread, not yet counted in its queue. */
+export const MAX_IN_FLIGHT = 4;
+
+interface TranscribeCallOptions {
+  call: EncodedCall;
+  pool: ThreadPool;
+  log: Log;
+  /** Time without a message either way after which the stream is ended, in milliseconds. */
+  idleMs: number;
+  /** Once, when the call holds nothing any more. */
+  onClosed: () => void;
+}
+
+/**
+ * One Transcribe stream.
+ *
+ * waiting ─first message→ opening ─thread answers→ reading ─Finish, Done→ closed
+ *    any ─cancel | half-close without Finish | failure | idle→ closed
+ */
+export class TranscribeCall {
+  readonly #call: EncodedCall;
+  readonly #pool: ThreadPool;
+  readonly #onClosed: () => void;
+  readonly #idleMs: number;
+  readonly #writer: ResultWriter;
+  #log: Log;
+  #session: PoolSession | undefined;
+  #isOpening = false;
+  #isClosed = false;
+  #halfClosed = false;
+  #finishing = false;
+  #inFlight = 0;
+  #queuedSamples = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: TranscribeCallOptions) {
+    this.#call = options.call;
+    this.#pool = options.pool;
+    this.#log = options.log;
+    this.#idleMs = options.idleMs;
+    this.#onClosed = options.onClosed;
+    const onCongestion = (congested: boolean): void => this.#session?.hold(congested);
+    const onOverflow = (): void =>
+      this.fail(new AppError("timeout", "The client does not read its results."));
+    this.#writer = new ResultWriter({ call: options.call, onCongestion, onOverflow });
+  }
+
+  /** Requests and samples that wait for their thread, and results that wait for their client. */
+  get waiting(): { requests: number; samples: number; results: number } {
+    const [requests, samples] = [this.#inFlight, this.#queuedSamples];
+    return { requests, samples, results: this.#writer.waiting };
+  }
+
+  start(): void {
+    const tooLong = new AppError("timeout", `No message for ${this.#idleMs / 1000} s.`);
+    this.#idle = setTimeout(() => this.fail(tooLong), this.#idleMs);
+    this.#call.on("data", (request: Buffer) => this.#onRequest(request));
+    this.#call.on("end", () => this.#onHalfClose());
+    this.#call.on("cancelled", () => this.#close());
+    this.#call.on("error", () => this.#close());
+    this.#call.on("close", () => this.#close());
+  }
+
+  /** Ends the stream with the error; the client reads on from its checkpoint. */
+  fail(error: AppError): void {
+    if (this.#isClosed) return;
+    const fields = { code: error.code, error: error.message };
+    if (error.code === "internal") this.#log.error(fields, "transcription stream failed");
+    else this.#log.info(fields, "transcription stream ended early");
+    this.#close();
+    // The documented way in grpc-js to end a streaming call with a status of one's own.
+    this.#call.emit("error", Object.assign(new Error(error.message), toGrpcFailure(error)));
+  }
+
+  #onRequest(request: Buffer): void {
+    if (this.#isClosed) return;
+    this.#touch();
+    if (this.#session !== undefined) this.#feed(this.#session, request);
+    else if (!this.#isOpening) void this.#open(request);
+    else this.fail(new AppError("internal", "A message came while the stream was paused."));
+  }
+
+  async #open(request: Buffer): Promise<void> {
+    this.#isOpening = true;
+    this.#call.pause();
+    try {
+      const session = await this.#pool.open(request, {
+        onBatch: (batch) => this.#onBatch(batch),
+        onFailed: (error) => this.fail(error),
+      });
+      if (this.#isClosed) {
+        session.close();
+        return;
+      }
+      this.#onOpened(session);
+    } catch (error) {
+      this.fail(toAppError(error));
+    }
+  }
+
+  #onOpened(session: PoolSession): void {
+    const { sessionId, attempt, opened } = session.opened;
+    this.#session = session;
+    this.#log = this.#log.child({ session_id: sessionId, attempt });
+    this.#log.info({}, "transcription stream opened");
+    this.#touch();
+    this.#writer.write({ kind: "opened", bytes: opened });
+    this.#call.resume();
+  }
+
+  #feed(session: PoolSession, request: Buffer): void {
+    this.#inFlight += 1;
+    this.#pace();
+    session.feed(request).then(
+      ({ queuedSamples, finishing }) => {
+        this.#inFlight -= 1;
+        this.#queuedSamples = queuedSamples;
+        this.#finishing ||= finishing;
+        this.#pace();
+        this.#endWhenAbandoned();
+      },
+      (error: unknown) => this.fail(toAppError(error)),
+    );
+  }
+
+  #onBatch(batch: SessionBatch): void {
+    if (this.#isClosed) return;
+    this.#touch();
+    this.#queuedSamples = batch.queuedSamples;
+    for (const result of batch.results) this.#writer.write(result);
+    if (batch.done) {
+      this.#log.info({}, "transcription stream done");
+      this.#close();
+      this.#writer.end();
+      return;
+    }
+    this.#pace();
+  }
+
+  /** Reads from the client only while the session has room. */
+  #pace(): void {
+    if (this.#isClosed || this.#session === undefined) return;
+    const full = this.#inFlight >= MAX_IN_FLIGHT || this.#queuedSamples > MAX_QUEUED_SAMPLES;
+    if (full && !this.#call.isPaused()) this.#call.pause();
+    else if (!full && this.#call.isPaused()) this.#call.resume();
+  }
+
+  #onHalfClose(): void {
+    this.#halfClosed = true;
+    this.#endWhenAbandoned();
+  }
+
+  /** A client that closed its side without Finish wants nothing more. */
+  #endWhenAbandoned(): void {
+    if (!this.#halfClosed || this.#finishing || this.#inFlight > 0 || this.#isClosed) return;
+    this.#close();
+    this.#writer.end();
+  }
+
+  #touch(): void {
+    this.#idle?.refresh();
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#idle);
+    this.#session?.close();
+    this.#onClosed();
+  }
+}

@@ -1,0 +1,151 @@
+import type { Clock } from "../../src/base/clock.ts";
+import { AppError } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../../src/base/queue-metrics.ts";
+import type { PoolSession, SessionSink } from "./pool-session.ts";
+import type { TextWork } from "./text-lane.ts";
+import { MAX_TEXTS } from "./thread-protocol.ts";
+import { ThreadSlot } from "./thread-slot.ts";
+
+const MEMORY_CHECK_MS = 10_000;
+/** A thread is not replaced for the sake of the process's memory before it is this old. */
+const MATURE_MS = 600_000;
+
+export interface ThreadPoolOptions {
+  threads: number;
+  sessionsPerThread: number;
+  /** File each thread runs. */
+  entry: URL;
+  nativeRoot: string | undefined;
+  clock: Clock;
+  log: Log;
+  readyMs?: number;
+  silenceMs?: number;
+  maxHeapBytes?: number;
+  /** How long a thread that has grown may keep its sessions, in milliseconds. */
+  moveAfterMs?: number;
+  /** Resident memory of the process beyond which threads are replaced as they become idle. */
+  maxResidentBytes?: number;
+  /** Called at every change of load or capacity. */
+  onLoad?: () => void;
+}
+
+/** Worker threads that hold sessions; a session goes to the thread that holds the fewest. */
+export class ThreadPool implements QueueOwner {
+  readonly #options: ThreadPoolOptions;
+  readonly #slots: ThreadSlot[] = [];
+  #memoryWatch: NodeJS.Timeout | undefined;
+  #refused = 0;
+
+  constructor(options: ThreadPoolOptions) {
+    this.#options = options;
+    const { entry, clock, log, silenceMs } = options;
+    for (let index = 0; index < options.threads; index += 1) {
+      this.#slots.push(
+        new ThreadSlot({
+          index,
+          entry,
+          clock,
+          log,
+          silenceMs,
+          settings: { nativeRoot: options.nativeRoot, sessions: options.sessionsPerThread },
+          readyMs: options.readyMs ?? 60_000,
+          maxHeapBytes: options.maxHeapBytes ?? 1024 * 1024 * 1024,
+          moveAfterMs: options.moveAfterMs ?? 120_000,
+          onChange: () => options.onLoad?.(),
+        }),
+      );
+    }
+  }
+
+  /** Resolves when one thread at least is ready; rejects with the first reason when none can be. */
+  async start(): Promise<void> {
+    const starts = this.#slots.map((slot) => slot.start());
+    for (const start of starts) start.catch(() => {});
+    try {
+      await Promise.any(starts);
+    } catch (error) {
+      const reason = error instanceof AggregateError ? error.errors[0] : error;
+      await this.stop();
+      throw reason;
+    }
+    await Promise.allSettled(starts);
+    this.#memoryWatch = setInterval(() => this.#checkMemory(), MEMORY_CHECK_MS);
+    this.#memoryWatch.unref();
+  }
+
+  get sessions(): number {
+    return this.#slots.reduce((sum, slot) => sum + slot.sessions, 0);
+  }
+
+  /** Pieces of work on text under way. */
+  get texts(): number {
+    return this.#slots.reduce((sum, slot) => sum + slot.texts, 0);
+  }
+
+  /** Sessions that the threads which are ready can hold. */
+  get capacity(): number {
+    return this.#slots.filter((slot) => slot.isReady).length * this.#options.sessionsPerThread;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const texts = longest(this.#slots.map((slot) => slot.texts));
+    return [
+      { queue: "sessions", length: this.sessions, limit: this.capacity, refused: this.#refused },
+      { queue: "texts", length: texts, limit: MAX_TEXTS, refused: 0 },
+    ];
+  }
+
+  get engines(): readonly string[] {
+    return [...new Set(this.#slots.flatMap((slot) => slot.engines))];
+  }
+
+  /** `request` is an encoded Open. Rejects with `overloaded` when full, `unavailable` when down. */
+  async open(request: Uint8Array, sink: SessionSink): Promise<PoolSession> {
+    const ready = this.#slots.filter((slot) => slot.isReady);
+    if (ready.length === 0) {
+      throw new AppError("unavailable", "No recognition thread is running at the moment.");
+    }
+    const [slot] = ready
+      .filter((candidate) => candidate.sessions < this.#options.sessionsPerThread)
+      .sort((a, b) => Number(a.isGrown) - Number(b.isGrown) || a.sessions - b.sessions);
+    if (slot === undefined) {
+      this.#refused += 1;
+      throw new AppError("overloaded", `All ${this.capacity} sessions of this worker are in use.`);
+    }
+    return slot.open(request, sink);
+  }
+
+  /**
+   * Work on text, on the thread that has least to do; it takes none of the
+   * places of sessions. Rejects with the task's own error, `overloaded` when
+   * every thread has enough, `unavailable` when down or aborted.
+   */
+  async text(work: TextWork): Promise<void> {
+    const [slot] = this.#slots
+      .filter((candidate) => candidate.isReady)
+      .sort((a, b) => Number(a.isGrown) - Number(b.isGrown) || a.load - b.load);
+    if (slot === undefined) {
+      throw new AppError("unavailable", "No thread is running at the moment.");
+    }
+    return slot.text(work);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#memoryWatch);
+    await Promise.all(this.#slots.map((slot) => slot.stop()));
+  }
+
+  #checkMemory(): void {
+    const limit = this.#options.maxResidentBytes;
+    if (limit === undefined) return;
+    const resident = process.memoryUsage.rss();
+    if (resident <= limit) return;
+    const [slot] = this.#slots
+      .filter((candidate) => candidate.isReady && !candidate.isGrown)
+      .filter((candidate) => candidate.age > MATURE_MS)
+      .sort((a, b) => a.sessions - b.sessions);
+    this.#options.log.warn({ resident, limit }, "worker memory is above its limit");
+    slot?.retire();
+  }
+}

@@ -1,0 +1,84 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { expose } from "comlink";
+import type { ReaderFactory, ReaderSettings } from "../speech/reader.ts";
+import { SessionHost } from "./session-host.ts";
+import { TextDesk } from "./text-desk.ts";
+import { toEndpoint } from "./thread-endpoint.ts";
+import {
+  type CallResult,
+  type ThreadCalls,
+  type ThreadData,
+  type ThreadEvent,
+  toFault,
+} from "./thread-protocol.ts";
+
+const BEAT_MS = 1_000;
+
+function attempt<T>(work: () => T): CallResult<T> {
+  try {
+    return { ok: true, value: work() };
+  } catch (error) {
+    return { ok: false, fault: toFault(error) };
+  }
+}
+
+async function attemptAsync<T>(work: () => Promise<T>): Promise<CallResult<T>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    return { ok: false, fault: toFault(error) };
+  }
+}
+
+function createCalls(host: SessionHost, desk: TextDesk, readers: ReaderFactory): ThreadCalls {
+  return {
+    open: (session, request) => attemptAsync(() => host.open(session, request)),
+    feed: (session, request) => attempt(() => host.feed(session, request)),
+    hold: (session, held) =>
+      attempt(() => {
+        host.hold(session, held);
+        return true;
+      }),
+    close: (session) =>
+      attempt(() => {
+        host.close(session);
+        return true;
+      }),
+    startText: (work, task, request) =>
+      attemptAsync(async () => {
+        await host.allowTime(() => desk.start(work, task, request));
+        return true;
+      }),
+    cancelText: (work) =>
+      attempt(() => {
+        desk.cancel(work);
+        return true;
+      }),
+    dispose: () =>
+      attemptAsync(async () => {
+        desk.cancelAll();
+        host.closeAll();
+        await readers.close();
+        return true;
+      }),
+  };
+}
+
+/** Runs inside a worker thread: creates the readers, answers calls, tells when it is ready. */
+export async function serveThread(
+  createReaders: (settings: ReaderSettings) => Promise<ReaderFactory>,
+): Promise<void> {
+  if (parentPort === null) throw new Error("This file runs as a worker thread only.");
+  const { events, settings } = workerData as ThreadData;
+  const emit = (event: ThreadEvent): void => events.postMessage(event);
+  try {
+    const readers = await createReaders(settings);
+    const host = new SessionHost({ readers, emit });
+    const desk = new TextDesk(emit);
+    expose(createCalls(host, desk, readers), toEndpoint(parentPort));
+    setInterval(() => host.beat(), BEAT_MS);
+    emit({ kind: "ready", engines: [...readers.engines] });
+  } catch (error) {
+    emit({ kind: "broken", fault: toFault(error) });
+  }
+}

@@ -1,0 +1,41 @@
+import { AppError } from "../../src/base/errors.ts";
+import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
+import { createSpeakerTracker } from "../speakers/create-speaker-tracker.ts";
+import { loadNativeLibrary, NativeLibraryError } from "../speech/pocketsphinx/native-library.ts";
+import { PocketsphinxRecogniser } from "../speech/pocketsphinx/pocketsphinx-recogniser.ts";
+import type { ReaderFactory, ReaderSettings } from "../speech/reader.ts";
+import { RecogniserPool } from "../speech/recogniser-pool.ts";
+import { SessionReader } from "../speech/session-reader.ts";
+
+/** How long Open waits for a recogniser that another session of the thread gives back. */
+const WAIT_MS = 5_000;
+
+/** The readers of one thread. Rejects with `unavailable` when the engine is not installed. */
+export async function createSpeechReaders(settings: ReaderSettings): Promise<ReaderFactory> {
+  const library = load(settings.nativeRoot);
+  const { sessions } = settings;
+  const recognisers = new RecogniserPool(() => PocketsphinxRecogniser.load(library), {
+    size: sessions,
+    waitMs: WAIT_MS,
+    waiters: sessions,
+    onShrunk: () => library.giveBackMemory(),
+  });
+  // One is made before the thread says ready, so that what is wrong shows at the start.
+  await recognisers.start();
+  const { languages } = POCKETSPHINX;
+  const deps = { recognisers, languages, createTracker: createSpeakerTracker };
+  return {
+    engines: [POCKETSPHINX.name],
+    open: (open) => SessionReader.open(open, deps),
+    close: () => recognisers.close(),
+  };
+}
+
+function load(nativeRoot: string | undefined): ReturnType<typeof loadNativeLibrary> {
+  try {
+    return loadNativeLibrary(nativeRoot);
+  } catch (error) {
+    if (error instanceof NativeLibraryError) throw new AppError("unavailable", error.message);
+    throw error;
+  }
+}

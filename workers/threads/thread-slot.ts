@@ -1,0 +1,244 @@
+import { transfer } from "comlink";
+import type { Clock } from "../../src/base/clock.ts";
+import { createDeferred, delay } from "../../src/base/deferred.ts";
+import { AppError, errorMessage } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
+import type { ReaderSettings } from "../speech/reader.ts";
+import { BackOff } from "./back-off.ts";
+import { PoolSession, type SessionSink, toOwned } from "./pool-session.ts";
+import { TextLane, type TextWork } from "./text-lane.ts";
+import { Thread } from "./thread.ts";
+import { fromFault, type OpenedSession, type ThreadEvent } from "./thread-protocol.ts";
+
+const OPEN_MS = 30_000;
+const DISPOSE_MS = 5_000;
+
+interface ThreadSlotOptions {
+  index: number;
+  entry: URL;
+  settings: ReaderSettings;
+  clock: Clock;
+  log: Log;
+  readyMs: number;
+  silenceMs?: number | undefined;
+  /** V8 memory of the thread beyond which it is replaced when idle. */
+  maxHeapBytes: number;
+  /** How long a thread that has grown may keep its sessions, in milliseconds. */
+  moveAfterMs: number;
+  /** Called when readiness or the number of sessions changed. */
+  onChange: () => void;
+}
+
+/** Keeps one thread running: starts it, replaces it when it dies, hangs or has grown. */
+export class ThreadSlot {
+  readonly #options: ThreadSlotOptions;
+  readonly #log: Log;
+  readonly #sinks = new Map<number, SessionSink>();
+  readonly #texts = new TextLane(() => this.#recycleWhenIdle());
+  readonly #stopping = new AbortController();
+  readonly #backOff: BackOff;
+  #thread: Thread | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #nextId = 1;
+  #grown = false;
+  #recycling = false;
+  #startedAt = 0;
+  #move: NodeJS.Timeout | undefined;
+
+  constructor(options: ThreadSlotOptions) {
+    this.#options = options;
+    this.#log = options.log.child({ thread: options.index });
+    const { clock } = options;
+    this.#backOff = new BackOff({ clock, firstMs: 200, maxMs: 10_000, healthyMs: 60_000 });
+  }
+
+  /** Settles when the first thread is ready or has failed; goes on trying either way. */
+  start(): Promise<void> {
+    const first = createDeferred<void>();
+    this.#running = this.#run(first.resolve, first.reject);
+    return first.promise;
+  }
+
+  get isReady(): boolean {
+    return this.#thread?.isAlive === true && !this.#recycling;
+  }
+
+  /** True when it should get new sessions last: it waits to be replaced. */
+  get isGrown(): boolean {
+    return this.#grown;
+  }
+
+  /** How long its thread has been running, in milliseconds. */
+  get age(): number {
+    return this.#thread === undefined ? 0 : this.#options.clock.monotonic() - this.#startedAt;
+  }
+
+  get sessions(): number {
+    return this.#sinks.size;
+  }
+
+  get texts(): number {
+    return this.#texts.size;
+  }
+
+  /** Sessions and texts that its thread has at hand. */
+  get load(): number {
+    return this.#sinks.size + this.#texts.size;
+  }
+
+  get engines(): readonly string[] {
+    return this.#thread?.engines ?? [];
+  }
+
+  /**
+   * Replaces the thread as soon as it holds no session; those that it still holds
+   * after `moveAfterMs` have to read on elsewhere.
+   */
+  retire(): void {
+    this.#grown = true;
+    this.#move ??= setTimeout(() => this.#moveSessions(), this.#options.moveAfterMs);
+    this.#recycleWhenIdle();
+  }
+
+  /** Rejects with what the reader says, or `unavailable`. */
+  async open(request: Uint8Array, sink: SessionSink): Promise<PoolSession> {
+    const thread = this.#thread;
+    if (thread === undefined || !this.isReady) {
+      throw new AppError("unavailable", "The recognition thread is being restarted.");
+    }
+    const id = this.#nextId;
+    this.#nextId += 1;
+    this.#sinks.set(id, sink);
+    this.#options.onChange();
+    const release = (): void => this.#release(id);
+    try {
+      const owned = toOwned(request);
+      const opened = await thread.call<OpenedSession>("Opening a session", OPEN_MS, (remote) =>
+        remote.open(id, transfer(owned, [owned.buffer])),
+      );
+      return new PoolSession({ id, thread, opened, release });
+    } catch (error) {
+      release();
+      thread.call("Closing a session", OPEN_MS, (remote) => remote.close(id)).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Rejects with the task's own error, or `unavailable`. */
+  async text(work: TextWork): Promise<void> {
+    const thread = this.#thread;
+    if (thread === undefined || !this.isReady) {
+      throw new AppError("unavailable", "The thread is being restarted.");
+    }
+    await this.#texts.run(thread, work);
+  }
+
+  /** Ends the thread and fails what is left on it. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#dispose("The worker is stopping.");
+    await this.#running;
+  }
+
+  async #run(onFirst: () => void, onFirstFailed: (error: unknown) => void): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      this.#backOff.started();
+      try {
+        await this.#runOnce(onFirst);
+      } catch (error) {
+        onFirstFailed(error);
+        this.#log.error({ error: errorMessage(error) }, "recognition thread did not start");
+      }
+      if (signal.aborted) return;
+      const waitMs = this.#recycling ? 0 : this.#backOff.next();
+      this.#recycling = false;
+      await delay(waitMs, signal);
+    }
+  }
+
+  async #runOnce(onReady: () => void): Promise<void> {
+    const { entry, settings, clock, readyMs, silenceMs } = this.#options;
+    const onEvent = (event: ThreadEvent): void => this.#onEvent(event);
+    const thread = await Thread.start({ entry, settings, clock, readyMs, silenceMs, onEvent });
+    this.#grown = false;
+    this.#startedAt = clock.monotonic();
+    if (this.#stopping.signal.aborted) {
+      thread.end(new AppError("unavailable", "The worker is stopping."));
+      return;
+    }
+    this.#thread = thread;
+    onReady();
+    this.#options.onChange();
+    const reason = await thread.ended;
+    this.#thread = undefined;
+    clearTimeout(this.#move);
+    this.#move = undefined;
+    if (!this.#stopping.signal.aborted && !this.#recycling) {
+      this.#log.error(
+        { error: reason.message, sessions: this.sessions },
+        "recognition thread lost",
+      );
+    }
+    this.#failSessions(reason);
+    this.#texts.fail(reason);
+    this.#options.onChange();
+  }
+
+  #onEvent(event: ThreadEvent): void {
+    if (event.kind === "results") {
+      for (const batch of event.batches) this.#sinks.get(batch.session)?.onBatch(batch);
+    } else if (event.kind === "session-failed") {
+      const sink = this.#sinks.get(event.session);
+      this.#release(event.session);
+      sink?.onFailed(fromFault(event.fault));
+    } else if (event.kind === "beat" && event.heapBytes > this.#options.maxHeapBytes) {
+      if (!this.#grown) this.#log.warn({ bytes: event.heapBytes }, "thread memory has grown");
+      this.retire();
+    } else this.#texts.onEvent(event);
+  }
+
+  #release(id: number): void {
+    if (!this.#sinks.delete(id)) return;
+    this.#options.onChange();
+    this.#recycleWhenIdle();
+  }
+
+  #failSessions(reason: AppError): void {
+    const sinks = [...this.#sinks.values()];
+    this.#sinks.clear();
+    for (const sink of sinks) sink.onFailed(reason);
+  }
+
+  #moveSessions(): void {
+    const { sessions } = this;
+    if (sessions > 0) this.#log.info({ sessions }, "moving sessions off a thread that has grown");
+    this.#failSessions(
+      new AppError(
+        "unavailable",
+        "The thread is being replaced. Read on from the last checkpoint.",
+      ),
+    );
+    this.#options.onChange();
+    this.#recycleWhenIdle();
+  }
+
+  #recycleWhenIdle(): void {
+    if (!this.#grown || this.#recycling || this.load > 0 || this.#thread === undefined) return;
+    this.#recycling = true;
+    this.#log.info({}, "replacing a recognition thread that has grown");
+    this.#dispose("The thread is being replaced.").catch(() => {});
+  }
+
+  /** Lets the thread free native memory, then ends it. */
+  async #dispose(why: string): Promise<void> {
+    const thread = this.#thread;
+    if (thread === undefined) return;
+    try {
+      await thread.call("Freeing a thread", DISPOSE_MS, (remote) => remote.dispose());
+    } catch (error) {
+      this.#log.warn({ error: errorMessage(error) }, "recognition thread did not free its memory");
+    }
+    thread.end(new AppError("unavailable", why));
+  }
+}

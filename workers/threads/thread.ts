@@ -1,0 +1,165 @@
+import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { type Remote, wrap } from "comlink";
+import type { Clock } from "../../src/base/clock.ts";
+import { createDeferred, type Deferred, withTimeout } from "../../src/base/deferred.ts";
+import { AppError, errorMessage } from "../../src/base/errors.ts";
+import type { ReaderSettings } from "../speech/reader.ts";
+import { toEndpoint } from "./thread-endpoint.ts";
+import {
+  type CallResult,
+  fromFault,
+  type ThreadCalls,
+  type ThreadData,
+  type ThreadEvent,
+} from "./thread-protocol.ts";
+
+const CHECK_MS = 1_000;
+/** Time without a sign after which a thread counts as hung, in milliseconds. */
+const SILENCE_MS = 5_000;
+
+interface ThreadOptions {
+  /** File the thread runs. */
+  entry: URL;
+  settings: ReaderSettings;
+  clock: Clock;
+  /** Time to say ready, in milliseconds. */
+  readyMs: number;
+  /** Time without a sign after which it is ended, in milliseconds. */
+  silenceMs?: number;
+  onEvent: (event: ThreadEvent) => void;
+}
+
+/**
+ * A worker thread behind comlink, with what comlink leaves out: the caller knows when the thread
+ * is ready, every call ends (answer, time-out, or the thread's end), errors keep their code, and
+ * a thread that gives no sign is ended.
+ *
+ * starting ─ready→ running ─exit | uncaught error | silence | end()→ ended
+ */
+export class Thread {
+  /** Settles once, with the reason, when the thread has ended. */
+  readonly ended: Promise<AppError>;
+  engines: readonly string[] = [];
+  readonly #options: ThreadOptions;
+  readonly #worker: Worker;
+  readonly #remote: Remote<ThreadCalls>;
+  readonly #pending = new Set<Deferred<never>>();
+  readonly #ready = createDeferred<readonly string[]>();
+  readonly #ended = createDeferred<AppError>();
+  readonly #silenceMs: number;
+  #reason: AppError | undefined;
+  #deadline: number;
+  #watch: NodeJS.Timeout | undefined;
+
+  /** A thread that has said ready; rejects with the reason when it does not come to that. */
+  static async start(options: ThreadOptions): Promise<Thread> {
+    const thread = new Thread(options);
+    try {
+      const ready = thread.#ready.promise;
+      thread.engines = await withTimeout(ready, options.readyMs, "Starting a recognition thread");
+      thread.#startWatch();
+      return thread;
+    } catch (error) {
+      thread.#end(error instanceof AppError ? error : endOf(errorMessage(error)));
+      throw error;
+    }
+  }
+
+  private constructor(options: ThreadOptions) {
+    this.#options = options;
+    this.#silenceMs = options.silenceMs ?? SILENCE_MS;
+    this.ended = this.#ended.promise;
+    const { port1, port2 } = new MessageChannel();
+    const workerData: ThreadData = { events: port2, settings: options.settings };
+    this.#worker = new Worker(options.entry, { workerData, transferList: [port2], execArgv: [] });
+    this.#remote = wrap<ThreadCalls>(toEndpoint(this.#worker));
+    this.#deadline = options.clock.monotonic() + options.readyMs;
+    this.#ready.promise.catch(() => {});
+    port1.on("message", (event: ThreadEvent) => this.#onEvent(event));
+    this.#worker.on("error", (error) => this.#end(endOf(errorMessage(error))));
+    this.#worker.on("messageerror", (error) => this.#end(endOf(errorMessage(error))));
+    this.#worker.on("exit", (code) => {
+      // The exit may be told before what the thread said last, which is the reason.
+      for (let last = receiveMessageOnPort(port1); last; last = receiveMessageOnPort(port1)) {
+        this.#onEvent(last.message as ThreadEvent);
+      }
+      this.#end(endOf(`exit code ${code}`));
+      port1.close();
+    });
+  }
+
+  get isAlive(): boolean {
+    return this.#reason === undefined;
+  }
+
+  /**
+   * Calls into the thread. Rejects with the thread's own error, `timeout` after `ms`, or
+   * `worker_broken` when the thread ends first.
+   */
+  async call<T>(
+    what: string,
+    ms: number,
+    invoke: (remote: Remote<ThreadCalls>) => Promise<CallResult<T>>,
+  ): Promise<T> {
+    if (this.#reason !== undefined) throw this.#reason;
+    const abandoned = createDeferred<never>();
+    this.#pending.add(abandoned);
+    try {
+      const answer = Promise.race([invoke(this.#remote), abandoned.promise]);
+      const result = await withTimeout(answer, ms, what);
+      if (!result.ok) throw fromFault(result.fault);
+      return result.value;
+    } finally {
+      this.#pending.delete(abandoned);
+    }
+  }
+
+  /** Ends the thread now; native memory it still holds stays with the process. */
+  end(reason: AppError): void {
+    this.#end(reason);
+  }
+
+  #onEvent(event: ThreadEvent): void {
+    if (this.#reason !== undefined) return;
+    const now = this.#options.clock.monotonic();
+    // A beat knows what is under way; any other sign only ever extends the time.
+    if (event.kind === "beat") this.#deadline = now + Math.max(event.allowanceMs, this.#silenceMs);
+    else this.#deadline = Math.max(this.#deadline, now + this.#silenceMs);
+    if (event.kind === "ready") this.#ready.resolve(event.engines);
+    else if (event.kind === "broken") this.#ready.reject(fromFault(event.fault));
+    this.#options.onEvent(event);
+  }
+
+  #startWatch(): void {
+    if (this.#reason !== undefined) return;
+    let last = this.#options.clock.monotonic();
+    this.#deadline = last + this.#silenceMs;
+    this.#watch = setInterval(() => {
+      const now = this.#options.clock.monotonic();
+      const late = now - last > CHECK_MS * 2;
+      last = now;
+      // When this side was stopped itself, signs may wait unread: look again next time.
+      if (!late && now > this.#deadline) this.#end(endOf("no sign of life"));
+    }, CHECK_MS);
+  }
+
+  #end(reason: AppError): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    clearInterval(this.#watch);
+    this.#ready.reject(reason);
+    for (const pending of this.#pending) pending.reject(reason);
+    this.#pending.clear();
+    // Not awaited: native code cannot be interrupted, and nothing may wait for it.
+    this.#worker.terminate().catch(() => {});
+    this.#worker.unref();
+    this.#ended.resolve(reason);
+  }
+}
+
+function endOf(cause: string): AppError {
+  return new AppError(
+    "worker_broken",
+    `A recognition thread ended (${cause}). Read on from the last checkpoint.`,
+  );
+}
