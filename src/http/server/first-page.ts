@@ -63,6 +63,6 @@ function file(name: string, type: string, headers: Record<string, string> = {}):
   return {
     status: 200,
     headers: { "Content-Type": `${type}; charset=utf-8`, ...headers },
-    body: readFileSync(new URL(`../web/${name}`, import.meta.url), "utf8"),
+    body: readFileSync(new URL(`../../web/${name}`, import.meta.url), "utf8"),
   };
 }
