@@ -128,7 +128,7 @@ module.exports = {
     onlyIn(
       "postgres-in-stores",
       ["slonik", "pg", "@types/pg"],
-      ["^src/(postgres|journal)/", "-store\\.ts$"],
+      ["^src/(postgres|journal)/", "(-|/)store\\.ts$"],
     ),
     onlyIn(
       "grpc-at-its-ends",

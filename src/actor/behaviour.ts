@@ -34,7 +34,7 @@ export interface Deadline<C> {
   again: number;
 }
 
-export interface Decision<E, W> {
+interface Decision<E, W> {
   events: E[];
   writes: W[];
   reply: unknown;

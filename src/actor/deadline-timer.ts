@@ -6,7 +6,7 @@ import type { Deadline } from "./behaviour.ts";
 /** Wait before the record is asked again, milliseconds. */
 const PUT_OFF = 1_000;
 
-export interface DeadlineTimerParts<C> {
+interface DeadlineTimerParts<C> {
   runtime: Runtime;
   log: Log;
   /** The record's time. */

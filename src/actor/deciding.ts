@@ -27,7 +27,7 @@ export interface Decided<E, W> {
   fault: AppError | undefined;
 }
 
-export interface Standing<S> {
+interface Standing<S> {
   state: S;
   /** Of the newest event in `state`. */
   seq: number;

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { LeaseView } from "./lease.ts";
 
-export interface HostWatchParts {
+interface HostWatchParts {
   /** This host: always alive to itself. */
   host: string;
   clock: Clock;

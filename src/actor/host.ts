@@ -214,7 +214,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   }
 }
 
-export interface HostParts<S, E, W, C> {
+interface HostParts<S, E, W, C> {
   activation: Omit<ActivationParts<S, E, W, C>, "onFailed" | "onRefused">;
   maxActivations: number;
   /** Idle milliseconds after which an activation is put away. */

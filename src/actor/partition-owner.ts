@@ -262,7 +262,7 @@ function groups(partitions: readonly number[]): (readonly number[])[] {
   );
 }
 
-export interface PartitionOwnerParts {
+interface PartitionOwnerParts {
   host: string;
   table: LeaseTable;
   runtime: Runtime;

@@ -132,3 +132,9 @@ export function toAppError(error: unknown): AppError {
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The code of a file system's error, for example `ENOENT`. */
+export function errnoOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof code === "string" ? code : undefined;
+}

@@ -1,6 +1,6 @@
 import { toMilliseconds } from "../base/audio/sample-rate.ts";
-import type { QuestionAnswer } from "../features/questions/questions.ts";
-import type { SessionRecord } from "../features/sessions/sessions-directory.ts";
+import type { QuestionAnswer } from "../features/questions/ask.ts";
+import type { SessionRecord } from "../features/sessions/store.ts";
 import type { SegmentRecord } from "../features/transcript/segments.ts";
 import type { AskResponse, Session, TranscriptSegment } from "../wire/gen/voice/v1/sessions.ts";
 

@@ -11,11 +11,11 @@ import {
   askWorkspace,
   MAX_QUESTION,
   type QuestionPorts,
-} from "../features/questions/questions.ts";
-import { requireAskableWorkspace } from "../features/questions/workspace-questions.ts";
-import type { AudioStreams } from "../features/recording/audio-streams.ts";
-import { requireSession } from "../features/sessions/sessions-access.ts";
-import type { SessionDirectory } from "../features/sessions/sessions-directory.ts";
+  requireAskableWorkspace,
+} from "../features/questions/ask.ts";
+import type { AudioStreams } from "../features/recording/stream-routes.ts";
+import { requireSession } from "../features/sessions/access.ts";
+import type { SessionDirectory } from "../features/sessions/store.ts";
 import { readSegmentPage, type SegmentReader } from "../features/transcript/segments.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import {

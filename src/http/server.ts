@@ -13,7 +13,7 @@ import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
-import type { DeviceStreams } from "../features/recording/device-streams.ts";
+import type { DeviceStreams } from "../features/recording/streams.ts";
 import type { Route } from "../rest/route.ts";
 import type { FrontObserver } from "./server/front-observer.ts";
 import { HttpFront, type HttpLimits } from "./server/http.ts";

@@ -1,7 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { SAMPLES_PER_MS } from "../base/audio/sample-rate.ts";
-import { eraseDerived } from "../features/erasure/derived-texts-store.ts";
+import { eraseDerived } from "../features/erasure/session-erasure-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { SpanRedacted } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/placeholders.ts";

@@ -8,7 +8,7 @@ import {
 import { z } from "zod";
 import type { Appended, Batch, Journal, Loaded, LoadFrom } from "../actor/journal.ts";
 import { AppError, isAppError } from "../base/errors.ts";
-import { webhookChanges } from "../features/webhooks/webhook-events-store.ts";
+import { webhookChanges } from "../features/webhooks/queue-store.ts";
 import { type Change, type Wave, type Work, wavesOf } from "../postgres/append-work.ts";
 import { outcomeChanges } from "../postgres/command-outcomes.ts";
 import { snapshotChanges } from "../postgres/session-snapshots.ts";

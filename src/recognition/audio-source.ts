@@ -1,4 +1,4 @@
-import type { LivePiece } from "../features/recording/stream-pieces.ts";
+import type { LivePiece } from "../features/recording/stream-sealer.ts";
 import type { Suspect } from "../session/suspect.ts";
 import type { Voices } from "../session/write.ts";
 

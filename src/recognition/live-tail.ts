@@ -1,4 +1,4 @@
-import type { LiveAudio, LiveFinalize, LivePiece } from "../features/recording/stream-pieces.ts";
+import type { LiveAudio, LiveFinalize, LivePiece } from "../features/recording/stream-sealer.ts";
 import type { AudioSource } from "./audio-source.ts";
 
 /** Pieces kept for a reading that is behind; what does not fit is read from the store. */

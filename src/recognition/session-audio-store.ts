@@ -2,8 +2,8 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import { ReadBatch } from "../base/read-batch.ts";
-import type { LivePiece } from "../features/recording/stream-pieces.ts";
-import { activeNames } from "../features/workspaces/workshop-characters-store.ts";
+import type { LivePiece } from "../features/recording/stream-sealer.ts";
+import { activeNames } from "../features/workspaces/workshops-store.ts";
 import type {
   AudioSource,
   Opening,

@@ -1,6 +1,6 @@
-import type { AudioStreams } from "../features/recording/audio-streams.ts";
-import { DeviceStreams } from "../features/recording/device-streams.ts";
-import { PostgresSessions } from "../features/sessions/sessions-store.ts";
+import type { AudioStreams } from "../features/recording/stream-routes.ts";
+import { DeviceStreams } from "../features/recording/streams.ts";
+import { PostgresSessions } from "../features/sessions/store.ts";
 import type { FrontObserver } from "../http/server/front-observer.ts";
 import { DEFAULT_HTTP_LIMITS } from "../http/server/http.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../http/server/rate-limits.ts";

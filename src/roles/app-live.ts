@@ -1,7 +1,7 @@
 import type { Authenticator } from "../access/authenticator.ts";
 import { readsByElevation } from "../access/policy.ts";
-import { recheckSession, requireSession } from "../features/sessions/sessions-access.ts";
-import type { SessionDirectory } from "../features/sessions/sessions-directory.ts";
+import { recheckSession, requireSession } from "../features/sessions/access.ts";
+import type { SessionDirectory } from "../features/sessions/store.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import type { Shared } from "./app-shared.ts";
 

@@ -1,10 +1,10 @@
 import { PostgresConversations } from "../features/questions/conversations-store.ts";
-import { PlacedRetriever } from "../features/questions/placed-retriever.ts";
-import type { QueryPorts } from "../features/questions/queries.ts";
-import { PostgresTranscriptSearch } from "../features/questions/transcript-search-store.ts";
-import type { WorkspaceSearchPorts } from "../features/questions/workspace-search.ts";
-import type { PostgresSessions } from "../features/sessions/sessions-store.ts";
-import { WorkspaceStore } from "../features/workspaces/workspaces-store.ts";
+import type { QueryPorts } from "../features/questions/routes.ts";
+import type { WorkspaceSearchPorts } from "../features/questions/search.ts";
+import { PostgresTranscriptSearch } from "../features/questions/search-store.ts";
+import { PlacedRetriever } from "../features/questions/worker-retriever.ts";
+import type { PostgresSessions } from "../features/sessions/store.ts";
+import { WorkspaceStore } from "../features/workspaces/store.ts";
 import { WorkerClient } from "../inference/worker-client.ts";
 import type { AppContext } from "./app-shared.ts";
 

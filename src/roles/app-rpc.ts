@@ -1,6 +1,6 @@
 import { listenOn } from "../base/listening.ts";
-import type { AudioStreams } from "../features/recording/audio-streams.ts";
-import { PostgresSessions } from "../features/sessions/sessions-store.ts";
+import type { AudioStreams } from "../features/recording/stream-routes.ts";
+import { PostgresSessions } from "../features/sessions/store.ts";
 import { PostgresSegments } from "../features/transcript/segments-store.ts";
 import { serverCredentials } from "../grpc/credentials.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../grpc/rpc-limits.ts";

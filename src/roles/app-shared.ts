@@ -14,10 +14,10 @@ import {
   type KeyMaterial,
   loadKeyFolder,
   parseKeyMaterial,
-} from "../features/accounts/key-material.ts";
-import { SigningKeyWatch } from "../features/accounts/signing-key-watch.ts";
+  SigningKeyWatch,
+} from "../features/accounts/signing-keys.ts";
 import { PostgresAudit } from "../features/audit/audit-store.ts";
-import { claimAudioFolder } from "../features/recording/audio-folder-store.ts";
+import { claimAudioFolder } from "../features/recording/blob-sweep-store.ts";
 import { FolderBlobs } from "../features/recording/blobs.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";

@@ -1,6 +1,6 @@
-import { AudioStreams } from "../features/recording/audio-streams.ts";
-import { PostgresAudioStreams } from "../features/recording/audio-streams-store.ts";
+import { AudioStreams } from "../features/recording/stream-routes.ts";
 import { StreamSealer } from "../features/recording/stream-sealer.ts";
+import { PostgresAudioStreams } from "../features/recording/stream-store.ts";
 import { PostgresUnsealedChunks } from "../features/recording/unsealed-chunks-store.ts";
 import { PostgresDeviceSigns } from "../features/sessions/device-signs-store.ts";
 import { BusAudio, BusStreamNotices } from "../nats/live-audio.ts";

@@ -1,99 +1,91 @@
-import { type AuthPorts, authRoutes } from "../features/accounts/auth.ts";
-import { type GuestPorts, guestRoutes } from "../features/accounts/auth-guest.ts";
-import { type LiveTicketPorts, liveTicketRoutes } from "../features/accounts/auth-live-ticket.ts";
-import { type MagicLinkPorts, magicLinkRoutes } from "../features/accounts/auth-magic-link.ts";
-import { type OAuthPorts, oauthRoutes } from "../features/accounts/auth-oauth.ts";
-import { type PasswordPorts, passwordRoutes } from "../features/accounts/auth-password.ts";
-import { type UserPorts, userRoutes } from "../features/accounts/users.ts";
-import { type UserAccessPorts, userAccessRoutes } from "../features/accounts/users-access.ts";
-import { type UserEditPorts, userEditRoutes } from "../features/accounts/users-edit.ts";
-import { type OutboxPorts, outboxRoutes } from "../features/admin/admin-outbox.ts";
-import { type OverviewPorts, overviewRoutes } from "../features/admin/admin-overview.ts";
+import { type GuestPorts, guestRoutes } from "../features/accounts/guests.ts";
+import { type LiveTicketPorts, liveTicketRoutes } from "../features/accounts/live-tickets.ts";
+import { type MagicLinkPorts, magicLinkRoutes } from "../features/accounts/magic-links.ts";
+import { type OAuthPorts, oauthRoutes } from "../features/accounts/oauth-routes.ts";
+import { type PasswordPorts, passwordRoutes } from "../features/accounts/passwords.ts";
+import { type AuthPorts, authRoutes } from "../features/accounts/sign-in-routes.ts";
+import {
+  type UserAccessPorts,
+  type UserEditPorts,
+  type UserPorts,
+  userAccessRoutes,
+  userEditRoutes,
+  userRoutes,
+} from "../features/accounts/users-routes.ts";
 import { type HealthPorts, healthRoutes } from "../features/admin/health.ts";
-import { type AuditPorts, auditRoutes } from "../features/audit/admin-audit.ts";
-import { type ElevationPorts, elevationRoutes } from "../features/audit/admin-elevation.ts";
-import { type ConcernPorts, concernRoutes } from "../features/concerns/concerns.ts";
-import { type TriagePorts, triageRoutes } from "../features/concerns/concerns-triage.ts";
-import { type DevicePorts, deviceRoutes } from "../features/devices/devices.ts";
-import { type HeartbeatPorts, heartbeatRoutes } from "../features/devices/devices-heartbeat.ts";
+import { type OutboxPorts, outboxRoutes } from "../features/admin/outbox.ts";
+import { type OverviewPorts, overviewRoutes } from "../features/admin/overview.ts";
+import { type ElevationPorts, elevationRoutes } from "../features/audit/elevation.ts";
+import { type AuditPorts, auditRoutes } from "../features/audit/routes.ts";
+import { type ConcernPorts, concernRoutes } from "../features/concerns/routes.ts";
+import { type TriagePorts, triageRoutes } from "../features/concerns/triage-routes.ts";
+import { type HeartbeatPorts, heartbeatRoutes } from "../features/devices/heartbeat-routes.ts";
 import { type PairingPorts, pairingRoutes } from "../features/devices/pairing-routes.ts";
+import { type DevicePorts, deviceRoutes } from "../features/devices/routes.ts";
+import { type UserErasePorts, userEraseRoutes } from "../features/erasure/account-erasure.ts";
 import {
   type SessionDeletePorts,
   sessionDeleteRoutes,
-} from "../features/erasure/sessions-delete.ts";
-import { type UserErasePorts, userEraseRoutes } from "../features/erasure/users-erase.ts";
-import { type GraphPorts, graphRoutes } from "../features/graph/graph.ts";
-import { graphEntityRoutes } from "../features/graph/graph-entities.ts";
-import { type JobPorts, jobRoutes } from "../features/jobs/jobs.ts";
-import { type QueryPorts, queryRoutes } from "../features/questions/queries.ts";
-import {
-  type WorkspaceSearchPorts,
-  workspaceSearchRoutes,
-} from "../features/questions/workspace-search.ts";
+} from "../features/erasure/session-erasure.ts";
+import { graphEntityRoutes } from "../features/graph/entity-routes.ts";
+import { type GraphPorts, graphRoutes } from "../features/graph/routes.ts";
+import { type JobPorts, jobRoutes } from "../features/jobs/routes.ts";
+import { type QueryPorts, queryRoutes } from "../features/questions/routes.ts";
+import { type WorkspaceSearchPorts, workspaceSearchRoutes } from "../features/questions/search.ts";
 import {
   type DeviceSessionPorts,
   deviceSessionRoutes,
 } from "../features/recording/device-sessions.ts";
-import { type SessionAudioPorts, sessionAudioRoutes } from "../features/recording/session-audio.ts";
-import {
-  type SessionStartPorts,
-  sessionStartRoutes,
-} from "../features/recording/sessions-start.ts";
-import { type UploadAudioPorts, uploadAudioRoutes } from "../features/recording/upload-audio.ts";
-import type { SessionWishPorts } from "../features/sessions/session-actors.ts";
-import {
-  type SessionMemberPorts,
-  sessionMemberRoutes,
-} from "../features/sessions/session-members.ts";
-import { type SessionPorts, sessionRoutes } from "../features/sessions/sessions.ts";
-import { type SessionEditPorts, sessionEditRoutes } from "../features/sessions/sessions-edit.ts";
-import { type SummaryPorts, summaryRoutes } from "../features/summaries/summaries.ts";
+import { type SessionAudioPorts, sessionAudioRoutes } from "../features/recording/playback.ts";
+import { type SessionStartPorts, sessionStartRoutes } from "../features/recording/start.ts";
+import { type UploadAudioPorts, uploadAudioRoutes } from "../features/recording/upload.ts";
+import type { SessionWishPorts } from "../features/sessions/actors.ts";
+import { type SessionEditPorts, sessionEditRoutes } from "../features/sessions/edit.ts";
+import { type SessionMemberPorts, sessionMemberRoutes } from "../features/sessions/members.ts";
+import { type SessionPorts, sessionRoutes } from "../features/sessions/routes.ts";
 import {
   type SummarisationJobPorts,
+  type SummaryPorts,
   summarisationJobRoutes,
-} from "../features/summaries/summarisation-jobs.ts";
+  summaryRoutes,
+} from "../features/summaries/routes.ts";
 import { type ChunkPorts, chunkRoutes } from "../features/transcript/chunks.ts";
-import { redactionRoutes } from "../features/transcript/redactions.ts";
-import { type SegmentPorts, segmentRoutes } from "../features/transcript/segments.ts";
-import { type SegmentEditPorts, segmentEditRoutes } from "../features/transcript/segments-edit.ts";
+import { type SpeakerClaimPorts, speakerClaimRoutes } from "../features/transcript/claims.ts";
+import { type CompletenessPorts, completenessRoutes } from "../features/transcript/completeness.ts";
 import {
-  type CompletenessPorts,
-  completenessRoutes,
-} from "../features/transcript/session-completeness.ts";
-import {
-  type SpeakerClaimPorts,
-  speakerClaimRoutes,
-} from "../features/transcript/speaker-claims.ts";
-import { speakerEditRoutes } from "../features/transcript/speakers-edit.ts";
-import { type TranscriptPorts, transcriptRoutes } from "../features/transcript/transcript.ts";
+  type SegmentEditPorts,
+  segmentEditRoutes,
+  speakerEditRoutes,
+} from "../features/transcript/edit-routes.ts";
+import { type TranscriptPorts, transcriptRoutes } from "../features/transcript/export.ts";
 import {
   type TranscriptionJobPorts,
   transcriptionJobRoutes,
-} from "../features/transcript/transcription-jobs.ts";
-import { type RedoPorts, redoRoutes } from "../features/transcript/transcription-redo.ts";
-import { type WebhookPorts, webhookRoutes } from "../features/webhooks/webhooks.ts";
+} from "../features/transcript/jobs-routes.ts";
+import { redactionRoutes } from "../features/transcript/redaction.ts";
+import { type RedoPorts, redoRoutes } from "../features/transcript/redo.ts";
+import { type SegmentPorts, segmentRoutes } from "../features/transcript/segments.ts";
 import {
   type WebhookDeliveryPorts,
   webhookDeliveryRoutes,
-} from "../features/webhooks/webhooks-deliveries.ts";
-import {
-  type ServiceKeyPorts,
-  serviceKeyRoutes,
-} from "../features/workspaces/service-keys-routes.ts";
-import { type WorkshopPorts, workshopRoutes } from "../features/workspaces/workshops.ts";
-import {
-  type CharacterPorts,
-  characterRoutes,
-} from "../features/workspaces/workshops-characters.ts";
-import { type WorkspacePorts, workspaceRoutes } from "../features/workspaces/workspaces.ts";
-import {
-  type WorkspaceEditPorts,
-  workspaceEditRoutes,
-} from "../features/workspaces/workspaces-edit.ts";
+} from "../features/webhooks/delivery-routes.ts";
+import { type WebhookPorts, webhookRoutes } from "../features/webhooks/routes.ts";
+import { type CharacterPorts, characterRoutes } from "../features/workspaces/characters-routes.ts";
 import {
   type WorkspaceMemberPorts,
   workspaceMemberRoutes,
-} from "../features/workspaces/workspaces-members.ts";
+} from "../features/workspaces/members-routes.ts";
+import {
+  type WorkspaceEditPorts,
+  type WorkspacePorts,
+  workspaceEditRoutes,
+  workspaceRoutes,
+} from "../features/workspaces/routes.ts";
+import {
+  type ServiceKeyPorts,
+  serviceKeyRoutes,
+} from "../features/workspaces/service-key-routes.ts";
+import { type WorkshopPorts, workshopRoutes } from "../features/workspaces/workshops-routes.ts";
 import { type DocsPorts, docsRoutes } from "../rest/docs.ts";
 import type { Route } from "../rest/route.ts";
 

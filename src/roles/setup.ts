@@ -1,9 +1,9 @@
 import { databaseHosts } from "../base/database-address.ts";
 import { errorMessage } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { PasswordHasher } from "../features/accounts/password-hasher.ts";
+import { PasswordHasher } from "../features/accounts/passwords.ts";
 import { SetupAdminStore } from "../features/accounts/setup-admin-store.ts";
-import { WorkspaceStore } from "../features/workspaces/workspaces-store.ts";
+import { WorkspaceStore } from "../features/workspaces/store.ts";
 import { primaryAddress } from "../postgres/database-servers.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { createPool } from "../postgres/pool.ts";

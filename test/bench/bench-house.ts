@@ -6,7 +6,7 @@ import pg from "pg";
 import { SERVICE_ROLE, withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import { loadKeyFolder } from "../../src/features/accounts/key-material.ts";
+import { loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
 import { Tokens } from "../../src/features/accounts/tokens.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { startNats, type TestNats } from "../support/nats.ts";

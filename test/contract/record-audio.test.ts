@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import type {
-  AudioPiece,
-  StreamSettings,
-} from "../../src/features/recording/audio-stream-store.ts";
+import type { AudioPiece, StreamSettings } from "../../src/features/recording/stream-records.ts";
 import { beginningOf } from "../support/opening-place.ts";
 import { comparable } from "../support/record/contract-rows.ts";
 import type { Stand } from "../support/record/contract-stand.ts";

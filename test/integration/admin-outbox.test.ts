@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MOST_ATTEMPTS } from "../../src/base/backlog-limits.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PasswordHasher } from "../../src/features/accounts/password-hasher.ts";
+import { PasswordHasher } from "../../src/features/accounts/passwords.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { openPolicyParts, type PolicyParts } from "../support/policy-parts.ts";
 import { until } from "../support/until.ts";

@@ -3,7 +3,7 @@ import type { WorkerRecord } from "../../src/actor/overview-source.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
-import { overviewRoutes } from "../../src/features/admin/admin-overview.ts";
+import { overviewRoutes } from "../../src/features/admin/overview.ts";
 import { PostgresOverview } from "../../src/features/admin/overview-store.ts";
 import { PostgresLeaseTable, PostgresNodeRegister } from "../../src/postgres/lease-table.ts";
 import type { Route } from "../../src/rest/route.ts";

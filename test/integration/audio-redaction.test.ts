@@ -2,10 +2,12 @@ import { AsyncResource } from "node:async_hooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { PostgresRedactedSpans } from "../../src/features/recording/redacted-spans-store.ts";
-import { PostgresRecordings } from "../../src/features/recording/session-recordings-store.ts";
-import { AudioRedaction } from "../../src/features/transcript/audio-redaction.ts";
-import { PostgresRedactions } from "../../src/features/transcript/redactions-store.ts";
+import {
+  PostgresRecordings,
+  PostgresRedactedSpans,
+} from "../../src/features/recording/playback-store.ts";
+import { AudioRedaction } from "../../src/features/transcript/redaction.ts";
+import { PostgresRedactions } from "../../src/features/transcript/redaction-store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { type Recorded, TrustHouse } from "../support/trust-house.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
-import { CoalescedHeartbeats } from "../../src/features/devices/coalesced-heartbeats.ts";
+import { CoalescedHeartbeats } from "../../src/features/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
 import { PostgresRecordingDevices } from "../../src/features/devices/recording-devices-store.ts";
 import { AutoStop } from "../../src/features/recording/auto-stop.ts";

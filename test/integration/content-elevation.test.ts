@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { recheckSession, requireSession } from "../../src/features/sessions/sessions-access.ts";
-import { PostgresSessions } from "../../src/features/sessions/sessions-store.ts";
+import { recheckSession, requireSession } from "../../src/features/sessions/access.ts";
+import { PostgresSessions } from "../../src/features/sessions/store.ts";
 import { codeOf } from "../support/route-call.ts";
 import { type Recorded, TrustHouse } from "../support/trust-house.ts";
 

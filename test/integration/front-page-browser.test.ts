@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SmtpMail } from "../../src/features/accounts/smtp-mail.ts";
+import { SmtpMail } from "../../src/features/accounts/mail.ts";
 import { openChromium } from "../support/chromium.ts";
 import { HttpHouse } from "../support/http-house.ts";
 import { MailServer } from "../support/mail-server.ts";

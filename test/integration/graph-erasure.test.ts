@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { eraseGraph } from "../../src/features/graph/graph-builds-store.ts";
+import { eraseGraph } from "../../src/features/graph/build-store.ts";
 import type { SpanRedacted } from "../../src/session/event.ts";
 import { GraphHouse } from "../support/graph-house.ts";
 import { codeOf } from "../support/route-call.ts";

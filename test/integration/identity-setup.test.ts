@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
-import type { DatabasePool } from "slonik";
-import { sql } from "slonik";
+import { type DatabasePool, sql } from "slonik";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { LoginStore } from "../../src/features/accounts/logins-store.ts";
-import { PasswordHasher } from "../../src/features/accounts/password-hasher.ts";
+import { PasswordHasher } from "../../src/features/accounts/passwords.ts";
+import { LoginStore } from "../../src/features/accounts/sign-in-store.ts";
 import { UserStore } from "../../src/features/accounts/users-store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import { auditLines } from "../support/audit-lines.ts";

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { AppError } from "../../src/base/errors.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-deletion-store.ts";
-import { PostgresAllJobs } from "../../src/features/jobs/all-jobs-store.ts";
-import { PostgresJobQueue } from "../../src/features/jobs/job-queue-store.ts";
-import type { JobRunner } from "../../src/features/jobs/job-runner.ts";
-import { PostgresSummaries } from "../../src/features/summaries/summaries-store.ts";
+import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
+import { PostgresJobQueue } from "../../src/features/jobs/queue-store.ts";
+import type { JobRunner } from "../../src/features/jobs/runner.ts";
+import { PostgresAllJobs } from "../../src/features/jobs/store.ts";
+import { PostgresSummaries } from "../../src/features/summaries/store.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import {
   fastRunner,

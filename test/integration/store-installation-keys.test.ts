@@ -2,8 +2,11 @@ import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabasePool } from "slonik";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fingerprintOf, loadKeyFolder } from "../../src/features/accounts/key-material.ts";
-import { rotateSigningKey } from "../../src/features/accounts/signing-key-folder.ts";
+import {
+  fingerprintOf,
+  loadKeyFolder,
+  rotateSigningKey,
+} from "../../src/features/accounts/signing-keys.ts";
 import { claimKeys, type HeldKeys, noteSigningKey } from "../../src/postgres/installation-keys.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";

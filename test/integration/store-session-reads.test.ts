@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevicePrincipal, GuestPrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessions } from "../../src/features/sessions/sessions-store.ts";
+import { PostgresSessions } from "../../src/features/sessions/store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PostgresJobQueue } from "../../src/features/jobs/job-queue-store.ts";
-import { PostgresSummaries } from "../../src/features/summaries/summaries-store.ts";
-import { PostgresDeliveryQueue } from "../../src/features/webhooks/webhook-queue-store.ts";
+import { PostgresJobQueue } from "../../src/features/jobs/queue-store.ts";
+import { PostgresSummaries } from "../../src/features/summaries/store.ts";
+import { PostgresDeliveryQueue } from "../../src/features/webhooks/queue-store.ts";
 import { SessionBacklog } from "../../src/postgres/session-backlog.ts";
 import { PostgresWaitingWork } from "../../src/postgres/waiting-work.ts";
 import { makeWav } from "../support/make-wav.ts";

@@ -6,11 +6,10 @@ import type {
   UserPrincipal,
 } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-deletion-store.ts";
-import { PostgresSessions } from "../../src/features/sessions/sessions-store.ts";
-import { summaryRoutes } from "../../src/features/summaries/summaries.ts";
-import { PostgresSummaries } from "../../src/features/summaries/summaries-store.ts";
-import { summarisationJobRoutes } from "../../src/features/summaries/summarisation-jobs.ts";
+import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
+import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { summarisationJobRoutes, summaryRoutes } from "../../src/features/summaries/routes.ts";
+import { PostgresSummaries } from "../../src/features/summaries/store.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import {

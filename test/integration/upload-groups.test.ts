@@ -3,9 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevicePrincipal } from "../../src/access/principal.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresAudioStreams } from "../../src/features/recording/audio-streams-store.ts";
-import { PostgresChunkStore } from "../../src/features/recording/chunks-store.ts";
-import type { NewChunk } from "../../src/features/recording/upload-audio-store.ts";
+import { type NewChunk, PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
+import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { HOUSE_CONNECTIONS, SessionHouse } from "../support/session-house.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-deletion-store.ts";
+import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
 import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
-import { enqueueWebhookEvent } from "../../src/features/webhooks/webhook-events-store.ts";
+import { enqueueWebhookEvent } from "../../src/features/webhooks/queue-store.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";

@@ -1,9 +1,9 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
-import { AudioStreams } from "../../src/features/recording/audio-streams.ts";
-import type { StreamOrder } from "../../src/features/recording/device-streams.ts";
+import type { BlobStore } from "../../src/features/recording/chunk-store.ts";
+import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
 import { StreamSealer } from "../../src/features/recording/stream-sealer.ts";
-import type { BlobStore } from "../../src/features/recording/upload-audio-store.ts";
+import type { StreamOrder } from "../../src/features/recording/streams.ts";
 import { DeviceSocket, type DeviceSocketParts } from "../../src/http/sockets/device-socket.ts";
 import { DEFAULT_LIVE_LIMITS } from "../../src/http/sockets/live-limits.ts";
 import type { Connection } from "../../src/http/sockets/live-socket.ts";

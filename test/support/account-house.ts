@@ -7,64 +7,65 @@ import { Background } from "../../src/base/background.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { AttemptStore } from "../../src/features/accounts/attempts-store.ts";
-import { authRoutes } from "../../src/features/accounts/auth.ts";
-import { guestRoutes } from "../../src/features/accounts/auth-guest.ts";
-import { liveTicketRoutes } from "../../src/features/accounts/auth-live-ticket.ts";
-import { magicLinkRoutes } from "../../src/features/accounts/auth-magic-link.ts";
-import { oauthRoutes } from "../../src/features/accounts/auth-oauth.ts";
-import { passwordRoutes } from "../../src/features/accounts/auth-password.ts";
 import { CredentialAuthenticator } from "../../src/features/accounts/credential-authenticator.ts";
-import { GuestEntry } from "../../src/features/accounts/guest-entry.ts";
+import { GuestEntry, guestRoutes } from "../../src/features/accounts/guests.ts";
 import { GuestStore } from "../../src/features/accounts/guests-store.ts";
-import { type KeyMaterial, loadKeyFolder } from "../../src/features/accounts/key-material.ts";
-import { LiveTickets } from "../../src/features/accounts/live-tickets.ts";
-import { LoginStore } from "../../src/features/accounts/logins-store.ts";
-import { MagicLinks } from "../../src/features/accounts/magic-links.ts";
+import { LiveTickets, liveTicketRoutes } from "../../src/features/accounts/live-tickets.ts";
+import { TicketStore } from "../../src/features/accounts/live-tickets-store.ts";
+import { MagicLinks, magicLinkRoutes } from "../../src/features/accounts/magic-links.ts";
 import { MagicLinkStore } from "../../src/features/accounts/magic-links-store.ts";
 import type { Mail } from "../../src/features/accounts/mail.ts";
-import type { OAuthProvider } from "../../src/features/accounts/oauth-provider.ts";
-import { OAuthSignIn } from "../../src/features/accounts/oauth-sign-in.ts";
+import { OAuthSignIn } from "../../src/features/accounts/oauth.ts";
+import type { OAuthProvider } from "../../src/features/accounts/oauth-providers.ts";
+import { oauthRoutes } from "../../src/features/accounts/oauth-routes.ts";
 import { OAuthStore } from "../../src/features/accounts/oauth-store.ts";
-import { PasswordChanges } from "../../src/features/accounts/password-changes.ts";
-import { PasswordHasher } from "../../src/features/accounts/password-hasher.ts";
+import {
+  PasswordChanges,
+  PasswordHasher,
+  passwordRoutes,
+} from "../../src/features/accounts/passwords.ts";
 import { PasswordStore } from "../../src/features/accounts/passwords-store.ts";
 import { SignIn } from "../../src/features/accounts/sign-in.ts";
-import { TicketStore } from "../../src/features/accounts/tickets-store.ts";
+import { authRoutes } from "../../src/features/accounts/sign-in-routes.ts";
+import { LoginStore } from "../../src/features/accounts/sign-in-store.ts";
+import { type KeyMaterial, loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
 import { Tokens } from "../../src/features/accounts/tokens.ts";
-import { userRoutes } from "../../src/features/accounts/users.ts";
-import { userAccessRoutes } from "../../src/features/accounts/users-access.ts";
-import { userEditRoutes } from "../../src/features/accounts/users-edit.ts";
+import {
+  userAccessRoutes,
+  userEditRoutes,
+  userRoutes,
+} from "../../src/features/accounts/users-routes.ts";
 import { UserStore } from "../../src/features/accounts/users-store.ts";
 import { PostgresAudit } from "../../src/features/audit/audit-store.ts";
-import { CoalescedHeartbeats } from "../../src/features/devices/coalesced-heartbeats.ts";
-import { deviceRoutes } from "../../src/features/devices/devices.ts";
-import { heartbeatRoutes } from "../../src/features/devices/devices-heartbeat.ts";
-import { DeviceStore } from "../../src/features/devices/devices-store.ts";
+import { heartbeatRoutes } from "../../src/features/devices/heartbeat-routes.ts";
+import { CoalescedHeartbeats } from "../../src/features/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
 import { Pairing } from "../../src/features/devices/pairing.ts";
 import { pairingRoutes } from "../../src/features/devices/pairing-routes.ts";
 import { PairingStore } from "../../src/features/devices/pairing-store.ts";
+import { deviceRoutes } from "../../src/features/devices/routes.ts";
+import { DeviceStore } from "../../src/features/devices/store.ts";
 import { PostgresAwaitedAudio } from "../../src/features/sessions/awaited-audio-store.ts";
-import { PostgresSessionEdits } from "../../src/features/sessions/session-edits-store.ts";
-import { sessionRoutes } from "../../src/features/sessions/sessions.ts";
-import { sessionEditRoutes } from "../../src/features/sessions/sessions-edit.ts";
-import { PostgresSessions } from "../../src/features/sessions/sessions-store.ts";
+import { sessionEditRoutes } from "../../src/features/sessions/edit.ts";
+import { PostgresSessionEdits } from "../../src/features/sessions/edit-store.ts";
+import { sessionRoutes } from "../../src/features/sessions/routes.ts";
+import { PostgresSessions } from "../../src/features/sessions/store.ts";
 import { chunkRoutes } from "../../src/features/transcript/chunks.ts";
-import { PostgresChunkListing } from "../../src/features/transcript/chunks-listing-store.ts";
+import { PostgresChunkListing } from "../../src/features/transcript/chunks-store.ts";
+import { transcriptRoutes } from "../../src/features/transcript/export.ts";
 import { segmentRoutes } from "../../src/features/transcript/segments.ts";
 import { PostgresSegments } from "../../src/features/transcript/segments-store.ts";
-import { transcriptRoutes } from "../../src/features/transcript/transcript.ts";
+import { workspaceMemberRoutes } from "../../src/features/workspaces/members-routes.ts";
+import { WorkspaceMemberStore } from "../../src/features/workspaces/members-store.ts";
+import { workspaceEditRoutes, workspaceRoutes } from "../../src/features/workspaces/routes.ts";
+import { serviceKeyRoutes } from "../../src/features/workspaces/service-key-routes.ts";
 import { ServiceKeys } from "../../src/features/workspaces/service-keys.ts";
-import { serviceKeyRoutes } from "../../src/features/workspaces/service-keys-routes.ts";
 import { ServiceKeyStore } from "../../src/features/workspaces/service-keys-store.ts";
-import { PostgresCharacters } from "../../src/features/workspaces/workshop-characters-store.ts";
-import { PostgresWorkshops } from "../../src/features/workspaces/workshops-store.ts";
-import { workspaceRoutes } from "../../src/features/workspaces/workspaces.ts";
-import { workspaceEditRoutes } from "../../src/features/workspaces/workspaces-edit.ts";
-import { WorkspaceEditStore } from "../../src/features/workspaces/workspaces-edit-store.ts";
-import { workspaceMemberRoutes } from "../../src/features/workspaces/workspaces-members.ts";
-import { WorkspaceMemberStore } from "../../src/features/workspaces/workspaces-members-store.ts";
-import { WorkspaceStore } from "../../src/features/workspaces/workspaces-store.ts";
+import { WorkspaceEditStore, WorkspaceStore } from "../../src/features/workspaces/store.ts";
+import {
+  PostgresCharacters,
+  PostgresWorkshops,
+} from "../../src/features/workspaces/workshops-store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { PATIENCE } from "../../src/session/patience.ts";

@@ -1,16 +1,18 @@
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { concernRoutes } from "../../src/features/concerns/concerns.ts";
-import { PostgresConcerns } from "../../src/features/concerns/concerns-store.ts";
-import { triageRoutes } from "../../src/features/concerns/concerns-triage.ts";
-import { PostgresSessionEdits } from "../../src/features/sessions/session-edits-store.ts";
-import { sessionEditRoutes } from "../../src/features/sessions/sessions-edit.ts";
-import { PostgresSessions } from "../../src/features/sessions/sessions-store.ts";
-import { PostgresCharacters } from "../../src/features/workspaces/workshop-characters-store.ts";
-import { workshopRoutes } from "../../src/features/workspaces/workshops.ts";
-import { characterRoutes } from "../../src/features/workspaces/workshops-characters.ts";
-import { PostgresWorkshops } from "../../src/features/workspaces/workshops-store.ts";
-import { WorkspaceStore } from "../../src/features/workspaces/workspaces-store.ts";
+import { concernRoutes } from "../../src/features/concerns/routes.ts";
+import { PostgresConcerns } from "../../src/features/concerns/store.ts";
+import { triageRoutes } from "../../src/features/concerns/triage-routes.ts";
+import { sessionEditRoutes } from "../../src/features/sessions/edit.ts";
+import { PostgresSessionEdits } from "../../src/features/sessions/edit-store.ts";
+import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { characterRoutes } from "../../src/features/workspaces/characters-routes.ts";
+import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
+import { workshopRoutes } from "../../src/features/workspaces/workshops-routes.ts";
+import {
+  PostgresCharacters,
+  PostgresWorkshops,
+} from "../../src/features/workspaces/workshops-store.ts";
 import type { OutboxRow, SessionCommand } from "../../src/postgres/sessions-outbox.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";

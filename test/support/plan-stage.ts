@@ -5,7 +5,7 @@ import { withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { AudioSender } from "../../src/cli/device/audio-sender.ts";
-import { PasswordHasher } from "../../src/features/accounts/password-hasher.ts";
+import { PasswordHasher } from "../../src/features/accounts/passwords.ts";
 import { startWorker } from "../../workers/worker.ts";
 import { ApiClient } from "./api-client.ts";
 import { exampleRequests } from "./example-requests.ts";

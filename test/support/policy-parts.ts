@@ -2,7 +2,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { type RunningApp, startApp } from "../../src/app.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { type KeyMaterial, loadKeyFolder } from "../../src/features/accounts/key-material.ts";
+import { type KeyMaterial, loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
 import { readConfig } from "../../src/roles/config.ts";
 import { startNats, type TestNats } from "./nats.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";

@@ -8,35 +8,39 @@ import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access
 import type { RevocationEvent } from "../../src/access/revocation-feed.ts";
 import { newId } from "../../src/base/ids.ts";
 import { UserStore } from "../../src/features/accounts/users-store.ts";
-import { DeviceStore } from "../../src/features/devices/devices-store.ts";
-import { PostgresAllJobs } from "../../src/features/jobs/all-jobs-store.ts";
-import { jobRoutes } from "../../src/features/jobs/jobs.ts";
+import { DeviceStore } from "../../src/features/devices/store.ts";
+import { jobRoutes } from "../../src/features/jobs/routes.ts";
+import { PostgresAllJobs } from "../../src/features/jobs/store.ts";
 import { FolderBlobs } from "../../src/features/recording/blobs.ts";
-import { PostgresChunkStore } from "../../src/features/recording/chunks-store.ts";
+import { PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
 import { deviceSessionRoutes } from "../../src/features/recording/device-sessions.ts";
-import { PostgresRedactedSpans } from "../../src/features/recording/redacted-spans-store.ts";
-import { sessionAudioRoutes } from "../../src/features/recording/session-audio.ts";
-import { PostgresRecordings } from "../../src/features/recording/session-recordings-store.ts";
-import { PostgresDeviceSessions } from "../../src/features/recording/sessions-device-store.ts";
-import { sessionStartRoutes } from "../../src/features/recording/sessions-start.ts";
-import { uploadAudioRoutes } from "../../src/features/recording/upload-audio.ts";
+import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
+import { sessionAudioRoutes } from "../../src/features/recording/playback.ts";
+import {
+  PostgresRecordings,
+  PostgresRedactedSpans,
+} from "../../src/features/recording/playback-store.ts";
+import { sessionStartRoutes } from "../../src/features/recording/start.ts";
+import { uploadAudioRoutes } from "../../src/features/recording/upload.ts";
 import { PostgresAwaitedAudio } from "../../src/features/sessions/awaited-audio-store.ts";
-import { sessionMemberRoutes } from "../../src/features/sessions/session-members.ts";
-import { PostgresSessionMembers } from "../../src/features/sessions/session-members-store.ts";
-import { sessionRoutes } from "../../src/features/sessions/sessions.ts";
-import { PostgresSessions } from "../../src/features/sessions/sessions-store.ts";
+import { sessionMemberRoutes } from "../../src/features/sessions/members.ts";
+import { PostgresSessionMembers } from "../../src/features/sessions/members-store.ts";
+import { sessionRoutes } from "../../src/features/sessions/routes.ts";
+import { PostgresSessions } from "../../src/features/sessions/store.ts";
 import { PostgresAudioInventories } from "../../src/features/transcript/audio-inventories-store.ts";
 import { chunkRoutes } from "../../src/features/transcript/chunks.ts";
-import { PostgresChunkListing } from "../../src/features/transcript/chunks-listing-store.ts";
+import { PostgresChunkListing } from "../../src/features/transcript/chunks-store.ts";
+import { completenessRoutes } from "../../src/features/transcript/completeness.ts";
+import { transcriptRoutes } from "../../src/features/transcript/export.ts";
+import { transcriptionJobRoutes } from "../../src/features/transcript/jobs-routes.ts";
 import { PostgresTranscriptionJobs } from "../../src/features/transcript/jobs-store.ts";
+import { redoRoutes } from "../../src/features/transcript/redo.ts";
 import { segmentRoutes } from "../../src/features/transcript/segments.ts";
 import { PostgresSegments } from "../../src/features/transcript/segments-store.ts";
-import { completenessRoutes } from "../../src/features/transcript/session-completeness.ts";
-import { transcriptRoutes } from "../../src/features/transcript/transcript.ts";
-import { transcriptionJobRoutes } from "../../src/features/transcript/transcription-jobs.ts";
-import { redoRoutes } from "../../src/features/transcript/transcription-redo.ts";
-import { PostgresCharacters } from "../../src/features/workspaces/workshop-characters-store.ts";
-import { PostgresWorkshops } from "../../src/features/workspaces/workshops-store.ts";
+import {
+  PostgresCharacters,
+  PostgresWorkshops,
+} from "../../src/features/workspaces/workshops-store.ts";
 import { createPool, type PoolOptions } from "../../src/postgres/pool.ts";
 import type { OutboxRow, SessionCommand } from "../../src/postgres/sessions-outbox.ts";
 import type { Route, Upload } from "../../src/rest/route.ts";

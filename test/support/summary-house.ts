@@ -3,11 +3,14 @@ import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { PostgresJobQueue } from "../../src/features/jobs/job-queue-store.ts";
-import { JobRunner, type JobRunnerOptions } from "../../src/features/jobs/job-runner.ts";
-import { Summarisation } from "../../src/features/summaries/summarisation.ts";
-import type { SummariseOptions, Summariser } from "../../src/features/summaries/summariser.ts";
-import { PostgresSummaryBook } from "../../src/features/summaries/summary-book-store.ts";
+import { PostgresJobQueue } from "../../src/features/jobs/queue-store.ts";
+import { JobRunner, type JobRunnerOptions } from "../../src/features/jobs/runner.ts";
+import {
+  Summarisation,
+  type SummariseOptions,
+  type Summariser,
+} from "../../src/features/summaries/job.ts";
+import { PostgresSummaryBook } from "../../src/features/summaries/job-store.ts";
 import {
   SummariseRequest,
   SummariseResponse,

@@ -1,17 +1,13 @@
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
-import { WebhookDeliveryStore } from "../../src/features/webhooks/webhook-deliveries-store.ts";
-import { PostgresDeliveryQueue } from "../../src/features/webhooks/webhook-queue-store.ts";
-import { WebhookSecrets } from "../../src/features/webhooks/webhook-secrets.ts";
-import {
-  WebhookSender,
-  type WebhookSenderParts,
-} from "../../src/features/webhooks/webhook-sender.ts";
-import { webhookRoutes } from "../../src/features/webhooks/webhooks.ts";
-import { webhookDeliveryRoutes } from "../../src/features/webhooks/webhooks-deliveries.ts";
-import { WebhookStore } from "../../src/features/webhooks/webhooks-store.ts";
-import { WorkspaceStore } from "../../src/features/workspaces/workspaces-store.ts";
+import { webhookDeliveryRoutes } from "../../src/features/webhooks/delivery-routes.ts";
+import { PostgresDeliveryQueue } from "../../src/features/webhooks/queue-store.ts";
+import { webhookRoutes } from "../../src/features/webhooks/routes.ts";
+import { WebhookSecrets } from "../../src/features/webhooks/secrets.ts";
+import { WebhookSender, type WebhookSenderParts } from "../../src/features/webhooks/sender.ts";
+import { WebhookDeliveryStore, WebhookStore } from "../../src/features/webhooks/store.ts";
+import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { ManualClock, runtimeBy } from "./manual-clock.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";

@@ -7,11 +7,13 @@ import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
 import { type Runtime, systemRuntime } from "../../src/base/runtime.ts";
 import { Stack } from "../../src/base/stack.ts";
-import { PostgresSessions } from "../../src/features/sessions/sessions-store.ts";
-import { PostgresSegmentEdits } from "../../src/features/transcript/segment-edits-store.ts";
+import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { segmentEditRoutes } from "../../src/features/transcript/edit-routes.ts";
 import { segmentRoutes } from "../../src/features/transcript/segments.ts";
-import { segmentEditRoutes } from "../../src/features/transcript/segments-edit.ts";
-import { PostgresSegments } from "../../src/features/transcript/segments-store.ts";
+import {
+  PostgresSegmentEdits,
+  PostgresSegments,
+} from "../../src/features/transcript/segments-store.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { CommandSender } from "../../src/nats/command-sender.ts";
 import { connectBus } from "../../src/nats/connect.ts";

@@ -13,12 +13,79 @@ import { secretHash } from "../../access/secret.ts";
 import { isServiceKey } from "../../access/service-key.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import type { DeviceKeyBook, DeviceKeyStanding } from "./device-key-book.ts";
-import type { GuestBook, GuestStanding } from "./guest-book.ts";
-import type { LoginBook, LoginStanding } from "./login-book.ts";
-import type { ServiceKeyBook, ServiceKeyStanding } from "./service-key-book.ts";
-import { ShortCache } from "./short-cache.ts";
+import type { GuestBook, GuestStanding } from "./guests-store.ts";
+import type { ServiceKeyBook, ServiceKeyStanding } from "./service-key-records.ts";
+import type { LoginBook, LoginStanding } from "./sign-in-store.ts";
 import type { Tokens } from "./tokens.ts";
+
+interface Entry<V> {
+  value: Promise<V>;
+  until: number;
+}
+
+/**
+ * Remembers answers for a short time, at most `capacity` of them; callers that
+ * ask at the same time share one look-up. What failed is not remembered.
+ */
+class ShortCache<V> {
+  readonly #entries = new Map<string, Entry<V>>();
+  readonly #clock: Clock;
+  readonly #milliseconds: number;
+  readonly #capacity: number;
+
+  constructor(clock: Clock, milliseconds: number, capacity: number) {
+    this.#clock = clock;
+    this.#milliseconds = milliseconds;
+    this.#capacity = capacity;
+  }
+
+  /** What is remembered; undefined when that is nothing. */
+  peek(key: string): Promise<V> | undefined {
+    const known = this.#entries.get(key);
+    return known !== undefined && known.until > this.#clock.monotonic() ? known.value : undefined;
+  }
+
+  get(key: string, load: () => Promise<V>): Promise<V> {
+    const now = this.#clock.monotonic();
+    const known = this.#entries.get(key);
+    if (known !== undefined && known.until > now) return known.value;
+    const entry = { value: load(), until: now + this.#milliseconds };
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    if (this.#entries.size > this.#capacity) this.#dropOldest();
+    entry.value.catch(() => {
+      if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    });
+    return entry.value;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  #dropOldest(): void {
+    for (const key of this.#entries.keys()) {
+      this.#entries.delete(key);
+      return;
+    }
+  }
+}
+
+export interface DeviceKeyStanding {
+  keyId: string;
+  deviceId: string;
+  workspaceId: string;
+  ownerId: string;
+  /** Unix milliseconds. */
+  expiresAt: number;
+}
+
+/** The device keys on record. */
+export interface DeviceKeyBook {
+  /** Undefined when unknown or revoked, or the device unpaired, or the user who paired it disabled. */
+  standingByHash(keyHash: Uint8Array): Promise<DeviceKeyStanding | undefined>;
+  standingByKey(keyId: string): Promise<DeviceKeyStanding | undefined>;
+}
 
 /** A right that ended elsewhere, its news lost, is refused after this time. */
 const CACHE_MILLISECONDS = 2_000;

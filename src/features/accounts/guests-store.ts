@@ -2,7 +2,25 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { ReadBatch } from "../../base/read-batch.ts";
 import { toInstant } from "../../postgres/instant.ts";
-import type { Admission, GuestBook, GuestStanding } from "./guest-book.ts";
+
+export interface GuestStanding {
+  guestId: string;
+  sessionId: string;
+  displayName: string;
+  /** Unix milliseconds. */
+  expiresAt: number;
+}
+
+type Admission = "admitted" | "closed" | "unknown_session";
+
+/** The guests on record. */
+export interface GuestBook {
+  /** Decided and recorded under the session row's lock. A deleted session is an unknown one. */
+  admit(guest: GuestStanding): Promise<Admission>;
+  /** Undefined when the guest was removed, guest access closed, or the session deleted. */
+  standing(guestId: string): Promise<GuestStanding | undefined>;
+  revoke(guestId: string): Promise<void>;
+}
 
 const sessionRow = z.object({ status: z.string(), guest_access: z.string() });
 

@@ -1,9 +1,18 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { toInstant } from "../../postgres/instant.ts";
-import type { Account } from "./account-book.ts";
-import type { MagicLinkBook } from "./magic-link-book.ts";
-import { ACCOUNT, accountRow } from "./users-store.ts";
+import { ACCOUNT, type Account, accountRow } from "./users-store.ts";
+
+/** The links on record, by the hash of their token. */
+export interface MagicLinkBook {
+  put(link: { tokenHash: Uint8Array; userId: string; expiresAt: number }): Promise<void>;
+  /**
+   * The account that the link is for, at most once, and then no other link of
+   * the account works. Undefined when unknown, used, expired at `now`, or when
+   * the account was disabled or its logins were ended since.
+   */
+  take(tokenHash: Uint8Array, now: number): Promise<Account | undefined>;
+}
 
 const FORGET_BATCH = 20;
 

@@ -1,14 +1,42 @@
+import { Type } from "@sinclair/typebox";
 import { type AuditTrail, SYSTEM } from "../../access/audit-trail.ts";
 import { randomText, secretHash } from "../../access/secret.ts";
 import type { Background } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import type { AccountBook } from "./account-book.ts";
+import { escapeHtml } from "../../base/html.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
 import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
-import type { MagicLinkBook } from "./magic-link-book.ts";
-import { signInLetter } from "./magic-link-letter.ts";
-import type { Mail } from "./mail.ts";
-import type { LoginResult, SignIn } from "./sign-in.ts";
+import type { MagicLinkBook } from "./magic-links-store.ts";
+import type { Letter, Mail } from "./mail.ts";
+import { type LoginResult, loginResultSchema, presentLogin, type SignIn } from "./sign-in.ts";
+import type { AccountBook } from "./users-store.ts";
+
+/**
+ * The address that a link leads to: the token stands in the fragment, which
+ * browsers keep to themselves, so that it reaches no log.
+ */
+export function signInAddress(page: string, token: string): string {
+  return `${page}${page.includes("#") ? "?" : "#"}token=${token}`;
+}
+
+/** The letter that carries a sign-in link. */
+function signInLetter(to: string, url: string): Letter {
+  const lines = [
+    "Open this link to sign in. It works once, within 10 minutes:",
+    url,
+    "If you did not ask for it, you need not do anything: without the link nobody gets in.",
+  ];
+  return {
+    to,
+    subject: "Your sign-in link",
+    text: `${lines.join("\n\n")}\n`,
+    html: lines
+      .map((line) => `<p>${line === url ? `<a href="${escapeHtml(url)}">Sign in</a>` : line}</p>`)
+      .join("\n"),
+  };
+}
 
 const LIFETIME = 10 * 60_000;
 /** 43 base-62 characters are 256 bits. */
@@ -88,4 +116,57 @@ export class MagicLinks {
       retryAfter: wait,
     });
   }
+}
+
+export interface MagicLinkPorts {
+  magicLinks: Pick<MagicLinks, "request" | "redeem">;
+}
+
+/** POST /auth/request-magic-link, POST /auth/validate-magic-link. */
+export function magicLinkRoutes({ magicLinks }: MagicLinkPorts): Route[] {
+  const request = defineRoute({
+    method: "post",
+    path: "/auth/request-magic-link",
+    id: "requestMagicLink",
+    tag: "Auth",
+    summary: "Have a sign-in link sent by mail",
+    description:
+      "The answer is the same whether or not there is an account with this address. A link works once, within 10 min. Five may be asked for at once for one address, then one every two minutes.",
+    auth: [],
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        email: Type.String({
+          maxLength: 320,
+          pattern: "^[^\\s@]+@[^\\s@]+$",
+          examples: ["ada@example.org"],
+        }),
+      }),
+    },
+    responses: { 200: { description: "Asked for", schema: acknowledgementSchema } },
+    async handle({ body, address }) {
+      await magicLinks.request(body.email, address);
+      return acknowledge("If there is an account with this address, a sign-in link is on its way.");
+    },
+  });
+  const validate = defineRoute({
+    method: "post",
+    path: "/auth/validate-magic-link",
+    id: "validateMagicLink",
+    tag: "Auth",
+    summary: "Sign in with the token of a link",
+    auth: [],
+    body: {
+      kind: "json",
+      schema: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }),
+    },
+    responses: { 200: { description: "Signed in", schema: loginResultSchema } },
+    errors: ["invalid_token"],
+    async handle({ body }) {
+      const result = await magicLinks.redeem(body.token);
+      const headers = { "cache-control": "no-store" };
+      return { status: 200, headers, body: presentLogin(result) };
+    },
+  });
+  return [request, validate];
 }

@@ -1,3 +1,9 @@
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createTransport } from "nodemailer";
+import { newId } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+
 /** A letter to one person. */
 export interface Letter {
   to: string;
@@ -10,4 +16,88 @@ export interface Letter {
 export interface Mail {
   /** Resolves when the mail was taken over by whoever delivers it. */
   send(letter: Letter): Promise<void>;
+}
+
+/** What nodemailer makes a message of. No tracking, no attachments, nothing fetched. */
+function mailMessage(letter: Letter, from: string) {
+  const { to, subject, text, html } = letter;
+  return {
+    from,
+    // As an object, so that nothing in the address is taken for a list of addresses.
+    to: { name: "", address: to },
+    subject,
+    text,
+    html,
+    headers: { "Auto-Submitted": "auto-generated" },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+const KEPT = 100;
+
+/** Letters as files that a mail program opens, for machines without a mail server. */
+export class FolderMail implements Mail {
+  readonly #folder: string;
+  readonly #from: string;
+  readonly #log: Log;
+  readonly #transport = createTransport({ streamTransport: true, buffer: true, newline: "\r\n" });
+
+  constructor(folder: string, from: string, log: Log) {
+    this.#folder = folder;
+    this.#from = from;
+    this.#log = log;
+  }
+
+  async send(letter: Letter): Promise<void> {
+    const { text } = letter;
+    const mail = { ...mailMessage(letter, this.#from), html: undefined };
+    const { message } = await this.#transport.sendMail(mail);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    // Ids sort by time, so the names do too.
+    const path = join(this.#folder, `${newId()}.eml`);
+    await writeFile(`${path}.tmp`, unencoded(message, text), { mode: 0o600, flag: "wx" });
+    // A reader never sees half a letter.
+    await rename(`${path}.tmp`, path);
+    this.#log.info({ path }, "no SMTP_URL: the mail was written to a file");
+    await this.#forgetOld();
+  }
+
+  async #forgetOld(): Promise<void> {
+    const names = (await readdir(this.#folder)).filter((name) => name.endsWith(".eml")).sort();
+    for (const name of names.slice(0, -KEPT)) await rm(join(this.#folder, name), { force: true });
+  }
+}
+
+/** The message with its text as it is: a person copies the link out of it, and an encoding breaks it. */
+function unencoded(message: { toString(encoding: "latin1"): string }, text: string): string {
+  const [head = ""] = message.toString("latin1").split("\r\n\r\n", 1);
+  const plain = head.replace(/^Content-Transfer-Encoding:.*$/im, "Content-Transfer-Encoding: 8bit");
+  return `${plain}\r\n\r\n${text.replaceAll("\n", "\r\n")}`;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Mail over SMTP; `url` as in `smtps://user:password@mail.example.org`. */
+export class SmtpMail implements Mail {
+  readonly #transport: ReturnType<typeof createTransport>;
+  readonly #from: string;
+
+  constructor(url: string, from: string) {
+    this.#from = from;
+    this.#transport = createTransport({
+      url,
+      connectionTimeout: TIMEOUT_MS,
+      greetingTimeout: TIMEOUT_MS,
+      socketTimeout: TIMEOUT_MS,
+    });
+  }
+
+  async send(letter: Letter): Promise<void> {
+    await this.#transport.sendMail(mailMessage(letter, this.#from));
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
 }

@@ -2,9 +2,8 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-trail.ts";
-import type { Account } from "./account-book.ts";
-import type { PasswordBook } from "./password-changes.ts";
-import { ACCOUNT, accountRow } from "./users-store.ts";
+import type { PasswordBook } from "./passwords.ts";
+import { ACCOUNT, type Account, accountRow } from "./users-store.ts";
 
 const idRow = z.object({ id: z.string() });
 

@@ -1,15 +1,33 @@
+import { type Static, Type } from "@sinclair/typebox";
 import { type AuditTrail, SYSTEM } from "../../access/audit-trail.ts";
 import type { GuestPrincipal, UserPrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocation-feed.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import type { Account, AccountBook } from "./account-book.ts";
 import type { AttemptBudget } from "./attempt-budget.ts";
-import type { GuestBook } from "./guest-book.ts";
-import type { LoginBook } from "./login-book.ts";
-import type { PasswordHasher } from "./password-hasher.ts";
+import type { GuestBook } from "./guests-store.ts";
+import type { PasswordHasher } from "./passwords.ts";
+import type { LoginBook } from "./sign-in-store.ts";
 import type { Tokens } from "./tokens.ts";
+import type { Account, AccountBook } from "./users-store.ts";
+
+export const accountRoleSchema = Type.Union([
+  Type.Literal("admin"),
+  Type.Literal("participant"),
+  Type.Literal("moderator"),
+]);
+
+export const loginResultSchema = Type.Object({
+  token: Type.String({ description: "An access token" }),
+  user: Type.Object({ id: Type.String(), email: Type.String(), role: accountRoleSchema }),
+});
+
+/** Whoever signed in, and the token to go on with. */
+export function presentLogin({ token, account }: LoginResult): Static<typeof loginResultSchema> {
+  const { id, email, role } = account;
+  return { token, user: { id, email, role } };
+}
 
 const HOUR = 3_600_000;
 const ACCESS_LIFETIME = HOUR;

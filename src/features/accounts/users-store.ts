@@ -2,11 +2,76 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-trail.ts";
+import type { UserPrincipal } from "../../access/principal.ts";
 import { allOf, toPage } from "../../postgres/keyset.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
-import type { Account, AccountBook } from "./account-book.ts";
-import type { NewUser, UserDirectory, UserFilter, UserRecord } from "./users-directory.ts";
+
+export interface UserRecord {
+  id: string;
+  email: string;
+  name: string;
+  role: UserPrincipal["role"];
+  disabledAt?: number | undefined;
+  createdAt: number;
+  updatedAt: number;
+}
+
+interface NewUser {
+  id: string;
+  email: string;
+  name: string;
+  role: UserPrincipal["role"];
+  passwordHash: string;
+}
+
+export interface UserFilter {
+  workspaceId?: string;
+  role?: UserPrincipal["role"];
+  disabled?: boolean;
+  /** Part of the name or e-mail address, without case. */
+  search?: string;
+}
+
+/** An audit entry that is given is written together with what it records, and only then. */
+export interface UserDirectory {
+  /** False, and nothing recorded, when the e-mail address is taken. */
+  insert(user: NewUser, entry?: AuditEntry): Promise<boolean>;
+  find(id: string): Promise<UserRecord | undefined>;
+  findByEmail(email: string): Promise<UserRecord | undefined>;
+  list(filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>>;
+  /** Ends all logins on a change. Returns what happened. */
+  setDisabled(
+    id: string,
+    disabled: boolean,
+    entry?: AuditEntry,
+  ): Promise<"changed" | "unchanged" | "unknown">;
+  rename(id: string, name: string): Promise<void>;
+  /** Nothing is changed when nobody could administer the service any more. */
+  setRole(
+    id: string,
+    role: UserRecord["role"],
+    entry: AuditEntry,
+  ): Promise<"changed" | "unchanged" | "unknown" | "last_admin">;
+}
+
+export interface Account {
+  id: string;
+  email: string;
+  name: string;
+  role: UserPrincipal["role"];
+  /** Absent when the account has no password of its own. */
+  passwordHash?: string | undefined;
+  disabled: boolean;
+}
+
+/** The accounts, as signing in needs them. */
+export interface AccountBook {
+  /** E-mail addresses are compared without case. */
+  findByEmail(email: string): Promise<Account | undefined>;
+  /** Replaces a hash by one of the same password made with today's costs; ends no login. */
+  rehashPassword(userId: string, before: string, after: string): Promise<void>;
+}
 
 const idRow = z.object({ id: z.string() });
 export const roleColumn = z.enum(["admin", "participant", "moderator"]);

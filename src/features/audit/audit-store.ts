@@ -1,19 +1,135 @@
+import { createHash } from "node:crypto";
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditEntry, AuditTrail } from "../../access/audit-trail.ts";
+import type { AuditActor, AuditEntry, AuditKind, AuditTrail } from "../../access/audit-trail.ts";
 import { toInstant } from "../../postgres/instant.ts";
 import { allOf, toPage } from "../../postgres/keyset.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
-import { AuditChain } from "./audit-chain.ts";
-import type {
-  AuditDirectory,
-  AuditFilter,
-  AuditHead,
-  AuditRecord,
-  AuditVerdict,
-} from "./audit-directory.ts";
+
+/** An entry of the audit log as it stands. */
+export interface AuditRecord {
+  seq: number;
+  id: string;
+  /** Unix milliseconds. */
+  at: number;
+  kind: string;
+  actor: AuditActor;
+  workspaceId?: string;
+  sessionId?: string;
+  subjectId?: string;
+  detail: Readonly<Record<string, unknown>>;
+  /** SHA-256 in hex over the entry and the hash before it. */
+  hash: string;
+  previousHash: string;
+}
+
+interface AuditFilter {
+  kind?: AuditKind | undefined;
+  actorId?: string | undefined;
+  sessionId?: string | undefined;
+  workspaceId?: string | undefined;
+  subjectId?: string | undefined;
+  /** Unix milliseconds. */
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+export interface AuditHead {
+  seq: number;
+  hash: string;
+}
+
+interface AuditVerdict {
+  valid: boolean;
+  entries: number;
+  /** The newest entry: keep it elsewhere, and a log that was cut short shows. */
+  head: AuditHead | undefined;
+  /** The first entry that does not fit. */
+  brokenSeq?: number | undefined;
+  problem?: string | undefined;
+  /** The serving database role can neither change nor delete entries. */
+  protected: boolean;
+}
+
+/** Port: the audit log for readers. Every method throws `unavailable` when storage is away. */
+export interface AuditDirectory {
+  /** Newest first. */
+  list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditRecord>>;
+  /** Computes every hash again; with `known` also that this entry still stands. */
+  verify(known?: AuditHead): Promise<AuditVerdict>;
+}
+
+const FIRST = "00".repeat(32);
+
+/** An entry with the text that its hash was made of. */
+interface ChainEntry {
+  seq: number;
+  text: string;
+  hash: string;
+  previousHash: string;
+}
+
+/**
+ * Checks a log entry by entry: numbers without gaps, each bound to the hash
+ * before it, each hash right. Cutting off the end does not show in the chain
+ * itself, so a head kept elsewhere can be given.
+ */
+class AuditChain {
+  readonly #known: AuditHead | undefined;
+  #head: AuditHead | undefined;
+  #problem: string | undefined;
+  #brokenSeq: number | undefined;
+  #knownSeen = false;
+  #entries = 0;
+
+  constructor(known?: AuditHead) {
+    this.#known = known;
+  }
+
+  get broken(): boolean {
+    return this.#problem !== undefined;
+  }
+
+  add(entry: ChainEntry): void {
+    if (this.broken) return;
+    const expected = (this.#head?.seq ?? 0) + 1;
+    const problem = this.#problemOf(entry, expected);
+    if (problem !== undefined) {
+      this.#problem = problem;
+      this.#brokenSeq = Math.min(entry.seq, expected);
+      return;
+    }
+    if (entry.seq === this.#known?.seq && entry.hash === this.#known.hash) this.#knownSeen = true;
+    this.#head = { seq: entry.seq, hash: entry.hash };
+    this.#entries += 1;
+  }
+
+  #problemOf(entry: ChainEntry, expected: number): string | undefined {
+    if (entry.seq !== expected) return `Entry ${expected} is missing.`;
+    if (entry.previousHash !== (this.#head?.hash ?? FIRST)) {
+      return `Entry ${entry.seq} does not follow from the one before it.`;
+    }
+    const hash = createHash("sha256").update(entry.text).digest("hex");
+    return hash === entry.hash ? undefined : `Entry ${entry.seq} was changed.`;
+  }
+
+  verdict(): Omit<AuditVerdict, "protected"> {
+    const lost =
+      !this.broken && this.#known !== undefined && !this.#knownSeen
+        ? `Entry ${this.#known.seq} is not there, or not with this hash.`
+        : undefined;
+    const problem = this.#problem ?? lost;
+    return {
+      valid: problem === undefined,
+      entries: this.#entries,
+      head: this.#head,
+      brokenSeq: this.#brokenSeq ?? (lost === undefined ? undefined : this.#known?.seq),
+      problem,
+    };
+  }
+}
 
 const VERIFY_PAGE = 2_000;
 

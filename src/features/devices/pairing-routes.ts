@@ -8,11 +8,17 @@ import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/openapi-examples.ts";
 import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "../../rest/route.ts";
-import { requireWorkspace } from "../workspaces/workspaces-access.ts";
-import type { WorkspaceDirectory } from "../workspaces/workspaces-directory.ts";
-import type { DeviceDirectory } from "./devices-directory.ts";
-import { deviceSchema, presentDevice, requireKnownDevice } from "./devices-schema.ts";
+import type { WorkspaceDirectory } from "../workspaces/records.ts";
+import { requireWorkspace } from "../workspaces/routes.ts";
 import { type CodeApproval, type IssuedKey, type Pairing, POLL_INTERVAL } from "./pairing.ts";
+import {
+  deviceSchema,
+  issuedKeySchema,
+  presentDevice,
+  presentKey,
+  requireKnownDevice,
+} from "./routes.ts";
+import type { DeviceDirectory } from "./store.ts";
 
 const NO_STORE = { "cache-control": "no-store" };
 
@@ -171,21 +177,6 @@ const claimBody = Type.Object({
   workspace_id: Type.Optional(Type.String()),
   name: nameMember,
 });
-
-const issuedKeySchema = Type.Object({
-  device_id: Type.String(),
-  api_key: Type.String(),
-  expires_at: Type.String(),
-});
-
-/** The answer that shows a key, this once. */
-export function presentKey(key: IssuedKey): Static<typeof issuedKeySchema> {
-  return {
-    device_id: key.deviceId,
-    api_key: key.apiKey,
-    expires_at: toTimestamp(key.expiresAt),
-  };
-}
 
 function claimAuth(ports: PairingPorts): Route {
   return defineRoute({

@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { isWaiting, type WorkLook } from "../../postgres/waiting-work.ts";
-import type { RecordingDevice, RecordingDevices } from "./presence-watch.ts";
+import type { RecordingDevice, RecordingDevices } from "./presence.ts";
 
 const deviceRow = z.object({
   sessionId: z.string(),

@@ -1,6 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { RetentionRecords } from "./retention.ts";
+import type { RetentionRecords } from "./session-erasure.ts";
 
 /** What has been kept long enough. */
 export class PostgresRetention implements RetentionRecords {

@@ -1,8 +1,51 @@
-import type { AuditActor } from "../../access/audit-trail.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { type AuditActor, type AuditKind, actorOf } from "../../access/audit-trail.ts";
 import type { RevocationFeed } from "../../access/revocation-feed.ts";
-import { errorMessage } from "../../base/errors.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { DeletionKind, DeletionReceipt, SessionEraser } from "./session-eraser.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import { timestamp } from "../../rest/timestamp.ts";
+import { requireSession } from "../sessions/access.ts";
+import { sessionParams } from "../sessions/schema.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
+
+/** Why a session was deleted: the kind of its audit entry. */
+export type DeletionKind = Extract<
+  AuditKind,
+  | "session_deleted_by_owner"
+  | "session_deleted_by_admin"
+  | "account_erasure_session_redacted"
+  | "retention_session_redacted"
+>;
+
+/** What a deletion removed. */
+export interface DeletionReceipt {
+  id: string;
+  sessionId: string;
+  workspaceId: string;
+  kind: DeletionKind;
+  /** Unix milliseconds. */
+  deletedAt: number;
+  /** Counts by what they count, e.g. `segments`, `audio_chunks`, `audio_bytes`. */
+  removed: Readonly<Record<string, number>>;
+  /** The files are gone; until then the service goes on removing them. */
+  audioErased: boolean;
+}
+
+/**
+ * Port: deletes a session for good. Words, names and everything derived from
+ * them go in one transaction together with the audit entry; the audio files
+ * follow at once, or as soon as the disk lets them. Repeatable: the first
+ * receipt comes again. Undefined when there is no such session.
+ */
+export interface SessionEraser {
+  erase(
+    sessionId: string,
+    kind: DeletionKind,
+    actor: AuditActor,
+  ): Promise<DeletionReceipt | undefined>;
+}
 
 /** A session that is gone from the record; `event` when it went just now. */
 export interface DeletedRecord {
@@ -93,4 +136,86 @@ export class SessionErasure implements SessionEraser {
       return false;
     }
   }
+}
+
+export interface SessionDeletePorts {
+  directory: SessionDirectory;
+  eraser: SessionEraser;
+}
+
+const receiptSchema = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+  receipt_id: Type.String(),
+  session_id: Type.String(),
+  kind: Type.String({ examples: ["session_deleted_by_owner"] }),
+  deleted_at: timestamp,
+  removed: Type.Record(Type.String(), Type.Integer(), {
+    description: "What was removed, counted",
+  }),
+  audio_erased: Type.Boolean({
+    description: "The audio files are gone; if false the service goes on removing them",
+  }),
+});
+
+/** DELETE /sessions/{id}. */
+export function sessionDeleteRoutes({ directory, eraser }: SessionDeletePorts): Route[] {
+  const remove = defineRoute({
+    method: "delete",
+    path: "/sessions/{session_id}",
+    id: "deleteSession",
+    tag: "Session",
+    summary: "Delete a session for good",
+    description:
+      "By its owner or an admin, in any state. Words, audio, names and everything derived from them go; open sockets close. It cannot be undone. The receipt lists what was removed; an admin who repeats the call gets it again.",
+    auth: ["bearer", "service_key"],
+    params: sessionParams,
+    responses: { 200: { description: "What was removed", schema: receiptSchema } },
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.delete"),
+    async handle(_request, { principal, facts }) {
+      const own = facts.relation === "owner" || principal.kind === "service";
+      const kind = own ? "session_deleted_by_owner" : "session_deleted_by_admin";
+      const receipt = await eraser.erase(facts.id, kind, actorOf(principal));
+      if (receipt === undefined)
+        throw new AppError("not_found", "There is no session with this id.");
+      return { status: 200, body: present(receipt) };
+    },
+  });
+  return [remove];
+}
+
+function present(receipt: DeletionReceipt): Static<typeof receiptSchema> {
+  return {
+    success: true,
+    message: receipt.audioErased
+      ? "The session is deleted."
+      : "The session is deleted; its audio files are being removed.",
+    receipt_id: receipt.id,
+    session_id: receipt.sessionId,
+    kind: receipt.kind,
+    deleted_at: toTimestamp(receipt.deletedAt),
+    removed: receipt.removed,
+    audio_erased: receipt.audioErased,
+  };
+}
+
+const PAGE = 100;
+
+/** Port: sessions that are older than their workspace keeps them. */
+export interface RetentionRecords {
+  /** Ended sessions past the workspace's `retention_days`, oldest first. */
+  expired(limit: number): Promise<string[]>;
+}
+
+/** Deletes sessions whose time is over; returns how many. */
+export async function applyRetention(
+  records: RetentionRecords,
+  sessions: SessionEraser,
+): Promise<number> {
+  const expired = await records.expired(PAGE);
+  for (const id of expired) {
+    await sessions.erase(id, "retention_session_redacted", { kind: "system" });
+  }
+  return expired.length;
 }

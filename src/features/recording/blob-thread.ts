@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 import { parentPort } from "node:worker_threads";
-import { errnoOf } from "./errno.ts";
+import { errnoOf } from "../../base/errors.ts";
 
 export interface FileWrite {
   /** Where it is written first; on the same file system. */

@@ -13,12 +13,11 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { AppError } from "../../base/errors.ts";
+import { AppError, errnoOf } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { BlobWriter } from "./blob-writer.ts";
-import { errnoOf } from "./errno.ts";
-import type { BlobStore } from "./upload-audio-store.ts";
+import type { BlobStore } from "./chunk-store.ts";
 
 const LEFT_OVER_MS = 60 * 60 * 1000;
 const SHA256 = /^[0-9a-f]{64}$/;

@@ -1,5 +1,13 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { AppError } from "../../base/errors.ts";
+import { type Runtime, systemRuntime } from "../../base/runtime.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import { outboxRow, writeOutbox } from "../../postgres/outbox-writer.ts";
 import type { OutboxRow } from "../../postgres/sessions-outbox.ts";
+import { MAX_MISSING } from "../../session/limits.ts";
 import type { SessionPhase, StopReason } from "../../session/status.ts";
+import { highestSequence } from "./stream-store.ts";
 
 export interface NewSession {
   id: string;
@@ -56,4 +64,196 @@ export interface DeviceSessionStore {
   stop(
     request: StopRequest | OwnerStopRequest,
   ): Promise<{ sessionId: string; status: SessionPhase; outbox: OutboxRow[] }>;
+}
+
+const nothing = z.object({}).strict();
+const idRow = z.object({ id: z.string() });
+const workspaceRow = z.object({ preferredLanguage: z.string(), isMember: z.boolean() });
+const startedRow = z.object({ startedAt: z.number() });
+const stoppableRow = z.object({
+  id: z.string(),
+  status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
+  lastSequence: optionalColumn(z.number()),
+});
+
+/** Starts and stops of sessions. */
+export class PostgresDeviceSessions implements DeviceSessionStore {
+  readonly #pool: DatabasePool;
+  readonly #runtime: Pick<Runtime, "newId">;
+
+  constructor(pool: DatabasePool, runtime: Pick<Runtime, "newId"> = systemRuntime) {
+    this.#pool = pool;
+    this.#runtime = runtime;
+  }
+
+  deviceExists(deviceId: string): Promise<boolean> {
+    return this.#pool.exists(sql.type(nothing)`select 1 from devices where id = ${deviceId}`);
+  }
+
+  async recording(deviceId: string): Promise<string | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(idRow)`
+      select id from sessions where device_id = ${deviceId} and status = 'recording'`);
+    return row?.id;
+  }
+
+  async workspace(
+    workspaceId: string,
+    userId: string,
+  ): Promise<{ preferredLanguage: string; isMember: boolean } | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(workspaceRow)`
+      select
+        preferred_language as "preferredLanguage",
+        exists (
+          select 1 from workspace_members m where m.workspace_id = w.id and m.user_id = ${userId}
+        ) as "isMember"
+      from workspaces w
+      where id = ${workspaceId} and deleted_at is null
+    `);
+    return row ?? undefined;
+  }
+
+  start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }> {
+    return this.#pool.transaction(async (tx) => {
+      await holdWorkspace(tx, session.workspaceId);
+      const startedAt = await insertSession(tx, session);
+      await insertJob(tx, session);
+      const { jobId, language } = session;
+      const command = { type: "Start", jobId, language };
+      const row = outboxRow(session.id, command, this.#runtime.newId());
+      await writeOutbox(tx, row);
+      return { startedAt, outbox: [row] };
+    });
+  }
+
+  stop(
+    request: StopRequest | OwnerStopRequest,
+  ): Promise<{ sessionId: string; status: SessionPhase; outbox: OutboxRow[] }> {
+    return this.#pool.transaction(async (tx) => {
+      const session = await lockSession(tx, request);
+      if (session.status !== "recording") {
+        await assertSameEnd(tx, session, request.lastSequence);
+        return { sessionId: session.id, status: session.status, outbox: [] };
+      }
+      const row = await markStopped(
+        tx,
+        session.id,
+        request.lastSequence,
+        request.reason,
+        this.#runtime.newId(),
+      );
+      await writeOutbox(tx, row);
+      return { sessionId: session.id, status: "processing" as const, outbox: [row] };
+    });
+  }
+}
+
+/** Until this transaction ends, the workspace cannot be deleted. */
+async function holdWorkspace(tx: CommonQueryMethods, workspaceId: string): Promise<void> {
+  const row = await tx.maybeOne(sql.type(idRow)`
+    select id from workspaces where id = ${workspaceId} and deleted_at is null for key share
+  `);
+  if (row === null) throw new AppError("not_found", "The workspace was deleted.");
+}
+
+async function insertSession(tx: CommonQueryMethods, session: NewSession): Promise<number> {
+  const row = await tx.maybeOne(sql.type(startedRow)`
+    insert into sessions (
+      id, workspace_id, owner_id, device_id, job_id, title, language, vocabulary, workshop_id,
+      status
+    ) values (
+      ${session.id}, ${session.workspaceId}, ${session.ownerId}, ${session.deviceId ?? null},
+      ${session.jobId}, ${session.title}, ${session.language},
+      ${JSON.stringify(session.vocabulary)}::jsonb, ${session.workshopId ?? null},
+      'recording'
+    )
+    on conflict (device_id) where status = 'recording' do nothing
+    returning started_at as "startedAt"
+  `);
+  if (row !== null) return row.startedAt;
+  const running = await tx.maybeOne(sql.type(idRow)`
+    select id from sessions where device_id = ${session.deviceId ?? null} and status = 'recording'
+  `);
+  const which = running === null ? "Another session" : `Session ${running.id}`;
+  throw new AppError(
+    "already_recording",
+    `${which} is already recording on this device. Stop it first.`,
+  );
+}
+
+async function insertJob(tx: CommonQueryMethods, session: NewSession): Promise<void> {
+  await tx.query(sql.type(nothing)`
+    insert into jobs (id, kind, session_id, workspace_id, status)
+    values (${session.jobId}, 'transcription', ${session.id}, ${session.workspaceId}, 'queued')
+  `);
+}
+
+/** The named session, else the one that records, else the newest; locked. */
+async function lockSession(
+  tx: CommonQueryMethods,
+  request: StopRequest | OwnerStopRequest,
+): Promise<z.output<typeof stoppableRow>> {
+  const own = sql.fragment`device_id = ${request.deviceId ?? null} and status <> 'deleted'`;
+  const named =
+    request.sessionId === undefined
+      ? sql.fragment`coalesce(
+        (select id from sessions where ${own} and status = 'recording'),
+        (select id from sessions where ${own} order by id desc limit 1))`
+      : sql.fragment`${request.sessionId}::uuid`;
+  const recorded = request.deviceId === undefined ? sql.fragment`true` : own;
+  const row = await tx.maybeOne(sql.type(stoppableRow)`
+    select id, status, last_chunk_sequence as "lastSequence"
+    from sessions
+    where id = ${named} and status <> 'deleted' and ${recorded}
+    for update
+  `);
+  if (row !== null) return row;
+  throw new AppError(
+    "not_found",
+    request.sessionId === undefined
+      ? "This device has no session to stop."
+      : "This device has no session with this session_id.",
+  );
+}
+
+/** One below a chunk that is stored was taken for that chunk's, and so it is again. */
+async function assertSameEnd(
+  tx: CommonQueryMethods,
+  { id, lastSequence: recorded }: z.output<typeof stoppableRow>,
+  wanted: number | undefined,
+): Promise<void> {
+  if (recorded === undefined || wanted === undefined || recorded === wanted) return;
+  if (wanted < recorded && recorded === (await highestSequence(tx, id))) return;
+  throw new AppError(
+    "conflict",
+    `The session was stopped with last_chunk_sequence ${recorded}; that cannot be changed.`,
+  );
+}
+
+/** Of a session whose row is locked. Throws `conflict` when `wanted` is beyond all reason. */
+export async function markStopped(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  wanted: number | undefined,
+  reason?: StopReason,
+  id?: string,
+): Promise<OutboxRow> {
+  const highest = await highestSequence(tx, sessionId);
+  if (wanted !== undefined && wanted > highest + MAX_MISSING) {
+    throw new AppError(
+      "conflict",
+      `last_chunk_sequence ${wanted} cannot be: the highest chunk so far is ${highest}, and at most ${MAX_MISSING} may be missing. The session goes on.`,
+    );
+  }
+  // What was acknowledged belongs to the session, even beyond what the device now says.
+  const lastSequence = Math.max(wanted ?? -1, highest);
+  await tx.query(sql.type(nothing)`
+    update sessions
+    set status = 'processing',
+        stopped_at = now(),
+        last_chunk_sequence = ${wanted === undefined ? null : lastSequence},
+        stop_reason = ${reason ?? null},
+        updated_at = now()
+    where id = ${sessionId}
+  `);
+  return outboxRow(sessionId, { type: "Stop", lastSequence, ...(reason && { reason }) }, id);
 }

@@ -7,9 +7,9 @@ import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/timestamp.ts";
-import { sessionStatus } from "../sessions/sessions-schema.ts";
-import { assertLinkable } from "../workspaces/workshops-access.ts";
-import type { WorkshopDirectory } from "../workspaces/workshops-directory.ts";
+import { sessionStatus } from "../sessions/schema.ts";
+import { assertLinkable } from "../workspaces/workshops-routes.ts";
+import type { WorkshopDirectory } from "../workspaces/workshops-store.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
 
 export interface DeviceSessionPorts {

@@ -4,7 +4,7 @@ import { writeOutbox } from "../../postgres/outbox-writer.ts";
 import type { OutboxRow } from "../../postgres/sessions-outbox.ts";
 import { isWaiting, type WorkLook } from "../../postgres/waiting-work.ts";
 import type { SilentSessions } from "./auto-stop.ts";
-import { markStopped } from "./sessions-device-store.ts";
+import { markStopped } from "./device-sessions-store.ts";
 
 const idRow = z.object({ id: z.string() });
 

@@ -6,7 +6,7 @@ import {
 } from "../../base/audio/opus-packets.ts";
 import { isSupportedRate } from "../../base/audio/sample-rate.ts";
 import { AppError } from "../../base/errors.ts";
-import type { StreamFormat, StreamSettings } from "./audio-stream-store.ts";
+import type { StreamFormat, StreamSettings } from "./stream-records.ts";
 
 /** Whole frames out of a stream's bytes. */
 export interface CutAudio {

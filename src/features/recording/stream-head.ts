@@ -5,7 +5,7 @@ import {
 } from "../../base/audio/container-marks.ts";
 import { splitOpusPackets } from "../../base/audio/opus-packets.ts";
 import { AppError } from "../../base/errors.ts";
-import type { StreamSettings } from "./audio-stream-store.ts";
+import type { StreamSettings } from "./stream-records.ts";
 
 const LENGTH_BYTES = 2;
 /** So many letters and nothing else are no Opus: one packet in ten thousand million looks so. */

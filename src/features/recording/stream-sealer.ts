@@ -5,9 +5,48 @@ import { errorMessage, isAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
-import type { UnsealedAudio, UnsealedChunk, UnsealedChunks } from "./audio-stream-store.ts";
-import { brokenPackets } from "./broken-packets.ts";
-import type { BlobStore, NewChunk } from "./upload-audio-store.ts";
+import type { BlobStore, NewChunk } from "./chunk-store.ts";
+import { brokenPackets } from "./stream-packets.ts";
+import type {
+  StreamFormat,
+  UnsealedAudio,
+  UnsealedChunk,
+  UnsealedChunks,
+} from "./stream-records.ts";
+
+/** Streamed audio on its way to the session's actor, durable already. */
+export interface LivePiece {
+  kind: "piece";
+  /** The chunk that it is a part of. */
+  sequence: number;
+  /** Counts from 0 within the chunk. */
+  piece: number;
+  format: StreamFormat;
+  /** Frames and bytes of the chunk before it. */
+  startFrame: number;
+  startByte: number;
+  frames: number;
+  data: Uint8Array;
+  /** Whether hypotheses are wanted. */
+  interim: boolean;
+}
+
+/** The utterance in hand ends before piece `piece` of chunk `sequence`. */
+export interface LiveFinalize {
+  kind: "finalize";
+  sequence: number;
+  piece: number;
+}
+
+export type LiveAudio = LivePiece | LiveFinalize;
+
+/**
+ * Port: tells the session's actor of streamed audio right after its commit. At
+ * most once and in order: an actor that misses a piece reads it from the store.
+ */
+export interface LivePieces {
+  publish(sessionId: string, audio: LiveAudio): void;
+}
 
 interface SealerPorts {
   unsealed: UnsealedChunks;

@@ -4,9 +4,8 @@ import { AppError } from "../../base/errors.ts";
 import { type Runtime, systemRuntime } from "../../base/runtime.ts";
 import { outboxRow, writeOutbox } from "../../postgres/outbox-writer.ts";
 import type { OutboxRow } from "../../postgres/sessions-outbox.ts";
-import type { UnsealedAudio, UnsealedChunk, UnsealedChunks } from "./audio-stream-store.ts";
-import { insertChunk } from "./chunks-store.ts";
-import type { NewChunk, StoredChunk } from "./upload-audio-store.ts";
+import { insertChunk, type NewChunk, type StoredChunk } from "./chunk-store.ts";
+import type { UnsealedAudio, UnsealedChunk, UnsealedChunks } from "./stream-records.ts";
 
 const pieceRow = z.object({
   mediaType: z.string(),

@@ -2,7 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
-import type { AudioInventories, AudioInventory } from "./session-completeness.ts";
+import type { AudioInventories, AudioInventory } from "./completeness.ts";
 
 /** Sequences that are told one by one; a session that lacks more is broken anyway. */
 const MAX_ABSENT = 10_000;

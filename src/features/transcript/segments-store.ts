@@ -1,7 +1,77 @@
-import { type DatabasePool, sql } from "slonik";
+import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
+import type { Word } from "../../session/write.ts";
+import type { SegmentEdits } from "./edit-routes.ts";
+import type { GapReader, GapRecord } from "./export.ts";
 import type { SegmentFinder, SegmentPosition, SegmentReader, SegmentRecord } from "./segments.ts";
-import type { GapReader, GapRecord } from "./transcript.ts";
+
+/** Places, counted from 0, of the unclear words in a column of words; most segments have none. */
+export function unclearWords(words: Fragment): Fragment {
+  return sql.fragment`case when jsonb_path_exists(${words}, '$[*] ? (@.unclear == true)') then (
+    select array_agg((said.place - 1)::int order by said.place)
+    from jsonb_array_elements(${words}) with ordinality as said (word, place)
+    where said.word -> 'unclear' = 'true'::jsonb
+  ) else array[]::int[] end`;
+}
+
+/**
+ * An expression that changes whenever a session's words, voices or their names
+ * do. `sessionId` is a value or a column of the query around it.
+ */
+export function transcriptFingerprint(sessionId: Fragment): Fragment {
+  return sql.fragment`sha256(convert_to(
+    coalesce((
+      select string_agg(
+        g.id::text || ' ' || g.revision || ' ' || g.label || ' ' || md5(g.text), E'\n'
+        order by g.start_sample, g.id)
+      from segments g where g.session_id = ${sessionId}), '')
+    || E'\n\n' ||
+    coalesce((
+      select string_agg(c.label || ' ' || c.claimed_user_id::text, E'\n' order by c.label)
+      from speaker_claims c where c.session_id = ${sessionId} and c.revoked_at is null), ''),
+    'UTF8'))`;
+}
+
+const spanRow = z.object({ start: z.number(), end: z.number(), confidence: z.number() });
+
+/** Edited texts until the append that puts them in place, in the erasable part of the database. */
+export class PostgresSegmentEdits implements SegmentEdits {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  put(edit: Parameters<SegmentEdits["put"]>[0]): Promise<boolean> {
+    const { id, sessionId, segmentId, text, byUserId } = edit;
+    return this.#pool.transaction(async (tx) => {
+      // A deletion waits for this lock, and then takes the text away too.
+      const span = await tx.maybeOne(sql.type(spanRow)`
+        select e.start_sample as start, e.end_sample as "end", e.confidence
+        from sessions s join segments e on e.session_id = s.id
+        where s.id = ${sessionId} and s.status <> 'deleted' and e.id = ${segmentId}
+        for share of s`);
+      if (span === null) return false;
+      const words = JSON.stringify(spreadWords(text, span));
+      await tx.query(sql.unsafe`
+        insert into segment_edits (id, session_id, segment_id, text, words, by_user_id)
+        values (${id}, ${sessionId}, ${segmentId}, ${text}, ${words}::jsonb, ${byUserId})`);
+      return true;
+    });
+  }
+}
+
+/** Words of a text over a span of samples, each as long as its share of the letters. */
+export function spreadWords(text: string, span: z.output<typeof spanRow>): Word[] {
+  const texts = text.split(" ");
+  const per = (span.end - span.start) / (text.length + 1);
+  let at = span.start;
+  return texts.map((word) => {
+    const start = Math.round(at);
+    at += (word.length + 1) * per;
+    return { text: word, start, end: Math.round(at), confidence: span.confidence };
+  });
+}
 
 /** A word as `segments.words` holds it. */
 export const wordColumn = z.object({

@@ -9,9 +9,9 @@ import { float, int32 } from "../../rest/interface-types.ts";
 import { pageQuery, pageSchema } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import type { Word } from "../../session/write.ts";
-import { requireSession } from "../sessions/sessions-access.ts";
-import type { SessionDirectory } from "../sessions/sessions-directory.ts";
-import { sessionParams } from "../sessions/sessions-schema.ts";
+import { requireSession } from "../sessions/access.ts";
+import { sessionParams } from "../sessions/schema.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
 
 /** A final segment with its words. Positions are samples at 16 kHz. */
 export interface SegmentRecord {

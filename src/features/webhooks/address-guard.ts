@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 import { withTimeout } from "../../base/deferred.ts";
-import type { EndpointCheck } from "./webhooks-directory.ts";
+import type { EndpointCheck } from "./store.ts";
 
 type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 

@@ -13,7 +13,7 @@ import type {
   ServiceKeyFilter,
   ServiceKeyRecord,
   ServiceKeyStanding,
-} from "../accounts/service-key-book.ts";
+} from "../accounts/service-key-records.ts";
 
 const scope = z.enum(["sessions:read", "sessions:write", "query", "export", "webhooks"]);
 

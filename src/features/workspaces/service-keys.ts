@@ -11,7 +11,7 @@ import type {
   NewServiceKeySecret,
   ServiceKeyBook,
   ServiceKeyRecord,
-} from "../accounts/service-key-book.ts";
+} from "../accounts/service-key-records.ts";
 
 const DAY = 24 * 3_600_000;
 const DEFAULT_LIFETIME = 365 * DAY;

@@ -13,7 +13,7 @@ import { Pace } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Runtime, Timer } from "../../base/runtime.ts";
-import type { DeviceStreams } from "../../features/recording/device-streams.ts";
+import type { DeviceStreams } from "../../features/recording/streams.ts";
 import type { LiveSource } from "../../live/live-source.ts";
 import { CLOSE } from "../../wire/live-frames.ts";
 import { copyRequest, type Incoming } from "../server/incoming.ts";

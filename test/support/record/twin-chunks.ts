@@ -1,9 +1,10 @@
-import { admit, type ChunkStanding } from "../../../src/features/recording/chunk-standing-store.ts";
-import type {
-  ChunkStore,
-  NewChunk,
-  StoredChunk,
-} from "../../../src/features/recording/upload-audio-store.ts";
+import {
+  admit,
+  type ChunkStanding,
+  type ChunkStore,
+  type NewChunk,
+  type StoredChunk,
+} from "../../../src/features/recording/chunk-store.ts";
 import { GroupCommit } from "../../../src/postgres/group-commit.ts";
 import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
 import { HELD, whenFree } from "../../../src/postgres/when-free.ts";

@@ -1,10 +1,8 @@
 import type { AuditActor } from "../../../src/access/audit-trail.ts";
 import type {
+  DeletedRecord,
   DeletionKind,
   DeletionReceipt,
-} from "../../../src/features/erasure/session-eraser.ts";
-import type {
-  DeletedRecord,
   DeletionRecords,
 } from "../../../src/features/erasure/session-erasure.ts";
 import type { SessionDeleted } from "../../../src/session/event.ts";

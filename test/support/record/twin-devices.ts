@@ -1,6 +1,6 @@
 import { AppError } from "../../../src/base/errors.ts";
 import type { Beat, HeartbeatBook } from "../../../src/features/devices/heartbeats.ts";
-import type { StreamSigns } from "../../../src/features/recording/audio-streams.ts";
+import type { StreamSigns } from "../../../src/features/recording/stream-routes.ts";
 import type { DeviceSigns, Signs } from "../../../src/session/device-signs.ts";
 import type { StreamRow } from "./rows.ts";
 import type { TwinParts } from "./twin-journal.ts";

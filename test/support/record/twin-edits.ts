@@ -1,5 +1,5 @@
-import { spreadWords } from "../../../src/features/transcript/segment-edits-store.ts";
-import type { SegmentEdits } from "../../../src/features/transcript/segments-edit.ts";
+import type { SegmentEdits } from "../../../src/features/transcript/edit-routes.ts";
+import { spreadWords } from "../../../src/features/transcript/segments-store.ts";
 import type { TwinParts } from "./twin-journal.ts";
 
 /** Edited texts until the append that puts them in place, over tables in memory. */

@@ -1,9 +1,9 @@
-import type { RedactedSpans } from "../../../src/features/recording/session-recordings.ts";
+import type { RedactedSpans } from "../../../src/features/recording/playback.ts";
 import type {
   ChunkName,
   RedactedChunk,
   RedactionRecords,
-} from "../../../src/features/transcript/audio-redaction.ts";
+} from "../../../src/features/transcript/redaction.ts";
 import type { Span } from "../../../src/session/span.ts";
 import { isUnder } from "./journal-statements.ts";
 import type { ChunkRow } from "./rows.ts";

@@ -6,8 +6,8 @@ import type {
   StreamHold,
   StreamSettings,
   TakenStream,
-} from "../../../src/features/recording/audio-stream-store.ts";
-import { assertRecording } from "../../../src/features/recording/audio-streams-store.ts";
+} from "../../../src/features/recording/stream-records.ts";
+import { assertRecording } from "../../../src/features/recording/stream-store.ts";
 import { GroupCommit } from "../../../src/postgres/group-commit.ts";
 import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
 import { HELD, whenFree } from "../../../src/postgres/when-free.ts";

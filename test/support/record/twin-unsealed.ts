@@ -1,10 +1,10 @@
 import { AppError } from "../../../src/base/errors.ts";
+import type { NewChunk, StoredChunk } from "../../../src/features/recording/chunk-store.ts";
 import type {
   UnsealedAudio,
   UnsealedChunk,
   UnsealedChunks,
-} from "../../../src/features/recording/audio-stream-store.ts";
-import type { NewChunk, StoredChunk } from "../../../src/features/recording/upload-audio-store.ts";
+} from "../../../src/features/recording/stream-records.ts";
 import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { PieceRow } from "./rows.ts";

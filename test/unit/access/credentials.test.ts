@@ -7,14 +7,14 @@ import { bearerOf } from "../../../src/access/bearer.ts";
 import { isDeviceKey, newDeviceKey } from "../../../src/access/device-key.ts";
 import { randomText } from "../../../src/access/secret.ts";
 import { isAppError } from "../../../src/base/errors.ts";
-import { loadKeyFolder, parseKeyMaterial } from "../../../src/features/accounts/key-material.ts";
-import { PasswordHasher } from "../../../src/features/accounts/password-hasher.ts";
+import { PasswordHasher } from "../../../src/features/accounts/passwords.ts";
+import { loadKeyFolder, parseKeyMaterial } from "../../../src/features/accounts/signing-keys.ts";
 import {
   newPairingCode,
   normalisePairingCode,
   pairingCodeHash,
   showPairingCode,
-} from "../../../src/features/devices/pairing-code.ts";
+} from "../../../src/features/devices/pairing.ts";
 
 describe("device keys", () => {
   it("form: made keys are recognised, any single typing mistake is not", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LiveAudio, LivePiece } from "../../../src/features/recording/stream-pieces.ts";
+import type { LiveAudio, LivePiece } from "../../../src/features/recording/stream-sealer.ts";
 import { LiveTail } from "../../../src/recognition/live-tail.ts";
 
 function piece(sequence: number, index: number): LivePiece {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LiveAudio } from "../../../src/features/recording/stream-pieces.ts";
+import type { LiveAudio } from "../../../src/features/recording/stream-sealer.ts";
 import { LiveTails } from "../../../src/recognition/live-tails.ts";
 
 function piece(index: number): LiveAudio {

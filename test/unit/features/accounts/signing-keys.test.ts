@@ -5,11 +5,12 @@ import { decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../../../src/base/ids.ts";
 import { silentLog } from "../../../../src/base/log.ts";
-import { loadKeyFolder } from "../../../../src/features/accounts/key-material.ts";
-import type { KeyRing } from "../../../../src/features/accounts/key-ring.ts";
-import { rotateSigningKey } from "../../../../src/features/accounts/signing-key-folder.ts";
-import { SigningKeyWatch } from "../../../../src/features/accounts/signing-key-watch.ts";
-import { Tokens } from "../../../../src/features/accounts/tokens.ts";
+import {
+  loadKeyFolder,
+  rotateSigningKey,
+  SigningKeyWatch,
+} from "../../../../src/features/accounts/signing-keys.ts";
+import { type KeyRing, Tokens } from "../../../../src/features/accounts/tokens.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { codeOf } from "../../../support/route-call.ts";
 

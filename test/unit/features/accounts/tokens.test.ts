@@ -2,8 +2,7 @@ import { createHmac, generateKeyPairSync } from "node:crypto";
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../../../src/base/ids.ts";
-import { importSigningKey, KeyRing } from "../../../../src/features/accounts/key-ring.ts";
-import { Tokens } from "../../../../src/features/accounts/tokens.ts";
+import { importSigningKey, KeyRing, Tokens } from "../../../../src/features/accounts/tokens.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const HOUR = 3_600_000;

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { DevicePrincipal } from "../../../../src/access/principal.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import { silentLog } from "../../../../src/base/log.ts";
-import { CoalescedHeartbeats } from "../../../../src/features/devices/coalesced-heartbeats.ts";
-import type { Beat } from "../../../../src/features/devices/heartbeats.ts";
+import { type Beat, CoalescedHeartbeats } from "../../../../src/features/devices/heartbeats.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const DAY = 24 * 3_600_000;

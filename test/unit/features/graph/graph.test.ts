@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { findCommunities } from "../../../../src/features/graph/graph-communities.ts";
-import { shortestPath } from "../../../../src/features/graph/graph-path.ts";
+import { findCommunities } from "../../../../src/features/graph/communities.ts";
+import { shortestPath } from "../../../../src/features/graph/entity-routes.ts";
 import type {
   EntityRecord,
   GraphEdge,
   RelationRecord,
-} from "../../../../src/features/graph/graph-reader.ts";
+} from "../../../../src/features/graph/records.ts";
 
 function entity(id: string): EntityRecord {
   const counts = { mentionCount: 1, sessionCount: 1, firstAt: 0, lastAt: 0 };

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../../../src/base/deferred.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { type Runtime, systemRuntime } from "../../../../src/base/runtime.ts";
-import type { ClaimedJob, JobQueue } from "../../../../src/features/jobs/job-queue.ts";
-import { JobRunner } from "../../../../src/features/jobs/job-runner.ts";
+import type { ClaimedJob, JobQueue } from "../../../../src/features/jobs/queue.ts";
+import { JobRunner } from "../../../../src/features/jobs/runner.ts";
 
 const JOB: ClaimedJob = { id: "1", kind: "k", sessionId: "s", attempt: 1, claimId: "c" };
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { silentLog } from "../../../../src/base/log.ts";
 import { systemRuntime } from "../../../../src/base/runtime.ts";
-import { AudioStream } from "../../../../src/features/recording/audio-stream.ts";
+import { AudioStream } from "../../../../src/features/recording/stream.ts";
+import { createCutter } from "../../../../src/features/recording/stream-encoding.ts";
 import type {
   AudioStreamStore,
   StreamSettings,
-} from "../../../../src/features/recording/audio-stream-store.ts";
-import { createCutter } from "../../../../src/features/recording/stream-encoding.ts";
+} from "../../../../src/features/recording/stream-records.ts";
 import type { StreamSealer } from "../../../../src/features/recording/stream-sealer.ts";
 
 const SETTINGS: StreamSettings = {

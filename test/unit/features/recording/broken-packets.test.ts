@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { joinOpusPackets } from "../../../../src/base/audio/opus-packets.ts";
-import { brokenPackets } from "../../../../src/features/recording/broken-packets.ts";
+import { brokenPackets } from "../../../../src/features/recording/stream-packets.ts";
 
 /** 20 ms of silence (CELT, full band). */
 const GOOD = Uint8Array.of(0xf8, 0xff, 0xfe);

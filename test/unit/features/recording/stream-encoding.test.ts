@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { joinOpusPackets } from "../../../../src/base/audio/opus-packets.ts";
-import type { StreamSettings } from "../../../../src/features/recording/audio-stream-store.ts";
 import { createCutter } from "../../../../src/features/recording/stream-encoding.ts";
+import type { StreamSettings } from "../../../../src/features/recording/stream-records.ts";
 
 const PCM: StreamSettings = {
   encoding: "pcm_s16le",

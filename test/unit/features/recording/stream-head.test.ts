@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { StreamSettings } from "../../../../src/features/recording/audio-stream-store.ts";
 import { StreamHead } from "../../../../src/features/recording/stream-head.ts";
+import type { StreamSettings } from "../../../../src/features/recording/stream-records.ts";
 import { SeededRandom } from "../../../support/seeded-random.ts";
 
 const PCM: StreamSettings = {

@@ -6,7 +6,7 @@ import { AppError } from "../../../../src/base/errors.ts";
 import {
   type AudioContainer,
   inspectAudio,
-} from "../../../../src/features/recording/upload-audio-container.ts";
+} from "../../../../src/features/recording/audio-container.ts";
 import { makeWav } from "../../../support/make-wav.ts";
 
 describe("audio container", () => {

@@ -6,14 +6,8 @@ import type { SessionFacts } from "../../../../src/access/policy.ts";
 import type { Principal } from "../../../../src/access/principal.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import { newId } from "../../../../src/base/ids.ts";
-import {
-  readSequence,
-  uploadAudioRoutes,
-} from "../../../../src/features/recording/upload-audio.ts";
-import type {
-  BlobStore,
-  ChunkStore,
-} from "../../../../src/features/recording/upload-audio-store.ts";
+import type { BlobStore, ChunkStore } from "../../../../src/features/recording/chunk-store.ts";
+import { readSequence, uploadAudioRoutes } from "../../../../src/features/recording/upload.ts";
 import type { Upload } from "../../../../src/rest/route.ts";
 import { makeWav } from "../../../support/make-wav.ts";
 import { callRoute, codeOf } from "../../../support/route-call.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chunkTexts } from "../../../../src/features/transcript/chunks-text.ts";
+import { chunkTexts } from "../../../../src/features/transcript/chunks.ts";
 
 const word = (text: string, start: number, end: number) => ({ text, start, end, confidence: 1 });
 

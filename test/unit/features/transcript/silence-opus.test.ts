@@ -5,8 +5,8 @@ import {
   OPUS_MEDIA_TYPE,
   splitOpusPackets,
 } from "../../../../src/base/audio/opus-packets.ts";
-import { decodeOpus } from "../../../../src/features/recording/opus-samples.ts";
-import { silenceSpans } from "../../../../src/features/transcript/silence.ts";
+import { decodeOpus } from "../../../../src/features/recording/chunk-samples.ts";
+import { silenceSpans } from "../../../../src/features/transcript/redaction.ts";
 
 const RATE = 16_000;
 

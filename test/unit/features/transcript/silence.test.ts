@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { silenceSpans } from "../../../../src/features/transcript/silence.ts";
+import { silenceSpans } from "../../../../src/features/transcript/redaction.ts";
 import { makeWav, type WavOptions } from "../../../support/make-wav.ts";
 
 const HEADER = 44;

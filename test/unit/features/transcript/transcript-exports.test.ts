@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { spreadWords } from "../../../../src/features/transcript/segment-edits-store.ts";
+import {
+  toCues,
+  toMarkdown,
+  toSrt,
+  toVtt,
+  transcriptText,
+} from "../../../../src/features/transcript/export-formats.ts";
 import type { SegmentRecord } from "../../../../src/features/transcript/segments.ts";
-import { toCues, toSrt, toVtt } from "../../../../src/features/transcript/transcript-captions.ts";
-import { toMarkdown } from "../../../../src/features/transcript/transcript-markdown.ts";
-import { transcriptText } from "../../../../src/features/transcript/transcript-text.ts";
+import { spreadWords } from "../../../../src/features/transcript/segments-store.ts";
 import { heardText } from "../../../support/heard-text.ts";
 
 const SECOND = 16_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeFailure } from "../../../../src/features/webhooks/webhook-schedule.ts";
+import { judgeFailure } from "../../../../src/features/webhooks/queue.ts";
 
 const HOUR = 3_600_000;
 const RESULT = { at: 0, durationMs: 100, error: "http_error" as const };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { WebhookSecrets } from "../../../../src/features/webhooks/webhook-secrets.ts";
+import { WebhookSecrets } from "../../../../src/features/webhooks/secrets.ts";
 
 const KEY = new Uint8Array(32).fill(1);
 

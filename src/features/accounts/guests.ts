@@ -1,0 +1,99 @@
+import { Type } from "@sinclair/typebox";
+import { type Clock, toTimestamp } from "../../base/clock.ts";
+import { AppError, unknownThing } from "../../base/errors.ts";
+import { isId, newId } from "../../base/ids.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import type { GuestBook, GuestStanding } from "./guests-store.ts";
+import type { Tokens } from "./tokens.ts";
+
+const GUEST_LIFETIME = 12 * 3_600_000;
+
+/** Lets people without an account into one session. */
+export class GuestEntry {
+  readonly #guests: GuestBook;
+  readonly #tokens: Tokens;
+  readonly #clock: Clock;
+
+  constructor(guests: GuestBook, tokens: Tokens, clock: Clock) {
+    this.#guests = guests;
+    this.#tokens = tokens;
+    this.#clock = clock;
+  }
+
+  /** Rejects with `not_found` or `guest_access_closed`. */
+  async enter(
+    sessionId: string,
+    displayName: string,
+  ): Promise<{ token: string; guest: GuestStanding }> {
+    const now = this.#clock.now();
+    // A token's time is in whole seconds; the record says the same.
+    const expiresAt = Math.floor((now + GUEST_LIFETIME) / 1000) * 1000;
+    const guest = { guestId: newId(now), sessionId, displayName, expiresAt };
+    const admission = await this.#guests.admit(guest);
+    if (admission === "unknown_session") {
+      throw unknownThing("session", sessionId);
+    }
+    if (admission === "closed") {
+      throw new AppError("guest_access_closed", "This session takes no guests.");
+    }
+    const token = await this.#tokens.sign({
+      kind: "guest",
+      subject: guest.guestId,
+      scope: sessionId,
+      expiresAt,
+    });
+    return { token, guest };
+  }
+}
+
+export interface GuestPorts {
+  guestEntry: Pick<GuestEntry, "enter">;
+}
+
+/** POST /auth/guest. */
+export function guestRoutes({ guestEntry }: GuestPorts): Route[] {
+  const enter = defineRoute({
+    method: "post",
+    path: "/auth/guest",
+    id: "enterAsGuest",
+    tag: "Auth",
+    summary: "Join one session as a guest",
+    description:
+      "Whoever was given the session's id is invited, unless its guest access is closed. The token opens that session only, until its guest access closes, at most 12 h.",
+    auth: [],
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        session_id: Type.String({ maxLength: 64 }),
+        display_name: Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" }),
+      }),
+    },
+    responses: {
+      201: {
+        description: "The guest and its token",
+        schema: Type.Object({
+          token: Type.String(),
+          expires_at: Type.String(),
+          guest: Type.Object({ id: Type.String(), display_name: Type.String() }),
+          session_id: Type.String(),
+        }),
+      },
+    },
+    errors: ["guest_access_closed", "not_found"],
+    async handle({ body }) {
+      const { session_id, display_name } = body;
+      if (!isId(session_id)) throw unknownThing("session", session_id);
+      const { token, guest } = await guestEntry.enter(session_id, display_name.trim());
+      return {
+        status: 201,
+        body: {
+          token,
+          expires_at: toTimestamp(guest.expiresAt),
+          guest: { id: guest.guestId, display_name: guest.displayName },
+          session_id,
+        },
+      };
+    },
+  });
+  return [enter];
+}

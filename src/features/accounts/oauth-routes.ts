@@ -1,0 +1,188 @@
+import { Type } from "@sinclair/typebox";
+import { AppError, toAppError } from "../../base/errors.ts";
+import { shown } from "../../base/shown.ts";
+import { pageSchema } from "../../rest/page.ts";
+import { defineRoute, type Reply, type Route } from "../../rest/route.ts";
+import { OAUTH_LIFETIME, type OAuthSignIn } from "./oauth.ts";
+import type { OAuthProvider } from "./oauth-providers.ts";
+import { type LoginResult, loginResultSchema, presentLogin } from "./sign-in.ts";
+
+const NO_STORE = { "cache-control": "no-store" };
+
+export interface OAuthPorts {
+  oauth: Pick<OAuthSignIn, "providers" | "begin" | "accept">;
+  /** Where clients reach this service, without a slash at the end. */
+  publicUrl: () => string;
+  /** Pages of these origins may be returned to as well. */
+  allowedOrigins: readonly string[];
+}
+
+/** GET /auth/oauth/providers, /auth/oauth/{provider}/authorize and /callback. */
+export function oauthRoutes(ports: OAuthPorts): Route[] {
+  return [listProviders(ports), authorize(ports), callback(ports)];
+}
+
+const providerSchema = Type.Object({
+  id: Type.String({ examples: ["google"] }),
+  name: Type.String({ examples: ["Google"] }),
+  authorize_url: Type.String({ description: "Where to send the browser" }),
+});
+
+function listProviders({ oauth, publicUrl }: OAuthPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/auth/oauth/providers",
+    id: "listOAuthProviders",
+    tag: "Auth",
+    summary: "Identity providers that one can sign in with",
+    auth: [],
+    responses: { 200: { description: "All of them", schema: pageSchema(providerSchema) } },
+    async handle() {
+      const items = oauth.providers.map(({ id, name }) => ({
+        id,
+        name,
+        authorize_url: `${publicUrl()}/api/auth/oauth/${id}/authorize`,
+      }));
+      return { status: 200, body: { items, next_cursor: null } };
+    },
+  });
+}
+
+const providerParams = Type.Object({ provider: Type.String({ maxLength: 64 }) });
+
+async function requireProvider(oauth: OAuthPorts["oauth"], id: string): Promise<OAuthProvider> {
+  const provider = oauth.providers.find((each) => each.id === id);
+  if (provider === undefined)
+    throw new AppError(
+      "not_found",
+      `There is no identity provider ${shown(id)} here; GET /auth/oauth/providers lists them.`,
+    );
+  return provider;
+}
+
+function isSecure(publicUrl: () => string): boolean {
+  return publicUrl().startsWith("https://");
+}
+
+function authorize(ports: OAuthPorts): Route {
+  const { oauth, publicUrl } = ports;
+  return defineRoute({
+    method: "get",
+    path: "/auth/oauth/{provider}/authorize",
+    id: "authorizeWithProvider",
+    tag: "Auth",
+    summary: "Send the browser to an identity provider",
+    description:
+      "For a browser to open: answers with a redirect and a cookie that binds the sign-in to this browser for 10 min. With `redirect`, a page of this service or of an allowed origin, the browser ends up there with `#token=…` or `#error=…`.",
+    auth: [],
+    params: providerParams,
+    query: Type.Object({
+      redirect: Type.Optional(Type.String({ maxLength: 2_000, examples: ["/"] })),
+    }),
+    responses: { 302: { description: "On to the provider" } },
+    resolve: ({ params }) => requireProvider(oauth, params.provider),
+    async handle({ query, headers, address }, provider: OAuthProvider) {
+      const redirect = query.redirect === undefined ? undefined : allowed(ports, query.redirect);
+      const secure = isSecure(publicUrl);
+      const browser = { secret: browserSecretOf(headers, secure), address };
+      const { location, browserSecret } = await oauth.begin(provider, browser, redirect);
+      return {
+        status: 302,
+        headers: {
+          ...NO_STORE,
+          location: location.href,
+          "set-cookie": browserCookie(browserSecret, secure),
+        },
+      };
+    },
+  });
+}
+
+/** The page as an address without a fragment; anything but our own and allowed origins is refused. */
+function allowed({ publicUrl, allowedOrigins }: OAuthPorts, text: string): string {
+  const own = new URL(publicUrl());
+  const url = URL.parse(text, own.href);
+  const origins = [own.origin, ...allowedOrigins.map((origin) => origin.toLowerCase())];
+  if (url === null || !origins.includes(url.origin) || url.username !== "" || url.password !== "") {
+    throw new AppError(
+      "invalid_parameter",
+      "`redirect` must be a page of this service or of an origin that is allowed here.",
+    );
+  }
+  url.hash = "";
+  return url.href;
+}
+
+const answerQuery = Type.Object({
+  state: Type.Optional(Type.String({ maxLength: 200 })),
+  code: Type.Optional(Type.String({ maxLength: 4_000 })),
+  error: Type.Optional(Type.String({ maxLength: 200 })),
+  error_description: Type.Optional(Type.String({ maxLength: 2_000 })),
+  iss: Type.Optional(Type.String({ maxLength: 2_000 })),
+});
+
+function callback({ oauth, publicUrl }: OAuthPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/auth/oauth/{provider}/callback",
+    id: "completeWithProvider",
+    tag: "Auth",
+    summary: "Where the provider sends the browser back to",
+    description:
+      "Exchanges the code and signs in whoever the provider vouches for: known by an earlier sign-in with this provider, or by a verified e-mail address. Nobody is remembered: no refresh token comes with it.",
+    auth: [],
+    params: providerParams,
+    query: answerQuery,
+    responses: {
+      200: { description: "Signed in", schema: loginResultSchema },
+      302: { description: "Back to the page that was given to authorize" },
+    },
+    errors: ["bad_request", "invalid_credentials", "forbidden"],
+    resolve: ({ params }) => requireProvider(oauth, params.provider),
+    async handle({ query, headers }, provider: OAuthProvider) {
+      const answer = await oauth.accept({
+        provider,
+        state: query.state,
+        browserSecret: browserSecretOf(headers, isSecure(publicUrl)),
+        query: new URLSearchParams(Object.entries(query)),
+      });
+      if (answer.redirect === undefined) return signedIn(await answer.complete());
+      return returnTo(answer.redirect, answer.complete());
+    },
+  });
+}
+
+function signedIn(result: LoginResult): Reply {
+  return { status: 200, headers: NO_STORE, body: presentLogin(result) };
+}
+
+/** In the fragment, which browsers keep to themselves: what stands there reaches no log. */
+async function returnTo(page: string, work: Promise<LoginResult>): Promise<Reply> {
+  const outcome = await work.then(
+    ({ token }) => ({ token }),
+    (error: unknown) => ({ error: toAppError(error).code }),
+  );
+  const location = `${page}#${new URLSearchParams(outcome)}`;
+  return { status: 302, headers: { ...NO_STORE, location } };
+}
+
+/** A browser keeps a `__Host-` cookie for this very host only, and only over HTTPS. */
+function cookieName(secure: boolean): string {
+  return secure ? "__Host-voice-oauth" : "voice-oauth";
+}
+
+/** The `Set-Cookie` that binds a sign-in at a provider to this browser. */
+function browserCookie(secret: string, secure: boolean): string {
+  const flags = `Path=/; Max-Age=${OAUTH_LIFETIME / 1000}; HttpOnly; SameSite=Lax`;
+  return `${cookieName(secure)}=${secret}; ${flags}${secure ? "; Secure" : ""}`;
+}
+
+/** The secret that the browser sent back. */
+function browserSecretOf(
+  headers: Readonly<Record<string, string>>,
+  secure: boolean,
+): string | undefined {
+  const start = `${cookieName(secure)}=`;
+  const pairs = (headers.cookie ?? "").split(";").map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(start))?.slice(start.length);
+}

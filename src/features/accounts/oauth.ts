@@ -1,0 +1,191 @@
+import { createHash } from "node:crypto";
+import { type AuditTrail, SYSTEM } from "../../access/audit-trail.ts";
+import { randomText, secretHash } from "../../access/secret.ts";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
+import type { OAuthProfile, OAuthProvider, OAuthSecrets } from "./oauth-providers.ts";
+import type { OAuthBook } from "./oauth-store.ts";
+import type { LoginResult, SignIn } from "./sign-in.ts";
+import type { Account, AccountBook } from "./users-store.ts";
+
+/** How long a browser may take at the provider. */
+export const OAUTH_LIFETIME = 10 * 60_000;
+/** 43 base-62 characters are 256 bits. */
+const LENGTH = 43;
+const FORM = /^[0-9A-Za-z]{43}$/;
+/** Requests begun from one address: sixty, then one a second. */
+const REQUESTS: AttemptPolicy = { burst: 60, interval: 1_000 };
+const EMAIL = /^[^\s@]+@[^\s@]+$/;
+
+interface OAuthParts {
+  providers: readonly OAuthProvider[];
+  book: OAuthBook;
+  accounts: Pick<AccountBook, "findByEmail">;
+  signIn: Pick<SignIn, "enter">;
+  attempts: AttemptBudget;
+  audit: AuditTrail;
+  /** Where the provider sends the browser back to. */
+  callbackUrl: (provider: string) => string;
+  clock: Clock;
+}
+
+interface BegunSignIn {
+  location: URL;
+  /** To be kept by the browser: without it the provider's answer is worth nothing. */
+  browserSecret: string;
+}
+
+interface OAuthAnswer {
+  provider: OAuthProvider;
+  state: string | undefined;
+  browserSecret: string | undefined;
+  /** The query that the provider sent the browser with. */
+  query: URLSearchParams;
+}
+
+/** An answer that belongs to a request of ours. */
+interface AcceptedAnswer {
+  redirect: string | undefined;
+  complete(): Promise<LoginResult>;
+}
+
+/** Signing in at another provider: authorisation code, PKCE, state and nonce (RFC 9700). */
+export class OAuthSignIn {
+  readonly #parts: OAuthParts;
+
+  constructor(parts: OAuthParts) {
+    this.#parts = parts;
+  }
+
+  get providers(): readonly OAuthProvider[] {
+    return this.#parts.providers;
+  }
+
+  /** Rejects with `rate_limited`, or `unavailable` when the provider cannot be reached. */
+  async begin(
+    provider: OAuthProvider,
+    browser: { secret: string | undefined; address: string },
+    redirect: string | undefined,
+  ): Promise<BegunSignIn> {
+    const { attempts, book, callbackUrl, clock } = this.#parts;
+    const wait = await attempts.take(`oauth-from\u0000${browser.address}`, REQUESTS);
+    if (wait !== undefined) {
+      throw new AppError("rate_limited", "Too many sign-ins begun.", { retryAfter: wait });
+    }
+    const state = randomText(LENGTH);
+    // A browser keeps its secret, so that two of its tabs may sign in at once.
+    const known = browser.secret;
+    const browserSecret = known !== undefined && FORM.test(known) ? known : randomText(LENGTH);
+    const secrets = deriveSecrets(state, browserSecret);
+    const location = await provider.authorizationUrl(callbackUrl(provider.id), secrets);
+    await book.put({
+      stateHash: secretHash(state),
+      browserHash: secretHash(browserSecret),
+      provider: provider.id,
+      redirect,
+      expiresAt: clock.now() + OAUTH_LIFETIME,
+    });
+    return { location, browserSecret };
+  }
+
+  /** Rejects with `bad_request` when the answer belongs to no request of this browser. */
+  async accept(answer: OAuthAnswer): Promise<AcceptedAnswer> {
+    const { book, clock } = this.#parts;
+    const { provider, state = "", browserSecret = "" } = answer;
+    const request =
+      FORM.test(state) && FORM.test(browserSecret)
+        ? await book.take(
+            {
+              stateHash: secretHash(state),
+              browserHash: secretHash(browserSecret),
+              provider: provider.id,
+            },
+            clock.now(),
+          )
+        : undefined;
+    if (request === undefined) {
+      throw new AppError(
+        "bad_request",
+        "This sign-in was not begun in this browser, was used already, or took too long. Please start again.",
+      );
+    }
+    const secrets = deriveSecrets(state, browserSecret);
+    return {
+      redirect: request.redirect,
+      complete: () => this.#recorded(provider, this.#complete(provider, answer.query, secrets)),
+    };
+  }
+
+  /** A refusal is put on record; an outage of the provider is none. */
+  async #recorded(provider: OAuthProvider, work: Promise<LoginResult>): Promise<LoginResult> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof AppError && error.status < 500) {
+        const detail = { reason: error.code, provider: provider.id };
+        await this.#parts.audit.record({ kind: "login_failed", actor: SYSTEM, detail });
+      }
+      throw error;
+    }
+  }
+
+  /** Rejects with `invalid_credentials`, `forbidden` or `unavailable`. */
+  async #complete(
+    provider: OAuthProvider,
+    query: URLSearchParams,
+    secrets: OAuthSecrets,
+  ): Promise<LoginResult> {
+    const url = new URL(this.#parts.callbackUrl(provider.id));
+    url.search = query.toString();
+    const profile = await provider.exchange(url, secrets);
+    const account = await this.#recognise(provider, profile);
+    if (account.disabled) throw new AppError("forbidden", "This account is disabled.");
+    return this.#parts.signIn.enter(account);
+  }
+
+  async #recognise(provider: OAuthProvider, profile: OAuthProfile): Promise<Account> {
+    const { accounts, book } = this.#parts;
+    const { subject, email } = profile;
+    const linked = await book.findLinked(provider.id, subject);
+    if (linked !== undefined) return linked;
+    // An address that the provider does not vouch for could be anybody's.
+    if (email === undefined || !profile.emailVerified || !EMAIL.test(email)) {
+      throw new AppError("forbidden", `${provider.name} has not verified your e-mail address.`);
+    }
+    const known = await accounts.findByEmail(email);
+    if (known !== undefined) {
+      if (!known.disabled) await book.link(provider.id, subject, known.id);
+      return known;
+    }
+    const created = provider.createUsers
+      ? await this.#create(provider, subject, email, profile.name)
+      : undefined;
+    if (created !== undefined) return created;
+    throw new AppError("forbidden", "There is no account with this address. Ask an administrator.");
+  }
+
+  #create(
+    provider: OAuthProvider,
+    subject: string,
+    email: string,
+    name: string,
+  ): Promise<Account | undefined> {
+    const id = newId(this.#parts.clock.now());
+    const user = { id, email: email.slice(0, 320), name: name.slice(0, 200) };
+    return this.#parts.book.createLinked(provider.id, subject, user);
+  }
+}
+
+/**
+ * Nonce and PKCE verifier follow from the state and the browser's secret: the
+ * provider sees only the one, and nothing that is worth stealing is stored.
+ */
+function deriveSecrets(state: string, browserSecret: string): OAuthSecrets {
+  const derive = (purpose: string) =>
+    createHash("sha256")
+      .update(`${purpose}\u0000${browserSecret}\u0000${state}`)
+      .digest("base64url");
+  return { state, nonce: derive("nonce"), codeVerifier: derive("code-verifier") };
+}

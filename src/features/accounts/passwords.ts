@@ -1,0 +1,216 @@
+import { hash, verify } from "@node-rs/argon2";
+import { Type } from "@sinclair/typebox";
+import { type AuditEntry, actorOf } from "../../access/audit-trail.ts";
+import type { UserPrincipal } from "../../access/principal.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { randomText } from "../../access/secret.ts";
+import { BoundedQueue } from "../../base/bounded-queue.ts";
+import { createDeferred, type Deferred } from "../../base/deferred.ts";
+import { AppError } from "../../base/errors.ts";
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { requireUser } from "../../rest/callers.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
+import type { Account } from "./users-store.ts";
+
+/** argon2id, as OWASP ASVS 5.0 appendix C approves: 46 MiB, one pass, one lane; about 30 ms. */
+const COST = { memoryCost: 47_104, timeCost: 1, parallelism: 1 };
+const CURRENT_FORM = "$argon2id$v=19$m=47104,t=1,p=1$";
+
+export const PASSWORD_MIN_LENGTH = 8;
+export const PASSWORD_MAX_BYTES = 1_024;
+
+interface PasswordHasherOptions {
+  /** Hashes at once: each takes 46 MiB and a core. */
+  concurrency?: number;
+  /** How many may wait; more are refused with `overloaded`. */
+  queue?: number;
+}
+
+/** Hashes and checks passwords, a bounded number at once. */
+export class PasswordHasher implements QueueOwner {
+  readonly #concurrency: number;
+  readonly #waiting: BoundedQueue<Deferred<void>>;
+  #running = 0;
+  #decoy: Promise<string> | undefined;
+
+  constructor(options: PasswordHasherOptions = {}) {
+    this.#concurrency = options.concurrency ?? 2;
+    this.#waiting = new BoundedQueue(options.queue ?? 50);
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const { size, capacity, refused } = this.#waiting;
+    return [{ queue: "passwords", length: size, limit: capacity, refused }];
+  }
+
+  hash(password: string): Promise<string> {
+    return this.#slot(() => hash(password, COST));
+  }
+
+  /**
+   * True when `password` belongs to `hashed`. Without a hash (no such account,
+   * or one without a password) the same work is done and the answer is false.
+   */
+  async verify(hashed: string | undefined, password: string): Promise<boolean> {
+    const decoy = await this.#getDecoy();
+    const right = await this.#slot(() => verify(hashed ?? decoy, password));
+    return hashed !== undefined && right;
+  }
+
+  /** True when a hash was made with other costs than today's. */
+  isOutdated(hashed: string): boolean {
+    return !hashed.startsWith(CURRENT_FORM);
+  }
+
+  #getDecoy(): Promise<string> {
+    this.#decoy ??= hash(randomText(32), COST);
+    return this.#decoy;
+  }
+
+  async #slot<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#concurrency) {
+      const turn = createDeferred<void>();
+      if (!this.#waiting.offer(turn)) {
+        throw new AppError("overloaded", "Too many people are signing in. Please try again.", {
+          retryAfter: 2,
+        });
+      }
+      // The one that ends hands its place over, so the count stays.
+      await turn.promise;
+    } else {
+      this.#running += 1;
+    }
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.take();
+      if (next === undefined) this.#running -= 1;
+      else next.resolve();
+    }
+  }
+}
+
+/** Rejects with `invalid_body` a password that nobody should have. */
+export function checkPassword(password: string, email: string): void {
+  if (password.length < PASSWORD_MIN_LENGTH) {
+    throw new AppError(
+      "invalid_body",
+      `The password must have at least ${PASSWORD_MIN_LENGTH} characters.`,
+    );
+  }
+  if (Buffer.byteLength(password) > PASSWORD_MAX_BYTES) {
+    throw new AppError("invalid_body", `The password is longer than ${PASSWORD_MAX_BYTES} bytes.`);
+  }
+  if (password.toLowerCase() === email.toLowerCase()) {
+    throw new AppError("invalid_body", "The password must not be the e-mail address.");
+  }
+}
+
+/** Whoever holds a token may guess the password five times, then once a minute. */
+const GUESSES: AttemptPolicy = { burst: 5, interval: 60_000 };
+
+/** Port: passwords on record. */
+export interface PasswordBook {
+  account(userId: string): Promise<Account | undefined>;
+  /**
+   * Replaces one hash by another and ends every other login, every refresh token
+   * and every sign-in link of the account; false, and nothing done, when `before` no longer stands.
+   */
+  change(
+    change: { userId: string; before: string; after: string; keptLoginId: string },
+    entry: AuditEntry,
+  ): Promise<boolean>;
+}
+
+interface PasswordChangeParts {
+  book: PasswordBook;
+  attempts: AttemptBudget;
+  passwords: Pick<PasswordHasher, "hash" | "verify">;
+  revocations: Pick<RevocationFeed, "publish">;
+}
+
+/** Changing one's own password. */
+export class PasswordChanges {
+  readonly #parts: PasswordChangeParts;
+
+  constructor(parts: PasswordChangeParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Rejects with `invalid_body` for a password that nobody should have,
+   * `invalid_credentials` when `current` is wrong, `conflict` when the account
+   * has no password, `rate_limited` after too many guesses.
+   */
+  async change(caller: UserPrincipal, current: string, fresh: string): Promise<void> {
+    const { attempts, book, passwords, revocations } = this.#parts;
+    const account = await book.account(caller.id);
+    if (account === undefined) throw new AppError("invalid_token", "The account is gone.");
+    checkPassword(fresh, account.email);
+    const budget = `password\u0000${caller.id}`;
+    const wait = await attempts.take(budget, GUESSES);
+    if (wait !== undefined) {
+      throw new AppError("rate_limited", `Too many attempts. Please wait ${wait} s.`, {
+        retryAfter: wait,
+      });
+    }
+    const { passwordHash: before } = account;
+    if (before === undefined) {
+      throw new AppError("conflict", "This account has no password; it signs in another way.");
+    }
+    if (!(await passwords.verify(before, current))) throw wrongPassword();
+    const after = await passwords.hash(fresh);
+    const change = { userId: caller.id, before, after, keptLoginId: caller.tokenId };
+    const entry = {
+      kind: "password_changed",
+      actor: actorOf(caller),
+      subjectId: caller.id,
+    } as const;
+    if (!(await book.change(change, entry))) throw wrongPassword();
+    await attempts.restore(budget);
+    revocations.publish({ kind: "user", userId: caller.id });
+  }
+}
+
+function wrongPassword(): AppError {
+  return new AppError("invalid_credentials", "The current password is not right.");
+}
+
+export interface PasswordPorts {
+  passwordChanges: Pick<PasswordChanges, "change">;
+}
+
+/** POST /auth/password. */
+export function passwordRoutes({ passwordChanges }: PasswordPorts): Route[] {
+  const change = defineRoute({
+    method: "post",
+    path: "/auth/password",
+    id: "changePassword",
+    tag: "Auth",
+    summary: "Change one's own password",
+    description:
+      "Every other login of the account ends, with its open sockets. This one goes on until its access token expires: no refresh token outlives the change. A wrong current password is 401 with the code invalid_credentials.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        current_password: Type.String({ minLength: 1, maxLength: PASSWORD_MAX_BYTES }),
+        new_password: Type.String({
+          minLength: PASSWORD_MIN_LENGTH,
+          maxLength: PASSWORD_MAX_BYTES,
+        }),
+      }),
+    },
+    responses: { 200: { description: "Changed", schema: acknowledgementSchema } },
+    errors: ["invalid_credentials", "conflict"],
+    async handle({ principal, body }) {
+      const { current_password: current, new_password: fresh } = body;
+      await passwordChanges.change(requireUser(principal), current, fresh);
+      return acknowledge("The password is changed. Other logins have ended.");
+    },
+  });
+  return [change];
+}

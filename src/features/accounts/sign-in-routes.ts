@@ -1,0 +1,188 @@
+import { Type } from "@sinclair/typebox";
+import { bearerOf } from "../../access/bearer.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { requirePerson } from "../../rest/callers.ts";
+import { defineRoute, type Reply, type Request, type Route } from "../../rest/route.ts";
+import { accountRoleSchema, loginResultSchema, presentLogin, type SignIn } from "./sign-in.ts";
+import type { KeyRing } from "./tokens.ts";
+import type { UserDirectory } from "./users-store.ts";
+
+const NO_STORE = { "cache-control": "no-store" };
+
+export interface AuthPorts {
+  signIn: Pick<SignIn, "login" | "refresh" | "logout">;
+  users: Pick<UserDirectory, "find">;
+  keys: Pick<KeyRing, "publicJwks">;
+}
+
+/** POST /auth/login, GET /auth/refresh-token, POST /auth/logout, GET /auth/me, GET /auth/jwks.json. */
+export function authRoutes(ports: AuthPorts): Route[] {
+  return [login(ports), refreshToken(ports), logout(ports), me(ports), jwks(ports)];
+}
+
+function login({ signIn }: AuthPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/auth/login",
+    id: "login",
+    tag: "Auth",
+    summary: "Sign in with e-mail address and password",
+    description:
+      "The access token lives 1 h. With `remember_me` a refresh token comes with it, good until 12 h after this login.",
+    auth: [],
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        email: Type.String({ minLength: 1, maxLength: 320 }),
+        password: Type.String({ minLength: 1, maxLength: 1_024 }),
+        remember_me: Type.Optional(Type.Boolean({ default: false })),
+      }),
+    },
+    responses: {
+      200: {
+        description: "Signed in",
+        schema: Type.Object({
+          ...loginResultSchema.properties,
+          refresh_token: Type.Optional(Type.String()),
+        }),
+      },
+    },
+    errors: ["invalid_credentials"],
+    async handle({ body, address }) {
+      const { email, password, remember_me: remember = false } = body;
+      const result = await signIn.login({ email, password, remember, address });
+      const { refreshToken: refresh_token } = result;
+      return { status: 200, headers: NO_STORE, body: { ...presentLogin(result), refresh_token } };
+    },
+  });
+}
+
+function refreshToken({ signIn }: AuthPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/auth/refresh-token",
+    id: "refreshToken",
+    tag: "Auth",
+    summary: "A fresh access token; the refresh token is the bearer",
+    auth: ["refresh"],
+    responses: {
+      200: { description: "A fresh access token", schema: Type.Object({ token: Type.String() }) },
+    },
+    errors: ["invalid_token"],
+    async handle({ headers }) {
+      refusePrefetch(headers);
+      const token = bearerOf(headers);
+      if (token === undefined) {
+        throw new AppError("unauthorized", "Send the refresh token as `Authorization: Bearer …`.");
+      }
+      return {
+        status: 200,
+        headers: { ...NO_STORE, vary: "Authorization" },
+        body: { token: await signIn.refresh(token) },
+      };
+    },
+  });
+}
+
+/** A browser that guesses what will be needed must not mint tokens. */
+function refusePrefetch(headers: Request["headers"]): void {
+  const purpose = `${headers["sec-purpose"] ?? ""} ${headers.purpose ?? ""}`;
+  if (/prefetch|prerender/i.test(purpose)) {
+    throw new AppError("unauthorized", "Tokens are not handed out to prefetches.");
+  }
+}
+
+function logout({ signIn }: AuthPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/auth/logout",
+    id: "logout",
+    tag: "Auth",
+    summary: "End this login: its access and refresh tokens stop working at once",
+    auth: ["bearer"],
+    responses: { 200: { description: "Signed out", schema: acknowledgementSchema } },
+    async handle({ principal }) {
+      await signIn.logout(requirePerson(principal));
+      return acknowledge("You are signed out.");
+    },
+  });
+}
+
+const meSchema = Type.Union([
+  Type.Object({
+    id: Type.String(),
+    role: accountRoleSchema,
+    email: Type.String(),
+    name: Type.String(),
+    expires_at: Type.String(),
+  }),
+  Type.Object({
+    id: Type.String(),
+    role: Type.Literal("guest"),
+    display_name: Type.String(),
+    session_id: Type.String(),
+    expires_at: Type.String(),
+  }),
+]);
+
+function me({ users }: AuthPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/auth/me",
+    id: "me",
+    tag: "Auth",
+    summary: "Who the token belongs to",
+    auth: ["bearer"],
+    responses: { 200: { description: "The caller", schema: meSchema } },
+    async handle({ principal }): Promise<Reply> {
+      const person = requirePerson(principal);
+      const { id, role } = person;
+      const expires_at = toTimestamp(person.expiresAt);
+      if (person.kind === "guest") {
+        const { displayName: display_name, sessionId: session_id } = person;
+        return { status: 200, body: { id, role, display_name, session_id, expires_at } };
+      }
+      const user = await users.find(id);
+      if (user === undefined) throw new AppError("invalid_token", "The account is gone.");
+      const { email, name } = user;
+      return { status: 200, body: { id, role, email, name, expires_at } };
+    },
+  });
+}
+
+function jwks({ keys }: AuthPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/auth/jwks.json",
+    id: "jwks",
+    tag: "Auth",
+    summary: "Public keys that this service's tokens can be checked with (RFC 7517)",
+    auth: [],
+    responses: {
+      200: {
+        description: "A JSON Web Key Set",
+        schema: Type.Object({
+          keys: Type.Array(
+            Type.Object({
+              kty: Type.String(),
+              crv: Type.String(),
+              x: Type.String(),
+              kid: Type.String(),
+              alg: Type.String(),
+              use: Type.String(),
+            }),
+          ),
+        }),
+      },
+    },
+    async handle() {
+      return {
+        status: 200,
+        headers: { "cache-control": "public, max-age=300" },
+        body: { keys: keys.publicJwks },
+      };
+    },
+  });
+}

@@ -1,0 +1,103 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import type { UserPrincipal } from "../../access/principal.ts";
+import { ReadBatch } from "../../base/read-batch.ts";
+import { toInstant } from "../../postgres/instant.ts";
+import { roleColumn } from "./users-store.ts";
+
+export interface LoginStanding {
+  loginId: string;
+  userId: string;
+  email: string;
+  name: string;
+  role: UserPrincipal["role"];
+  /** Unix milliseconds. */
+  expiresAt: number;
+  /** False after the password was changed from within this login. */
+  refreshable: boolean;
+}
+
+interface NewLogin {
+  id: string;
+  userId: string;
+  /** The hash that the password was checked against; undefined when another proof was given. */
+  passwordHash: string | undefined;
+  expiresAt: number;
+}
+
+/** The logins on record: one row per sign-in, shared by its access and refresh tokens. */
+export interface LoginBook {
+  /** False, and nothing recorded, when the account was disabled or its password changed meanwhile. */
+  open(login: NewLogin): Promise<boolean>;
+  /** Undefined when the login was revoked, or its user disabled, removed, or given a new password since. */
+  standing(loginId: string): Promise<LoginStanding | undefined>;
+  revoke(loginId: string): Promise<void>;
+}
+
+const FORGET_BATCH = 20;
+
+const idRow = z.object({ id: z.string() });
+
+const standingRow = z.object({
+  loginId: z.string(),
+  userId: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: roleColumn,
+  expiresAt: z.number(),
+  refreshable: z.boolean(),
+});
+
+export class LoginStore implements LoginBook {
+  readonly #pool: DatabasePool;
+  readonly #standings: ReadBatch<string, LoginStanding>;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+    this.#standings = new ReadBatch((ids) => this.#read(ids));
+  }
+
+  async open(login: NewLogin): Promise<boolean> {
+    // `created_at` and `tokens_valid_from` both come from the database's clock.
+    const row = await this.#pool.maybeOne(sql.type(idRow)`
+      insert into logins (id, user_id, expires_at, created_at)
+      select ${login.id}, id, ${toInstant(login.expiresAt)}, clock_timestamp()
+      from users
+      where id = ${login.userId} and disabled_at is null
+        and (${login.passwordHash ?? null}::text is null
+          or password_hash = ${login.passwordHash ?? null})
+      for share
+      returning id`);
+    await this.#forgetEnded();
+    return row !== null;
+  }
+
+  standing(loginId: string): Promise<LoginStanding | undefined> {
+    return this.#standings.get(loginId);
+  }
+
+  async #read(ids: readonly string[]): Promise<(LoginStanding | undefined)[]> {
+    const rows = await this.#pool.any(sql.type(standingRow)`
+      select logins.id as "loginId", user_id as "userId", email, name, role,
+        expires_at as "expiresAt", refreshable
+      from logins join users on users.id = logins.user_id
+      where logins.id = any(${sql.array([...ids], "uuid")})
+        and revoked_at is null and disabled_at is null
+        and logins.created_at >= tokens_valid_from`);
+    const found = new Map(rows.map((row) => [row.loginId, row]));
+    return ids.map((id) => found.get(id));
+  }
+
+  /** Logins that ended a day ago, a few with each new one. */
+  async #forgetEnded(): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      delete from logins where id in (
+        select id from logins where expires_at < now() - interval '1 day'
+        limit ${FORGET_BATCH} for update skip locked)`);
+  }
+
+  async revoke(loginId: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update logins set revoked_at = now() where id = ${loginId} and revoked_at is null`);
+  }
+}

@@ -1,0 +1,229 @@
+import { hkdfSync, randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { exportJWK, generateKeyPair, type JWK } from "jose";
+import { createOnce } from "../../access/secret-file.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { errorMessage } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { importSigningKey, isRetired, KeyRing, type SigningKey } from "./tokens.ts";
+
+/** Everything secret that this installation keeps outside its database. */
+export interface KeyMaterial {
+  ring: KeyRing;
+  /** HMAC key of pairing codes at rest, 32 bytes. */
+  pepper: Uint8Array;
+  /** HMAC key of list cursors, 32 bytes. */
+  cursorKey: Uint8Array;
+  /** AES key of the webhooks' signing secrets at rest, 32 bytes; derived from the pepper. */
+  webhookKey: Uint8Array;
+}
+
+const SECRET_BYTES = 32;
+
+/**
+ * Reads the keys of a folder and makes those that are missing: signing keys as
+ * `signing-NNNN.jwk`, the highest number newest, and two secrets. Files have
+ * mode 0600. Processes that start at once on one folder end up with the same
+ * keys.
+ */
+export async function loadKeyFolder(
+  folder: string,
+  clock: Clock = systemClock,
+): Promise<KeyMaterial> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const pepper = await loadSecret(join(folder, "pairing.secret"));
+    return {
+      ring: new KeyRing(await readSigningKeys(folder), clock),
+      pepper,
+      cursorKey: await loadSecret(join(folder, "cursor.secret")),
+      webhookKey: deriveKey(pepper, "webhook secrets at rest"),
+    };
+  } catch (error) {
+    throw new Error(`The key folder ${folder} cannot be used: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Keys given as one JSON text, for sites whose processes share no folder:
+ * `{"signing": [private JWKs, oldest first], "pairing_secret": …, "cursor_secret": …}`,
+ * the secrets 32 bytes or more in base64url.
+ */
+export async function parseKeyMaterial(json: string): Promise<KeyMaterial> {
+  const given: unknown = JSON.parse(json);
+  if (typeof given !== "object" || given === null || !("signing" in given)) {
+    throw new Error("The keys must be a JSON object with `signing`.");
+  }
+  const { signing, pairing_secret, cursor_secret } = given as Record<string, unknown>;
+  if (!Array.isArray(signing)) throw new Error("`signing` must be a list of private JWKs.");
+  const ring = await importRing(signing as JWK[]);
+  const pepper = parseSecret(pairing_secret, "pairing_secret");
+  return {
+    ring,
+    pepper,
+    cursorKey: parseSecret(cursor_secret, "cursor_secret"),
+    webhookKey: deriveKey(pepper, "webhook secrets at rest"),
+  };
+}
+
+/** Tells two secrets apart without telling anything about them. */
+export function fingerprintOf(secret: Uint8Array): string {
+  return Buffer.from(deriveKey(secret, "fingerprint")).toString("base64url");
+}
+
+/** A key for one purpose (HKDF-SHA256): it tells nothing about the secret or about other keys. */
+function deriveKey(secret: Uint8Array, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(), purpose, SECRET_BYTES));
+}
+
+async function importRing(jwks: readonly JWK[]): Promise<KeyRing> {
+  return new KeyRing(await Promise.all(jwks.map(importSigningKey)));
+}
+
+async function loadSecret(path: string): Promise<Uint8Array> {
+  await createOnce(path, randomBytes(SECRET_BYTES).toString("base64url"));
+  return parseSecret((await readFile(path, "utf8")).trim(), path);
+}
+
+function parseSecret(text: unknown, name: string): Uint8Array {
+  const bytes = Buffer.from(typeof text === "string" ? text : "", "base64url");
+  if (bytes.length < SECRET_BYTES) {
+    throw new Error(`${name} must be at least ${SECRET_BYTES} bytes in base64url.`);
+  }
+  return bytes;
+}
+
+const FILE = /^signing-(\d{4,9})\.jwk$/;
+const TRIES = 10;
+
+function fileName(number: number): string {
+  return `signing-${String(number).padStart(4, "0")}.jwk`;
+}
+
+/** The names of a folder's signing keys, oldest first. */
+async function signingKeyNames(folder: string): Promise<string[]> {
+  const numbers = (await readdir(folder)).flatMap((name) => FILE.exec(name)?.[1] ?? []);
+  return numbers
+    .map(Number)
+    .sort((one, other) => one - other)
+    .map(fileName);
+}
+
+/** The signing keys of a folder, oldest first; the first is made when there is none. */
+async function readSigningKeys(folder: string): Promise<SigningKey[]> {
+  let names = await signingKeyNames(folder);
+  if (names.length === 0) {
+    await createOnce(join(folder, fileName(1)), JSON.stringify(await newSigningJwk()));
+    names = await signingKeyNames(folder);
+  }
+  return Promise.all(
+    names.map(async (name) => importSigningKey(await readJwk(join(folder, name)))),
+  );
+}
+
+async function readJwk(path: string) {
+  return JSON.parse(await readFile(path, "utf8")) as Parameters<typeof importSigningKey>[0];
+}
+
+async function newSigningJwk() {
+  const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
+  return exportJWK(privateKey);
+}
+
+/**
+ * Adds a signing key that signs from `signsFrom` on (Unix milliseconds), and
+ * removes those whose last token has run out. Running processes find it by
+ * themselves.
+ */
+export async function rotateSigningKey(
+  folder: string,
+  signsFrom: number,
+  now: number,
+): Promise<SigningKey> {
+  const jwk = { ...(await newSigningJwk()), nbf: Math.floor(signsFrom / 1_000) };
+  const before = await readSigningKeys(folder);
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const newest = (await signingKeyNames(folder)).at(-1);
+    const number = Number(FILE.exec(newest ?? "")?.[1] ?? 0) + 1;
+    if (await createOnce(join(folder, fileName(number)), JSON.stringify(jwk))) {
+      await removeRetired(folder, before, now);
+      return importSigningKey(jwk);
+    }
+  }
+  throw new Error(`Others add keys to ${folder} all the time.`);
+}
+
+async function removeRetired(
+  folder: string,
+  keys: readonly SigningKey[],
+  now: number,
+): Promise<void> {
+  const names = await signingKeyNames(folder);
+  for (const [index] of keys.entries()) {
+    const name = names[index];
+    if (name !== undefined && isRetired(keys[index + 1]?.signsFrom, now)) {
+      await rm(join(folder, name), { force: true });
+    }
+  }
+}
+
+const LOOK_EVERY_MS = 5_000;
+
+interface SigningKeyWatchParts {
+  folder: string;
+  ring: KeyRing;
+  /** Told of every key but the first, at the start too; may be told of one again. */
+  onAdded: (kid: string) => Promise<void>;
+  log: Log;
+}
+
+/** Takes keys that were added to the folder into the ring while the process runs. */
+export class SigningKeyWatch {
+  readonly #parts: SigningKeyWatchParts;
+  #names = "";
+  #looking: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: SigningKeyWatchParts) {
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    this.#parts.ring.lookWith(() => this.look());
+    await this.look();
+    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** Never rejects: with a folder that cannot be read the keys stay as they are. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look()
+      .catch((error: unknown) => {
+        this.#parts.log.error({ error: errorMessage(error) }, "signing keys cannot be read");
+      })
+      .finally(() => {
+        this.#looking = undefined;
+      });
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { folder, log, onAdded, ring } = this.#parts;
+    const names = (await signingKeyNames(folder)).join();
+    if (names === this.#names) return;
+    const keys = await readSigningKeys(folder);
+    const fresh = keys.filter((key) => ring.get(key.kid) === undefined);
+    ring.replace(keys);
+    for (const { kid } of fresh) log.info({ kid }, "a signing key was added");
+    for (const { kid } of keys.slice(1)) await onAdded(kid);
+    // Last, so that whatever failed is done at the next look.
+    this.#names = names;
+  }
+}

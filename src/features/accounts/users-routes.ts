@@ -1,0 +1,339 @@
+import { Type } from "@sinclair/typebox";
+import { actorOf } from "../../access/audit-trail.ts";
+import { mayWorkspace } from "../../access/policy.ts";
+import type { UserPrincipal } from "../../access/principal.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError, unknownThing } from "../../base/errors.ts";
+import { isId, newId } from "../../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { requireUser } from "../../rest/callers.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  checkPassword,
+  PASSWORD_MAX_BYTES,
+  PASSWORD_MIN_LENGTH,
+  type PasswordHasher,
+} from "./passwords.ts";
+import { accountRoleSchema } from "./sign-in.ts";
+import type { UserDirectory, UserFilter, UserRecord } from "./users-store.ts";
+
+export interface UserAccessPorts {
+  users: Pick<UserDirectory, "find" | "setDisabled">;
+  revocations: RevocationFeed;
+}
+
+/** POST /users/{id}/disable and /users/{id}/enable. */
+export function userAccessRoutes(ports: UserAccessPorts): Route[] {
+  return [setAccess(ports, "disable"), setAccess(ports, "enable")];
+}
+
+const TEXTS = {
+  disable: {
+    summary: "Disable a user: every login ends within seconds, open sockets included",
+    self: "You cannot disable yourself.",
+    done: "The user is disabled.",
+  },
+  enable: {
+    summary: "Enable a user who was disabled",
+    self: "You cannot enable yourself.",
+    done: "The user is enabled and can sign in again.",
+  },
+};
+
+function setAccess({ users, revocations }: UserAccessPorts, action: "disable" | "enable"): Route {
+  const texts = TEXTS[action];
+  return defineRoute({
+    method: "post",
+    path: `/users/{id}/${action}`,
+    id: `${action}User`,
+    tag: "Admin",
+    summary: texts.summary,
+    auth: ["bearer"],
+    roles: ["admin"],
+    params: Type.Object({ id: Type.String() }),
+    responses: { 200: { description: texts.done, schema: acknowledgementSchema } },
+    errors: ["bad_request", "unauthorized", "invalid_token", "forbidden", "not_found"],
+    async resolve({ principal, params }) {
+      if (requireUser(principal).role !== "admin") {
+        throw new AppError("forbidden", "Only an admin does this.");
+      }
+      return requireKnownUser(users, params.id);
+    },
+    async handle({ principal }, user: UserRecord) {
+      if (requireUser(principal).id === user.id) throw new AppError("bad_request", texts.self);
+      const outcome = await users.setDisabled(user.id, action === "disable", {
+        kind: action === "disable" ? "user_disabled" : "user_enabled",
+        actor: actorOf(requireUser(principal)),
+        subjectId: user.id,
+      });
+      if (outcome === "unknown") throw new AppError("not_found", "There is no user with this id.");
+      revocations.publish({ kind: "user", userId: user.id });
+      return acknowledge(texts.done);
+    },
+  });
+}
+
+export interface UserPorts {
+  users: UserDirectory;
+  /** Which workspaces there are, and a member's role in one; undefined for neither. */
+  workspaces: {
+    find(id: string): Promise<object | undefined>;
+    role(workspaceId: string, userId: string): Promise<"owner" | "member" | undefined>;
+  };
+  passwords: Pick<PasswordHasher, "hash">;
+  cursorKey: Uint8Array;
+}
+
+/** POST /users, GET /users, GET /users/{id}. */
+export function userRoutes(ports: UserPorts): Route[] {
+  return [createUser(ports), listUsers(ports), getUser(ports)];
+}
+
+const userSchema = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  role: accountRoleSchema,
+  disabled: Type.Boolean(),
+  disabled_at: Type.Optional(Type.String()),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+
+/** What members of a workspace see of each other. */
+const colleagueSchema = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+});
+
+function presentUser(user: UserRecord) {
+  return {
+    id: user.id,
+    email: user.email,
+    name: user.name,
+    role: user.role,
+    disabled: user.disabledAt !== undefined,
+    disabled_at: user.disabledAt === undefined ? undefined : toTimestamp(user.disabledAt),
+    created_at: toTimestamp(user.createdAt),
+    updated_at: toTimestamp(user.updatedAt),
+  };
+}
+
+function presentColleague({ id, email, name }: UserRecord) {
+  return { id, email, name };
+}
+
+function createUser({ users, passwords }: UserPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/users",
+    id: "createUser",
+    tag: "Admin",
+    summary: "Create a user",
+    auth: ["bearer"],
+    roles: ["admin"],
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        email: Type.String({ maxLength: 320, pattern: "^[^\\s@]+@[^\\s@]+$" }),
+        name: Type.Optional(Type.String({ maxLength: 200 })),
+        role: Type.Optional(accountRoleSchema),
+        password: Type.String({ minLength: PASSWORD_MIN_LENGTH, maxLength: PASSWORD_MAX_BYTES }),
+      }),
+    },
+    responses: { 201: { description: "The user", schema: userSchema } },
+    errors: ["conflict"],
+    async handle({ principal, body }) {
+      const caller = requireUser(principal);
+      if (caller.role !== "admin") throw new AppError("forbidden", "Only an admin creates users.");
+      const { email, name = "", role = "participant", password } = body;
+      checkPassword(password, email);
+      const id = newId();
+      const passwordHash = await passwords.hash(password);
+      const entry = {
+        kind: "user_created",
+        actor: actorOf(caller),
+        subjectId: id,
+        detail: { role },
+      } as const;
+      if (!(await users.insert({ id, email, name, role, passwordHash }, entry))) {
+        throw new AppError("conflict", "There is a user with this e-mail address already.");
+      }
+      const user = await users.find(id);
+      if (user === undefined) throw new AppError("unavailable", "The new user cannot be read.");
+      return { status: 201, body: presentUser(user) };
+    },
+  });
+}
+
+function listUsers({ users, workspaces, cursorKey }: UserPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/users",
+    id: "listUsers",
+    tag: "Admin",
+    summary: "Users: all for an admin, those of one workspace for its members",
+    description:
+      "Members of the workspace given as `workspace_id` see id, e-mail address and name of its users.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    query: Type.Object({
+      ...pageQuery,
+      workspace_id: Type.Optional(Type.String()),
+      role: Type.Optional(accountRoleSchema),
+      disabled: Type.Optional(Type.Boolean()),
+      q: Type.Optional(
+        Type.String({ maxLength: 200, description: "Part of the name or e-mail address" }),
+      ),
+    }),
+    responses: {
+      200: {
+        description: "A page of users",
+        schema: pageSchema(Type.Union([userSchema, colleagueSchema])),
+      },
+    },
+    errors: ["not_found"],
+    async handle({ principal, query }) {
+      const caller = requireUser(principal);
+      const workspaceId = filterId("workspace_id", query.workspace_id);
+      const page = toPageRequest(cursorKey, "users", query);
+      await checkMayList(caller, workspaceId, workspaces);
+      const { role, disabled, q: search } = query;
+      const all = caller.role === "admin";
+      const filter: UserFilter = all
+        ? { workspaceId, role, disabled, search }
+        : { workspaceId, search, disabled: false };
+      const found = await users.list(filter, page);
+      const present = all ? presentUser : presentColleague;
+      return { status: 200, body: toPageBody(cursorKey, "users", found, present) };
+    },
+  });
+}
+
+async function checkMayList(
+  caller: UserPrincipal,
+  workspaceId: string | undefined,
+  workspaces: UserPorts["workspaces"],
+): Promise<void> {
+  if (workspaceId === undefined) {
+    if (caller.role === "admin") return;
+    throw new AppError("forbidden", "Only an admin lists all users; give a `workspace_id`.");
+  }
+  if ((await workspaces.find(workspaceId)) === undefined) {
+    throw unknownThing("workspace", workspaceId);
+  }
+  const role = await workspaces.role(workspaceId, caller.id);
+  const facts = { kind: "workspace", id: workspaceId, role } as const;
+  if (mayWorkspace(caller, "workspace.read", facts) !== "allow") {
+    throw new AppError("forbidden", "You do not belong to this workspace.");
+  }
+}
+
+function getUser({ users }: UserPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/users/{id}",
+    id: "getUser",
+    tag: "Admin",
+    summary: "One user: any for an admin, otherwise oneself",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: Type.Object({ id: Type.String() }),
+    responses: { 200: { description: "The user", schema: userSchema } },
+    async resolve({ principal, params }) {
+      const caller = requireUser(principal);
+      if (caller.role !== "admin" && caller.id !== params.id) {
+        throw new AppError("forbidden", "Only an admin sees other users.");
+      }
+      return requireKnownUser(users, params.id);
+    },
+    async handle(_request, user: UserRecord) {
+      return { status: 200, body: presentUser(user) };
+    },
+  });
+}
+
+/** 404 for an id that no user has. */
+async function requireKnownUser(
+  users: Pick<UserDirectory, "find">,
+  id: string,
+): Promise<UserRecord> {
+  const user = isId(id) ? await users.find(id) : undefined;
+  if (user === undefined) throw unknownThing("user", id);
+  return user;
+}
+
+export interface UserEditPorts {
+  users: Pick<UserDirectory, "find" | "rename" | "setRole">;
+  revocations: Pick<RevocationFeed, "publish">;
+}
+
+/** PATCH /users/{id}. */
+export function userEditRoutes({ users, revocations }: UserEditPorts): Route[] {
+  const edit = defineRoute({
+    method: "patch",
+    path: "/users/{id}",
+    id: "editUser",
+    tag: "Admin",
+    summary: "Change a user's name or role",
+    description:
+      "An admin changes anybody's; everybody else only the own name. Another role holds at once, also for tokens given out before. The last admin stays one.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: Type.Object({ id: Type.String() }),
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        name: Type.Optional(Type.String({ maxLength: 200 })),
+        role: Type.Optional(accountRoleSchema),
+      }),
+    },
+    responses: { 200: { description: "The user as it stands", schema: userSchema } },
+    errors: ["conflict"],
+    async resolve({ principal, params }) {
+      const caller = requireUser(principal);
+      if (caller.role !== "admin" && caller.id !== params.id) {
+        throw new AppError("forbidden", "Only an admin changes other users.");
+      }
+      return requireKnownUser(users, params.id);
+    },
+    async handle({ principal, body }, user: UserRecord) {
+      const { name, role } = body;
+      const caller = requireUser(principal);
+      if (name === undefined && role === undefined) {
+        throw new AppError("invalid_body", "Send `name`, `role`, or both.");
+      }
+      if (role !== undefined) {
+        if (caller.role !== "admin") {
+          throw new AppError("forbidden", "Only an admin changes roles.");
+        }
+        await setRole(users, caller, user, role);
+        revocations.publish({ kind: "user", userId: user.id });
+      }
+      if (name !== undefined) await users.rename(user.id, name.trim());
+      return { status: 200, body: presentUser(await requireKnownUser(users, user.id)) };
+    },
+  });
+  return [edit];
+}
+
+async function setRole(
+  users: UserEditPorts["users"],
+  caller: UserPrincipal,
+  user: UserRecord,
+  role: UserRecord["role"],
+): Promise<void> {
+  const outcome = await users.setRole(user.id, role, {
+    kind: "user_role_changed",
+    actor: actorOf(caller),
+    subjectId: user.id,
+    detail: { from: user.role, to: role },
+  });
+  if (outcome === "unknown") throw new AppError("not_found", "There is no user with this id.");
+  if (outcome === "last_admin") {
+    throw new AppError("conflict", "There must be at least one active administrator.");
+  }
+}

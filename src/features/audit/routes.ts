@@ -1,0 +1,140 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { AUDIT_KINDS } from "../../access/audit-trail.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import { timestamp } from "../../rest/timestamp.ts";
+import type { AuditDirectory, AuditHead, AuditRecord } from "./audit-store.ts";
+
+export interface AuditPorts {
+  log: AuditDirectory;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+}
+
+const actor = Type.Object({
+  kind: Type.Union(
+    (["user", "guest", "device", "service", "system"] as const).map((kind) => Type.Literal(kind)),
+  ),
+  id: Type.Optional(Type.String()),
+});
+
+const entrySchema = Type.Object({
+  seq: Type.Integer(),
+  id: Type.String(),
+  at: timestamp,
+  kind: Type.String({ examples: ["content_elevated"] }),
+  actor,
+  workspace_id: Type.Optional(Type.String()),
+  session_id: Type.Optional(Type.String()),
+  subject_id: Type.Optional(Type.String()),
+  detail: Type.Record(Type.String(), Type.Unknown()),
+  hash: Type.String({ description: "SHA-256 in hex over the entry and `previous_hash`" }),
+  previous_hash: Type.String(),
+});
+
+const headPattern = "^[1-9][0-9]{0,15}:[0-9a-f]{64}$";
+
+const verdictSchema = Type.Object({
+  valid: Type.Boolean(),
+  entries: Type.Integer(),
+  head: Type.Optional(Type.Object({ seq: Type.Integer(), hash: Type.String() })),
+  broken_seq: Type.Optional(Type.Integer()),
+  problem: Type.Optional(Type.String()),
+  protected: Type.Boolean({
+    description: "The serving database role can neither change nor delete entries",
+  }),
+});
+
+/** GET /admin/audit and /admin/audit/verify. */
+export function auditRoutes(ports: AuditPorts): Route[] {
+  return [listEntries(ports), verifyLog(ports)];
+}
+
+function present(record: AuditRecord): Static<typeof entrySchema> {
+  return {
+    seq: record.seq,
+    id: record.id,
+    at: toTimestamp(record.at),
+    kind: record.kind,
+    actor: { kind: record.actor.kind, id: record.actor.id },
+    workspace_id: record.workspaceId,
+    session_id: record.sessionId,
+    subject_id: record.subjectId,
+    detail: record.detail,
+    hash: record.hash,
+    previous_hash: record.previousHash,
+  };
+}
+
+function listEntries({ log, cursorKey }: AuditPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/admin/audit",
+    id: "listAudit",
+    tag: "Admin",
+    summary: "The audit log, newest first",
+    auth: ["bearer"],
+    roles: ["admin"],
+    query: Type.Object({
+      ...pageQuery,
+      kind: Type.Optional(Type.Union(AUDIT_KINDS.map((kind) => Type.Literal(kind)))),
+      actor_id: Type.Optional(Type.String()),
+      session_id: Type.Optional(Type.String()),
+      workspace_id: Type.Optional(Type.String()),
+      subject_id: Type.Optional(Type.String()),
+      from: Type.Optional(Type.String({ format: "date-time" })),
+      to: Type.Optional(Type.String({ format: "date-time" })),
+    }),
+    responses: { 200: { description: "A page of entries", schema: pageSchema(entrySchema) } },
+    async handle({ query }) {
+      const filter = {
+        kind: query.kind,
+        actorId: filterId("actor_id", query.actor_id),
+        sessionId: filterId("session_id", query.session_id),
+        workspaceId: filterId("workspace_id", query.workspace_id),
+        subjectId: filterId("subject_id", query.subject_id),
+        from: instantOf(query.from),
+        to: instantOf(query.to),
+      };
+      const found = await log.list(filter, toPageRequest(cursorKey, "audit", query));
+      return { status: 200, body: toPageBody(cursorKey, "audit", found, present) };
+    },
+  });
+}
+
+function instantOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const at = Date.parse(text);
+  if (Number.isFinite(at)) return at;
+  throw new AppError("invalid_parameter", "`from` and `to` must be times of this calendar.");
+}
+
+function verifyLog({ log }: AuditPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/admin/audit/verify",
+    id: "verifyAudit",
+    tag: "Admin",
+    summary: "Compute the audit log's hash chain again",
+    description:
+      "Finds changed, missing and inserted entries. Keep `head` elsewhere and give it as `head=<seq>:<hash>` the next time: then a log that was cut short shows as well.",
+    auth: ["bearer"],
+    roles: ["admin"],
+    query: Type.Object({
+      head: Type.Optional(Type.String({ pattern: headPattern, description: "`<seq>:<hash>`" })),
+    }),
+    responses: { 200: { description: "What was found", schema: verdictSchema } },
+    async handle({ query }) {
+      const { brokenSeq, ...verdict } = await log.verify(headOf(query.head));
+      return { status: 200, body: { ...verdict, broken_seq: brokenSeq } };
+    },
+  });
+}
+
+function headOf(text: string | undefined): AuditHead | undefined {
+  if (text === undefined) return undefined;
+  const [seq = "", hash = ""] = text.split(":");
+  return { seq: Number(seq), hash };
+}

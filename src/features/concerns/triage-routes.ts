@@ -1,0 +1,205 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { maySession, type SessionAction } from "../../access/policy.ts";
+import type { Principal } from "../../access/principal.ts";
+import { AppError, behind, unknownThing } from "../../base/errors.ts";
+import { derivedId, isId } from "../../base/ids.ts";
+import { requirePrincipal } from "../../rest/callers.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { commandIdOf } from "../../rest/repeatable.ts";
+import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
+import { defineRoute, PEOPLE, type Request, type Route } from "../../rest/route.ts";
+import { assertAllowed, requireSession, type SessionGrant } from "../sessions/access.ts";
+import type { SessionActors } from "../sessions/actors.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
+import {
+  concernCategory,
+  concernParams,
+  concernSchema,
+  concernStatus,
+  presentConcern,
+} from "./routes.ts";
+import type { ConcernBook, ConcernRecord, Span } from "./store.ts";
+
+export interface TriagePorts {
+  directory: SessionDirectory;
+  concerns: ConcernBook;
+  actors: SessionActors;
+  cursorKey: Uint8Array;
+}
+
+const triageBody = Type.Object({
+  status: Type.Optional(concernStatus),
+  resolution: Type.Optional(Type.String({ maxLength: 2_000 })),
+  redact: Type.Optional(
+    Type.Boolean({
+      description: "With `resolved`: take the words of the concern's span out for good",
+    }),
+  ),
+});
+
+/** GET /concerns; GET and PATCH /concerns/{concern_id}. */
+export function triageRoutes(ports: TriagePorts): Route[] {
+  return [listConcerns(ports), getConcern(ports), triageConcern(ports)];
+}
+
+interface ConcernGrant extends SessionGrant {
+  concern: ConcernRecord;
+}
+
+/** The concern, when the caller may do this to its session: 404 for an unknown one, 403 by relation. */
+async function requireConcern(
+  { concerns, directory }: TriagePorts,
+  caller: Principal | undefined,
+  id: string,
+  action: SessionAction,
+): Promise<ConcernGrant> {
+  const asking = requirePrincipal(caller);
+  const concern = isId(id) ? await concerns.find(id) : undefined;
+  if (concern === undefined) throw unknownThing("concern", id);
+  const looked = requireSession(directory, asking, concern.sessionId, action);
+  const grant = await behind("concern", id, looked);
+  if (asking.kind === "guest" && concern.raisedBy.id !== asking.id) {
+    throw new AppError("forbidden", "Guests see the concerns that they raised.");
+  }
+  return { ...grant, concern };
+}
+
+function listConcerns({ concerns, cursorKey }: TriagePorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/concerns",
+    id: "listConcerns",
+    tag: "Concerns",
+    summary: "Concerns that the caller may triage or raised, newest first",
+    description:
+      "Administrators see all of them, with texts only of sessions to which they have native access.",
+    auth: ["bearer"],
+    query: Type.Object({
+      ...pageQuery,
+      session_id: Type.Optional(Type.String()),
+      workspace_id: Type.Optional(Type.String()),
+      status: Type.Optional(concernStatus),
+      category: Type.Optional(concernCategory),
+    }),
+    responses: { 200: { description: "A page", schema: pageSchema(concernSchema) } },
+    errors: ["forbidden"],
+    async handle({ principal, query }) {
+      const caller = requirePrincipal(principal);
+      const filter = {
+        sessionId: filterId("session_id", query.session_id),
+        workspaceId: filterId("workspace_id", query.workspace_id),
+        status: query.status,
+        category: query.category,
+      };
+      const page = toPageRequest(cursorKey, "concerns", query);
+      const found = await concerns.listFor(caller, filter, page);
+      const body = toPageBody(cursorKey, "concerns", found, (each) =>
+        presentConcern(each, each.readable),
+      );
+      return { status: 200, body };
+    },
+  });
+}
+
+function getConcern(ports: TriagePorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/concerns/{concern_id}",
+    id: "getConcern",
+    tag: "Concerns",
+    summary: "One concern",
+    auth: ["bearer"],
+    params: concernParams,
+    responses: { 200: { description: "The concern", schema: concernSchema } },
+    errors: ["forbidden", "elevation_required", "guest_access_closed"],
+    resolve: ({ principal, params }) =>
+      requireConcern(ports, principal, params.concern_id, "session.content"),
+    async handle(_request, { concern }) {
+      return { status: 200, body: presentConcern(concern, true) };
+    },
+  });
+}
+
+function triageConcern(ports: TriagePorts): Route {
+  return defineRoute({
+    method: "patch",
+    path: "/concerns/{concern_id}",
+    id: "triageConcern",
+    tag: "Concerns",
+    wish: true,
+    summary: "Acknowledge, resolve, dismiss or reopen a concern",
+    description:
+      "By the session's owner, a moderator of its workspace, or an administrator. A privacy concern that points at a segment or a span is resolved for good with `redact`: the words there are taken out of the transcript, and no later reading brings them back.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: concernParams,
+    body: { kind: "json", schema: triageBody },
+    responses: { 200: { description: "The concern as it stands", schema: concernSchema } },
+    errors: ["conflict", "session_deleted"],
+    resolve: ({ principal, params }) =>
+      requireConcern(ports, principal, params.concern_id, "session.triage"),
+    async handle(request, grant: ConcernGrant) {
+      const { body } = request;
+      const { concern, principal } = grant;
+      const redact = wantsRedaction(grant, body);
+      if (body.status === undefined && body.resolution === undefined) {
+        throw new AppError("invalid_body", "Send `status`, `resolution`, or both.");
+      }
+      const redactionId = redact ? await redactSpan(ports, grant, request) : undefined;
+      const change = {
+        status: body.status,
+        resolution: body.resolution?.trim(),
+        redactionId,
+        handledById: principal.id,
+      };
+      const changed = await ports.concerns.change(concern.id, change, expectedUpdate(request));
+      if (changed === undefined) throw staleEdit();
+      return { status: 200, body: presentConcern(changed, readsNatively(grant)) };
+    },
+  });
+}
+
+/** Without counting an elevation: the answer to a change is no recorded reading. */
+function readsNatively({ principal, facts }: SessionGrant): boolean {
+  return (
+    maySession(principal, "session.content", { ...facts, elevatedUntil: undefined }) === "allow"
+  );
+}
+
+function wantsRedaction(
+  { principal, facts }: SessionGrant,
+  { redact, status }: Static<typeof triageBody>,
+): boolean {
+  if (redact !== true) return false;
+  assertAllowed(maySession(principal, "session.redact", facts));
+  if (status === "resolved") return true;
+  throw new AppError("invalid_body", "`redact` goes with the status `resolved`.");
+}
+
+/** Takes the words out, which is on record by itself; again, it takes out nothing more. */
+async function redactSpan(
+  { actors }: TriagePorts,
+  { concern, principal }: ConcernGrant,
+  request: Pick<Request, "commandId">,
+): Promise<string> {
+  const { category, id, sessionId, span } = concern;
+  if (category !== "privacy" || span === undefined) {
+    throw new AppError(
+      "conflict",
+      "Only a privacy concern that points at a segment or a span can be resolved by redacting.",
+    );
+  }
+  const redactionId = concern.redactionId ?? derivedId("redaction", id);
+  const { from, to } = concern.segmentId === undefined ? inside(span) : span;
+  const command = { type: "Redact", redactionId, from, to, label: "", byUserId: principal.id };
+  await actors.ask(sessionId, command, commandIdOf(request));
+  return redactionId;
+}
+
+/**
+ * Half a millisecond in on both sides: times are shown rounded, and a segment
+ * that only touches the span is none of it.
+ */
+function inside({ from, to }: Span): Span {
+  return to - from > 16 ? { from: from + 8, to: to - 8 } : { from, to };
+}

@@ -1,0 +1,275 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { actorOf } from "../../access/audit-trail.ts";
+import { type DeviceAction, mayDevice } from "../../access/policy.ts";
+import type { Principal } from "../../access/principal.ts";
+import { type Clock, toTimestamp } from "../../base/clock.ts";
+import { AppError, unknownThing } from "../../base/errors.ts";
+import { isId, newId } from "../../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { requireUser } from "../../rest/callers.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { expectedOf, staleEdit } from "../../rest/representations.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { presenceOf } from "../../session/presence.ts";
+import type { WorkspaceDirectory } from "../workspaces/records.ts";
+import { requireWorkspace } from "../workspaces/routes.ts";
+import type { CoalescedHeartbeats } from "./heartbeats.ts";
+import type { IssuedKey, Pairing } from "./pairing.ts";
+import type { DeviceDirectory, DeviceRecord } from "./store.ts";
+
+const deviceStatusSchema = Type.Union([
+  Type.Literal("pairing"),
+  Type.Literal("paired"),
+  Type.Literal("revoked"),
+]);
+
+export const deviceSchema = Type.Object({
+  id: Type.String(),
+  device_serial: Type.String(),
+  name: Type.String(),
+  model: Type.String(),
+  firmware: Type.String(),
+  status: deviceStatusSchema,
+  presence: Type.Union([Type.Literal("online"), Type.Literal("offline")], {
+    description: "`offline` after three missed heartbeats",
+  }),
+  workspace_id: Type.Optional(Type.String()),
+  owner_id: Type.Optional(Type.String({ description: "The user who paired it" })),
+  last_seen_at: Type.Optional(Type.String()),
+  telemetry: Type.Record(Type.String(), Type.Unknown(), {
+    description: "What the newest heartbeats said",
+  }),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+
+export function presentDevice(device: DeviceRecord, now: number): Static<typeof deviceSchema> {
+  const { lastSeenAt } = device;
+  return {
+    id: device.id,
+    device_serial: device.serial,
+    name: device.name,
+    model: device.model,
+    firmware: device.firmware,
+    status: device.status,
+    presence:
+      device.status === "paired" ? presenceOf(lastSeenAt, device.telemetry, now) : "offline",
+    workspace_id: device.workspaceId,
+    owner_id: device.ownerId,
+    last_seen_at: lastSeenAt === undefined ? undefined : toTimestamp(lastSeenAt),
+    telemetry: device.telemetry,
+    created_at: toTimestamp(device.createdAt),
+    updated_at: toTimestamp(device.updatedAt),
+  };
+}
+
+/** 404 for an id that no device has. */
+export async function requireKnownDevice(
+  devices: Pick<DeviceDirectory, "find">,
+  id: string,
+): Promise<DeviceRecord> {
+  const device = isId(id) ? await devices.find(id) : undefined;
+  if (device === undefined) throw unknownThing("device", id);
+  return device;
+}
+
+export interface DevicePorts {
+  devices: DeviceDirectory;
+  heartbeats: Pick<CoalescedHeartbeats, "flush">;
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  pairing: Pick<Pairing, "addVirtual" | "unpair">;
+  clock: Clock;
+  cursorKey: Uint8Array;
+}
+
+/** GET and POST /devices; GET, PATCH and DELETE /devices/{id}. */
+export function deviceRoutes(ports: DevicePorts): Route[] {
+  return [
+    listDevices(ports),
+    createVirtualDevice(ports),
+    getDevice(ports),
+    renameDevice(ports),
+    unpairDevice(ports),
+  ];
+}
+
+const deviceParams = Type.Object({ device_id: Type.String() });
+
+async function requireDeviceFor(
+  devices: DeviceDirectory,
+  principal: Principal | undefined,
+  id: string,
+  action: DeviceAction,
+): Promise<DeviceRecord> {
+  const caller = requireUser(principal);
+  const device = await requireKnownDevice(devices, id);
+  const { ownerId } = device;
+  const workspaceRole = await devices.workspaceRole(id, caller.id);
+  const verdict = mayDevice(caller, action, { kind: "device", id, ownerId, workspaceRole });
+  if (verdict === "allow") return device;
+  throw new AppError("forbidden", "You have no right to this device.");
+}
+
+function listDevices({ devices, heartbeats, clock, cursorKey }: DevicePorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/devices",
+    id: "listDevices",
+    tag: "Device",
+    summary: "Devices that the caller paired or shares a workspace with; all for an admin",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    query: Type.Object({
+      ...pageQuery,
+      workspace_id: Type.Optional(Type.String()),
+      status: Type.Optional(deviceStatusSchema),
+    }),
+    responses: { 200: { description: "A page", schema: pageSchema(deviceSchema) } },
+    async handle({ principal, query }) {
+      const caller = requireUser(principal);
+      const filter = filterId("workspace_id", query.workspace_id);
+      await heartbeats.flush();
+      const found = await devices.list(
+        {
+          visibleTo: caller.role === "admin" ? undefined : caller.id,
+          workspaceId: filter,
+          status: query.status,
+        },
+        toPageRequest(cursorKey, "devices", query),
+      );
+      const now = clock.now();
+      const body = toPageBody(cursorKey, "devices", found, (device) => presentDevice(device, now));
+      return { status: 200, body };
+    },
+  });
+}
+
+function createVirtualDevice({ devices, workspaces, pairing, clock }: DevicePorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/devices",
+    id: "createVirtualDevice",
+    tag: "Device",
+    summary: "Make a virtual device, for example this browser's microphone, and get its key",
+    description: "The key is shown once and lives 30 days; claim-auth with it gives a fresh one.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        workspace_id: Type.String(),
+        name: Type.Optional(Type.String({ maxLength: 200 })),
+        model: Type.Optional(Type.String({ maxLength: 200 })),
+      }),
+    },
+    responses: {
+      201: {
+        description: "The device and its key",
+        schema: Type.Object({
+          device_id: Type.String(),
+          api_key: Type.String(),
+          expires_at: Type.String(),
+          device: deviceSchema,
+        }),
+      },
+    },
+    errors: ["not_found"],
+    async handle({ principal, body }) {
+      const owner = requireUser(principal);
+      const { workspace_id: workspaceId, name, model = "virtual" } = body;
+      await requireWorkspace(workspaces, owner, workspaceId, "workspace.pair");
+      const description = { serial: `virtual-${newId()}`, name, model };
+      const key = await pairing.addVirtual(description, { workspaceId, ownerId: owner.id });
+      const record = await requireKnownDevice(devices, key.deviceId);
+      return {
+        status: 201,
+        headers: { "cache-control": "no-store" },
+        body: { ...presentKey(key), device: presentDevice(record, clock.now()) },
+      };
+    },
+  });
+}
+
+function getDevice({ devices, heartbeats, clock }: DevicePorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/devices/{device_id}",
+    id: "getDevice",
+    tag: "Device",
+    summary: "One device",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: deviceParams,
+    volatile: ["presence", "last_seen_at", "telemetry"],
+    responses: { 200: { description: "The device", schema: deviceSchema } },
+    async resolve({ principal, params }) {
+      await heartbeats.flush();
+      return requireDeviceFor(devices, principal, params.device_id, "device.read");
+    },
+    async handle(_request, device: DeviceRecord) {
+      return { status: 200, body: presentDevice(device, clock.now()) };
+    },
+  });
+}
+
+function renameDevice({ devices, clock }: DevicePorts): Route {
+  return defineRoute({
+    method: "patch",
+    path: "/devices/{device_id}",
+    id: "renameDevice",
+    tag: "Device",
+    summary: "Give a device another name",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: deviceParams,
+    body: {
+      kind: "json",
+      schema: Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) }),
+    },
+    responses: { 200: { description: "The device", schema: deviceSchema } },
+    resolve: ({ principal, params }) =>
+      requireDeviceFor(devices, principal, params.device_id, "device.edit"),
+    async handle(request, device: DeviceRecord) {
+      const expected = expectedOf(request, deviceSchema);
+      const renamed = await devices.rename(device.id, request.body.name, expected?.name);
+      if (!renamed) throw staleEdit();
+      const after = await requireKnownDevice(devices, device.id);
+      return { status: 200, body: presentDevice(after, clock.now()) };
+    },
+  });
+}
+
+function unpairDevice({ devices, pairing }: DevicePorts): Route {
+  return defineRoute({
+    method: "delete",
+    path: "/devices/{device_id}",
+    id: "unpairDevice",
+    tag: "Device",
+    summary: "Unpair a device: its keys and pairing secret end at once",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: deviceParams,
+    responses: { 200: { description: "Unpaired", schema: acknowledgementSchema } },
+    resolve: ({ principal, params }) =>
+      requireDeviceFor(devices, principal, params.device_id, "device.edit"),
+    async handle({ principal }, device: DeviceRecord) {
+      await pairing.unpair(device.id, actorOf(requireUser(principal)));
+      return acknowledge("The device is unpaired.");
+    },
+  });
+}
+
+export const issuedKeySchema = Type.Object({
+  device_id: Type.String(),
+  api_key: Type.String(),
+  expires_at: Type.String(),
+});
+
+/** The answer that shows a key, this once. */
+export function presentKey(key: IssuedKey): Static<typeof issuedKeySchema> {
+  return {
+    device_id: key.deviceId,
+    api_key: key.apiKey,
+    expires_at: toTimestamp(key.expiresAt),
+  };
+}

@@ -1,0 +1,105 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { allOf, toPage } from "../../postgres/keyset.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import type { Page, PageRequest } from "../../rest/page.ts";
+import type { WorkspaceRole } from "../workspaces/records.ts";
+
+export interface DeviceRecord {
+  id: string;
+  serial: string;
+  name: string;
+  model: string;
+  firmware: string;
+  status: "pairing" | "paired" | "revoked";
+  workspaceId?: string | undefined;
+  ownerId?: string | undefined;
+  lastSeenAt?: number | undefined;
+  /** As the newest heartbeats said. */
+  telemetry: Record<string, unknown>;
+  createdAt: number;
+  updatedAt: number;
+}
+
+interface DeviceFilter {
+  /** Only devices that this user paired, or of workspaces that the user belongs to. */
+  visibleTo?: string;
+  workspaceId?: string;
+  status?: DeviceRecord["status"];
+}
+
+export interface DeviceDirectory {
+  find(id: string): Promise<DeviceRecord | undefined>;
+  /** The caller's role in the device's workspace. */
+  workspaceRole(deviceId: string, userId: string): Promise<WorkspaceRole | undefined>;
+  list(filter: DeviceFilter, page: PageRequest): Promise<Page<DeviceRecord>>;
+  /** False, and nothing changed, when `expected` is given and no longer its name. */
+  rename(id: string, name: string, expected?: string): Promise<boolean>;
+}
+
+const deviceRow = z.object({
+  id: z.string(),
+  serial: z.string(),
+  name: z.string(),
+  model: z.string(),
+  firmware: z.string(),
+  status: z.enum(["pairing", "paired", "revoked"]),
+  workspaceId: optionalColumn(z.string()),
+  ownerId: optionalColumn(z.string()),
+  lastSeenAt: optionalColumn(z.number()),
+  telemetry: z.record(z.unknown()),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+});
+
+const COLUMNS = sql.fragment`id, serial, name, model, firmware, status,
+  workspace_id as "workspaceId", owner_id as "ownerId", last_seen_at as "lastSeenAt", telemetry,
+  created_at as "createdAt", updated_at as "updatedAt"`;
+
+export class DeviceStore implements DeviceDirectory {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  async find(id: string): Promise<DeviceRecord | undefined> {
+    const row = await this.#pool.maybeOne(
+      sql.type(deviceRow)`select ${COLUMNS} from devices where id = ${id}`,
+    );
+    return row ?? undefined;
+  }
+
+  async workspaceRole(deviceId: string, userId: string): Promise<WorkspaceRole | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(z.object({ role: z.enum(["owner", "member"]) }))`
+      select role from workspace_members
+      where user_id = ${userId}
+        and workspace_id = (select workspace_id from devices where id = ${deviceId})`);
+    return row?.role;
+  }
+
+  async list(filter: DeviceFilter, page: PageRequest): Promise<Page<DeviceRecord>> {
+    const conditions = [sql.fragment`true`];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    if (filter.status !== undefined) conditions.push(sql.fragment`status = ${filter.status}`);
+    if (filter.workspaceId !== undefined) {
+      conditions.push(sql.fragment`workspace_id = ${filter.workspaceId}::uuid`);
+    }
+    if (filter.visibleTo !== undefined) {
+      conditions.push(sql.fragment`(owner_id = ${filter.visibleTo} or workspace_id in (
+        select workspace_id from workspace_members where user_id = ${filter.visibleTo}))`);
+    }
+    const rows = await this.#pool.any(sql.type(deviceRow)`
+      select ${COLUMNS} from devices where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
+    return toPage(rows, page.limit, (device) => device.id);
+  }
+
+  async rename(id: string, name: string, expected?: string): Promise<boolean> {
+    const row = await this.#pool.maybeOne(sql.type(z.object({ id: z.string() }))`
+      update devices set name = ${name}, updated_at = now()
+      where id = ${id} and name = coalesce(${expected ?? null}::text, name)
+      returning id`);
+    return row !== null;
+  }
+}

@@ -1,0 +1,237 @@
+import {
+  type CommonQueryMethods,
+  type DatabasePool,
+  type DatabaseTransactionConnection,
+  sql,
+} from "slonik";
+import { z } from "zod";
+import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import type { AuditActor } from "../../access/audit-trail.ts";
+import { newId } from "../../base/ids.ts";
+import { deleteSnapshots } from "../../postgres/session-snapshots.ts";
+import type { SessionDeleted } from "../../session/event.ts";
+import { deletionPlaceholder } from "../../session/placeholders.ts";
+import { eraseGraph } from "../graph/build-store.ts";
+import { enqueueWebhookEvent } from "../webhooks/queue-store.ts";
+import type {
+  DeletedRecord,
+  DeletionKind,
+  DeletionReceipt,
+  DeletionRecords,
+} from "./session-erasure.ts";
+
+/**
+ * Erases what was derived from a session's words and would go on telling them.
+ * Returns how much of each kind went.
+ */
+export async function eraseDerived(
+  connection: CommonQueryMethods,
+  sessionId: string,
+): Promise<Record<string, number>> {
+  const { rowCount: summaries } = await connection.query(sql.unsafe`
+    delete from summaries where session_id = ${sessionId}`);
+  return { summaries, graphs: await eraseGraph(connection, sessionId) };
+}
+
+const sessionRow = z.object({
+  status: z.string(),
+  workspaceId: z.string(),
+  epoch: z.number(),
+  seq: z.number(),
+});
+
+const receiptRow = z.object({
+  id: z.string(),
+  sessionId: z.string(),
+  workspaceId: z.string(),
+  kind: z.enum([
+    "session_deleted_by_owner",
+    "session_deleted_by_admin",
+    "account_erasure_session_redacted",
+    "retention_session_redacted",
+  ]),
+  deletedAt: z.number(),
+  removed: z.record(z.number()),
+  audioErased: z.boolean(),
+});
+
+const countsRow = z.object({
+  segments: z.number(),
+  words: z.number(),
+  audio_chunks: z.number(),
+  audio_bytes: z.number(),
+  speaker_claims: z.number(),
+  guests: z.number(),
+  concerns: z.number(),
+});
+
+const RECEIPT = sql.fragment`
+  id, session_id as "sessionId", workspace_id as "workspaceId", kind,
+  deleted_at as "deletedAt", removed, audio_erased_at is not null as "audioErased"`;
+
+/** The database's part of a deletion. */
+export class PostgresSessionDeletion implements DeletionRecords {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  erase(
+    sessionId: string,
+    kind: DeletionKind,
+    actor: AuditActor,
+  ): Promise<DeletedRecord | undefined> {
+    return this.#pool.transaction(async (tx) => {
+      // The row that every append and every chunk insert locks and checks.
+      const session = await tx.maybeOne(sql.type(sessionRow)`
+        select status, workspace_id as "workspaceId", epoch, seq
+        from sessions where id = ${sessionId} for update`);
+      if (session === null) return undefined;
+      if (session.status === "deleted") {
+        const receipt = await readReceipt(tx, sessionId);
+        return receipt === undefined ? undefined : { receipt };
+      }
+      return eraseSession(tx, sessionId, session, kind, actor);
+    });
+  }
+
+  async audioErased(sessionId: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update deletion_receipts set audio_erased_at = coalesce(audio_erased_at, now())
+      where session_id = ${sessionId}`);
+  }
+
+  async withAudioLeft(limit: number): Promise<string[]> {
+    const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
+      select session_id as id from deletion_receipts
+      where audio_erased_at is null order by deleted_at limit ${limit}`);
+    return rows.map(({ id }) => id);
+  }
+}
+
+async function readReceipt(
+  connection: CommonQueryMethods,
+  sessionId: string,
+): Promise<DeletionReceipt | undefined> {
+  const row = await connection.maybeOne(sql.type(receiptRow)`
+    select ${RECEIPT} from deletion_receipts where session_id = ${sessionId}`);
+  return row ?? undefined;
+}
+
+async function eraseSession(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  session: z.output<typeof sessionRow>,
+  kind: DeletionKind,
+  actor: AuditActor,
+): Promise<DeletedRecord> {
+  const counts = await countContent(tx, sessionId);
+  const derived = await eraseDerived(tx, sessionId);
+  await eraseWords(tx, sessionId, deletionPlaceholder(kind));
+  await erasePeople(tx, sessionId);
+  await endWork(tx, sessionId);
+  const seq = session.seq + 1;
+  const at = await markDeleted(tx, sessionId, session.epoch + 1, seq, kind);
+  const { workspaceId } = session;
+  const id = newId();
+  const removed = { ...counts, ...derived };
+  await tx.query(sql.unsafe`
+    insert into deletion_receipts (id, session_id, workspace_id, kind, removed)
+    values (${id}, ${sessionId}, ${workspaceId}, ${kind}, ${JSON.stringify(removed)}::jsonb)`);
+  const receipt = await readReceipt(tx, sessionId);
+  if (receipt === undefined) throw new Error("The receipt was not written.");
+  const data = { status: "deleted", kind, seq };
+  await enqueueWebhookEvent(tx, { sessionId, type: "session.deleted", at, data });
+  // Last: until the transaction ends no other audit entry can be written.
+  await insertAuditEntry(tx, {
+    kind,
+    actor,
+    workspaceId,
+    sessionId,
+    subjectId: id,
+    detail: removed,
+  });
+  return { receipt, event: { seq, at } };
+}
+
+function countContent(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+): Promise<z.output<typeof countsRow>> {
+  return tx.one(sql.type(countsRow)`
+    select
+      (select count(*)::int from segments where session_id = ${sessionId}) as segments,
+      (select coalesce(sum(jsonb_array_length(words)), 0)::int
+        from segments where session_id = ${sessionId}) as words,
+      (select count(*)::int from chunks where session_id = ${sessionId}) as audio_chunks,
+      (select coalesce(sum(bytes), 0)::bigint
+        from chunks where session_id = ${sessionId}) as audio_bytes,
+      (select count(*)::int from speaker_claims where session_id = ${sessionId}) as speaker_claims,
+      (select count(*)::int from guests where session_id = ${sessionId}) as guests,
+      (select count(*)::int from concerns where session_id = ${sessionId}) as concerns`);
+}
+
+/** Times and labels of segments stay, for what refers to them; the words do not. */
+async function eraseWords(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  placeholder: string,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update segments set text = ${placeholder}, words = '[]'::jsonb, redacted = true
+    where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from segment_edits where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from redactions where session_id = ${sessionId}`);
+  // Recogniser state, voice prints, and what a new activation would start from.
+  await tx.query(sql.unsafe`delete from checkpoints where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from suspects where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from command_outcomes where session_id = ${sessionId}`);
+  await deleteSnapshots(tx, sessionId);
+  await tx.query(sql.unsafe`
+    update chunks set filename = '', error = '', silence_done = silence_wanted
+    where session_id = ${sessionId}`);
+}
+
+async function erasePeople(tx: DatabaseTransactionConnection, sessionId: string): Promise<void> {
+  await tx.query(sql.unsafe`delete from speaker_claims where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from session_members where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`
+    update guests set display_name = '', revoked_at = coalesce(revoked_at, now())
+    where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`
+    update content_elevations set ended_at = now()
+    where session_id = ${sessionId} and ended_at is null`);
+}
+
+async function endWork(tx: DatabaseTransactionConnection, sessionId: string): Promise<void> {
+  await tx.query(sql.unsafe`delete from outbox where session_id = ${sessionId}`);
+  // Audio that was on its way to become a chunk.
+  await tx.query(sql.unsafe`delete from audio_pieces where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`delete from audio_streams where session_id = ${sessionId}`);
+  await tx.query(sql.unsafe`
+    update jobs set status = 'cancelled', completed_at = now()
+    where session_id = ${sessionId} and status in ('queued', 'running')`);
+}
+
+/** The new epoch turns every activation away that still holds the old one. */
+async function markDeleted(
+  tx: DatabaseTransactionConnection,
+  sessionId: string,
+  epoch: number,
+  seq: number,
+  kind: DeletionKind,
+): Promise<number> {
+  const event: SessionDeleted = { type: "SessionDeleted", kind };
+  const { at } = await tx.one(sql.type(z.object({ at: z.number() }))`
+    insert into events (session_id, seq, epoch, at, type, payload)
+    values (${sessionId}, ${seq}, ${epoch}, date_trunc('milliseconds', now()), ${event.type},
+      ${JSON.stringify(event)}::jsonb)
+    returning at`);
+  await tx.query(sql.unsafe`
+    update sessions
+    set status = 'deleted', title = '', vocabulary = '[]'::jsonb, epoch = ${epoch}, seq = ${seq},
+        has_work = false, stopped_at = coalesce(stopped_at, now()), updated_at = now()
+    where id = ${sessionId}`);
+  return at;
+}

@@ -1,0 +1,169 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import { readSpeakers } from "../sessions/store.ts";
+import { unclearWords, wordColumn } from "../transcript/segments-store.ts";
+import type { GraphInput, GraphState, GraphStore, SessionGraph } from "./records.ts";
+
+const stateRow = z.object({
+  sessionId: z.string(),
+  builtAt: optionalColumn(z.number()),
+  ageMs: z.number(),
+  isCurrent: z.boolean(),
+  inputHash: optionalColumn(z.string()),
+});
+
+const sessionRow = z.object({ workspaceId: z.string(), seq: z.number() });
+
+const segmentRow = z.object({
+  id: z.string(),
+  label: z.string(),
+  start: z.number(),
+  end: z.number(),
+  words: z.array(wordColumn),
+  hash: z.string(),
+});
+
+const countRow = z.object({ count: z.number() });
+
+/**
+ * Takes a session's graph away, in the transaction of whatever erases its words.
+ * Returns how many went: one, or none.
+ */
+export async function eraseGraph(
+  connection: CommonQueryMethods,
+  sessionId: string,
+): Promise<number> {
+  const { rowCount } = await connection.query(sql.unsafe`
+    delete from graph_builds where session_id = ${sessionId}`);
+  return rowCount;
+}
+
+/** Graphs in PostgreSQL, beside the words they were made from. */
+export class PostgresGraphBuilds implements GraphStore {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  async states(sessionIds: readonly string[]): Promise<GraphState[]> {
+    const rows = await this.#pool.any(sql.type(stateRow)`
+      select
+        s.id as "sessionId",
+        b.built_at as "builtAt",
+        coalesce(extract(epoch from now() - b.built_at) * 1000, 0)::float8 as "ageMs",
+        coalesce(b.seq >= s.seq, false) as "isCurrent",
+        encode(b.input_hash, 'hex') as "inputHash"
+      from sessions s left join graph_builds b on b.session_id = s.id
+      where s.id = any(${sql.array([...sessionIds], "uuid")}) and s.status <> 'deleted'
+      order by s.id`);
+    return [...rows];
+  }
+
+  async input(sessionId: string): Promise<GraphInput | undefined> {
+    // The number first: words that come in between make the graph look older than it is.
+    const session = await this.#pool.maybeOne(sql.type(sessionRow)`
+      select workspace_id as "workspaceId", seq from sessions
+      where id = ${sessionId} and status <> 'deleted'`);
+    if (session === null) return undefined;
+    const segments = await this.#pool.any(sql.type(segmentRow)`
+      select id, label, start_sample as start, end_sample as "end", words, ${heardHash()} as hash
+      from segments s
+      where session_id = ${sessionId} and not redacted
+      order by start_sample, id`);
+    const speakers = await readSpeakers(this.#pool, sessionId);
+    return {
+      sessionId,
+      ...session,
+      segments: [...segments],
+      speakers: speakers.map(({ label, displayName }) => ({ label, name: displayName ?? "" })),
+    };
+  }
+
+  async confirm(sessionId: string, seq: number, inputHash: string): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update graph_builds set seq = ${seq}, built_at = now()
+      where session_id = ${sessionId} and input_hash = decode(${inputHash}, 'hex')
+        and seq < ${seq}`);
+  }
+
+  replace(input: GraphInput, inputHash: string, graph: SessionGraph): Promise<boolean> {
+    return this.#pool.transaction(async (tx) => {
+      if (!(await isUnchanged(tx, input))) return false;
+      const { sessionId, seq } = input;
+      await eraseGraph(tx, sessionId);
+      await tx.query(sql.unsafe`
+        insert into graph_builds (session_id, seq, input_hash)
+        values (${sessionId}, ${seq}, decode(${inputHash}, 'hex'))`);
+      await insertGraph(tx, sessionId, graph);
+      return true;
+    });
+  }
+}
+
+/** Of the text of a segment `s` and of which words in it are unclear. */
+function heardHash() {
+  return sql.fragment`md5(s.text || array_to_string(${unclearWords(sql.fragment`s.words`)}, ','))`;
+}
+
+/** Under the session's lock, which every append and every deletion takes as well. */
+async function isUnchanged(tx: CommonQueryMethods, input: GraphInput): Promise<boolean> {
+  const alive = await tx.maybeOne(sql.type(sessionRow)`
+    select workspace_id as "workspaceId", seq from sessions
+    where id = ${input.sessionId} and status <> 'deleted' for update`);
+  if (alive === null) return false;
+  const read = input.segments.map(({ id, hash }) => [id, hash]);
+  const { count } = await tx.one(sql.type(countRow)`
+    select count(*)::int as count
+    from ${sql.unnest(read, ["uuid", "text"])} as was (id, hash)
+    join segments s on s.session_id = ${input.sessionId} and s.id = was.id
+    where not s.redacted and ${heardHash()} = was.hash`);
+  return count === read.length;
+}
+
+async function insertGraph(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  { entities, mentions, links }: SessionGraph,
+): Promise<void> {
+  const entityRows = entities.map(({ id, type, name, aliases, labels }) => [
+    id,
+    type,
+    name,
+    JSON.stringify(aliases),
+    JSON.stringify(labels),
+  ]);
+  await tx.query(sql.unsafe`
+    insert into graph_entities (session_id, id, type, name, aliases, labels)
+    select ${sessionId}, e.*
+    from ${sql.unnest(entityRows, ["uuid", "text", "text", "jsonb", "jsonb"])}
+      as e (id, type, name, aliases, labels)`);
+  const mentionRows = mentions.map(({ entityId, segmentId, start, end, spoke }) => [
+    entityId,
+    segmentId,
+    start,
+    end,
+    spoke,
+  ]);
+  await tx.query(sql.unsafe`
+    insert into graph_mentions
+      (session_id, entity_id, segment_id, start_sample, end_sample, spoke)
+    select ${sessionId}, m.*
+    from ${sql.unnest(mentionRows, ["uuid", "uuid", "int8", "int8", "bool"])}
+      as m (entity_id, segment_id, start_sample, end_sample, spoke)
+    on conflict do nothing`);
+  const linkRows = links.map(({ sourceId, targetId, kind, label, weight, segmentId }) => [
+    sourceId,
+    targetId,
+    kind,
+    label,
+    weight,
+    segmentId,
+  ]);
+  await tx.query(sql.unsafe`
+    insert into graph_links (session_id, source_id, target_id, kind, label, weight, segment_id)
+    select ${sessionId}, l.*
+    from ${sql.unnest(linkRows, ["uuid", "uuid", "text", "text", "float4", "uuid"])}
+      as l (source_id, target_id, kind, label, weight, segment_id)`);
+}

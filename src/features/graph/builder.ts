@@ -1,0 +1,210 @@
+import { createHash } from "node:crypto";
+import { delay } from "../../base/deferred.ts";
+import { AppError, toAppError } from "../../base/errors.ts";
+import { derivedId } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import type { EntityExtractor, ExtractedGraph } from "../../inference/graph-extractor.ts";
+import type { GraphInput, GraphState, GraphStore, SessionGraph } from "./records.ts";
+
+/** Builds at once; the others wait in line. */
+const CONCURRENT = 2;
+const MAX_QUEUED = 64;
+/** The words may change while a graph is made of them: so often it is made again. */
+const ATTEMPTS = 3;
+/** A graph younger than this is not made again yet: a session that is recorded changes all the time. */
+const MIN_AGE_MS = 5_000;
+
+interface GraphBuilderOptions {
+  store: GraphStore;
+  extractor: EntityExtractor;
+  log: Log;
+  /** How long a caller waits for a graph that is missing, in milliseconds. */
+  missingMs?: number;
+  /** How long for a newer one than there is, in milliseconds. */
+  staleMs?: number;
+}
+
+/** Which graphs can be read now. */
+export interface GraphReadiness {
+  ready: string[];
+  /** Sessions whose graph is not made yet. */
+  pending: number;
+  /** Words have changed since some of the graphs were made. */
+  stale: boolean;
+  /** When the oldest of the graphs was made, Unix milliseconds. */
+  builtAt: number | undefined;
+}
+
+/** Makes graphs when somebody asks for them, one build per session at a time. */
+export class GraphBuilder implements QueueOwner {
+  readonly #store: GraphStore;
+  readonly #extractor: EntityExtractor;
+  readonly #log: Log;
+  readonly #missingMs: number;
+  readonly #staleMs: number;
+  readonly #builds = new Map<string, Promise<void>>();
+  readonly #queue: (() => void)[] = [];
+  readonly #closing = new AbortController();
+  #running = 0;
+  #refused = 0;
+
+  constructor(options: GraphBuilderOptions) {
+    this.#store = options.store;
+    this.#extractor = options.extractor;
+    this.#log = options.log;
+    this.#missingMs = options.missingMs ?? 20_000;
+    this.#staleMs = options.staleMs ?? 1_500;
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const length = this.#running + this.#queue.length;
+    return [
+      { queue: "graph_builds", length, limit: CONCURRENT + MAX_QUEUED, refused: this.#refused },
+    ];
+  }
+
+  /**
+   * Sees to it that these sessions have graphs, within bounds of time; what is not
+   * done then goes on. Throws why when not one is ready and one failed.
+   */
+  async ensure(sessionIds: readonly string[]): Promise<GraphReadiness> {
+    const before = await this.#store.states(sessionIds);
+    const missing = before.filter(({ builtAt }) => builtAt === undefined);
+    const old = before.filter(isDue);
+    if (missing.length + old.length === 0) return readinessOf(before);
+    const failures: AppError[] = [];
+    const builds = [...missing, ...old].map(({ sessionId }) =>
+      this.build(sessionId).catch((error: unknown) => failures.push(toAppError(error))),
+    );
+    const waitMs = missing.length > 0 ? this.#missingMs : this.#staleMs;
+    const waiting = new AbortController();
+    await Promise.race([Promise.all(builds), delay(waitMs, waiting.signal)]);
+    waiting.abort();
+    const readiness = readinessOf(await this.#store.states(sessionIds));
+    if (readiness.ready.length > 0 || readiness.pending === 0) return readiness;
+    throw (
+      failures[0] ??
+      new AppError("timeout", "The graph is being made. Please try again.", { retryAfter: 5 })
+    );
+  }
+
+  /** Resolves when the session's graph is made; joins a build that is under way. */
+  build(sessionId: string): Promise<void> {
+    const known = this.#builds.get(sessionId);
+    if (known !== undefined) return known;
+    if (this.#closing.signal.aborted) {
+      return Promise.reject(new AppError("unavailable", "The service is stopping."));
+    }
+    if (this.#queue.length >= MAX_QUEUED) {
+      this.#refused += 1;
+      return Promise.reject(new AppError("overloaded", "Too many graphs are being made."));
+    }
+    const build = this.#inTurn(() => this.#build(sessionId)).finally(() =>
+      this.#builds.delete(sessionId),
+    );
+    this.#builds.set(sessionId, build);
+    return build;
+  }
+
+  /** Begins no build any more and waits for those that run. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled([...this.#builds.values()]);
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    if (this.#running >= CONCURRENT) {
+      await new Promise<void>((resolve) => this.#queue.push(resolve));
+    } else this.#running += 1;
+    try {
+      await work();
+    } finally {
+      const next = this.#queue.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+
+  async #build(sessionId: string): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      if (this.#closing.signal.aborted) return;
+      const input = await this.#store.input(sessionId);
+      if (input === undefined) return;
+      const hash = hashOf(input);
+      const [state] = await this.#store.states([sessionId]);
+      if (state?.inputHash === hash) return this.#store.confirm(sessionId, input.seq, hash);
+      const extracted = await this.#extract(input);
+      if (await this.#store.replace(input, hash, toSessionGraph(input, extracted))) return;
+    }
+    throw new AppError("conflict", "The transcript is changing. Please try again.");
+  }
+
+  async #extract({ sessionId, segments, speakers }: GraphInput): Promise<ExtractedGraph> {
+    if (segments.length === 0) return { entities: [], mentions: [], links: [] };
+    try {
+      return await this.#extractor.extract(sessionId, segments, speakers);
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      this.#log.warn({ session_id: sessionId, code: error.code }, "a graph could not be made");
+      throw error;
+    }
+  }
+}
+
+function isDue({ builtAt, isCurrent, ageMs }: GraphState): boolean {
+  return builtAt !== undefined && !isCurrent && ageMs > MIN_AGE_MS;
+}
+
+function readinessOf(states: readonly GraphState[]): GraphReadiness {
+  const built = states.filter(({ builtAt }) => builtAt !== undefined);
+  const pending = states.length - built.length;
+  const times = built.flatMap(({ builtAt }) => (builtAt === undefined ? [] : [builtAt]));
+  return {
+    ready: built.map(({ sessionId }) => sessionId),
+    pending,
+    stale: pending > 0 || built.some(({ isCurrent }) => !isCurrent),
+    builtAt: times.length === 0 ? undefined : Math.min(...times),
+  };
+}
+
+/** Changes whenever another graph could come of it. */
+function hashOf({ segments, speakers }: GraphInput): string {
+  const hash = createHash("sha256");
+  for (const { label, name } of speakers) hash.update(`${label}\u0000${name}\u0001`);
+  for (const { id, label, start, end, hash: words } of segments) {
+    hash.update(`${id}\u0000${label}\u0000${start}\u0000${end}\u0000${words}\u0001`);
+  }
+  return hash.digest("hex");
+}
+
+/** Puts ids in the place of indexes. */
+function toSessionGraph(input: GraphInput, extracted: ExtractedGraph): SessionGraph {
+  const { sessionId, workspaceId, segments } = input;
+  const entities = extracted.entities.map(({ key, sessionOnly, ...entity }) => {
+    const scope = sessionOnly ? sessionId : "";
+    return { ...entity, id: derivedId("entity", workspaceId, scope, key) };
+  });
+  const entityId = (index: number): string => at(entities, index).id;
+  const segmentId = (index: number): string => at(segments, index).id;
+  return {
+    entities,
+    mentions: extracted.mentions.map(({ entity, segment, ...mention }) => ({
+      ...mention,
+      entityId: entityId(entity),
+      segmentId: segmentId(segment),
+    })),
+    links: extracted.links.map(({ source, target, segment, ...link }) => {
+      const ends: [string, string] = [entityId(source), entityId(target)];
+      if (link.kind === "co_occurrence") ends.sort();
+      const [sourceId, targetId] = ends;
+      return { ...link, sourceId, targetId, segmentId: segmentId(segment) };
+    }),
+  };
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  const found = list[index];
+  if (found === undefined) throw new AppError("internal", "An extractor named what is not there.");
+  return found;
+}

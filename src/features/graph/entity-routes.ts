@@ -1,0 +1,224 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { UndirectedGraph } from "graphology";
+import { bidirectional } from "graphology-shortest-path/dijkstra.js";
+import { cutPage } from "../../base/cut-page.ts";
+import { AppError } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { decodeCursor, encodeCursor } from "../../rest/cursor.ts";
+import { pageQuery } from "../../rest/page.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { recordReads } from "../questions/ask.ts";
+import type { EntityRecord, GraphEdge, MentionPosition, MentionRecord } from "./records.ts";
+import { type GraphPorts, requireWorkspaceScope, type WorkspaceScope } from "./routes.ts";
+import {
+  entitySchema,
+  mentionSchema,
+  presentEntity,
+  presentMention,
+  presentRelation,
+  presentSpoken,
+  presentStanding,
+  relationSchema,
+  spokenSchema,
+  standingSchema,
+} from "./schema.ts";
+
+const NEIGHBOURS = 50;
+/** Ties that a path may use: the strongest. */
+const MAX_EDGES = 20_000;
+const MAX_STEP_RELATIONS = 500;
+
+/** GET /workspaces/{id}/graph/entities/{entity_id}, GET /workspaces/{id}/graph/path. */
+export function graphEntityRoutes(ports: GraphPorts): Route[] {
+  return [entityDetail(ports), pathBetween(ports)];
+}
+
+const unknownEntity = (): AppError =>
+  new AppError("not_found", "There is no entity with this id in the sessions you may read.");
+
+interface EntityScope extends WorkspaceScope {
+  entity: EntityRecord;
+}
+
+function entityDetail(ports: GraphPorts): Route {
+  const { graphs, cursorKey } = ports;
+  return defineRoute({
+    method: "get",
+    path: "/workspaces/{id}/graph/entities/{entity_id}",
+    id: "getGraphEntity",
+    tag: "Graph",
+    summary: "One entity: where it is mentioned, and what it hangs together with",
+    description:
+      "`items` are its mentions by session and time, a page at a time. Ids come from the graphs of the workspace and its sessions.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: Type.Object({ id: Type.String(), entity_id: Type.String() }),
+    query: Type.Object(pageQuery),
+    responses: {
+      200: {
+        description: "The entity with a page of its mentions",
+        schema: Type.Object({
+          entity: entitySchema,
+          relations: Type.Array(relationSchema, {
+            description: `Its strongest relations, at most ${NEIGHBOURS}`,
+          }),
+          neighbours: Type.Array(entitySchema, {
+            description: "The other ends of these relations",
+          }),
+          items: Type.Array(mentionSchema),
+          next_cursor: Type.Union([Type.String(), Type.Null()]),
+        }),
+      },
+    },
+    errors: ["elevation_required"],
+    async resolve({ principal, params }): Promise<EntityScope> {
+      const scope = await requireWorkspaceScope(ports, principal, params.id);
+      const entity = isId(params.entity_id)
+        ? await graphs.entity(scope.sessionIds, params.entity_id)
+        : undefined;
+      if (entity === undefined) throw unknownEntity();
+      return { ...scope, entity };
+    },
+    async handle({ query }, scope) {
+      const { entity, sessionIds } = scope;
+      const list = `graph:${entity.id}`;
+      const limit = query.limit ?? 50;
+      const after = toPosition(cursorKey, list, query.cursor);
+      await recordReads(ports, scope, sessionIds);
+      const rows = await graphs.mentions(sessionIds, entity.id, { after, limit: limit + 1 });
+      const { page, last } = cutPage(rows, limit);
+      const relations = await graphs.relationsOf(sessionIds, entity.id, NEIGHBOURS);
+      const others = relations.map(({ sourceId, targetId }) =>
+        sourceId === entity.id ? targetId : sourceId,
+      );
+      const neighbours = await graphs.entitiesById(sessionIds, [...new Set(others)]);
+      return {
+        status: 200,
+        body: {
+          entity: presentEntity(entity),
+          relations: relations.map(presentRelation),
+          neighbours: neighbours.map(presentEntity),
+          items: page.map(presentMention),
+          next_cursor: last === undefined ? null : cursorAfter(cursorKey, list, last),
+        },
+      };
+    },
+  });
+}
+
+function toPosition(
+  cursorKey: Uint8Array,
+  list: string,
+  cursor: string | undefined,
+): MentionPosition | undefined {
+  if (cursor === undefined) return undefined;
+  const [sessionId = "", start, segmentId = "", spoke] = decodeCursor(cursorKey, list, cursor);
+  return { sessionId, start: Number(start), segmentId, spoke: spoke === "true" };
+}
+
+function cursorAfter(cursorKey: Uint8Array, list: string, mention: MentionRecord): string {
+  const { sessionId, start, segmentId, spoke } = mention;
+  return encodeCursor(cursorKey, list, [sessionId, String(start), segmentId, String(spoke)]);
+}
+
+const stepSchema = Type.Object({
+  source_id: Type.String(),
+  target_id: Type.String(),
+  relations: Type.Array(relationSchema, { description: "The strongest first" }),
+  segments: Type.Array(spokenSchema, { description: "Where the two meet" }),
+});
+
+const pathSchema = Type.Composite([
+  standingSchema,
+  Type.Object({
+    entities: Type.Array(entitySchema, {
+      description: "From the one to the other; empty when nothing connects them",
+    }),
+    steps: Type.Array(stepSchema, { description: "One for each two neighbours" }),
+  }),
+]);
+
+function pathBetween(ports: GraphPorts): Route {
+  const { graphs, builder } = ports;
+  return defineRoute({
+    method: "get",
+    path: "/workspaces/{id}/graph/path",
+    id: "getGraphPath",
+    tag: "Graph",
+    summary: "How two entities are connected, with the segments that connect them",
+    description: "The path of fewest steps; of several, the one with the strongest ties.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: Type.Object({ id: Type.String() }),
+    query: Type.Object({
+      from: Type.String({ maxLength: 100, description: "Id of an entity" }),
+      to: Type.String({ maxLength: 100, description: "Id of another" }),
+    }),
+    responses: { 200: { description: "The path", schema: pathSchema } },
+    errors: ["elevation_required"],
+    resolve: ({ principal, params }) => requireWorkspaceScope(ports, principal, params.id),
+    async handle({ query }, scope) {
+      const { from, to } = query;
+      if (!isId(from) || !isId(to)) throw unknownEntity();
+      const readiness = await builder.ensure(scope.sessionIds);
+      const ends = await graphs.entitiesById(readiness.ready, [from, to]);
+      if (ends.length < 2) throw unknownEntity();
+      await recordReads(ports, scope, readiness.ready);
+      const edges = await graphs.edges(readiness.ready, MAX_EDGES);
+      const ids = shortestPath(edges, from, to);
+      const entities = await graphs.entitiesById(readiness.ready, ids);
+      const steps = await readSteps(ports, readiness.ready, ids);
+      return {
+        status: 200,
+        body: { ...presentStanding(readiness), entities: entities.map(presentEntity), steps },
+      };
+    },
+  });
+}
+
+/** The relations of each two neighbours of a path, with what was said there. */
+async function readSteps(
+  { graphs }: GraphPorts,
+  sessionIds: readonly string[],
+  ids: readonly string[],
+): Promise<Static<typeof stepSchema>[]> {
+  if (ids.length < 2) return [];
+  const relations = await graphs.relations(sessionIds, ids, {}, MAX_STEP_RELATIONS);
+  const segmentIds = relations.flatMap(({ evidence }) => evidence.map((each) => each.segmentId));
+  const spoken = await graphs.spoken(sessionIds, [...new Set(segmentIds)]);
+  return ids.slice(1).map((target, index) => {
+    const source = ids[index] ?? "";
+    const between = relations.filter(
+      ({ sourceId, targetId }) =>
+        (sourceId === source && targetId === target) ||
+        (sourceId === target && targetId === source),
+    );
+    const places = new Set(between.flatMap(({ evidence }) => evidence.map((e) => e.segmentId)));
+    const segments = [...places].flatMap((id) => spoken.get(id) ?? []);
+    return {
+      source_id: source,
+      target_id: target,
+      relations: between.map(presentRelation),
+      segments: segments.sort((a, b) => a.at - b.at).map(presentSpoken),
+    };
+  });
+}
+
+/**
+ * Ids from `from` to `to`: fewest steps first, and of those the strongest ties.
+ * Empty when nothing connects them. No two edges may have the same ends.
+ */
+export function shortestPath(edges: readonly GraphEdge[], from: string, to: string): string[] {
+  if (from === to) return [from];
+  const graph = new UndirectedGraph<Record<string, never>, { weight: number }>();
+  graph.addNode(from);
+  graph.addNode(to);
+  for (const [index, { sourceId, targetId, weight }] of edges.entries()) {
+    if (!graph.hasNode(sourceId)) graph.addNode(sourceId);
+    if (!graph.hasNode(targetId)) graph.addNode(targetId);
+    graph.addUndirectedEdgeWithKey(index, sourceId, targetId, { weight });
+  }
+  // No tie weighs so little that a step more would be shorter.
+  const cost = (_edge: string, { weight }: { weight: number }): number => 1_000 + 1 / (1 + weight);
+  return bidirectional(graph, from, to, cost) ?? [];
+}

@@ -1,0 +1,172 @@
+import type { EntityType } from "../../base/entity-types.ts";
+import type { GraphSegment, GraphSpeaker, RelationKind } from "../../inference/graph-extractor.ts";
+
+/** Times are Unix milliseconds; `from` belongs to the span, `to` does not. */
+export interface GraphFilter {
+  types?: readonly EntityType[];
+  minMentions?: number;
+  /** Part of a name or an alias, whatever the case. */
+  text?: string;
+  from?: number;
+  to?: number;
+  limit: number;
+}
+
+export interface EntityRecord {
+  id: string;
+  type: EntityType;
+  name: string;
+  aliases: string[];
+  /** Labels of a speaker, by session. */
+  labels: { sessionId: string; label: string }[];
+  mentionCount: number;
+  sessionCount: number;
+  firstAt: number;
+  lastAt: number;
+}
+
+/** Where something was said. Positions are samples at 16 kHz. */
+export interface EvidenceRecord {
+  sessionId: string;
+  segmentId: string;
+  start: number;
+  end: number;
+  label: string;
+}
+
+export interface RelationRecord {
+  sourceId: string;
+  targetId: string;
+  kind: RelationKind;
+  /** The verb of an action; empty otherwise. */
+  label: string;
+  weight: number;
+  firstAt: number;
+  lastAt: number;
+  /** Some of the segments that say so, earliest first. */
+  evidence: EvidenceRecord[];
+}
+
+export interface SpokenEvidence extends EvidenceRecord {
+  text: string;
+  /** The name of who claimed the label. */
+  name: string | undefined;
+  /** Unix milliseconds. */
+  at: number;
+}
+
+export interface MentionRecord extends SpokenEvidence {
+  /** True where the entity speaks, false where it is spoken of. */
+  spoke: boolean;
+}
+
+/** Place of a mention in the order of an entity: by session, then by time. */
+export interface MentionPosition {
+  sessionId: string;
+  start: number;
+  segmentId: string;
+  spoke: boolean;
+}
+
+/** Two entities that anything ties, with how strongly. */
+export interface GraphEdge {
+  sourceId: string;
+  targetId: string;
+  weight: number;
+}
+
+/**
+ * Port: graphs of several sessions as one. Nothing comes of a session that is not
+ * named, of a deleted one, or of a segment that is gone or redacted. Every method
+ * throws `unavailable` when storage is away.
+ */
+export interface GraphReader {
+  /** Most mentioned first; `total` counts those beyond the limit too. */
+  entities(
+    sessionIds: readonly string[],
+    filter: GraphFilter,
+  ): Promise<{ entities: EntityRecord[]; total: number }>;
+  entity(sessionIds: readonly string[], entityId: string): Promise<EntityRecord | undefined>;
+  /** By id, in the order given; unknown ones are left out. */
+  entitiesById(
+    sessionIds: readonly string[],
+    entityIds: readonly string[],
+  ): Promise<EntityRecord[]>;
+  /** Between any two of these entities, the strongest first. */
+  relations(
+    sessionIds: readonly string[],
+    entityIds: readonly string[],
+    span: Pick<GraphFilter, "from" | "to">,
+    limit: number,
+  ): Promise<RelationRecord[]>;
+  /** Those of one entity, the strongest first. */
+  relationsOf(
+    sessionIds: readonly string[],
+    entityId: string,
+    limit: number,
+  ): Promise<RelationRecord[]>;
+  mentions(
+    sessionIds: readonly string[],
+    entityId: string,
+    page: { after?: MentionPosition; limit: number },
+  ): Promise<MentionRecord[]>;
+  /** Everything that is tied, the strongest first. */
+  edges(sessionIds: readonly string[], limit: number): Promise<GraphEdge[]>;
+  /** Words of segments, by id. */
+  spoken(
+    sessionIds: readonly string[],
+    segmentIds: readonly string[],
+  ): Promise<Map<string, SpokenEvidence>>;
+}
+
+/** What a graph is made from, and what tells later whether it was still so. */
+export interface GraphInput {
+  sessionId: string;
+  workspaceId: string;
+  /** The newest seq of the session's journal, read before the words. */
+  seq: number;
+  segments: (GraphSegment & { id: string; hash: string })[];
+  speakers: GraphSpeaker[];
+}
+
+/** A graph as it is kept. In a `co_occurrence` the source has the lesser id. */
+export interface SessionGraph {
+  entities: { id: string; type: EntityType; name: string; aliases: string[]; labels: string[] }[];
+  mentions: { entityId: string; segmentId: string; start: number; end: number; spoke: boolean }[];
+  links: {
+    sourceId: string;
+    targetId: string;
+    kind: RelationKind;
+    label: string;
+    weight: number;
+    segmentId: string;
+  }[];
+}
+
+/** How a session's graph stands. */
+export interface GraphState {
+  sessionId: string;
+  /** Unix milliseconds; undefined while there is none. */
+  builtAt?: number | undefined;
+  /** Milliseconds since then. */
+  ageMs: number;
+  /** Nothing has happened in the session since. */
+  isCurrent: boolean;
+  inputHash?: string | undefined;
+}
+
+/** Port: the derived graphs of sessions. Every method throws `unavailable` when storage is away. */
+export interface GraphStore {
+  /** Tells the states of the sessions that exist and are not deleted. */
+  states(sessionIds: readonly string[]): Promise<GraphState[]>;
+  /** Undefined for a deleted session. Redacted segments are not among the words. */
+  input(sessionId: string): Promise<GraphInput | undefined>;
+  /** The same words as before: the graph stands for `seq` as well, if it did not already. */
+  confirm(sessionId: string, seq: number, inputHash: string): Promise<void>;
+  /**
+   * Replaces the session's graph in one step. False, and nothing is kept, when any
+   * word that went in has been changed, replaced or redacted meanwhile, or the
+   * session deleted: no erased word comes back this way.
+   */
+  replace(input: GraphInput, inputHash: string, graph: SessionGraph): Promise<boolean>;
+}

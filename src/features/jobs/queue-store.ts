@@ -1,0 +1,102 @@
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { newId } from "../../base/ids.ts";
+import { isWaiting, type WorkLook } from "../../postgres/waiting-work.ts";
+import type { ClaimedJob, JobQueue, Release } from "./queue.ts";
+
+const claimedRow = z.object({
+  id: z.string(),
+  kind: z.string(),
+  sessionId: z.string(),
+  attempt: z.number(),
+});
+const idRow = z.object({ id: z.string() });
+
+const MAX_ATTEMPTS = 3;
+const LEFT_BEHIND = "The work was begun several times and never came to an end.";
+
+/** Batch jobs in the jobs table; who claims one holds it until `claimed_until`. */
+export class PostgresJobQueue implements JobQueue {
+  readonly #pool: DatabasePool;
+  readonly #look: WorkLook | undefined;
+
+  /** @param look is asked first, where many do */
+  constructor(pool: DatabasePool, look?: WorkLook) {
+    this.#pool = pool;
+    this.#look = look;
+  }
+
+  async claim(kinds: readonly string[], leaseMs: number): Promise<ClaimedJob | undefined> {
+    if (!(await isWaiting(this.#look, "jobs"))) return undefined;
+    const claimId = newId();
+    const wanted = sql.array([...kinds], "text");
+    const row = await this.#pool.maybeOne(sql.type(claimedRow)`
+      with abandoned as (
+        update jobs
+        set status = 'failed', error = ${LEFT_BEHIND}, completed_at = now(),
+            claim_id = null, claimed_until = null
+        where kind = any(${wanted}) and status = 'running'
+          and claimed_until < now() and attempt >= ${MAX_ATTEMPTS}
+      ),
+      next as (
+        select id from jobs
+        where kind = any(${wanted}) and session_id is not null and (
+          (status = 'queued' and due_at <= now())
+          or (status = 'running' and claimed_until < now() and attempt < ${MAX_ATTEMPTS})
+        )
+        order by due_at, id
+        limit 1
+        for update skip locked
+      )
+      update jobs as j
+      set status = 'running', claim_id = ${claimId}, claimed_until = ${inMs(leaseMs)},
+          attempt = attempt + case when j.status = 'running' then 1 else 0 end,
+          started_at = coalesce(started_at, now())
+      from next
+      where j.id = next.id
+      returning j.id, j.kind, j.session_id as "sessionId", j.attempt`);
+    return row === null ? undefined : { ...row, claimId };
+  }
+
+  async renew({ id, claimId }: ClaimedJob, progress: number, leaseMs: number): Promise<boolean> {
+    const row = await this.#pool.maybeOne(sql.type(idRow)`
+      update jobs
+      set claimed_until = ${inMs(leaseMs)}, progress = greatest(progress, ${progress}::real)
+      where id = ${id} and claim_id = ${claimId} and status = 'running'
+      returning id`);
+    return row !== null;
+  }
+
+  async release({ id, claimId }: ClaimedJob, release: Release): Promise<void> {
+    const { error, retryMs, counts } = release;
+    await this.#pool.query(sql.unsafe`
+      with over as (
+        select ${counts} and attempt >= ${MAX_ATTEMPTS} as failed
+        from jobs where id = ${id}
+      )
+      update jobs
+      set status = case when over.failed then 'failed' else 'queued' end,
+          error = case when over.failed then ${error} else '' end,
+          completed_at = case when over.failed then now() end,
+          attempt = attempt + case when ${counts} and not over.failed then 1 else 0 end,
+          due_at = ${inMs(retryMs)}, claim_id = null, claimed_until = null
+      from over
+      where id = ${id} and claim_id = ${claimId} and status = 'running'`);
+  }
+
+  async end(
+    { id, claimId }: ClaimedJob,
+    status: "failed" | "cancelled",
+    error: string,
+  ): Promise<void> {
+    await this.#pool.query(sql.unsafe`
+      update jobs
+      set status = ${status}, error = ${error}, completed_at = now(),
+          claim_id = null, claimed_until = null
+      where id = ${id} and claim_id = ${claimId} and status = 'running'`);
+  }
+}
+
+function inMs(milliseconds: number) {
+  return sql.fragment`now() + ${milliseconds} * interval '1 millisecond'`;
+}

@@ -1,0 +1,216 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { SessionAction } from "../../access/policy.ts";
+import type { Principal } from "../../access/principal.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError, behind, unknownThing } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { requirePrincipal, requireUser } from "../../rest/callers.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { commandIdOf } from "../../rest/repeatable.ts";
+import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "../../rest/route.ts";
+import { optionalTime, timestamp } from "../../rest/timestamp.ts";
+import { requireSession } from "../sessions/access.ts";
+import type { SessionActors } from "../sessions/actors.ts";
+import { sessionParams } from "../sessions/schema.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
+import { jobStatus } from "../transcript/jobs-routes.ts";
+import { type RedoPorts, redoBody, requestRedo } from "../transcript/redo.ts";
+import { JOB_KINDS, type JobDirectory, type JobRecord } from "./store.ts";
+
+export interface JobPorts {
+  directory: SessionDirectory;
+  allJobs: JobDirectory;
+  actors: SessionActors;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+}
+
+/** GET /jobs, /jobs/{id}, POST /jobs/{id}/cancel, POST /sessions/{id}/transcriptions. */
+export function jobRoutes(ports: JobPorts & RedoPorts): Route[] {
+  return [listJobs(ports), getJob(ports), cancelJob(ports), transcribeAgain(ports)];
+}
+
+const jobKind = Type.Union(JOB_KINDS.map((kind) => Type.Literal(kind)));
+
+const jobSchema = Type.Object({
+  id: Type.String(),
+  kind: jobKind,
+  session_id: Type.String(),
+  workspace_id: Type.String(),
+  status: jobStatus,
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  error: Type.String({ description: "Empty without an error" }),
+  engine: Type.Optional(Type.String()),
+  detected_language: Type.Optional(Type.String()),
+  forced_language: Type.Optional(Type.String()),
+  edits_replaced: Type.Optional(
+    Type.Integer({
+      description:
+        "Of a transcription that was repeated: so many segments that people had edited were replaced by the newest reading. Absent when none were",
+      examples: [3],
+    }),
+  ),
+  created_at: timestamp,
+  started_at: Type.Optional(timestamp),
+  completed_at: Type.Optional(timestamp),
+});
+
+const jobParams = Type.Object({ id: Type.String({ description: "UUID of the job" }) });
+
+function presentJob(job: JobRecord): Static<typeof jobSchema> {
+  return {
+    id: job.id,
+    kind: job.kind,
+    session_id: job.sessionId,
+    workspace_id: job.workspaceId,
+    status: job.status,
+    progress: job.progress,
+    error: job.error,
+    engine: job.engine,
+    detected_language: job.detectedLanguage,
+    forced_language: job.forcedLanguage,
+    ...(job.editsReplaced > 0 ? { edits_replaced: job.editsReplaced } : {}),
+    created_at: toTimestamp(job.createdAt),
+    started_at: optionalTime(job.startedAt),
+    completed_at: optionalTime(job.completedAt),
+  };
+}
+
+function unknownJob(): AppError {
+  return new AppError("not_found", "There is no job with this id.");
+}
+
+/** The job, when the caller may do this to its session: 404 for an unknown one, 403 by relation. */
+async function requireJob(
+  { directory, allJobs }: JobPorts,
+  principal: Principal | undefined,
+  jobId: string,
+  action: SessionAction,
+): Promise<JobRecord> {
+  const job = isId(jobId) ? await allJobs.find(jobId) : undefined;
+  if (job === undefined) throw unknownThing("job", jobId);
+  await behind("job", jobId, requireSession(directory, principal, job.sessionId, action));
+  return job;
+}
+
+async function replyWith(allJobs: JobDirectory, jobId: string, status: number): Promise<Reply> {
+  const job = await allJobs.find(jobId);
+  if (job === undefined) throw unknownThing("job", jobId);
+  return { status, body: presentJob(job) };
+}
+
+function listJobs({ allJobs, cursorKey }: JobPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/jobs",
+    id: "listJobs",
+    tag: "Job",
+    summary: "Jobs of the caller's own sessions, newest first",
+    description:
+      "Of the sessions that the caller owns, took part in or that were shared with the caller; without content.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    query: Type.Object({
+      ...pageQuery,
+      kind: Type.Optional(jobKind),
+      status: Type.Optional(jobStatus),
+      session_id: Type.Optional(Type.String()),
+    }),
+    responses: { 200: { description: "A page of jobs", schema: pageSchema(jobSchema) } },
+    async handle({ principal, query }) {
+      const caller = requireUser(principal);
+      const { kind, status } = query;
+      const filter = { kind, status, sessionId: filterId("session_id", query.session_id) };
+      const page = toPageRequest(cursorKey, "jobs", query);
+      const found = await allJobs.list(caller.id, filter, page);
+      return { status: 200, body: toPageBody(cursorKey, "jobs", found, presentJob) };
+    },
+  });
+}
+
+function getJob(ports: JobPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/jobs/{id}",
+    id: "getJob",
+    tag: "Job",
+    summary: "How far a job is",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: jobParams,
+    responses: { 200: { description: "The job", schema: jobSchema } },
+    resolve: ({ principal, params }) => requireJob(ports, principal, params.id, "session.read"),
+    handle: async (_request, job: JobRecord) => ({ status: 200, body: presentJob(job) }),
+  });
+}
+
+function cancelJob(ports: JobPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/jobs/{id}/cancel",
+    id: "cancelJob",
+    tag: "Job",
+    wish: true,
+    summary: "Cancel a job that is queued or running",
+    description:
+      "By the session's owner or an administrator. A summary is not made. Of transcriptions only a repeated one can be cancelled: the text that stands stays, and the job can be repeated again. The first transcription is the session's text itself; it ends with the session. Cancelling again is answered the same.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: jobParams,
+    responses: { 200: { description: "It is cancelled", schema: jobSchema } },
+    errors: ["session_deleted", "conflict"],
+    resolve: ({ principal, params }) => requireJob(ports, principal, params.id, "session.jobs"),
+    async handle(request, job: JobRecord) {
+      if (job.status !== "cancelled") await cancel(ports, job, request);
+      return replyWith(ports.allJobs, job.id, 200);
+    },
+  });
+}
+
+async function cancel(
+  { allJobs, actors }: JobPorts,
+  { id, kind, sessionId, status }: JobRecord,
+  request: Pick<Request, "commandId" | "principal">,
+): Promise<void> {
+  if (status === "completed" || status === "failed") throw ended(status);
+  if (kind === "transcription") {
+    const byUserId = requirePrincipal(request.principal).id;
+    await actors.ask(sessionId, { type: "CancelRedo", byUserId }, commandIdOf(request));
+    return;
+  }
+  if (await allJobs.cancelBatch(id)) return;
+  const now = await allJobs.find(id);
+  if (now?.status !== "cancelled") throw ended(now?.status ?? "failed");
+}
+
+function ended(status: string): AppError {
+  return new AppError("conflict", `This job has ended before: it is ${status}.`);
+}
+
+function transcribeAgain(ports: JobPorts & RedoPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/transcriptions",
+    id: "transcribeAgain",
+    tag: "Job",
+    wish: true,
+    summary: "Recognise a session's stored audio once more",
+    description:
+      "By the session's owner or an administrator, with another engine, language or vocabulary when told. The session keeps its one transcription job, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not: `edits_replaced` of the job tells afterwards how many it replaced. 409 as well when the session has no audio at all.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: sessionParams,
+    body: { kind: "json", optional: true, schema: redoBody },
+    responses: { 202: { description: "It is queued", schema: jobSchema } },
+    errors: ["job_active", "conflict"],
+    resolve: ({ principal, params }) =>
+      requireSession(ports.directory, principal, params.session_id, "session.jobs"),
+    async handle(request, { principal }) {
+      const session = await ports.directory.get(request.params.session_id);
+      const job = session === undefined ? undefined : await ports.jobs.get(session.jobId);
+      if (job === undefined) throw unknownJob();
+      await requestRedo(ports, job, request, principal.id);
+      return replyWith(ports.allJobs, job.id, 202);
+    },
+  });
+}

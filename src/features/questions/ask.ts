@@ -1,0 +1,240 @@
+import { maySession, mayWorkspace, type SessionFacts } from "../../access/policy.ts";
+import type { Principal } from "../../access/principal.ts";
+import type { Clock } from "../../base/clock.ts";
+import { AppError, unknownThing } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { requirePrincipal } from "../../rest/callers.ts";
+import { recordElevatedRead } from "../sessions/access.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
+import type { WorkspaceDirectory } from "../workspaces/records.ts";
+import type {
+  ConversationReader,
+  SpokenConversation,
+  SpokenPassage,
+} from "./conversations-store.ts";
+
+/** What a question asks for, as far as it tells where to look. */
+export interface QuestionPlan {
+  /** Words worth searching for. */
+  words: string[];
+  /** When the conversations took place, Unix milliseconds. */
+  days?: { from: number; to: number } | undefined;
+}
+
+export interface RetrieveQuestion {
+  query: string;
+  /** Unix milliseconds. */
+  now: number;
+  /** Who asks, for "what did I say". */
+  askerId: string;
+  /** True when the question is about several conversations. */
+  across: boolean;
+  conversations: readonly SpokenConversation[];
+}
+
+export interface RetrievedAnswer {
+  text: string;
+  /** In the order of their use. */
+  toolsUsed: string[];
+  citations: { sessionId: string; segmentId: string }[];
+}
+
+/**
+ * Port: answers questions from conversations, and from nothing else; keeps nothing of them.
+ * Rejects with `unavailable` when no worker is running, `overloaded` or `timeout`, always within
+ * a few seconds, and when `signal` aborts.
+ */
+export interface Retriever {
+  plan(query: string, now: number, signal: AbortSignal): Promise<QuestionPlan>;
+  retrieve(question: RetrieveQuestion, signal: AbortSignal): Promise<RetrievedAnswer>;
+}
+
+/** Characters of a question at most. */
+export const MAX_QUESTION = 2_000;
+/** Passages that one answer is made from at most: days of speech. */
+const MAX_PASSAGES = 30_000;
+/** Conversations that one answer about a workspace is made from at most. */
+const MAX_READ = 40;
+/** A workspace this small is read as a whole. */
+const FEW = 5;
+
+interface CitedPassage extends SpokenPassage {
+  sessionId: string;
+  /** Of the person who claimed the label; empty when nobody did. */
+  speakerName: string;
+}
+
+export interface QuestionAnswer {
+  text: string;
+  toolsUsed: string[];
+  citations: CitedPassage[];
+}
+
+export interface QuestionPorts extends WorkspaceQuestionPorts {
+  conversations: ConversationReader;
+  retriever: Retriever;
+  clock: Clock;
+}
+
+interface Asked {
+  query: string;
+  principal: Principal;
+  signal: AbortSignal;
+}
+
+/** Answers from one session, which the caller may ask about. */
+export async function askSession(
+  { conversations, retriever, clock }: QuestionPorts,
+  sessionId: string,
+  { query, principal, signal }: Asked,
+): Promise<QuestionAnswer> {
+  const read = await conversations.read([sessionId], MAX_PASSAGES);
+  const question = { query, now: clock.now(), askerId: principal.id, across: false };
+  const answer = await retriever.retrieve({ ...question, conversations: read }, signal);
+  return { ...answer, citations: resolve(answer, read) };
+}
+
+/**
+ * Answers from the sessions of a workspace that the caller may ask about, in steps: what is asked,
+ * which sessions speak of it, what they say. The steps that were taken stand in `toolsUsed`.
+ */
+export async function askWorkspace(
+  ports: QuestionPorts,
+  workspace: AskableWorkspace,
+  { query, principal, signal }: Asked,
+): Promise<QuestionAnswer> {
+  const { conversations, retriever, clock } = ports;
+  const now = clock.now();
+  const plan = await retriever.plan(query, now, signal);
+  const tools = ["question_planner"];
+  let ids = workspace.sessions.map(({ id }) => id);
+  if (plan.days !== undefined) {
+    tools.push("date_filter");
+    ids = await conversations.startedWithin(ids, plan.days.from, plan.days.to);
+  }
+  const chosen = await choose(ports, ids, plan.words, tools);
+  await recordReads(ports, workspace, chosen.ids);
+  const read = await conversations.read(chosen.ids, MAX_PASSAGES);
+  const question = { query, now, askerId: principal.id, across: true, conversations: read };
+  const answer = await retriever.retrieve(question, signal);
+  return {
+    text: answer.text + chosen.remark,
+    toolsUsed: [...tools, ...answer.toolsUsed],
+    citations: resolve(answer, read),
+  };
+}
+
+interface Chosen {
+  ids: string[];
+  /** Said with the answer when it does not rest on everything there is. */
+  remark: string;
+}
+
+/** The sessions to read: all of a few; else those in which the words were said; else the newest. */
+async function choose(
+  { conversations }: QuestionPorts,
+  ids: readonly string[],
+  words: readonly string[],
+  tools: string[],
+): Promise<Chosen> {
+  if (ids.length <= FEW) {
+    tools.push("list_sessions");
+    return { ids: [...ids], remark: "" };
+  }
+  if (words.length > 0) {
+    tools.push("full_text_search");
+    const found = await conversations.findSessions(ids, words, MAX_READ);
+    const remark = found.length < MAX_READ ? "" : remarkOf(MAX_READ, ids.length, "that fit best");
+    // A word that was heard wrong everywhere is looked for in the newest, by likeness.
+    if (found.length > 0) return { ids: found, remark };
+  }
+  tools.push("list_sessions");
+  return { ids: ids.slice(0, FEW), remark: remarkOf(FEW, ids.length, "that are newest") };
+}
+
+function remarkOf(read: number, all: number, which: string): string {
+  return `\n(This rests on the ${read} of ${all} conversations ${which}.)`;
+}
+
+/** Cited passages as they were read, in the order of the answer. */
+function resolve(
+  answer: RetrievedAnswer,
+  conversations: readonly SpokenConversation[],
+): CitedPassage[] {
+  const byId = new Map(conversations.map((each) => [each.sessionId, each]));
+  return answer.citations.flatMap(({ sessionId, segmentId }) => {
+    const conversation = byId.get(sessionId);
+    const passage = conversation?.passages.find((each) => each.segmentId === segmentId);
+    if (conversation === undefined || passage === undefined) return [];
+    const voice = conversation.voices.find(({ label }) => label === passage.label);
+    return [{ ...passage, sessionId, speakerName: voice?.name ?? "" }];
+  });
+}
+
+/** Sessions of a workspace that questions look at: the newest. */
+const MAX_SESSIONS = 5_000;
+const ACTION = "session.query";
+
+/** Port: the caller's ties to many sessions. Throws `unavailable` when storage is away. */
+export interface WorkspaceSessions {
+  /** Facts for `maySession` of a workspace's sessions, newest first, deleted ones left out. */
+  factsIn(principal: Principal, workspaceId: string, limit: number): Promise<SessionFacts[]>;
+}
+
+export interface WorkspaceQuestionPorts {
+  directory: Pick<SessionDirectory, "recordContentRead">;
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  workspaceSessions: WorkspaceSessions;
+}
+
+/** A workspace as far as the caller may ask about the words in it. */
+export interface AskableWorkspace {
+  principal: Principal;
+  workspaceId: string;
+  /** Newest first. */
+  sessions: readonly SessionFacts[];
+}
+
+/**
+ * The workspace with the sessions whose words the caller may ask about: 404 for an unknown one,
+ * 403 when he has nothing to do with it. An administrator who is no member is given what an
+ * elevation covers, and `elevation_required` when none does.
+ */
+export async function requireAskableWorkspace(
+  { workspaces, workspaceSessions }: WorkspaceQuestionPorts,
+  caller: Principal | undefined,
+  workspaceId: string,
+): Promise<AskableWorkspace> {
+  const principal = requirePrincipal(caller);
+  const workspace = isId(workspaceId) ? await workspaces.find(workspaceId) : undefined;
+  if (workspace === undefined) throw unknownThing("workspace", workspaceId);
+  const isUser = principal.kind === "user";
+  const role = isUser ? await workspaces.role(workspaceId, principal.id) : undefined;
+  const facts = { kind: "workspace", id: workspaceId, role } as const;
+  const verdict = mayWorkspace(principal, "workspace.query", facts);
+  if (verdict === "not_found") throw unknownThing("workspace", workspaceId);
+  if (verdict !== "allow" && verdict !== "elevation_required") {
+    throw new AppError("forbidden", "You may not ask about this workspace.");
+  }
+  const all = await workspaceSessions.factsIn(principal, workspaceId, MAX_SESSIONS);
+  const sessions = all.filter((each) => maySession(principal, ACTION, each) === "allow");
+  if (verdict === "elevation_required" && sessions.length === 0) {
+    throw new AppError(
+      "elevation_required",
+      "What is said in this workspace is closed to administrators without an elevation. Ask for one with a reason at POST /api/admin/content-elevate.",
+    );
+  }
+  return { principal, workspaceId, sessions };
+}
+
+/** No entry, no content: what an elevation opens is shown only after it was written down. */
+export async function recordReads(
+  { directory }: Pick<WorkspaceQuestionPorts, "directory">,
+  { principal, sessions }: AskableWorkspace,
+  sessionIds: readonly string[],
+): Promise<void> {
+  const read = new Set(sessionIds);
+  for (const facts of sessions) {
+    if (read.has(facts.id)) await recordElevatedRead(directory, principal, ACTION, facts);
+  }
+}

@@ -1,0 +1,127 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { requireSession, type SessionGrant } from "../sessions/access.ts";
+import { sessionParams } from "../sessions/schema.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
+import {
+  type AskableWorkspace,
+  askSession,
+  askWorkspace,
+  MAX_QUESTION,
+  type QuestionAnswer,
+  type QuestionPorts,
+  requireAskableWorkspace,
+} from "./ask.ts";
+
+export interface QueryPorts extends QuestionPorts {
+  directory: SessionDirectory;
+}
+
+/** POST /sessions/{session_id}/hirag-query, POST /workspaces/{id}/agentic-query. */
+export function queryRoutes(ports: QueryPorts): Route[] {
+  return [querySession(ports), queryWorkspace(ports)];
+}
+
+const querySchema = Type.Object({
+  query: Type.String({
+    minLength: 1,
+    maxLength: MAX_QUESTION,
+    pattern: "\\S",
+    description: "A question in plain words; quotation marks ask for exactly these words",
+    examples: ["What did Anna say about the price?"],
+  }),
+});
+
+const citationSchema = Type.Object({
+  session_id: Type.String(),
+  segment_id: Type.String(),
+  start_ms: Type.Integer({ description: "On the session's timeline" }),
+  end_ms: Type.Integer(),
+  speaker_label: Type.String({ examples: ["S1"] }),
+  speaker_name: Type.Optional(
+    Type.String({ description: "Of the person who claimed the label", examples: ["Anna"] }),
+  ),
+  text: Type.String({ description: "The whole segment, as it was recognised or corrected" }),
+});
+
+const answerSchema = Type.Object({
+  answer: Type.String({
+    examples: ["Anna said at 00:32: “We need to see the final report by Wednesday.”"],
+  }),
+  tools_used: Type.Array(Type.String(), {
+    description: "What was really used, in order",
+    examples: [["segment_reader", "speaker_filter", "hierarchical_retrieval"]],
+  }),
+  citations: Type.Array(citationSchema, {
+    description: "The segments that the answer quotes or counts; none when nothing was found",
+  }),
+});
+
+const DESCRIPTION =
+  "The answer quotes what was said, with who said it and when, and invents nothing; when nothing fits it says so and cites nothing. Questions are understood in English: who (`What did Anna say about …`), when (`at the beginning`, `in the last 10 minutes`), how often, who spoke, decisions, promises, summaries; in other languages all words are searched for.";
+
+function presentAnswer({
+  text,
+  toolsUsed,
+  citations,
+}: QuestionAnswer): Static<typeof answerSchema> {
+  return {
+    answer: text,
+    tools_used: toolsUsed,
+    citations: citations.map((cited) => ({
+      session_id: cited.sessionId,
+      segment_id: cited.segmentId,
+      start_ms: cited.startMs,
+      end_ms: cited.endMs,
+      speaker_label: cited.label,
+      ...(cited.speakerName === "" ? {} : { speaker_name: cited.speakerName }),
+      text: cited.text,
+    })),
+  };
+}
+
+function querySession(ports: QueryPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/hirag-query",
+    id: "querySession",
+    tag: "Session",
+    summary: "Ask about one session",
+    description: DESCRIPTION,
+    auth: ["bearer", "service_key"],
+    params: sessionParams,
+    body: { kind: "json", schema: querySchema },
+    responses: { 200: { description: "The answer", schema: answerSchema } },
+    errors: ["elevation_required", "guest_access_closed"],
+    resolve: ({ principal, params }) =>
+      requireSession(ports.directory, principal, params.session_id, "session.query"),
+    async handle({ body, params, signal }, { principal }: SessionGrant) {
+      const asked = { query: body.query, principal, signal };
+      const answer = await askSession(ports, params.session_id, asked);
+      return { status: 200, body: presentAnswer(answer) };
+    },
+  });
+}
+
+function queryWorkspace(ports: QueryPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/workspaces/{id}/agentic-query",
+    id: "queryWorkspace",
+    tag: "Workspace",
+    summary: "Ask about all sessions of a workspace that the caller may read",
+    description: `${DESCRIPTION} Here also: which sessions speak of something, and when they took place (\`last week\`, \`yesterday\`).`,
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: Type.Object({ id: Type.String() }),
+    body: { kind: "json", schema: querySchema },
+    responses: { 200: { description: "The answer", schema: answerSchema } },
+    errors: ["elevation_required"],
+    resolve: ({ principal, params }) => requireAskableWorkspace(ports, principal, params.id),
+    async handle({ body, signal }, workspace: AskableWorkspace) {
+      const asked = { query: body.query, principal: workspace.principal, signal };
+      const answer = await askWorkspace(ports, workspace, asked);
+      return { status: 200, body: presentAnswer(answer) };
+    },
+  });
+}

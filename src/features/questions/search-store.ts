@@ -1,0 +1,114 @@
+import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
+import { z } from "zod";
+import type { SessionFacts } from "../../access/policy.ts";
+import type { Principal } from "../../access/principal.ts";
+import { toInstant } from "../../postgres/instant.ts";
+import { allOf } from "../../postgres/keyset.ts";
+import { readFacts } from "../sessions/session-facts-store.ts";
+import { USER_DISPLAY_NAME } from "../sessions/store.ts";
+import type { WorkspaceSessions } from "./ask.ts";
+import type { HitPosition, SearchFilter, SearchHit, TranscriptSearch } from "./search.ts";
+
+/** Control characters that mark a match in a headline; no recognised word has them. */
+const START = "\u0002";
+const STOP = "\u0003";
+const HEADLINE = `StartSel=${START},StopSel=${STOP},MaxWords=40,MinWords=20,MaxFragments=0`;
+
+const hitRow = z.object({
+  rank: z.number(),
+  sessionId: z.string(),
+  segmentId: z.string(),
+  title: z.string(),
+  startMs: z.number(),
+  endMs: z.number(),
+  at: z.number(),
+  label: z.string(),
+  speakerName: z.string(),
+  text: z.string(),
+  headline: z.string(),
+});
+
+const SAID_AT = sql.fragment`(s.started_at + g.start_sample / 16000.0 * interval '1 second')`;
+const SPEAKER = sql.fragment`coalesce(${USER_DISPLAY_NAME}, v.display_name, '')`;
+
+/** Search by the full-text index over `segments`. */
+export class PostgresTranscriptSearch implements TranscriptSearch, WorkspaceSessions {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  factsIn(principal: Principal, workspaceId: string, limit: number): Promise<SessionFacts[]> {
+    const condition = sql.fragment`s.workspace_id = ${workspaceId} and s.status <> 'deleted'`;
+    return readFacts(this.#pool, principal, condition, limit);
+  }
+
+  async search(
+    sessionIds: readonly string[],
+    filter: SearchFilter,
+    { after, limit }: { after?: HitPosition | undefined; limit: number },
+  ): Promise<SearchHit[]> {
+    const ids = sql.array([...sessionIds], "uuid");
+    const rows = await this.#pool.any(sql.type(hitRow)`
+      with queries as (
+        select config, websearch_to_tsquery(config, ${filter.text}) as query
+        from (
+          select distinct search_dictionary(language) as config
+          from sessions where id = any(${ids})
+        ) as languages
+      ),
+      hits as (
+        select ts_rank_cd(g.search, q.query) as rank, g.session_id as "sessionId",
+          g.id as "segmentId", s.title, g.label, g.text, q.config, q.query,
+          round(g.start_sample / 16.0)::int as "startMs",
+          round(g.end_sample / 16.0)::int as "endMs",
+          ${SAID_AT} as at, ${SPEAKER} as "speakerName"
+        from queries q
+        join segments g on g.search @@ q.query and search_dictionary(g.language) = q.config
+        join sessions s on s.id = g.session_id
+        left join speaker_claims c
+          on c.session_id = g.session_id and c.label = g.label and c.revoked_at is null
+        left join users u on u.id = c.claimed_user_id
+        left join guests v on v.id = c.claimed_user_id
+        where g.session_id = any(${ids}) and ${allOf(conditionsOf(filter))}
+      )
+      select rank, "sessionId", "segmentId", title, "startMs", "endMs", at, label,
+        "speakerName", text, ts_headline(config, text, query, ${HEADLINE}) as headline
+      from (
+        select * from hits where ${isAfter(after)}
+        order by rank desc, "sessionId" desc, "segmentId" desc
+        limit ${limit}
+      ) as page
+      order by rank desc, "sessionId" desc, "segmentId" desc`);
+    return rows.map(({ headline, ...hit }) => ({ ...hit, snippet: piecesOf(headline) }));
+  }
+}
+
+function conditionsOf({ speaker, from, to }: SearchFilter): Fragment[] {
+  const conditions = [sql.fragment`s.status <> 'deleted' and not g.redacted`];
+  if (speaker !== undefined) {
+    conditions.push(
+      sql.fragment`(lower(g.label) = lower(${speaker}) or strpos(lower(${SPEAKER}), lower(${speaker})) > 0)`,
+    );
+  }
+  if (from !== undefined) conditions.push(sql.fragment`${SAID_AT} >= ${toInstant(from)}`);
+  if (to !== undefined) conditions.push(sql.fragment`${SAID_AT} < ${toInstant(to)}`);
+  return conditions;
+}
+
+function isAfter(after: HitPosition | undefined): Fragment {
+  if (after === undefined) return sql.fragment`true`;
+  const { rank, sessionId, segmentId } = after;
+  return sql.fragment`(rank, "sessionId", "segmentId")
+    < (${String(rank)}::real, ${sessionId}::uuid, ${segmentId}::uuid)`;
+}
+
+function piecesOf(headline: string): SearchHit["snippet"] {
+  return headline.split(START).flatMap((part, index) => {
+    if (index === 0) return part === "" ? [] : [{ text: part, isMatch: false }];
+    const [match = "", rest = ""] = part.split(STOP);
+    const pieces = [{ text: match, isMatch: true }];
+    return rest === "" ? pieces : [...pieces, { text: rest, isMatch: false }];
+  });
+}

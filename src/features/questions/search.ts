@@ -1,0 +1,202 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { toTimestamp } from "../../base/clock.ts";
+import { cutPage } from "../../base/cut-page.ts";
+import { AppError } from "../../base/errors.ts";
+import { escapeHtml } from "../../base/html.ts";
+import { decodeCursor, encodeCursor } from "../../rest/cursor.ts";
+import { filterId, pageQuery, pageSchema } from "../../rest/page.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  type AskableWorkspace,
+  recordReads,
+  requireAskableWorkspace,
+  type WorkspaceQuestionPorts,
+} from "./ask.ts";
+
+/** What is looked for in the words of sessions. */
+export interface SearchFilter {
+  /** As people write in a search field: words, "phrases", or, -not. */
+  text: string;
+  /** A label, or a part of the name of the person who claimed it. */
+  speaker?: string | undefined;
+  /** When it was said, Unix milliseconds; `to` is not included. */
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+/** Place in the order of hits: the best first. */
+export interface HitPosition {
+  rank: number;
+  sessionId: string;
+  segmentId: string;
+}
+
+/** A segment that was found. */
+export interface SearchHit extends HitPosition {
+  title: string;
+  /** On the session's timeline, milliseconds. */
+  startMs: number;
+  endMs: number;
+  /** When it was said, Unix milliseconds. */
+  at: number;
+  label: string;
+  /** Of the person who claimed the label; empty when nobody did. */
+  speakerName: string;
+  text: string;
+  /** The text around what was found, in pieces: those that match and those between them. */
+  snippet: { text: string; isMatch: boolean }[];
+}
+
+/** Port: full-text search in the words of sessions. Throws `unavailable` when storage is away. */
+export interface TranscriptSearch {
+  /** The best hits after `after`, in the given sessions only; redacted segments are never found. */
+  search(
+    sessionIds: readonly string[],
+    filter: SearchFilter,
+    page: { after?: HitPosition | undefined; limit: number },
+  ): Promise<SearchHit[]>;
+}
+
+export interface WorkspaceSearchPorts extends WorkspaceQuestionPorts {
+  search: TranscriptSearch;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+}
+
+const DEFAULT_LIMIT = 50;
+
+const hitSchema = Type.Object({
+  session_id: Type.String(),
+  session_title: Type.String({ examples: ["Weekly planning"] }),
+  segment_id: Type.String(),
+  start_ms: Type.Integer({ description: "On the session's timeline" }),
+  end_ms: Type.Integer(),
+  said_at: Type.String({ description: "RFC 3339, UTC, milliseconds" }),
+  speaker_label: Type.String(),
+  speaker_name: Type.Optional(Type.String({ examples: ["Anna"] })),
+  text: Type.String(),
+  snippet: Type.String({
+    description: "HTML: the words around the match, escaped, each match in `<mark>`",
+    examples: ["we need to see the final <mark>report</mark> by Wednesday"],
+  }),
+  score: Type.Number({ description: "Higher fits better; comparable within one answer only" }),
+});
+
+const instant = Type.String({ maxLength: 40, description: "RFC 3339" });
+
+const searchQuery = Type.Object({
+  ...pageQuery,
+  q: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    pattern: "\\S",
+    description: 'Words that must all occur; "a phrase", `or` and -not as in a search engine',
+  }),
+  speaker: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: "A label, or a part of a name" }),
+  ),
+  session_id: Type.Optional(Type.String()),
+  from: Type.Optional(instant),
+  to: Type.Optional(instant),
+});
+
+/** GET /workspaces/{id}/search. */
+export function workspaceSearchRoutes(ports: WorkspaceSearchPorts): Route[] {
+  return [searchWorkspace(ports)];
+}
+
+function searchWorkspace(ports: WorkspaceSearchPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/workspaces/{id}/search",
+    id: "searchWorkspace",
+    tag: "Workspace",
+    summary: "Full-text search in the sessions of a workspace that the caller may read",
+    description:
+      "Segments, the best fit first. Words match in all their forms where the session's language has a dictionary.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: Type.Object({ id: Type.String() }),
+    query: searchQuery,
+    responses: { 200: { description: "A page of segments", schema: pageSchema(hitSchema) } },
+    errors: ["elevation_required"],
+    resolve: ({ principal, params }) => requireAskableWorkspace(ports, principal, params.id),
+    async handle({ query }, workspace: AskableWorkspace) {
+      const { cursorKey, search } = ports;
+      const limit = query.limit ?? DEFAULT_LIMIT;
+      const list = `search:${workspace.workspaceId}`;
+      const after = positionOf(cursorKey, list, query.cursor);
+      const filter = {
+        text: query.q,
+        speaker: query.speaker?.trim(),
+        from: instantOf("from", query.from),
+        to: instantOf("to", query.to),
+      };
+      const ids = wantedSessions(workspace, filterId("session_id", query.session_id));
+      const hits = await search.search(ids, filter, { after, limit: limit + 1 });
+      const { page, last } = cutPage(hits, limit);
+      await recordReads(
+        ports,
+        workspace,
+        page.map(({ sessionId }) => sessionId),
+      );
+      const next_cursor = last === undefined ? null : encodePosition(cursorKey, list, last);
+      return { status: 200, body: { items: page.map(presentHit), next_cursor } };
+    },
+  });
+}
+
+/** A session that the caller may not read is one in which nothing is found. */
+function wantedSessions({ sessions }: AskableWorkspace, wanted: string | undefined): string[] {
+  const ids = sessions.map(({ id }) => id);
+  return wanted === undefined ? ids : ids.filter((id) => id === wanted);
+}
+
+function instantOf(name: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const time = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(value)
+    ? Date.parse(value)
+    : NaN;
+  if (Number.isFinite(time)) return time;
+  throw new AppError(
+    "invalid_parameter",
+    `${name} must be a time as in RFC 3339, for example 2026-01-31T09:30:00Z.`,
+  );
+}
+
+function encodePosition(
+  key: Uint8Array,
+  list: string,
+  { rank, sessionId, segmentId }: HitPosition,
+): string {
+  return encodeCursor(key, list, [String(rank), sessionId, segmentId]);
+}
+
+function positionOf(
+  key: Uint8Array,
+  list: string,
+  cursor: string | undefined,
+): HitPosition | undefined {
+  if (cursor === undefined) return undefined;
+  const [rank, sessionId = "", segmentId = ""] = decodeCursor(key, list, cursor);
+  return { rank: Number(rank), sessionId, segmentId };
+}
+
+function presentHit(hit: SearchHit): Static<typeof hitSchema> {
+  const pieces = hit.snippet.map(({ text, isMatch }) =>
+    isMatch ? `<mark>${escapeHtml(text)}</mark>` : escapeHtml(text),
+  );
+  return {
+    session_id: hit.sessionId,
+    session_title: hit.title,
+    segment_id: hit.segmentId,
+    start_ms: hit.startMs,
+    end_ms: hit.endMs,
+    said_at: toTimestamp(hit.at),
+    speaker_label: hit.label,
+    ...(hit.speakerName === "" ? {} : { speaker_name: hit.speakerName }),
+    text: hit.text,
+    snippet: pieces.join(""),
+    score: hit.rank,
+  };
+}

@@ -1,0 +1,110 @@
+import { delay } from "../../base/deferred.ts";
+import { AppError, toAppError } from "../../base/errors.ts";
+import type { Placement } from "../../inference/placement.ts";
+import type { StreamingMethod, WorkerClient } from "../../inference/worker-client.ts";
+import {
+  type Answer,
+  type Conversation,
+  RetrievalServiceService,
+  type RetrieveResponse,
+  type Understanding,
+} from "../../wire/gen/voice/v1/retrieval.ts";
+import type { QuestionPlan, RetrievedAnswer, RetrieveQuestion, Retriever } from "./ask.ts";
+import type { SpokenConversation } from "./conversations-store.ts";
+
+const PLAN_MS = 3_000;
+const RETRIEVE_MS = 15_000;
+const ATTEMPTS = 5;
+/** First wait for a worker whose hands are full; grows with each attempt. */
+const BUSY_MS = 150;
+
+interface PlacedRetrieverOptions {
+  placement: Placement;
+  client: WorkerClient;
+  /** The workers' service key, when they have one. */
+  key: string | undefined;
+}
+
+/** Has questions answered by the worker that has least to do, by another when that one is lost or busy. */
+export class PlacedRetriever implements Retriever {
+  readonly #placement: Placement;
+  readonly #client: WorkerClient;
+  readonly #key: string | undefined;
+
+  constructor({ placement, client, key }: PlacedRetrieverOptions) {
+    this.#placement = placement;
+    this.#client = client;
+    this.#key = key;
+  }
+
+  async plan(query: string, now: number, signal: AbortSignal): Promise<QuestionPlan> {
+    let told: Understanding | undefined;
+    const request = { query, nowMs: now };
+    const onMessage = (message: Understanding): void => {
+      told = message;
+    };
+    await this.#ask(RetrievalServiceService.understand, request, onMessage, PLAN_MS, signal);
+    if (told === undefined) throw silent();
+    const { terms, fromMs, toMs } = told;
+    return { words: terms, days: toMs === 0 ? undefined : { from: fromMs, to: toMs } };
+  }
+
+  async retrieve(question: RetrieveQuestion, signal: AbortSignal): Promise<RetrievedAnswer> {
+    let answer: Answer | undefined;
+    const { query, now, across, askerId } = question;
+    const conversations = question.conversations.map((each) => toMessage(each, askerId));
+    const request = { query, nowMs: now, across, conversations };
+    const onMessage = ({ message }: RetrieveResponse): void => {
+      if (message?.$case === "answer") answer = message.value;
+    };
+    await this.#ask(RetrievalServiceService.retrieve, request, onMessage, RETRIEVE_MS, signal);
+    if (answer === undefined) throw silent();
+    return answer;
+  }
+
+  async #ask<Q, A>(
+    method: StreamingMethod<Q, A>,
+    request: Q,
+    onMessage: (message: A) => void,
+    deadlineMs: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const settings = { key: this.#key, deadlineMs, signal, onMessage };
+    for (let attempt = 1; ; attempt += 1) {
+      const address = this.#pick();
+      try {
+        await this.#client.stream(address, method, request, settings);
+        return;
+      } catch (cause) {
+        const error = toAppError(cause);
+        if (signal.aborted || attempt === ATTEMPTS || !isWorkers(error)) throw error;
+        if (error.code === "unavailable") this.#placement.failed(address);
+        else await delay(BUSY_MS * attempt * (0.5 + Math.random()), signal);
+      }
+    }
+  }
+
+  #pick(): string {
+    const address = this.#placement.pickForText();
+    if (address !== undefined) return address;
+    throw new AppError("unavailable", "No worker is running that could answer questions.", {
+      retryAfter: 5,
+    });
+  }
+}
+
+/** Asking changes nothing, so what one worker could not do may be asked again. */
+function isWorkers({ code }: AppError): boolean {
+  return code === "unavailable" || code === "overloaded";
+}
+
+function toMessage(conversation: SpokenConversation, askerId: string): Conversation {
+  const voices = conversation.voices.map(({ label, name, claimedUserId }) => {
+    return { label, name, isAsker: claimedUserId === askerId };
+  });
+  return { ...conversation, voices };
+}
+
+function silent(): AppError {
+  return new AppError("unavailable", "The worker ended before the answer was there.");
+}

@@ -1,0 +1,370 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { AppError } from "../../base/errors.ts";
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import { ReadBatch } from "../../base/read-batch.ts";
+import { type Runtime, systemRuntime } from "../../base/runtime.ts";
+import { GroupCommit } from "../../postgres/group-commit.ts";
+import { toInstant } from "../../postgres/instant.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import { outboxRow, writeOutbox } from "../../postgres/outbox-writer.ts";
+import type { OutboxRow } from "../../postgres/sessions-outbox.ts";
+import { HELD, whenFree } from "../../postgres/when-free.ts";
+import { MAX_MISSING } from "../../session/limits.ts";
+import type { ChunkStatus } from "../../session/status.ts";
+
+/** Parts of a chunk that no decoder can read. */
+export interface BrokenAudio {
+  /** Each where it begins and how long it is, in frames of the chunk; in order. */
+  spans: { start: number; length: number }[];
+  /** Set when too little is left: why the chunk fails. */
+  unreadable?: string;
+}
+
+export interface NewChunk {
+  id: string;
+  sessionId: string;
+  sequence: number;
+  /** As workers read it: `audio/wav`, or `audio/pcm` with its parameters. */
+  mediaType: string;
+  filename: string;
+  bytes: number;
+  /** Hex. */
+  sha256: string;
+  frames: number;
+  sampleRate: number;
+  durationSeconds: number;
+  /** What of it is known to be no audio. */
+  broken?: BrokenAudio;
+  /** When its first frame was recorded, as the device said; Unix milliseconds. */
+  recordedAt: number | undefined;
+}
+
+export interface StoredChunk {
+  id: string;
+  sequence: number;
+  status: ChunkStatus;
+  durationSeconds: number;
+}
+
+/**
+ * Port: chunk rows. Both methods throw `chunk_conflict` when the sequence holds
+ * other bytes, `session_ended` when the session takes no such sequence any
+ * more, `session_deleted`, or `unavailable` (outcome unknown: safe to repeat).
+ */
+export interface ChunkStore {
+  /**
+   * The chunk when the same bytes are stored already, undefined when it may be stored: a look
+   * beforehand, which spares the audio the way to the disk; what it does not see `store` does.
+   */
+  find(sessionId: string, sequence: number, sha256: string): Promise<StoredChunk | undefined>;
+  /**
+   * Under the session row's lock, all or nothing and durable on return: the
+   * chunk's row and the command that tells the session. The same bytes again
+   * change nothing and give the chunk that is there.
+   */
+  store(chunk: NewChunk): Promise<{ chunk: StoredChunk; created: boolean; outbox: OutboxRow[] }>;
+}
+
+/** Port: audio by session and SHA-256 (hex). */
+export interface BlobStore {
+  /**
+   * Takes the temporary file over; on return its bytes and its name survive a
+   * power failure. The same bytes twice are fine. Throws `storage_full`.
+   */
+  put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }>;
+  /** The same for few bytes, that are in memory. */
+  putBytes(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;
+  /** Throws `not_found` when there is no such audio. */
+  read(sessionId: string, sha256: string): Promise<Buffer>;
+  /** Removes all audio of a session; nothing to remove is fine. */
+  delete(sessionId: string): Promise<void>;
+}
+
+interface ChunkKey {
+  sessionId: string;
+  sequence: number;
+  /** Hex. */
+  sha256: string;
+}
+
+const standingRow = z.object({
+  place: z.number(),
+  status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
+  /** Stopped longer ago than late chunks are waited for. */
+  closed: z.boolean(),
+  /** Stopped by the service, because nothing came from its device. */
+  silent: z.boolean(),
+  /** Highest sequence that belongs to the session; -1 when there is none. */
+  lastSequence: z.number(),
+  streamed: z.boolean(),
+  chunkId: optionalColumn(z.string()),
+  chunkStatus: optionalColumn(z.enum(["pending", "processing", "completed", "failed"])),
+  durationSeconds: optionalColumn(z.number()),
+  sha256: optionalColumn(z.string()),
+});
+
+/** What decides whether a session takes a sequence. */
+export type ChunkStanding = Omit<z.output<typeof standingRow>, "place">;
+
+/** Of chunks and of what is being streamed; -1 when there is none. */
+const HIGHEST_SEQUENCE = sql.fragment`greatest(
+  (select coalesce(max(sequence), -1) from chunks where session_id = s.id),
+  (select coalesce(max(sequence), -1) from audio_pieces where session_id = s.id),
+  coalesce(s.last_chunk_sequence, -1)
+)`;
+
+/** In the order of the keys; undefined where there is no such session. */
+async function readStandings(
+  connection: CommonQueryMethods,
+  keys: readonly ChunkKey[],
+): Promise<(ChunkStanding | undefined)[]> {
+  const asked = keys.map(({ sessionId, sequence }) => [sessionId, sequence]);
+  const rows = await connection.any(sql.type(standingRow)`
+    select
+      k.place::integer,
+      s.status,
+      coalesce(s.stopped_at < now() - interval '24 hours', false) as closed,
+      s.stop_reason is not distinct from 'device_silent' as silent,
+      ${HIGHEST_SEQUENCE} as "lastSequence",
+      exists (
+        select from audio_pieces p where p.session_id = s.id and p.sequence = k.sequence
+      ) as streamed,
+      c.id as "chunkId",
+      c.status as "chunkStatus",
+      c.duration_seconds as "durationSeconds",
+      encode(c.sha256, 'hex') as sha256
+    from ${sql.unnest(asked, ["uuid", "int4"])} with ordinality as k (session, sequence, place)
+    join sessions s on s.id = k.session
+    left join chunks c on c.session_id = s.id and c.sequence = k.sequence
+  `);
+  const found = new Map(rows.map((row) => [row.place, row]));
+  return keys.map((_, index) => found.get(index + 1));
+}
+
+/** The chunk when the same bytes are there; undefined when the session takes the sequence. */
+export function admit(
+  standing: ChunkStanding | undefined,
+  { sequence, sha256 }: ChunkKey,
+): StoredChunk | undefined {
+  if (standing === undefined) throw new AppError("not_found", "There is no session with this id.");
+  if (standing.status === "deleted") {
+    throw new AppError("session_deleted", "The session was deleted.");
+  }
+  const { chunkId: id, chunkStatus: status, durationSeconds } = standing;
+  if (id === undefined || status === undefined || durationSeconds === undefined) {
+    assertTaken(standing, sequence);
+    return undefined;
+  }
+  if (standing.sha256 !== sha256) {
+    throw new AppError(
+      "chunk_conflict",
+      `Chunk ${sequence} of this session is stored with other bytes. Use another chunk_sequence.`,
+    );
+  }
+  return { id, sequence, status, durationSeconds };
+}
+
+function assertTaken(standing: ChunkStanding, sequence: number): void {
+  const { lastSequence } = standing;
+  if (sequence > lastSequence + MAX_MISSING) {
+    throw new AppError(
+      "invalid_body",
+      `chunk_sequence ${sequence} is too far ahead: the highest one so far is ${lastSequence}, and at most ${MAX_MISSING} may be missing in a row.`,
+    );
+  }
+  if (standing.status !== "recording") assertAwaited(standing, sequence);
+  if (!standing.streamed) return;
+  throw new AppError(
+    "chunk_conflict",
+    `Chunk ${sequence} of this session is being streamed. Use another chunk_sequence.`,
+  );
+}
+
+/** A session that was stopped takes what is missing of it, for a while. */
+function assertAwaited({ silent, closed, lastSequence }: ChunkStanding, sequence: number): void {
+  if (sequence > lastSequence && silent) {
+    throw new AppError(
+      "session_ended",
+      "The session was stopped because nothing came from its device for too long. Start a new one.",
+    );
+  }
+  if (sequence > lastSequence) {
+    throw new AppError(
+      "session_ended",
+      lastSequence < 0
+        ? "The session has ended without any chunk; it takes no more."
+        : `The session has ended with chunk ${lastSequence}; it takes none beyond that.`,
+    );
+  }
+  if (closed) {
+    throw new AppError(
+      "session_ended",
+      "The session ended more than 24 hours ago; it takes no more chunks.",
+    );
+  }
+}
+
+interface NewUpload {
+  chunk: NewChunk;
+  /** The command that tells the session. */
+  outbox: OutboxRow;
+}
+
+const idRow = z.object({ id: z.string() });
+
+/**
+ * Stores the chunks that their sessions take without question, with their
+ * commands, in one commit. Returns the ids of those: the others, whose session
+ * does not record, is locked by somebody, or has the sequence already, are as
+ * they were. A function of the database, as the locks and what is seen after
+ * them take statements of their own, and each would be a trip there.
+ */
+async function storeRecording(
+  connection: CommonQueryMethods,
+  uploads: readonly NewUpload[],
+): Promise<Set<string>> {
+  const rows = await connection.any(sql.type(idRow)`
+    select store_chunks(${JSON.stringify(uploads.map(toRow))}::jsonb) as id`);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Members as `store_chunks` names them. */
+function toRow({ chunk, outbox }: NewUpload): object {
+  return {
+    session_id: chunk.sessionId,
+    sequence: chunk.sequence,
+    id: chunk.id,
+    media_type: chunk.mediaType,
+    filename: chunk.filename,
+    bytes: chunk.bytes,
+    sha256: chunk.sha256,
+    frames: chunk.frames,
+    sample_rate: chunk.sampleRate,
+    duration_seconds: chunk.durationSeconds,
+    recorded_at: chunk.recordedAt === undefined ? null : new Date(chunk.recordedAt).toISOString(),
+    max_missing: MAX_MISSING,
+    command_id: outbox.id,
+    command: outbox.command,
+  };
+}
+
+const nothing = z.object({}).strict();
+
+/** Chunks of all uploads to this process that are written in one transaction. */
+const MAX_GROUP = 256;
+/** Sessions whose next chunk is expected. */
+const MAX_EXPECTED = 10_000;
+
+interface Stored {
+  chunk: StoredChunk;
+  created: boolean;
+  outbox: OutboxRow[];
+}
+
+/**
+ * Chunk rows. Stop and delete flip the same session row that `store` locks, so
+ * that nothing slips in that the state forbids. Chunks that come at one moment
+ * share one commit.
+ */
+export class PostgresChunkStore implements ChunkStore, QueueOwner {
+  readonly #pool: DatabasePool;
+  readonly #runtime: Runtime;
+  readonly #standings: ReadBatch<ChunkKey, ChunkStanding>;
+  readonly #group: GroupCommit<NewUpload, boolean>;
+  /** The sequence after the newest one of each session that was stored here, the oldest first. */
+  readonly #expected = new Map<string, number>();
+
+  constructor(pool: DatabasePool, runtime: Runtime = systemRuntime) {
+    this.#pool = pool;
+    this.#runtime = runtime;
+    this.#standings = new ReadBatch((keys) => readStandings(pool, keys));
+    this.#group = new GroupCommit((uploads) => this.#storeAll(uploads), MAX_GROUP);
+  }
+
+  get queues(): readonly QueueFigures[] {
+    return [this.#group.figures("chunks")];
+  }
+
+  async find(
+    sessionId: string,
+    sequence: number,
+    sha256: string,
+  ): Promise<StoredChunk | undefined> {
+    // Nearly always it may be stored, which `store` finds out anyway.
+    if (this.#expected.get(sessionId) === sequence) return undefined;
+    const key = { sessionId, sequence, sha256 };
+    return admit(await this.#standings.get(key), key);
+  }
+
+  async store(chunk: NewChunk): Promise<Stored> {
+    const { id: chunkId, sessionId, sequence, frames, sampleRate } = chunk;
+    const command = { type: "ChunkStored", chunkId, sequence, frames, sampleRate };
+    const outbox = outboxRow(sessionId, command, this.#runtime.newId());
+    const upload: NewUpload = { chunk, outbox };
+    this.#expected.delete(sessionId);
+    const stored = (await this.#group.add(upload))
+      ? created(upload)
+      : await whenFree(this.#runtime, () => this.#pool.transaction((tx) => storeAlone(tx, upload)));
+    this.#expect(sessionId, sequence + 1);
+    return stored;
+  }
+
+  #expect(sessionId: string, sequence: number): void {
+    this.#expected.set(sessionId, sequence);
+    if (this.#expected.size <= MAX_EXPECTED) return;
+    for (const oldest of this.#expected.keys()) {
+      this.#expected.delete(oldest);
+      return;
+    }
+  }
+
+  /** True for each that is stored; the others are looked at one by one. */
+  async #storeAll(uploads: readonly NewUpload[]): Promise<PromiseSettledResult<boolean>[]> {
+    const stored = await storeRecording(this.#pool, uploads);
+    return uploads.map(({ chunk }) => ({ status: "fulfilled", value: stored.has(chunk.id) }));
+  }
+}
+
+function created({ chunk, outbox }: NewUpload): Stored {
+  const { id, sequence, durationSeconds } = chunk;
+  const stored: StoredChunk = { id, sequence, status: "pending", durationSeconds };
+  return { chunk: stored, created: true, outbox: [outbox] };
+}
+
+/** Whatever the session's state; throws why it does not take the chunk. */
+async function storeAlone(
+  tx: CommonQueryMethods,
+  upload: NewUpload,
+): Promise<Stored | typeof HELD> {
+  const { chunk, outbox } = upload;
+  const locked = await tx.exists(sql.type(nothing)`
+    select from sessions where id = ${chunk.sessionId} for update skip locked`);
+  if (!locked && (await isThere(tx, chunk.sessionId))) return HELD;
+  // A statement of its own, after the lock: it must see what was committed before the lock came.
+  const [standing] = await readStandings(tx, [chunk]);
+  const known = admit(standing, chunk);
+  if (known !== undefined) return { chunk: known, created: false, outbox: [] };
+  await insertChunk(tx, chunk);
+  await writeOutbox(tx, outbox);
+  return created(upload);
+}
+
+function isThere(tx: CommonQueryMethods, sessionId: string): Promise<boolean> {
+  return tx.exists(sql.type(nothing)`select from sessions where id = ${sessionId}`);
+}
+
+export async function insertChunk(connection: CommonQueryMethods, chunk: NewChunk): Promise<void> {
+  await connection.query(sql.type(nothing)`
+    insert into chunks (
+      session_id, sequence, id, media_type, filename, bytes, sha256,
+      frames, sample_rate, duration_seconds, recorded_at, broken_spans
+    ) values (
+      ${chunk.sessionId}, ${chunk.sequence}, ${chunk.id}, ${chunk.mediaType}, ${chunk.filename},
+      ${chunk.bytes}, decode(${chunk.sha256}, 'hex'),
+      ${chunk.frames}, ${chunk.sampleRate}, ${chunk.durationSeconds},
+      ${chunk.recordedAt === undefined ? null : toInstant(chunk.recordedAt)},
+      ${JSON.stringify(chunk.broken?.spans ?? [])}::jsonb
+    )
+  `);
+}

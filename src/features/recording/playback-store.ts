@@ -1,0 +1,240 @@
+import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import { type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { SESSION_RATE, toSessionSamples } from "../../base/audio/sample-rate.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Span } from "../../session/span.ts";
+import { type AudioParts, ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
+import type { Recording, Recordings, RedactedSpans } from "./playback.ts";
+
+const spanRow = z.object({ start: z.number(), end: z.number() });
+
+/** Redacted audio, from the redactions and from the segments whose words they took. */
+export class PostgresRedactedSpans implements RedactedSpans {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  async of(sessionId: string): Promise<Span[]> {
+    const rows = await this.#pool.any(sql.type(spanRow)`
+      select start_sample as start, end_sample as "end" from redactions
+      where session_id = ${sessionId}
+      union
+      select start_sample, end_sample from segments
+      where session_id = ${sessionId} and redacted
+      order by start`);
+    return mergeSpans(rows);
+  }
+}
+
+/** Spans that touch become one; `spans` come in order of their start. */
+function mergeSpans(spans: readonly Span[]): Span[] {
+  const merged: Span[] = [];
+  for (const { start, end } of spans) {
+    const last = merged.at(-1);
+    if (last === undefined || start > last.end) merged.push({ start, end });
+    else last.end = Math.max(last.end, end);
+  }
+  return merged;
+}
+
+/** Samples of one piece: 64 KiB. */
+const PIECE_SAMPLES = 32 * 1024;
+/** Of a piece that is computed rather than copied: some 2 ms of work. */
+const COMPUTED_SAMPLES = 8 * 1024;
+/** Rows of chunks read at a time. */
+const PAGE = 64;
+
+const timelineRow = z.object({ samples: z.number(), placed: z.number() });
+const nothing = z.object({}).strict();
+
+const fileRow = z.object({
+  sequence: z.number(),
+  start: z.number(),
+  length: z.number(),
+  sampleRate: z.number(),
+  mediaType: z.string(),
+  sha256: z.string(),
+  bytes: z.number(),
+});
+
+const FILE_COLUMNS = sql.fragment`
+  sequence, start_sample as start, length_samples as length, sample_rate as "sampleRate",
+  media_type as "mediaType", encode(sha256, 'hex') as sha256, bytes`;
+
+/** Recordings put together, while they are read, from the chunks on the timeline. */
+export class PostgresRecordings implements Recordings {
+  readonly #pool: DatabasePool;
+  readonly #parts: AudioParts;
+  readonly #redacted: RedactedSpans;
+
+  constructor(pool: DatabasePool, parts: AudioParts, redacted: RedactedSpans) {
+    this.#pool = pool;
+    this.#parts = parts;
+    this.#redacted = redacted;
+  }
+
+  async open(sessionId: string): Promise<Recording> {
+    const spans = await this.#redacted.of(sessionId);
+    // A chunk's bytes and place never change: how many have one says which they are.
+    const { samples, placed } = await this.#pool.one(sql.type(timelineRow)`
+      select coalesce(max(start_sample + length_samples), 0) as samples, count(*) as placed
+      from chunks where session_id = ${sessionId} and start_sample is not null`);
+    const redactions = digestOf(spans);
+    return {
+      samples,
+      version: digest([sessionId, samples, placed, redactions]),
+      redactions,
+      read: (from, to) => this.#read(sessionId, from, Math.min(to, samples)),
+    };
+  }
+
+  async openChunk(sessionId: string, sequence: number): Promise<Recording | undefined> {
+    const spans = await this.#redacted.of(sessionId);
+    const file = await this.#pool.maybeOne(sql.type(fileRow.extend({ frames: z.number() }))`
+      select ${FILE_COLUMNS}, frames from chunks
+      where session_id = ${sessionId} and sequence = ${sequence} and start_sample is not null`);
+    if (file === null) return undefined;
+    const { frames, sampleRate, start, length } = file;
+    const samples = Math.max(length, toSessionSamples(frames, sampleRate));
+    const redactions = digestOf(spans);
+    return {
+      samples,
+      version: digest([sessionId, sequence, samples, redactions]),
+      redactions,
+      read: (from, to) =>
+        this.#readWhole(
+          new ChunkSamples(sessionId, file, this.#parts),
+          spans.map((span) => withExcess(span, start, length, samples)),
+          from,
+          Math.min(to, samples),
+        ),
+    };
+  }
+
+  /** Positions count from the chunk's first sample. */
+  async *#readWhole(
+    chunk: ChunkSamples,
+    spans: readonly Span[],
+    from: number,
+    to: number,
+  ): AsyncGenerator<Uint8Array> {
+    for (let position = from; position < to; position += COMPUTED_SAMPLES) {
+      const count = Math.min(COMPUTED_SAMPLES, to - position);
+      const samples = await chunk.samples(position, count, undefined, undefined);
+      erase(samples, position, spans);
+      yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+      await setImmediate();
+    }
+  }
+
+  async *#read(sessionId: string, from: number, to: number): AsyncGenerator<Uint8Array> {
+    let position = from;
+    for await (const { chunk, before, after, spans } of this.#chunks(sessionId, from, to)) {
+      const { start, length } = chunk.file;
+      yield* silence(position, Math.min(start, to));
+      position = Math.max(position, start);
+      const end = Math.min(start + length, to);
+      const isCopied = chunk.file.sampleRate === SESSION_RATE;
+      while (position < end) {
+        const most = isCopied ? PIECE_SAMPLES : COMPUTED_SAMPLES;
+        const count = Math.min(most, end - position);
+        const samples = await chunk.samples(position - start, count, before, after);
+        erase(samples, position, spans);
+        yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+        position += count;
+        // Others wait for this thread too.
+        if (!isCopied) await setImmediate();
+      }
+    }
+    yield* silence(position, to);
+  }
+
+  /** The chunks that lie over [from, to), each with those beside it. */
+  async *#chunks(sessionId: string, from: number, to: number) {
+    let before: ChunkSamples | undefined;
+    let chunk: ChunkSamples | undefined;
+    let files = await this.#filesFrom(sessionId, from);
+    // What is redacted while somebody listens is not to be heard from the next page on.
+    let spans = await this.#redacted.of(sessionId);
+    while (files.length > 0) {
+      for (const file of files) {
+        const after = new ChunkSamples(sessionId, file, this.#parts);
+        if (chunk !== undefined && overlaps(chunk.file, from, to))
+          yield { chunk, before, after, spans };
+        if (chunk !== undefined && chunk.file.start >= to) return;
+        before = chunk;
+        chunk = after;
+      }
+      files = await this.#filesAfter(sessionId, files.at(-1)?.sequence ?? 0);
+      spans = await this.#redacted.of(sessionId);
+    }
+    if (chunk !== undefined && overlaps(chunk.file, from, to)) {
+      yield { chunk, before, after: undefined, spans };
+    }
+  }
+
+  /** A page that begins two chunks before position `from`. */
+  async #filesFrom(sessionId: string, from: number): Promise<readonly PlacedFile[]> {
+    const first = await this.#pool.any(sql.type(z.object({ sequence: z.number() }))`
+      select sequence from chunks
+      where session_id = ${sessionId} and start_sample <= ${from}
+      order by sequence desc limit 2`);
+    return this.#filesAfter(sessionId, (first.at(-1)?.sequence ?? 0) - 1);
+  }
+
+  async #filesAfter(sessionId: string, sequence: number): Promise<readonly PlacedFile[]> {
+    const files = await this.#pool.any(sql.type(fileRow)`
+      select ${FILE_COLUMNS} from chunks
+      where session_id = ${sessionId} and sequence > ${sequence} and start_sample is not null
+      order by sequence limit ${PAGE}`);
+    await this.#assertThere(sessionId);
+    return files;
+  }
+
+  /** Files that are gone would be silence; those of a deleted session are not to be asked for. */
+  async #assertThere(sessionId: string): Promise<void> {
+    const there = await this.#pool.exists(sql.type(nothing)`
+      select 1 from sessions where id = ${sessionId} and status <> 'deleted'`);
+    if (!there) throw new AppError("session_deleted", "This session was deleted.");
+  }
+}
+
+function digestOf(spans: readonly Span[]): string {
+  return digest(spans.map(({ start, end }) => `${start}-${end}`));
+}
+
+/** Within the chunk at `start`; sound for which its place is too short belongs to the place's end. */
+function withExcess(span: Span, start: number, length: number, samples: number): Span {
+  const isOverEnd = span.start < start + length && span.end >= start + length;
+  return {
+    start: span.start - start,
+    end: isOverEnd ? samples : Math.min(span.end - start, length),
+  };
+}
+
+function overlaps({ start, length }: PlacedFile, from: number, to: number): boolean {
+  return start < to && start + length > from;
+}
+
+function digest(parts: readonly (string | number)[]): string {
+  return createHash("sha256").update(parts.join("\n")).digest("base64url").slice(0, 27);
+}
+
+function* silence(from: number, to: number): Generator<Uint8Array> {
+  for (let at = from; at < to; at += PIECE_SAMPLES) {
+    yield new Uint8Array(2 * Math.min(PIECE_SAMPLES, to - at));
+  }
+}
+
+/** Silences what `spans` cover of `samples`, which begin at `position`. */
+function erase(samples: Int16Array, position: number, spans: readonly Span[]): void {
+  for (const { start, end } of spans) {
+    if (start < position + samples.length && end > position) {
+      samples.fill(0, Math.max(0, start - position), Math.max(0, end - position));
+    }
+  }
+}

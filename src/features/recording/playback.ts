@@ -1,0 +1,239 @@
+import { Type } from "@sinclair/typebox";
+import type { Authenticator } from "../../access/authenticator.ts";
+import { maySession } from "../../access/policy.ts";
+import type { Principal } from "../../access/principal.ts";
+import { wavHeader } from "../../base/audio/wav-writer.ts";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { shown as readable } from "../../base/shown.ts";
+import { type ByteRange, isKnown, parseByteRange, rangeStillFits } from "../../rest/byte-range.ts";
+import { type BodyStream, defineRoute, PEOPLE, type Reply, type Route } from "../../rest/route.ts";
+import type { Span } from "../../session/span.ts";
+import { assertAllowed, requireSession } from "../sessions/access.ts";
+import { sessionParams } from "../sessions/schema.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
+
+export interface SessionAudioPorts {
+  directory: SessionDirectory;
+  recordings: Recordings;
+  authenticator: Pick<Authenticator, "revalidate">;
+  clock: Clock;
+}
+
+/** How long a download may go on before the caller's right is looked at again. */
+const RECHECK_MS = 2_000;
+
+/** GET /sessions/{id}/audio and /sessions/{id}/chunks/{chunk_sequence}/audio. */
+export function sessionAudioRoutes(ports: SessionAudioPorts): Route[] {
+  return [sessionAudio(ports), chunkAudio(ports)];
+}
+
+function sessionAudio(ports: SessionAudioPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/audio",
+    id: "getSessionAudio",
+    tag: "Session",
+    summary: "The session's audio as one WAV file",
+    description:
+      "16 kHz, mono, 16 bits, as it lies on the session's timeline, so that the times of segments are times in the file. Audio that is missing, cannot be decoded or was redacted is silence. While the session records, it is what has its place so far. One byte range can be asked for with `Range` (several are answered whole), safely continued with `If-Range` and the `ETag`. For the session's owner, moderators of its workspace, and administrators under an elevation.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: sessionParams,
+    responses: {
+      200: { description: "All of it", mediaTypes: ["audio/wav"] },
+      206: { description: "The range that was asked for", mediaTypes: ["audio/wav"] },
+      304: { description: "Still what `If-None-Match` names" },
+    },
+    errors: ["elevation_required", "range_not_satisfiable"],
+    async resolve({ principal, params }) {
+      const { session_id: id } = params;
+      const grant = await requireSession(ports.directory, principal, id, "session.audio");
+      const session = await ports.directory.get(id);
+      if (session === undefined) throw unknownSession();
+      return { principal: grant.principal, session };
+    },
+    async handle({ method, headers }, { principal, session }) {
+      const recording = await ports.recordings.open(session.id);
+      const still = () => assertStill(ports, principal, session.id, recording);
+      const shown = {
+        ETag: `"${recording.version}"`,
+        "Accept-Ranges": "bytes",
+        "Cache-Control": session.status === "recording" ? "no-store" : "private, no-cache",
+      };
+      const file = new WavFile(recording, still, ports.clock);
+      return reply(file, shown, method, headers, `session-${session.id}`);
+    },
+  });
+}
+
+function chunkAudio(ports: SessionAudioPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/chunks/{chunk_sequence}/audio",
+    id: "getChunkAudio",
+    tag: "Session",
+    summary: "One chunk's audio as a WAV file",
+    description:
+      "16 kHz, mono, 16 bits, whole, also where the chunk came late and is longer than the place that was kept for it on the session's timeline: completeness tells which are, in `times_clamped`. What was redacted is silence. Of a chunk that has no place yet 404. For those who may hear the session.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: Type.Object({
+      session_id: Type.String({ description: "UUID of the session" }),
+      chunk_sequence: Type.String({ examples: ["5"] }),
+    }),
+    responses: {
+      200: { description: "All of it", mediaTypes: ["audio/wav"] },
+      206: { description: "The range that was asked for", mediaTypes: ["audio/wav"] },
+      304: { description: "Still what `If-None-Match` names" },
+    },
+    errors: ["elevation_required", "range_not_satisfiable"],
+    resolve: ({ principal, params }) =>
+      requireSession(ports.directory, principal, params.session_id, "session.audio"),
+    async handle({ method, headers, params }, { principal }) {
+      const { session_id: id, chunk_sequence: sequence } = params;
+      const recording = /^\d{1,6}$/.test(sequence)
+        ? await ports.recordings.openChunk(id, Number(sequence))
+        : undefined;
+      if (recording === undefined) {
+        const message = `Chunk ${readable(sequence)} is not on this session's timeline.`;
+        throw new AppError("not_found", message);
+      }
+      const still = () => assertStill(ports, principal, id, recording);
+      const told = {
+        ETag: `"${recording.version}"`,
+        "Accept-Ranges": "bytes",
+        "Cache-Control": "private, no-cache",
+      };
+      const file = new WavFile(recording, still, ports.clock);
+      return reply(file, told, method, headers, `session-${id}-chunk-${sequence}`);
+    },
+  });
+}
+
+function reply(
+  file: WavFile,
+  shown: Record<string, string> & { ETag: string },
+  method: string,
+  asked: Readonly<Record<string, string>>,
+  name: string,
+): Reply {
+  if (isKnown(asked["if-none-match"], shown.ETag)) return { status: 304, headers: shown };
+  const ranged = method.toUpperCase() !== "HEAD" && rangeStillFits(asked["if-range"], shown.ETag);
+  const range = ranged ? parseByteRange(asked.range, file.length) : undefined;
+  if (range === "unsatisfiable") return unsatisfiable(file.length);
+  const headers: Record<string, string> = {
+    ...shown,
+    "Content-Type": "audio/wav",
+    "Content-Disposition": `inline; filename="${name}.wav"`,
+  };
+  if (range === undefined) {
+    return { status: 200, headers, stream: file.bytes({ from: 0, to: file.length }) };
+  }
+  headers["Content-Range"] = `bytes ${range.from}-${range.to - 1}/${file.length}`;
+  return { status: 206, headers, stream: file.bytes(range) };
+}
+
+function unsatisfiable(length: number): Reply {
+  const { status, code, message } = new AppError(
+    "range_not_satisfiable",
+    `The audio has ${length} bytes; the range lies beyond.`,
+  );
+  const headers = { "X-Error-Code": code, "Content-Range": `bytes */${length}` };
+  return { status, headers, body: { success: false, message } };
+}
+
+/** Throws when the caller may no longer hear it, or not all of it. */
+async function assertStill(
+  { authenticator, directory, recordings }: SessionAudioPorts,
+  principal: Principal,
+  sessionId: string,
+  recording: Recording,
+): Promise<void> {
+  const standing = await authenticator.revalidate(principal);
+  const facts = await directory.facts(standing, sessionId);
+  if (facts === undefined) throw unknownSession();
+  assertAllowed(maySession(standing, "session.audio", facts));
+  const now = await recordings.open(sessionId);
+  if (now.redactions !== recording.redactions) {
+    throw new AppError("conflict", "The audio was redacted while it was read.");
+  }
+}
+
+function unknownSession(): AppError {
+  return new AppError("not_found", "There is no session with this id.");
+}
+
+/** A recording with its header, as bytes. */
+class WavFile {
+  readonly length: number;
+  readonly #header: Buffer;
+  readonly #recording: Recording;
+  readonly #still: () => Promise<void>;
+  readonly #clock: Clock;
+
+  constructor(recording: Recording, still: () => Promise<void>, clock: Clock) {
+    this.#header = wavHeader(recording.samples);
+    this.length = this.#header.length + 2 * recording.samples;
+    this.#recording = recording;
+    this.#still = still;
+    this.#clock = clock;
+  }
+
+  bytes(range: ByteRange): BodyStream {
+    return { length: range.to - range.from, open: (signal) => this.#open(range, signal) };
+  }
+
+  async *#open({ from, to }: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const head = this.#header.length;
+    if (from < head) yield this.#header.subarray(from, to);
+    const first = Math.max(0, from - head);
+    const last = Math.max(0, to - head);
+    // Whole samples, of which the outermost may be half wanted.
+    const samples = this.#recording.read(Math.floor(first / 2), Math.ceil(last / 2));
+    let at = first - (first % 2);
+    let checkedAt = this.#clock.monotonic();
+    for await (const piece of samples) {
+      if (signal.aborted) return;
+      const wanted = piece.subarray(Math.max(0, first - at), last - at);
+      at += piece.byteLength;
+      if (this.#clock.monotonic() - checkedAt >= RECHECK_MS) {
+        await this.#still();
+        checkedAt = this.#clock.monotonic();
+      }
+      if (wanted.byteLength > 0) yield wanted;
+    }
+  }
+}
+
+/** A session's audio as it lies on its timeline: 16 kHz, mono, 16 bits. */
+export interface Recording {
+  /** Samples from the start of the timeline to the end of what has its place there. */
+  samples: number;
+  /** Another one whenever any sample may be another. */
+  version: string;
+  /** Another one whenever more was redacted. */
+  redactions: string;
+  /**
+   * The samples of [from, to) in order, little endian, in pieces of at most
+   * 64 KiB. What never came, cannot be decoded or was redacted is silence.
+   * Reads only the audio it needs, when it is asked for the next piece. Throws
+   * `session_deleted` when the session was deleted meanwhile.
+   */
+  read(from: number, to: number): AsyncIterable<Uint8Array>;
+}
+
+/** Port: recordings by session. Throws `unavailable` when storage is away. */
+export interface Recordings {
+  open(sessionId: string): Promise<Recording>;
+  /**
+   * One chunk from its first sample to its last, also where its place on the timeline is shorter.
+   * Undefined when there is no such chunk, or it has no place yet.
+   */
+  openChunk(sessionId: string, sequence: number): Promise<Recording | undefined>;
+}
+
+/** Port: what nobody may hear any more of a session; in order, not overlapping. */
+export interface RedactedSpans {
+  of(sessionId: string): Promise<Span[]>;
+}

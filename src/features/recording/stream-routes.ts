@@ -1,0 +1,160 @@
+import { AppError, errorMessage } from "../../base/errors.ts";
+import { longest, type QueueFigures, type QueueOwner } from "../../base/queue-metrics.ts";
+import type { Timer } from "../../base/runtime.ts";
+import {
+  AudioStream,
+  type AudioStreamEvents,
+  type AudioStreamPorts,
+  MAX_BUFFERED_BYTES,
+} from "./stream.ts";
+import { createCutter } from "./stream-encoding.ts";
+import type { StreamSettings, TakenStream } from "./stream-records.ts";
+
+/**
+ * Port: connections tell each other, over all processes, that they took a
+ * session's stream over. Best effort: one that does not hear it is refused by
+ * the store at its next piece.
+ */
+export interface StreamNotices {
+  taken(sessionId: string, epoch: number): void;
+  onTaken(listener: (sessionId: string, epoch: number) => void): () => void;
+}
+
+interface StreamRequest {
+  sessionId: string;
+  /** Those of the connection before unless told. */
+  settings?: StreamSettings | undefined;
+  /** The oldest byte that the device still has: what lies between is lost. */
+  oldest?: number;
+  events: AudioStreamEvents;
+}
+
+export interface OpenedAudioStream {
+  stream: AudioStream;
+  settings: StreamSettings;
+  /** Byte of the stream at which what comes next begins. */
+  offset: number;
+  /** Newest durable event of the session. */
+  seq: number;
+}
+
+/** Port: an open stream is a sign of life of its session's device, whether audio comes or not. */
+export interface StreamSigns {
+  streaming(sessionIds: readonly string[]): Promise<void>;
+}
+
+interface AudioStreamsParts extends AudioStreamPorts {
+  notices: StreamNotices;
+  signs?: StreamSigns;
+}
+
+const SIGN_MS = 10_000;
+
+/** The audio streams of this process; at most one of each session takes audio, whoever is newest. */
+export class AudioStreams implements QueueOwner {
+  readonly #parts: AudioStreamsParts;
+  readonly #open = new Map<string, AudioStream>();
+  #stopNotices: (() => void) | undefined;
+  #signing: Timer | undefined;
+  #pastOverruns = 0;
+
+  constructor(parts: AudioStreamsParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#stopNotices ??= this.#parts.notices.onTaken((sessionId, epoch) => {
+      const stream = this.#open.get(sessionId);
+      if (stream !== undefined && stream.epoch < epoch) stream.supersede();
+    });
+    this.#signing ??= this.#parts.runtime.every(SIGN_MS, () => this.#sign());
+  }
+
+  #sign(): void {
+    const { signs, log } = this.#parts;
+    if (signs === undefined || this.#open.size === 0) return;
+    signs.streaming([...this.#open.keys()]).catch((error: unknown) => {
+      log.warn({ error: errorMessage(error) }, "open streams not noted as signs of life");
+    });
+  }
+
+  /** A device that goes on beyond the limit is told so, and its stream ends. */
+  get queues(): readonly QueueFigures[] {
+    const open = [...this.#open.values()];
+    const length = longest(open.map(({ buffered }) => buffered));
+    const refused = open.reduce((sum, { overruns }) => sum + overruns, this.#pastOverruns);
+    return [{ queue: "stream_bytes", length, limit: MAX_BUFFERED_BYTES, refused }];
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Bytes that wait to be stored. */
+  get bufferedBytes(): number {
+    let bytes = 0;
+    for (const stream of this.#open.values()) bytes += stream.buffered;
+    return bytes;
+  }
+
+  /**
+   * Takes the session's stream over; whoever had it writes nothing more. The
+   * caller has checked the right to. Throws what `AudioStreamStore.take` does,
+   * `bad_request` for an encoding that cannot be read, and `conflict` for
+   * another one than the stream has so far: its bytes are counted on.
+   */
+  async open({ sessionId, settings, oldest, events }: StreamRequest): Promise<OpenedAudioStream> {
+    if (settings !== undefined) createCutter(settings);
+    const { notices, signs: _signs, ...ports } = this.#parts;
+    ports.backlog.check(sessionId);
+    const taken = await ports.store.take(sessionId, settings, (held) => {
+      assertSameEncoding(held);
+      createCutter(held.settings).checkLoss(Math.max(0, (oldest ?? 0) - held.offset));
+    });
+    const stream = new AudioStream(taken, createCutter(taken.settings), {
+      ports,
+      events: {
+        ...events,
+        onEnd: (error: AppError | undefined) => {
+          if (this.#open.get(sessionId) === stream) this.#open.delete(sessionId);
+          this.#pastOverruns += stream.overruns;
+          events.onEnd(error);
+        },
+      },
+    });
+    const offset = Math.max(taken.offset, oldest ?? 0);
+    if (offset > taken.offset) stream.lose(offset - taken.offset);
+    this.#open.get(sessionId)?.supersede();
+    this.#open.set(sessionId, stream);
+    notices.taken(sessionId, taken.epoch);
+    // Not what this one begins meanwhile. Without a number the sweep has what was left.
+    const last = taken.sequence ?? -1;
+    void ports.sealer.sealSession(sessionId, last).catch((error: unknown) => {
+      ports.log.warn({ session_id: sessionId, error: String(error) }, "streamed audio not sealed");
+    });
+    return { stream, settings: taken.settings, offset, seq: taken.seq };
+  }
+
+  /** Stores what came and makes chunks of it; takes no more. */
+  async stop(): Promise<void> {
+    this.#stopNotices?.();
+    this.#stopNotices = undefined;
+    this.#signing?.cancel();
+    await Promise.all([...this.#open.values()].map((stream) => stream.close()));
+  }
+}
+
+/** Whoever counts bytes on must mean the same by them. */
+function assertSameEncoding({ offset, settings, settingsBefore: before }: TakenStream): void {
+  if (before === undefined || offset === 0 || nameOf(before) === nameOf(settings)) return;
+  throw new AppError(
+    "conflict",
+    `This session's stream is ${nameOf(before)}, not ${nameOf(settings)}. Go on with that, or stop the session and begin another one.`,
+  );
+}
+
+function nameOf({ encoding, sampleRate, channels, framing }: StreamSettings): string {
+  const sound = channels === 1 ? "1 channel" : `${channels} channels`;
+  if (encoding === "opus") return `opus with framing ${framing} and ${sound}`;
+  return `${encoding} at ${sampleRate} Hz with ${sound}`;
+}

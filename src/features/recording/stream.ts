@@ -1,0 +1,334 @@
+import { AppError, errorMessage, isAppError, toAppError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Runtime, Timer } from "../../base/runtime.ts";
+import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
+import type { UploadBacklog } from "../../postgres/upload-backlog.ts";
+import type { CutAudio, StreamCutter } from "./stream-encoding.ts";
+import { StreamHead, wantedSentence } from "./stream-head.ts";
+import { PacketWatch } from "./stream-packets.ts";
+import type {
+  AudioStreamStore,
+  StreamHold,
+  StreamSettings,
+  TakenStream,
+} from "./stream-records.ts";
+import type { LivePieces, StreamSealer } from "./stream-sealer.ts";
+
+/** A streamed chunk holds about this much. */
+const CHUNK_SECONDS = 10;
+/** Least time between two pieces of one stream. */
+const PIECE_MS = 40;
+const PIECE_BYTES = 64 * 1024;
+/** More than this not stored yet: the device is told to slow down, then sent away. */
+export const SLOW_BYTES = 1024 * 1024;
+export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
+/** A storage that is away is waited for so long before the connection ends. */
+const OUTAGE_MS = 20_000;
+const RETRY_MS = 250;
+
+export interface AudioStreamPorts {
+  store: AudioStreamStore;
+  sealer: StreamSealer;
+  live: LivePieces;
+  backlog: UploadBacklog;
+  notifier: CommandNotifier;
+  runtime: Runtime;
+  log: Log;
+}
+
+export interface AudioStreamEvents {
+  /** Everything before `offset` bytes of the stream is on disk and committed. */
+  onStored(offset: number): void;
+  /** Packets came that no decoder can read; how many so far. */
+  onBroken?(packets: number): void;
+  /** Once, when nothing more is taken; undefined after `close`. */
+  onEnd(error: AppError | undefined): void;
+}
+
+interface OpenChunk {
+  sequence: number;
+  pieces: number;
+  frames: number;
+  bytes: number;
+  /** It is old enough to end. */
+  isDue: boolean;
+  timer: Timer;
+}
+
+/**
+ * One connection's audio into one session: cuts it into pieces, stores them,
+ * and hands each to the session's actor when it is durable. One piece is under
+ * way at a time; what comes meanwhile makes the next one.
+ */
+export class AudioStream {
+  readonly #hold: StreamHold;
+  readonly #ports: AudioStreamPorts;
+  readonly #events: AudioStreamEvents;
+  readonly #cutter: StreamCutter;
+  readonly #settings: StreamSettings;
+  readonly #packets = new PacketWatch();
+  /** Until the first bytes of the session's stream are known to be audio. */
+  #head: StreamHead | undefined;
+  #offset: number;
+  #after: number | undefined;
+  #chunk: OpenChunk | undefined;
+  #sealing: Promise<void> = Promise.resolve();
+  #pumping: Promise<void> | undefined;
+  #lastCut = 0;
+  #finalizing = false;
+  #ended = false;
+  #closing = false;
+  #overruns = 0;
+
+  constructor(taken: TakenStream, cutter: StreamCutter, parts: AudioStreamParts) {
+    this.#hold = { sessionId: taken.sessionId, epoch: taken.epoch };
+    this.#offset = taken.offset;
+    this.#after = taken.sequence;
+    this.#cutter = cutter;
+    this.#ports = parts.ports;
+    this.#events = parts.events;
+    this.#settings = taken.settings;
+    if (taken.offset === 0) this.#head = new StreamHead(taken.settings);
+  }
+
+  get sessionId(): string {
+    return this.#hold.sessionId;
+  }
+
+  get epoch(): number {
+    return this.#hold.epoch;
+  }
+
+  /** Bytes of the stream that are stored. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** How often more came than could be kept. */
+  get overruns(): number {
+    return this.#overruns;
+  }
+
+  get buffered(): number {
+    return this.#cutter.buffered + (this.#head?.held ?? 0);
+  }
+
+  /** Something was stored that can be heard. */
+  get isReadable(): boolean {
+    return this.#offset > 0 && (this.#settings.encoding !== "opus" || this.#packets.isReadable);
+  }
+
+  /**
+   * Takes the next bytes of the stream. Throws `bad_request` for a message
+   * that cannot be taken apart, which is then not taken; `overloaded` when far
+   * more came than could be stored. After `unsupported_media_type` and
+   * `not_audio`, for what is no bare audio, nothing good can follow.
+   */
+  push(message: Uint8Array): void {
+    if (this.#ended || this.#closing) return;
+    if (this.buffered + message.byteLength > MAX_BUFFERED_BYTES) {
+      this.#overruns += 1;
+      throw new AppError("overloaded", "Audio comes faster than it can be stored.");
+    }
+    if (this.#head === undefined) return this.#accept([message]);
+    const messages = this.#head.take(message);
+    if (messages === undefined) return;
+    this.#head = undefined;
+    this.#accept(messages);
+  }
+
+  /** The device no longer has these bytes; throws `conflict` when they are too many. */
+  lose(bytes: number): void {
+    this.#head = undefined;
+    this.#cutter.lose(bytes);
+    this.#pump();
+  }
+
+  /** Ends the utterance in hand, after everything pushed before. */
+  finalize(): void {
+    this.#releaseHead();
+    this.#finalizing = true;
+    this.#pump();
+  }
+
+  /** Each message by itself: that one is refused does not keep the others out. */
+  #accept(messages: readonly Uint8Array[]): void {
+    const before = this.#packets.broken;
+    let refusal: unknown;
+    for (const message of messages) {
+      try {
+        this.#packets.add(this.#cutter.push(message), wantedSentence(this.#settings));
+      } catch (error) {
+        refusal ??= error;
+      }
+    }
+    this.#pump();
+    const { broken } = this.#packets;
+    if (broken > before) this.#events.onBroken?.(broken);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /** What was kept back is too little to tell: it is audio. */
+  #releaseHead(): void {
+    const messages = this.#head?.release() ?? [];
+    this.#head = undefined;
+    try {
+      if (messages.length > 0) this.#accept(messages);
+    } catch (error) {
+      const { sessionId } = this.#hold;
+      const fields = { session_id: sessionId, error: errorMessage(error) };
+      this.#ports.log.info(fields, "the first messages of a stream are no audio");
+    }
+  }
+
+  /** Stores what was pushed and makes it a chunk. Never rejects. */
+  async close(): Promise<void> {
+    if (!this.#ended) this.#releaseHead();
+    this.#closing = true;
+    this.#pump();
+    while (this.#pumping !== undefined) await this.#pumping;
+    this.#end(undefined);
+    await this.#sealing;
+  }
+
+  /** Another connection has the stream now; what was not stored is dropped. */
+  supersede(): void {
+    this.#end(new AppError("superseded", "A newer connection took the stream over."));
+  }
+
+  #pump(): void {
+    if (this.#pumping !== undefined || this.#ended) return;
+    this.#pumping = this.#run()
+      .catch((error: unknown) => this.#end(toAppError(error)))
+      .finally(() => {
+        this.#pumping = undefined;
+      });
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      await this.#pace();
+      if (this.#ended) return;
+      const cut = this.#cutter.cut(PIECE_BYTES);
+      if (cut === undefined) break;
+      this.#lastCut = this.#ports.runtime.monotonic();
+      await this.#store(cut);
+    }
+    if (this.#finalizing) this.#tellFinalize();
+    // It became old while the next piece was waited for, and none came.
+    if (this.#chunk?.isDue) this.#endChunk(this.#chunk);
+  }
+
+  #tellFinalize(): void {
+    this.#finalizing = false;
+    const { sessionId } = this.#hold;
+    const piece = this.#chunk?.pieces ?? Number.MAX_SAFE_INTEGER;
+    this.#ports.live.publish(sessionId, { kind: "finalize", sequence: this.#after ?? -1, piece });
+  }
+
+  /** So that small messages share a commit; the first after a rest goes at once, as do the last. */
+  async #pace(): Promise<void> {
+    const { runtime } = this.#ports;
+    const wait = this.#lastCut + PIECE_MS - runtime.monotonic();
+    const isBehind = this.#cutter.buffered > PIECE_BYTES;
+    const isLast = this.#closing || this.#finalizing;
+    if (wait > 0 && !isLast && !isBehind) await runtime.delay(wait);
+  }
+
+  async #store(cut: CutAudio): Promise<void> {
+    const { format } = this.#cutter;
+    const at = this.#chunk;
+    const piece = { format, ...cut };
+    const chunk =
+      at === undefined
+        ? await this.#begin(piece)
+        : await this.#retrying(async () => {
+            const { sequence, pieces } = at;
+            await this.#ports.store.append(this.#hold, { ...piece, sequence, piece: pieces });
+            return at;
+          });
+    this.#ports.live.publish(this.sessionId, {
+      kind: "piece",
+      sequence: chunk.sequence,
+      piece: chunk.pieces,
+      format,
+      startFrame: chunk.frames,
+      startByte: chunk.bytes,
+      frames: cut.frames,
+      data: cut.data,
+      interim: this.#settings.interim,
+    });
+    chunk.pieces += 1;
+    chunk.frames += cut.frames;
+    chunk.bytes += cut.data.byteLength;
+    this.#offset += cut.streamBytes;
+    this.#events.onStored(this.#offset);
+    const isFull = chunk.frames >= CHUNK_SECONDS * format.sampleRate;
+    if (isFull || chunk.isDue) this.#endChunk(chunk);
+  }
+
+  async #begin(piece: Parameters<AudioStreamStore["begin"]>[2]): Promise<OpenChunk> {
+    const { store, backlog, notifier, runtime } = this.#ports;
+    const begun = await this.#retrying(async () => {
+      // While sessions cannot keep up, audio waits in the device.
+      backlog.check(this.#hold.sessionId);
+      return store.begin(this.#hold, this.#after, piece);
+    });
+    notifier.notify(begun.outbox);
+    const chunk: OpenChunk = {
+      sequence: begun.sequence,
+      pieces: 0,
+      frames: 0,
+      bytes: 0,
+      isDue: false,
+      timer: runtime.after(CHUNK_SECONDS * 1_000, () => {
+        chunk.isDue = true;
+        // While a piece is under way the chunk ends after it.
+        if (this.#pumping === undefined) this.#endChunk(chunk);
+      }),
+    };
+    this.#chunk = chunk;
+    this.#after = begun.sequence;
+    return chunk;
+  }
+
+  /** The chunk gets no more pieces; never while one is under way. */
+  #endChunk(chunk: OpenChunk): void {
+    chunk.timer.cancel();
+    if (this.#chunk !== chunk) return;
+    this.#chunk = undefined;
+    const { sessionId } = this.#hold;
+    const { sequence } = chunk;
+    this.#sealing = this.#sealing.then(() => this.#ports.sealer.seal({ sessionId, sequence }));
+  }
+
+  async #retrying<T>(work: () => Promise<T>): Promise<T> {
+    const { runtime } = this.#ports;
+    const until = runtime.monotonic() + OUTAGE_MS;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        const away = ["unavailable", "storage_full", "overloaded", "timeout"];
+        const again = isAppError(error) && away.includes(error.code);
+        if (!again || this.#ended || runtime.monotonic() > until) throw error;
+        await runtime.delay(RETRY_MS);
+      }
+    }
+  }
+
+  #end(error: AppError | undefined): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    // Whoever took it over seals what is there, and what was given up is found by the sweep.
+    const mine = error === undefined || error.code === "session_ended";
+    if (this.#chunk !== undefined && mine) this.#endChunk(this.#chunk);
+    else this.#chunk?.timer.cancel();
+    this.#events.onEnd(error);
+  }
+}
+
+interface AudioStreamParts {
+  ports: AudioStreamPorts;
+  events: AudioStreamEvents;
+}

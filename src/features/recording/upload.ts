@@ -1,0 +1,178 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { AppError, isAppError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
+import type { UploadBacklog } from "../../postgres/upload-backlog.ts";
+import {
+  defineRoute,
+  type Reply,
+  type Route,
+  type Upload,
+  type UploadContent,
+} from "../../rest/route.ts";
+import { MAX_SEQUENCE } from "../../session/limits.ts";
+import type { CoalescedHeartbeats } from "../devices/heartbeats.ts";
+import { requireSession } from "../sessions/access.ts";
+import { sessionParams } from "../sessions/schema.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
+import { chunkStatus } from "../transcript/chunks.ts";
+import { inspectAudio } from "./audio-container.ts";
+import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./chunk-store.ts";
+
+export interface UploadAudioPorts {
+  directory: SessionDirectory;
+  chunks: ChunkStore;
+  blobs: BlobStore;
+  notifier: CommandNotifier;
+  /** Asked before an upload is taken. */
+  backlog: UploadBacklog;
+  /** Audio is a sign of life of its device, from the first byte of an upload on. */
+  heartbeats?: Pick<CoalescedHeartbeats, "seen">;
+  /** Longest decoded audio of one chunk in seconds; 900 unless told. */
+  maxSeconds?: number;
+}
+
+const MAX_SECONDS = 15 * 60;
+const MAX_FILENAME = 255;
+
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+
+const storedSchema = Type.Object({
+  success: Type.Boolean(),
+  chunk_id: Type.String(),
+  chunk_sequence: Type.Integer(),
+  transcription_status: chunkStatus,
+  duration_seconds: Type.Number(),
+});
+
+function presentStored(chunk: StoredChunk): Static<typeof storedSchema> {
+  return {
+    success: true,
+    chunk_id: chunk.id,
+    chunk_sequence: chunk.sequence,
+    transcription_status: chunk.status,
+    duration_seconds: chunk.durationSeconds,
+  };
+}
+
+/** The chunk's sequence from the form, else from `X-Chunk-Sequence`. */
+export function readSequence(
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
+): number {
+  const text = (fields.chunk_sequence ?? headers["x-chunk-sequence"])?.trim();
+  if (text === undefined || text === "") {
+    throw new AppError(
+      "invalid_body",
+      "chunk_sequence is missing: send it as a form field, or as X-Chunk-Sequence with a raw body.",
+    );
+  }
+  const sequence = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(sequence <= MAX_SEQUENCE)) {
+    throw new AppError(
+      "invalid_body",
+      `chunk_sequence must be a whole number from 0 to ${MAX_SEQUENCE}.`,
+    );
+  }
+  return sequence;
+}
+
+/** When the device says that the chunk began, Unix milliseconds. */
+function readStartedAt(text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const at = RFC3339.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) {
+    throw new AppError("invalid_body", "started_at must be an RFC 3339 time.");
+  }
+  return at;
+}
+
+async function describe(
+  upload: Upload,
+  sessionId: string,
+  sequence: number,
+  maxSeconds: number,
+): Promise<Omit<NewChunk, "recordedAt">> {
+  const audio = await inspectAudio(upload);
+  if (audio.durationSeconds > maxSeconds) {
+    throw new AppError(
+      "payload_too_large",
+      `A chunk may hold ${maxSeconds} seconds of audio, this one holds ${Math.ceil(audio.durationSeconds)}. Send it in parts.`,
+    );
+  }
+  return {
+    id: newId(),
+    sessionId,
+    sequence,
+    filename: upload.filename.slice(0, MAX_FILENAME),
+    bytes: upload.bytes,
+    sha256: upload.sha256,
+    ...audio,
+  };
+}
+
+/** Audio first, row second: a row never names audio that a power failure could take. */
+async function save(
+  ports: UploadAudioPorts,
+  chunk: NewChunk,
+  content: UploadContent,
+): Promise<Reply> {
+  const known = await ports.chunks.find(chunk.sessionId, chunk.sequence, chunk.sha256);
+  if (known !== undefined) return { status: 200, body: presentStored(known) };
+  const { sessionId, sha256 } = chunk;
+  if (content.kind === "memory") await ports.blobs.putBytes(sessionId, sha256, content.data);
+  else await ports.blobs.put(sessionId, sha256, content.path);
+  try {
+    const stored = await ports.chunks.store(chunk);
+    ports.notifier.notify(stored.outbox);
+    return { status: stored.created ? 201 : 200, body: presentStored(stored.chunk) };
+  } catch (error) {
+    // Deleted between the two: what was deleted stays deleted.
+    if (isAppError(error, "session_deleted")) await ports.blobs.delete(chunk.sessionId);
+    throw error;
+  }
+}
+
+/** POST /sessions/{id}/upload-audio. */
+export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
+  const upload = defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/upload-audio",
+    id: "uploadAudio",
+    tag: "Session",
+    summary: "Upload one chunk of audio",
+    description:
+      "Multipart with `file`, `chunk_sequence` and optionally `started_at`, or the raw audio with `X-Chunk-Sequence`. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk.",
+    auth: ["device_key"],
+    params: sessionParams,
+    body: { kind: "upload" },
+    responses: {
+      200: { description: "Was stored already", schema: storedSchema },
+      201: { description: "Stored", schema: storedSchema },
+    },
+    errors: ["forbidden", "chunk_conflict", "session_ended", "not_audio"],
+    async resolve({ principal, params }) {
+      await requireSession(ports.directory, principal, params.session_id, "session.upload");
+      ports.backlog.check(params.session_id);
+    },
+    receiving({ principal }) {
+      if (principal?.kind === "device") ports.heartbeats?.seen(principal.id);
+    },
+    async handle({ principal, params, upload: file, headers }) {
+      if (file === undefined) {
+        throw new AppError(
+          "invalid_body",
+          "file is missing: send the audio as a form part or body.",
+        );
+      }
+      const sequence = readSequence(file.fields, headers);
+      const recordedAt = readStartedAt(file.fields.started_at);
+      const maxSeconds = ports.maxSeconds ?? MAX_SECONDS;
+      const chunk = await describe(file, params.session_id, sequence, maxSeconds);
+      const reply = await save(ports, { ...chunk, recordedAt }, file.content);
+      if (principal?.kind === "device") ports.heartbeats?.seen(principal.id);
+      return reply;
+    },
+  });
+  return [upload];
+}

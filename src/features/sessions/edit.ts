@@ -1,0 +1,104 @@
+import { Type } from "@sinclair/typebox";
+import { maySession } from "../../access/policy.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { AppError } from "../../base/errors.ts";
+import { expectedOf, staleEdit } from "../../rest/representations.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import { assertLinkable } from "../workspaces/workshops-routes.ts";
+import type { WorkshopDirectory } from "../workspaces/workshops-store.ts";
+import { assertAllowed, requireSession } from "./access.ts";
+import { presentSession, sessionParams, sessionSchema } from "./schema.ts";
+import type { SessionDirectory } from "./store.ts";
+
+export interface SessionChange {
+  title?: string | undefined;
+  visibility?: "private" | "workspace" | undefined;
+  guestAccess?: "open" | "closed" | undefined;
+  /** Null takes the link away. */
+  workshopId?: string | null | undefined;
+}
+
+/** Port: changes what a session's owner decides. Closing guest access ends its guests' tokens. */
+export interface SessionEdits {
+  /** False, and nothing changed, when the session no longer is as `expected` says. */
+  change(
+    sessionId: string,
+    change: SessionChange,
+    expected?: Required<SessionChange>,
+  ): Promise<boolean>;
+}
+
+export interface SessionEditPorts {
+  directory: SessionDirectory;
+  sessionEdits: SessionEdits;
+  workshops: Pick<WorkshopDirectory, "find">;
+  revocations: Pick<RevocationFeed, "publish">;
+}
+
+const body = Type.Object({
+  title: Type.Optional(Type.String({ maxLength: 200 })),
+  visibility: Type.Optional(Type.Union([Type.Literal("private"), Type.Literal("workspace")])),
+  guest_access: Type.Optional(Type.Union([Type.Literal("open"), Type.Literal("closed")])),
+  workshop_id: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description:
+        "A workshop of the session's workspace; null or an empty text takes the link away",
+    }),
+  ),
+});
+
+/** PATCH /sessions/{id}. */
+export function sessionEditRoutes(ports: SessionEditPorts): Route[] {
+  const { directory, sessionEdits, workshops, revocations } = ports;
+  const edit = defineRoute({
+    method: "patch",
+    path: "/sessions/{session_id}",
+    id: "editSession",
+    tag: "Session",
+    summary: "Change a session's title, workshop, who sees it, and whether guests may join",
+    description:
+      "By its owner; a moderator of its workspace may open and close guest access. Closing it ends the guests' tokens and connections within 5 s.",
+    auth: ["bearer", "service_key"],
+    params: sessionParams,
+    body: { kind: "json", schema: body },
+    responses: { 200: { description: "The session as it stands", schema: sessionSchema } },
+    errors: ["guest_access_closed"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.guests"),
+    async handle(request, { principal, facts }) {
+      const { params, body: change } = request;
+      const { title, visibility, guest_access: guestAccess } = change;
+      const workshopId = change.workshop_id === "" ? null : change.workshop_id;
+      if (title !== undefined || visibility !== undefined || workshopId !== undefined) {
+        assertAllowed(maySession(principal, "session.edit", facts));
+      }
+      if (Object.keys(change).length === 0) {
+        throw new AppError(
+          "invalid_body",
+          "Send `title`, `visibility`, `guest_access` or `workshop_id`.",
+        );
+      }
+      if (typeof workshopId === "string") {
+        await assertLinkable(workshops, workshopId, facts.workspaceId);
+      }
+      const { session_id: sessionId } = params;
+      const known = expectedOf(request, sessionSchema);
+      const expected = known && {
+        ...known,
+        guestAccess: known.guest_access,
+        workshopId: known.workshop_id ?? null,
+      };
+      const changed = { title, visibility, guestAccess, workshopId };
+      const done = await sessionEdits.change(sessionId, changed, expected);
+      if (!done && expected !== undefined) throw staleEdit();
+      if (guestAccess === "closed" || visibility === "private") {
+        revocations.publish({ kind: "session", sessionId });
+      }
+      const session = await directory.get(sessionId);
+      if (session === undefined)
+        throw new AppError("not_found", "There is no session with this id.");
+      return { status: 200, body: presentSession(session) };
+    },
+  });
+  return [edit];
+}

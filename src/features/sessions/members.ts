@@ -1,0 +1,161 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { actorOf } from "../../access/audit-trail.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { timestamp } from "../../rest/timestamp.ts";
+import type { UserDirectory } from "../accounts/users-store.ts";
+import { findInvited } from "../workspaces/members-routes.ts";
+import { requireSession, type SessionGrant } from "./access.ts";
+import type { SessionMemberRecord, SessionMembers } from "./members-store.ts";
+import { sessionParams } from "./schema.ts";
+import type { SessionDirectory } from "./store.ts";
+
+export interface SessionMemberPorts {
+  directory: SessionDirectory;
+  members: SessionMembers;
+  users: Pick<UserDirectory, "find" | "findByEmail">;
+  revocations: Pick<RevocationFeed, "publish">;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+}
+
+/** GET and POST /sessions/{id}/members, DELETE /sessions/{id}/members/{user_id}. */
+export function sessionMemberRoutes(ports: SessionMemberPorts): Route[] {
+  return [listMembers(ports), addMember(ports), removeMember(ports)];
+}
+
+const givenRelation = Type.Union([Type.Literal("participant"), Type.Literal("shared")], {
+  description: "`participant`: took part in the conversation. `shared`: may follow and read it.",
+});
+
+const memberSchema = Type.Object({
+  user_id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  relation: Type.Union(
+    (["owner", "participant", "shared"] as const).map((relation) => Type.Literal(relation)),
+  ),
+  created_at: timestamp,
+});
+
+function presentMember(member: SessionMemberRecord): Static<typeof memberSchema> {
+  return {
+    user_id: member.userId,
+    email: member.email,
+    name: member.name,
+    relation: member.relation,
+    created_at: toTimestamp(member.createdAt),
+  };
+}
+
+function listMembers({ directory, members, cursorKey }: SessionMemberPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/members",
+    id: "listSessionMembers",
+    tag: "Session",
+    summary: "The people of a session, its owner among them",
+    description:
+      "Those with a relation of their own. With the visibility `workspace` the members of its workspace may read it too.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: sessionParams,
+    query: Type.Object(pageQuery),
+    responses: { 200: { description: "A page", schema: pageSchema(memberSchema) } },
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.read"),
+    async handle({ query }, { facts }: SessionGrant) {
+      const list = `session-members\u0000${facts.id}`;
+      const found = await members.list(facts.id, toPageRequest(cursorKey, list, query));
+      return { status: 200, body: toPageBody(cursorKey, list, found, presentMember) };
+    },
+  });
+}
+
+function addMember({ directory, members, users }: SessionMemberPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/members",
+    id: "addSessionMember",
+    tag: "Session",
+    summary: "Give a user access to a session, by id or e-mail address",
+    description: "By the session's owner. `relation` is `shared` unless told.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: sessionParams,
+    body: {
+      kind: "json",
+      schema: Type.Object(
+        {
+          user_id: Type.Optional(Type.String()),
+          email: Type.Optional(Type.String({ maxLength: 320 })),
+          relation: Type.Optional(givenRelation),
+        },
+        { examples: [{ email: "ada@example.org", relation: "participant" }] },
+      ),
+    },
+    responses: { 201: { description: "The member", schema: memberSchema } },
+    errors: ["conflict"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.members"),
+    async handle({ body }, { principal, facts }: SessionGrant) {
+      const user = await findInvited(users, body);
+      const relation = body.relation ?? "shared";
+      const added = await members.add(
+        { sessionId: facts.id, userId: user.id, relation },
+        {
+          kind: "session_member_added",
+          actor: actorOf(principal),
+          workspaceId: facts.workspaceId,
+          sessionId: facts.id,
+          subjectId: user.id,
+          detail: { relation },
+        },
+      );
+      if ("member" in added) return { status: 201, body: presentMember(added.member) };
+      throw new AppError(
+        "conflict",
+        added.already === "owner"
+          ? "The session belongs to this user."
+          : `The user has access to this session already, as ${added.already}.`,
+      );
+    },
+  });
+}
+
+function removeMember({ directory, members, revocations }: SessionMemberPorts): Route {
+  return defineRoute({
+    method: "delete",
+    path: "/sessions/{session_id}/members/{user_id}",
+    id: "removeSessionMember",
+    tag: "Session",
+    summary: "Take a user's access to a session back",
+    description: "By the session's owner. The user's live connections to it close within 5 s.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: Type.Object({ session_id: Type.String(), user_id: Type.String() }),
+    responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.members"),
+    async handle({ params }, { principal, facts }: SessionGrant) {
+      const { user_id: userId } = params;
+      const removed =
+        isId(userId) &&
+        (await members.remove(facts.id, userId, {
+          kind: "session_member_removed",
+          actor: actorOf(principal),
+          workspaceId: facts.workspaceId,
+          sessionId: facts.id,
+          subjectId: userId,
+        }));
+      if (!removed) throw new AppError("not_found", "The user is no member of this session.");
+      revocations.publish({ kind: "session_member", sessionId: facts.id, userId });
+      return acknowledge("The user no longer has access to the session.");
+    },
+  });
+}

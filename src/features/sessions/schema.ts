@@ -1,0 +1,100 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { toTimestamp } from "../../base/clock.ts";
+import { pageSchema } from "../../rest/page.ts";
+import { optionalTime, timestamp } from "../../rest/timestamp.ts";
+import type { StopReason } from "../../session/status.ts";
+import type { SessionRecord, SpeakerRecord } from "./store.ts";
+
+export const sessionParams = Type.Object({
+  session_id: Type.String({ description: "UUID of the session" }),
+});
+
+export const sessionStatus = Type.Union(
+  (["recording", "processing", "completed", "failed", "deleted"] as const).map((status) =>
+    Type.Literal(status),
+  ),
+);
+
+export const sessionSchema = Type.Object({
+  id: Type.String(),
+  workspace_id: Type.String(),
+  owner_id: Type.String(),
+  device_id: Type.Optional(Type.String()),
+  transcription_job_id: Type.String(),
+  title: Type.String(),
+  language: Type.String(),
+  status: sessionStatus,
+  visibility: Type.Union([Type.Literal("private"), Type.Literal("workspace")]),
+  guest_access: Type.Union([Type.Literal("open"), Type.Literal("closed")]),
+  workshop_id: Type.Optional(Type.String()),
+  started_at: timestamp,
+  stopped_at: Type.Optional(timestamp),
+  stop_reason: Type.Optional(
+    Type.Unsafe<StopReason>({
+      type: "string",
+      enum: ["device_silent", "not_audio"],
+      description:
+        "Set when the service stopped it: nothing came from its device, or its device began it with a stream that was no audio",
+    }),
+  ),
+  completed_at: Type.Optional(timestamp),
+  created_at: timestamp,
+});
+
+export const claimSource = Type.Union([
+  Type.Literal("self_claim"),
+  Type.Literal("moderator_assignment"),
+]);
+
+export const speakerSchema = Type.Object({
+  speaker_label: Type.String({ examples: ["S1"] }),
+  segment_count: Type.Integer(),
+  speaking_ms: Type.Integer(),
+  claimed_user_id: Type.Optional(Type.String()),
+  display_name: Type.Optional(Type.String()),
+  source: Type.Optional(claimSource),
+});
+
+export const speakersSchema = Type.Composite([
+  pageSchema(speakerSchema),
+  Type.Object({
+    suggested_names: Type.Array(Type.String(), {
+      description:
+        "Names of the active characters of the session's workshop, to offer for its voices; empty without a workshop, and for guests",
+    }),
+  }),
+]);
+
+/** A session as the API shows it; absent members are left out by JSON. */
+export function presentSession(session: SessionRecord): Static<typeof sessionSchema> {
+  return {
+    id: session.id,
+    workspace_id: session.workspaceId,
+    owner_id: session.ownerId,
+    device_id: session.deviceId,
+    transcription_job_id: session.jobId,
+    title: session.title,
+    language: session.language,
+    status: session.status,
+    visibility: session.visibility,
+    guest_access: session.guestAccess,
+    workshop_id: session.workshopId,
+    started_at: toTimestamp(session.startedAt),
+    stopped_at: optionalTime(session.stoppedAt),
+    stop_reason: session.stopReason,
+    completed_at: optionalTime(session.completedAt),
+    created_at: toTimestamp(session.createdAt),
+  };
+}
+
+/** A speaker as the API shows it. */
+export function presentSpeaker(speaker: SpeakerRecord): Static<typeof speakerSchema> {
+  return {
+    speaker_label: speaker.label,
+    segment_count: speaker.segmentCount,
+    speaking_ms: speaker.speakingMs,
+    claimed_user_id: speaker.claimedUserId,
+    display_name: speaker.displayName,
+    source: speaker.source,
+  };
+}

@@ -1,0 +1,308 @@
+import {
+  type CommonQueryMethods,
+  type DatabasePool,
+  type FragmentSqlToken as Fragment,
+  sql,
+} from "slonik";
+import { z } from "zod";
+import type { SessionFacts } from "../../access/policy.ts";
+import type { Principal, UserPrincipal } from "../../access/principal.ts";
+import { ReadBatch } from "../../base/read-batch.ts";
+import { allOf, toPage } from "../../postgres/keyset.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import type { Page, PageRequest } from "../../rest/page.ts";
+import type { ClaimSource, SessionPhase, StopReason } from "../../session/status.ts";
+import { recordElevatedRead } from "../audit/elevation-store.ts";
+import { type FactsKey, readManyFacts } from "./session-facts-store.ts";
+
+/** What is known of a session besides its words. Times are Unix milliseconds. */
+export interface SessionRecord {
+  id: string;
+  workspaceId: string;
+  ownerId: string;
+  deviceId?: string;
+  jobId: string;
+  title: string;
+  language: string;
+  status: SessionPhase;
+  visibility: "private" | "workspace";
+  guestAccess: "open" | "closed";
+  workshopId?: string;
+  startedAt: number;
+  stoppedAt?: number;
+  /** Set when the service stopped it by itself. */
+  stopReason?: StopReason;
+  completedAt?: number;
+  createdAt: number;
+}
+
+interface SessionFilter {
+  workspaceId?: string;
+  status?: SessionPhase;
+}
+
+/** One voice of a session, with who claimed it. */
+export interface SpeakerRecord {
+  label: string;
+  segmentCount: number;
+  speakingMs: number;
+  claimedUserId?: string;
+  displayName?: string;
+  source?: ClaimSource;
+}
+
+/** Port: sessions as readers see them. Every method throws `unavailable` when storage is away. */
+export interface SessionDirectory {
+  /** The caller's ties to a session for `maySession`; undefined when there is no such session. */
+  facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined>;
+  get(sessionId: string): Promise<SessionRecord | undefined>;
+  /** Puts on record that content was read under an elevation; resolves after the entry is durable. */
+  recordContentRead(principal: Principal, sessionId: string, action: string): Promise<void>;
+  /** Newest first; only what `principal` may read, deleted ones only when asked for by an admin. */
+  list(
+    principal: Principal,
+    filter: SessionFilter,
+    page: PageRequest,
+  ): Promise<Page<SessionRecord>>;
+  /** By label number, unknown (`UU`) last. */
+  speakers(sessionId: string): Promise<SpeakerRecord[]>;
+}
+
+/** Port: who a label can be assigned to. Throws `unavailable` when storage is away. */
+export interface AssigneeDirectory {
+  /** An enabled user, or a guest of this session whose access stands. */
+  isAssignable(sessionId: string, userId: string): Promise<boolean>;
+}
+
+const speakerRow = z.object({
+  label: z.string(),
+  segmentCount: z.number(),
+  speakingMs: z.number(),
+  claimedUserId: optionalColumn(z.string()),
+  displayName: optionalColumn(z.string()),
+  source: optionalColumn(z.enum(["self_claim", "moderator_assignment"])),
+});
+
+/** A person's name, or the local part of the address when none was given. */
+export const USER_DISPLAY_NAME = sql.fragment`coalesce(nullif(u.name, ''), split_part(u.email, '@', 1))`;
+
+/** Labels of a session with their current claims: by number, unknown (`UU`) last. */
+export async function readSpeakers(
+  connection: CommonQueryMethods,
+  sessionId: string,
+): Promise<SpeakerRecord[]> {
+  const rows = await connection.any(sql.type(speakerRow)`
+    with voices as (
+      select
+        label,
+        count(*)::int as segments,
+        (sum(end_sample - start_sample) / 16)::float8 as spoken
+      from segments
+      where session_id = ${sessionId}
+      group by label
+    ),
+    claims as (
+      select label, claimed_user_id, source
+      from speaker_claims
+      where session_id = ${sessionId} and revoked_at is null
+    )
+    select
+      label,
+      coalesce(v.segments, 0) as "segmentCount",
+      round(coalesce(v.spoken, 0)) as "speakingMs",
+      c.claimed_user_id as "claimedUserId",
+      coalesce(${USER_DISPLAY_NAME}, g.display_name) as "displayName",
+      c.source
+    from voices v
+    full join claims c using (label)
+    left join users u on u.id = c.claimed_user_id
+    left join guests g on g.id = c.claimed_user_id
+  `);
+  return rows.toSorted((a, b) => labelNumber(a.label) - labelNumber(b.label));
+}
+
+function labelNumber(label: string): number {
+  const number = /^S(\d+)$/.exec(label)?.[1];
+  return number === undefined ? Number.POSITIVE_INFINITY : Number(number);
+}
+
+const nothing = z.object({}).strict();
+
+const sessionRow = z.object({
+  id: z.string(),
+  workspaceId: z.string(),
+  ownerId: z.string(),
+  deviceId: optionalColumn(z.string()),
+  jobId: z.string(),
+  title: z.string(),
+  language: z.string(),
+  status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
+  visibility: z.enum(["private", "workspace"]),
+  guestAccess: z.enum(["open", "closed"]),
+  workshopId: optionalColumn(z.string()),
+  startedAt: z.number(),
+  stoppedAt: optionalColumn(z.number()),
+  stopReason: optionalColumn(z.enum(["device_silent", "not_audio"])),
+  completedAt: optionalColumn(z.number()),
+  createdAt: z.number(),
+});
+
+const SESSION_COLUMNS = sql.fragment`
+  s.id,
+  s.workspace_id as "workspaceId",
+  s.owner_id as "ownerId",
+  s.device_id as "deviceId",
+  s.job_id as "jobId",
+  s.title,
+  s.language,
+  s.status,
+  s.visibility,
+  s.guest_access as "guestAccess",
+  s.workshop_id as "workshopId",
+  s.started_at as "startedAt",
+  s.stopped_at as "stoppedAt",
+  s.stop_reason as "stopReason",
+  s.completed_at as "completedAt",
+  s.created_at as "createdAt"
+`;
+
+/** Sessions as readers see them. */
+export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
+  readonly #pool: DatabasePool;
+  readonly #facts: ReadBatch<FactsKey, SessionFacts>;
+  readonly #records: ReadBatch<string, SessionRecord>;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+    this.#facts = new ReadBatch((keys) => readManyFacts(pool, keys));
+    this.#records = new ReadBatch((ids) => readRecords(pool, ids));
+  }
+
+  facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined> {
+    return this.#facts.get({ principal, sessionId });
+  }
+
+  recordContentRead(principal: Principal, sessionId: string, action: string): Promise<void> {
+    return recordElevatedRead(this.#pool, principal, sessionId, action);
+  }
+
+  get(sessionId: string): Promise<SessionRecord | undefined> {
+    return this.#records.get(sessionId);
+  }
+
+  async list(
+    principal: Principal,
+    filter: SessionFilter,
+    page: PageRequest,
+  ): Promise<Page<SessionRecord>> {
+    const wanted = filterConditions(filter, page.after);
+    const most = page.limit + 1;
+    const isPerson = principal.kind === "user" && principal.role !== "admin";
+    const seen = isPerson
+      ? sql.fragment`s.id in (${newestSeen(principal, wanted, most)})`
+      : allOf([visibleTo(principal), ...wanted]);
+    const rows = await this.#pool.any(sql.type(sessionRow)`
+      select ${SESSION_COLUMNS} from sessions s
+      where ${seen} order by s.id desc limit ${most}`);
+    return toPage(rows, page.limit, ({ id }) => id);
+  }
+
+  speakers(sessionId: string): Promise<SpeakerRecord[]> {
+    return readSpeakers(this.#pool, sessionId);
+  }
+
+  isAssignable(sessionId: string, userId: string): Promise<boolean> {
+    return this.#pool.exists(sql.type(nothing)`
+      select 1 from users where id = ${userId} and disabled_at is null
+      union all
+      select 1 from guests
+      where id = ${userId} and session_id = ${sessionId} and revoked_at is null
+    `);
+  }
+}
+
+async function readRecords(
+  pool: DatabasePool,
+  ids: readonly string[],
+): Promise<(SessionRecord | undefined)[]> {
+  const rows = await pool.any(sql.type(sessionRow)`
+    select ${SESSION_COLUMNS} from sessions s where s.id = any(${sql.array([...ids], "uuid")})
+  `);
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id));
+}
+
+function filterConditions(filter: SessionFilter, after: string | undefined): Fragment[] {
+  const conditions: Fragment[] = [];
+  if (after !== undefined) conditions.push(sql.fragment`s.id < ${after}`);
+  if (filter.workspaceId !== undefined) {
+    conditions.push(sql.fragment`s.workspace_id = ${filter.workspaceId}`);
+  }
+  conditions.push(
+    filter.status === undefined
+      ? sql.fragment`s.status <> 'deleted'`
+      : sql.fragment`s.status = ${filter.status}`,
+  );
+  return conditions;
+}
+
+/**
+ * What `visibleTo` says of a person, the other way round: ids of the newest of their own sessions, of
+ * those that they take part in and of those of their workspaces, each found by an index in its order.
+ */
+function newestSeen(person: UserPrincipal, wanted: readonly Fragment[], most: number): Fragment {
+  const conditions = allOf([sql.fragment`s.status <> 'deleted'`, ...wanted]);
+  const newest = sql.fragment`${conditions} order by s.id desc limit ${most}`;
+  return sql.fragment`
+    (select s.id from sessions s where s.owner_id = ${person.id} and ${newest})
+    union all
+    (select s.id from session_members m join sessions s on s.id = m.session_id
+      where m.user_id = ${person.id} and ${conditions}
+      order by m.session_id desc limit ${most})
+    union all
+    (select s.id from workspace_members w cross join lateral (
+      select s.id from sessions s
+      where s.workspace_id = w.workspace_id and ${sharedWith(person)} and ${newest}
+    ) as s where w.user_id = ${person.id})`;
+}
+
+/** Which of their workspace's sessions its members see. */
+function sharedWith({ role }: UserPrincipal): Fragment {
+  return role === "moderator" ? sql.fragment`true` : sql.fragment`s.visibility = 'workspace'`;
+}
+
+/** `maySession(…, "session.read", …)` as a condition over many rows of `sessions s`. */
+export function visibleTo(principal: Principal): Fragment {
+  if (principal.kind === "device") return sql.fragment`false`;
+  if (principal.kind === "guest") {
+    return sql.fragment`s.id = ${principal.sessionId} and s.guest_access = 'open' and s.status <> 'deleted'`;
+  }
+  if (principal.kind === "service") {
+    const readable = principal.scopes.includes("sessions:read");
+    return sql.fragment`${readable} and s.workspace_id = ${principal.workspaceId} and s.status <> 'deleted'`;
+  }
+  if (principal.role === "admin") return sql.fragment`true`;
+  return sql.fragment`s.status <> 'deleted' and ${tiedTo(principal.id, sharedWith(principal))}`;
+}
+
+/** The user has a relation to session `s`, or belongs to its workspace where `shared` holds. */
+function tiedTo(userId: string, shared: Fragment): Fragment {
+  return sql.fragment`(
+    s.owner_id = ${userId}
+    or exists (
+      select 1 from session_members m where m.session_id = s.id and m.user_id = ${userId}
+    )
+    or (${shared} and exists (
+      select 1 from workspace_members w
+      where w.workspace_id = s.workspace_id and w.user_id = ${userId}
+    ))
+  )`;
+}
+
+/**
+ * The user has native access to session `s`: they own it, take part in it, or belong to the
+ * workspace that it is shared with.
+ */
+export function nativeTo(userId: string): Fragment {
+  return tiedTo(userId, sql.fragment`s.visibility = 'workspace'`);
+}

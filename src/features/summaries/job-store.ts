@@ -1,0 +1,208 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { SAMPLES_PER_MS, toMilliseconds } from "../../base/audio/sample-rate.ts";
+import { AppError } from "../../base/errors.ts";
+import { unclearPlaces } from "../../base/unclear-words.ts";
+import { outboxRow, writeOutbox } from "../../postgres/outbox-writer.ts";
+import type { OutboxRow } from "../../postgres/sessions-outbox.ts";
+import type { SummariseRequest, Summary, TextSegment } from "../../wire/gen/voice/v1/text.ts";
+import type { ClaimedJob } from "../jobs/queue.ts";
+import { readSpeakers, type SpeakerRecord } from "../sessions/store.ts";
+import { transcriptFingerprint, wordColumn } from "../transcript/segments-store.ts";
+
+/** The words to summarise as they stand now, without those that were redacted. */
+interface SummarySource {
+  request: SummariseRequest;
+  /** The fingerprint of the transcript as it was read. */
+  fingerprint: Buffer;
+  /** Redactions of the session so far. */
+  redactions: number;
+}
+
+/** Port: where summaries come from and go to. Throws `unavailable` when storage is away. */
+export interface SummaryBook {
+  /** Throws `session_deleted`. */
+  load(job: ClaimedJob): Promise<SummarySource>;
+  /**
+   * Stores the summary, completes the job and makes the session's command due,
+   * all or nothing. Throws `session_deleted`, `lease_lost` when the claim stands
+   * no longer, and `conflict` when words were redacted since `load`.
+   */
+  store(job: ClaimedJob, source: SummarySource, summary: Summary): Promise<OutboxRow[]>;
+}
+
+/** Silence between two words that ends a sentence, in samples: 250 ms. */
+const PAUSE = 250 * SAMPLES_PER_MS;
+
+const sourceRow = z.object({
+  language: z.string(),
+  summaryType: z.string(),
+  fingerprint: z.instanceof(Buffer),
+  redactions: z.number(),
+});
+const segmentRow = z.object({
+  id: z.string(),
+  label: z.string(),
+  start: z.number(),
+  end: z.number(),
+  text: z.string(),
+  words: z.array(wordColumn),
+});
+const statusRow = z.object({ status: z.string(), redactions: z.number() });
+const completedRow = z.object({ summaryType: z.string() });
+
+type SegmentRow = z.output<typeof segmentRow>;
+
+/** Reads what is to be summarised and stores what comes of it. */
+export class PostgresSummaryBook implements SummaryBook {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  load(job: ClaimedJob): Promise<SummarySource> {
+    return this.#pool.transaction(async (tx) => {
+      // One view of words, names and fingerprint.
+      await tx.query(sql.unsafe`set transaction isolation level repeatable read read only`);
+      const { language, summaryType, fingerprint, redactions } = await readSource(tx, job);
+      const segments = await tx.any(sql.type(segmentRow)`
+        select id, label, start_sample as start, end_sample as "end", text, words
+        from segments
+        where session_id = ${job.sessionId} and not redacted
+        order by start_sample, id`);
+      const names = toNames(await readSpeakers(tx, job.sessionId));
+      const request = {
+        summaryType,
+        language,
+        segments: segments.map((segment) => toTextSegment(segment, names)),
+      };
+      return { request, fingerprint, redactions };
+    });
+  }
+
+  store(job: ClaimedJob, source: SummarySource, summary: Summary): Promise<OutboxRow[]> {
+    return this.#pool.transaction(async (tx) => {
+      await lockUnchanged(tx, job, source);
+      const summaryType = await complete(tx, job, summary);
+      await insertSummary(tx, job, summaryType, source, summary);
+      const row = outboxRow(job.sessionId, {
+        type: "SummaryStored",
+        jobId: job.id,
+        summaryType,
+      });
+      await writeOutbox(tx, row);
+      return [row];
+    });
+  }
+}
+
+const redactionCount = (sessionId: string) => sql.fragment`(
+  select count(*)::int from events
+  where session_id = ${sessionId} and type = 'SpanRedacted')`;
+
+async function readSource(
+  tx: CommonQueryMethods,
+  job: ClaimedJob,
+): Promise<z.output<typeof sourceRow>> {
+  const source = await tx.maybeOne(sql.type(sourceRow)`
+    select
+      coalesce(nullif(t.forced_language, ''), s.language) as language,
+      j.summary_type as "summaryType",
+      ${transcriptFingerprint(sql.fragment`${job.sessionId}::uuid`)} as fingerprint,
+      ${redactionCount(job.sessionId)} as redactions
+    from jobs j
+    join sessions s on s.id = j.session_id
+    left join jobs t on t.id = s.job_id
+    where j.id = ${job.id} and s.status <> 'deleted'`);
+  if (source === null) throw sessionDeleted();
+  return source;
+}
+
+/** The session's row is what deletion and redaction lock too: after this neither slips in. */
+async function lockUnchanged(
+  tx: CommonQueryMethods,
+  job: ClaimedJob,
+  source: SummarySource,
+): Promise<void> {
+  const locked = await tx.maybeOne(sql.unsafe`
+    select id from sessions where id = ${job.sessionId} for update`);
+  const session = await tx.maybeOne(sql.type(statusRow)`
+    select status, ${redactionCount(job.sessionId)} as redactions
+    from sessions where id = ${job.sessionId}`);
+  if (locked === null || session === null || session.status === "deleted") throw sessionDeleted();
+  if (session.redactions !== source.redactions) {
+    throw new AppError("conflict", "Words were redacted while they were being summarised.");
+  }
+}
+
+async function complete(
+  tx: CommonQueryMethods,
+  { id, claimId }: ClaimedJob,
+  { engine }: Summary,
+): Promise<string> {
+  const done = await tx.maybeOne(sql.type(completedRow)`
+    update jobs
+    set status = 'completed', progress = 1, error = '', engine = ${engine},
+        completed_at = now(), claim_id = null, claimed_until = null
+    where id = ${id} and claim_id = ${claimId} and status = 'running'
+    returning summary_type as "summaryType"`);
+  if (done === null) throw new AppError("lease_lost", "The job was cancelled or taken over.");
+  return done.summaryType;
+}
+
+async function insertSummary(
+  tx: CommonQueryMethods,
+  { id, sessionId }: ClaimedJob,
+  summaryType: string,
+  { request, fingerprint }: SummarySource,
+  { engine, text, items }: Summary,
+): Promise<void> {
+  const starts = new Map(request.segments.map((segment) => [segment.id, segment.startMs]));
+  const stored = items.map(({ segmentIds, ...item }) => ({
+    ...item,
+    segment_ids: segmentIds,
+    start_ms: starts.get(segmentIds[0] ?? "") ?? 0,
+  }));
+  await tx.query(sql.unsafe`
+    insert into summaries (job_id, session_id, summary_type, engine, text, items, fingerprint)
+    values (${id}, ${sessionId}, ${summaryType}, ${engine}, ${text},
+            ${JSON.stringify(stored)}::jsonb, ${sql.binary(fingerprint)})`);
+}
+
+function toTextSegment(segment: SegmentRow, names: ReadonlyMap<string, string>): TextSegment {
+  const { id, label, start, end, text, words } = segment;
+  const pauses = words.flatMap((word, index) => {
+    const before = words[index - 1];
+    return before !== undefined && word.start - before.end >= PAUSE ? [index] : [];
+  });
+  return {
+    id,
+    speaker: names.get(label) ?? (label === "UU" ? "Unknown speaker" : label),
+    startMs: toMilliseconds(start),
+    endMs: toMilliseconds(end),
+    text,
+    pauses,
+    unclear: unclearPlaces(words),
+  };
+}
+
+/** Names of claimed labels; two people of one name are told apart by their labels. */
+function toNames(speakers: readonly SpeakerRecord[]): Map<string, string> {
+  const users = new Map<string, Set<string>>();
+  for (const { displayName, claimedUserId } of speakers) {
+    if (displayName === undefined || claimedUserId === undefined) continue;
+    users.set(displayName, (users.get(displayName) ?? new Set()).add(claimedUserId));
+  }
+  const names = new Map<string, string>();
+  for (const { label, displayName } of speakers) {
+    if (displayName === undefined) continue;
+    const isShared = (users.get(displayName)?.size ?? 0) > 1;
+    names.set(label, isShared ? `${displayName} (${label})` : displayName);
+  }
+  return names;
+}
+
+function sessionDeleted(): AppError {
+  return new AppError("session_deleted", "The session was deleted.");
+}

@@ -1,0 +1,104 @@
+import { AppError, toAppError } from "../../base/errors.ts";
+import type { Placement } from "../../inference/placement.ts";
+import type { WorkerClient } from "../../inference/worker-client.ts";
+import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
+import {
+  type SummariseRequest,
+  type SummariseResponse,
+  type Summary,
+  TextServiceService,
+} from "../../wire/gen/voice/v1/text.ts";
+import type { ClaimedJob, JobContext, JobHandler } from "../jobs/queue.ts";
+import type { SummaryBook } from "./job-store.ts";
+
+export interface SummariseOptions {
+  signal: AbortSignal;
+  onProgress(fraction: number): void;
+}
+
+/** Port: makes a summary of words. Equal requests give equal summaries. */
+export interface Summariser {
+  /**
+   * Rejects with `overloaded` when nobody can take it now, `unavailable` when
+   * whoever took it was lost or `signal` aborted, `timeout`, or `bad_request`.
+   */
+  summarise(request: SummariseRequest, options: SummariseOptions): Promise<Summary>;
+}
+
+/** Jobs of kind `summarisation`: reads the words, has them summarised, stores what came. */
+export class Summarisation implements JobHandler {
+  readonly kind = "summarisation";
+  readonly #book: SummaryBook;
+  readonly #summariser: Summariser;
+  readonly #notifier: CommandNotifier;
+
+  constructor(book: SummaryBook, summariser: Summariser, notifier: CommandNotifier) {
+    this.#book = book;
+    this.#summariser = summariser;
+    this.#notifier = notifier;
+  }
+
+  async run(job: ClaimedJob, context: JobContext): Promise<void> {
+    const source = await this.#book.load(job);
+    const summary = await this.#summariser.summarise(source.request, {
+      signal: context.signal,
+      // The rest is storing it.
+      onProgress: (fraction) => context.onProgress(0.95 * fraction),
+    });
+    const due = await this.#book.store(job, source, summary);
+    this.#notifier.notify(due);
+  }
+}
+
+const DEADLINE_MS = 5 * 60_000;
+
+/** Has summaries made by the worker that has least to do. */
+export class PlacedSummariser implements Summariser {
+  readonly #placement: Placement;
+  readonly #client: WorkerClient;
+  readonly #key: string | undefined;
+
+  constructor(placement: Placement, client: WorkerClient, key: string | undefined) {
+    this.#placement = placement;
+    this.#client = client;
+    this.#key = key;
+  }
+
+  async summarise(request: SummariseRequest, options: SummariseOptions): Promise<Summary> {
+    const address = this.#placement.pickForText();
+    if (address === undefined) {
+      throw new AppError("overloaded", "No worker is running; the summary waits until one is.");
+    }
+    let summary: Summary | undefined;
+    try {
+      await this.#client.stream(address, TextServiceService.summarise, request, {
+        key: this.#key,
+        deadlineMs: DEADLINE_MS,
+        signal: options.signal,
+        onMessage: ({ message }: SummariseResponse) => {
+          if (message?.$case === "summary") summary = message.value;
+          else if (message !== undefined) options.onProgress(message.value.fraction);
+        },
+      });
+    } catch (cause) {
+      const error = toAppError(cause);
+      const isItsOwn = error.retryable && error.code !== "overloaded" && !options.signal.aborted;
+      if (isItsOwn) this.#placement.failed(address);
+      // Nobody was there to begin: that is waiting, not an attempt.
+      if (neverReached(error)) {
+        throw new AppError("overloaded", "The worker is away; the summary waits for the next.", {
+          cause: error,
+        });
+      }
+      throw error;
+    }
+    if (summary !== undefined) return summary;
+    throw new AppError("unavailable", "The worker ended before the summary was there.");
+  }
+}
+
+/** No connection was made, so the worker never saw the request. */
+function neverReached({ code, message, cause }: AppError): boolean {
+  const told = `${message} ${cause instanceof Error ? cause.message : ""}`;
+  return code === "unavailable" && /No connection established|ECONNREFUSED/.test(told);
+}

@@ -1,0 +1,244 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { requirePrincipal } from "../../rest/callers.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { timestamp } from "../../rest/timestamp.ts";
+import { deletionPlaceholder, REDACTED_SPAN } from "../../session/placeholders.ts";
+import { SUMMARY_TYPES } from "../../session/status.ts";
+import { requireSession } from "../sessions/access.ts";
+import { sessionParams } from "../sessions/schema.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
+import { contentVerdict, HIDDEN, jobStatus } from "../transcript/jobs-routes.ts";
+import type { SummaryDirectory, SummaryJob, SummaryRecord } from "./store.ts";
+
+const summaryType = Type.Union(
+  SUMMARY_TYPES.map((type) => Type.Literal(type)),
+  {
+    description:
+      "`brief`: three to five sentences; `detailed`: about a fifth of what was said, by topic; `action_items`: who will do what by when; `decisions`; `topics`: what was talked about, how often, since when; `speakers`: each voice's share of the time and leading sentences. Cues of `action_items` and `decisions` are English.",
+    examples: ["brief"],
+  },
+);
+
+/** A summarisation job without words. */
+const summaryJobSchema = Type.Object({
+  id: Type.String(),
+  session_id: Type.Optional(Type.String()),
+  workspace_id: Type.String(),
+  summary_type: summaryType,
+  status: jobStatus,
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  error: Type.String(),
+  created_at: timestamp,
+  completed_at: Type.Optional(timestamp),
+});
+
+const summaryJobDetailSchema = Type.Composite([
+  summaryJobSchema,
+  Type.Object({
+    summary_text: Type.String({
+      description:
+        "Empty until there is one; `[hidden: content elevation required]` for an administrator without native access or an elevation; begins with `[redacted-` when it was erased.",
+    }),
+  }),
+]);
+
+const summarySchema = Type.Object({
+  job_id: Type.String(),
+  session_id: Type.String(),
+  summary_type: summaryType,
+  engine: Type.String({ examples: ["extractive-2"] }),
+  text: Type.String({ description: "The whole summary, for reading" }),
+  items: Type.Array(
+    Type.Object({
+      text: Type.String(),
+      segment_ids: Type.Array(Type.String(), { description: "The segments that say so" }),
+      start_ms: Type.Integer({ description: "Where the first of them begins" }),
+      speaker: Type.Optional(Type.String()),
+      section: Type.Optional(Type.String({ description: "Heading under which it stands" })),
+      owner: Type.Optional(Type.String({ description: "Who will do an action item" })),
+      due: Type.Optional(Type.String({ description: "By when, in the speaker's words" })),
+    }),
+  ),
+  created_at: timestamp,
+  stale: Type.Boolean({
+    description: "The transcript, or who claimed a voice in it, has changed since",
+  }),
+});
+
+function presentSummaryJob(job: SummaryJob): Static<typeof summaryJobSchema> {
+  return {
+    id: job.id,
+    session_id: job.sessionId,
+    workspace_id: job.workspaceId,
+    summary_type: job.summaryType,
+    status: job.status,
+    progress: job.progress,
+    error: job.error,
+    created_at: toTimestamp(job.createdAt),
+    completed_at: job.completedAt === undefined ? undefined : toTimestamp(job.completedAt),
+  };
+}
+
+function presentSummary(summary: SummaryRecord): Static<typeof summarySchema> {
+  return {
+    job_id: summary.jobId,
+    session_id: summary.sessionId,
+    summary_type: summary.summaryType,
+    engine: summary.engine,
+    text: summary.text,
+    items: summary.items.map(({ segmentIds, startMs, ...part }) => ({
+      ...part,
+      segment_ids: segmentIds,
+      start_ms: startMs,
+    })),
+    created_at: toTimestamp(summary.createdAt),
+    stale: summary.stale,
+  };
+}
+
+export interface SummaryPorts {
+  directory: SessionDirectory;
+  summaries: SummaryDirectory;
+  /** A job was asked for and committed: whoever makes summaries may look at once. */
+  onRequested?(): void;
+}
+
+/** POST and GET /sessions/{id}/summaries. */
+export function summaryRoutes(ports: SummaryPorts): Route[] {
+  return [requestSummary(ports), listSummaries(ports)];
+}
+
+function requestSummary({ directory, summaries, onRequested }: SummaryPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/summaries",
+    id: "requestSummary",
+    tag: "Job",
+    summary: "Ask for a summary of a session",
+    description:
+      "Answers with the job that makes it. While a job of the same type is queued or running, that one is the answer. Every sentence of a summary was said: the engine picks, it invents nothing. When it is there, viewers get `SummaryUpdated`. A session that still records is summarised as far as it is transcribed.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: sessionParams,
+    body: { kind: "json", schema: Type.Object({ summary_type: summaryType }) },
+    responses: { 202: { description: "The job that makes it", schema: summaryJobSchema } },
+    errors: ["elevation_required"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.summarise"),
+    async handle({ body }, { facts }) {
+      const job = await summaries.request(facts.id, body.summary_type);
+      onRequested?.();
+      return { status: 202, body: presentSummaryJob(job) };
+    },
+  });
+}
+
+function listSummaries({ directory, summaries }: SummaryPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/summaries",
+    id: "listSummaries",
+    tag: "Session",
+    summary: "The newest summary of each type",
+    description:
+      "At most one for each type, so there is never a next page. When words of a session are redacted, its summaries are erased.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: sessionParams,
+    responses: { 200: { description: "The summaries", schema: pageSchema(summarySchema) } },
+    errors: ["elevation_required"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.summaries"),
+    async handle(_request, { facts }) {
+      const found = await summaries.latest(facts.id);
+      return { status: 200, body: { items: found.map(presentSummary), next_cursor: null } };
+    },
+  });
+}
+
+export interface SummarisationJobPorts {
+  directory: SessionDirectory;
+  summaries: SummaryDirectory;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+}
+
+const LIST = "summarisation-jobs";
+
+/** GET /admin/jobs/summarisations and /admin/jobs/summarisations/{id}. */
+export function summarisationJobRoutes(ports: SummarisationJobPorts): Route[] {
+  return [listJobs(ports), getJob(ports)];
+}
+
+function listJobs({ summaries, cursorKey }: SummarisationJobPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/admin/jobs/summarisations",
+    id: "listSummarisationJobs",
+    tag: "Admin",
+    summary: "Summarisation jobs, newest first, without content",
+    auth: ["bearer"],
+    roles: ["admin"],
+    query: Type.Object({
+      ...pageQuery,
+      status: Type.Optional(jobStatus),
+      summary_type: Type.Optional(summaryType),
+      session_id: Type.Optional(Type.String()),
+      workspace_id: Type.Optional(Type.String()),
+    }),
+    responses: { 200: { description: "A page of jobs", schema: pageSchema(summaryJobSchema) } },
+    async handle({ query }) {
+      const filter = {
+        status: query.status,
+        summaryType: query.summary_type,
+        sessionId: filterId("session_id", query.session_id),
+        workspaceId: filterId("workspace_id", query.workspace_id),
+      };
+      const found = await summaries.list(filter, toPageRequest(cursorKey, LIST, query));
+      return { status: 200, body: toPageBody(cursorKey, LIST, found, presentSummaryJob) };
+    },
+  });
+}
+
+function getJob({ directory, summaries }: SummarisationJobPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/admin/jobs/summarisations/{id}",
+    id: "getSummarisationJob",
+    tag: "Admin",
+    summary: "A summarisation job with its text",
+    description:
+      "An administrator without native access to the session sees a placeholder until a content elevation is in force.",
+    auth: ["bearer"],
+    roles: ["admin"],
+    params: Type.Object({ id: Type.String({ description: "UUID of the job" }) }),
+    responses: { 200: { description: "The job", schema: summaryJobDetailSchema } },
+    async resolve({ params }): Promise<SummaryJob> {
+      const job = isId(params.id) ? await summaries.get(params.id) : undefined;
+      if (job === undefined) {
+        throw new AppError("not_found", "There is no summarisation job with this id.");
+      }
+      return job;
+    },
+    async handle({ principal }, job) {
+      const verdict = await contentVerdict(directory, requirePrincipal(principal), job);
+      const isVisible = !job.sessionDeleted && verdict === "allow";
+      const summary_text = isVisible ? await textOf(summaries, job) : placeholderOf(job);
+      return { status: 200, body: { ...presentSummaryJob(job), summary_text } };
+    },
+  });
+}
+
+async function textOf(summaries: SummaryDirectory, job: SummaryJob): Promise<string> {
+  const text = await summaries.text(job.id);
+  // A completed job without words lost them to a redaction.
+  return text ?? (job.status === "completed" ? REDACTED_SPAN : "");
+}
+
+function placeholderOf(job: SummaryJob): string {
+  return job.sessionDeleted ? deletionPlaceholder(job.deletionKind) : HIDDEN;
+}

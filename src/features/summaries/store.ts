@@ -1,0 +1,260 @@
+import {
+  type CommonQueryMethods,
+  type DatabasePool,
+  type FragmentSqlToken as Fragment,
+  sql,
+} from "slonik";
+import { z } from "zod";
+import { AppError } from "../../base/errors.ts";
+import { newId } from "../../base/ids.ts";
+import { deletionKindOf } from "../../postgres/deletion-kind.ts";
+import { allOf, toPage } from "../../postgres/keyset.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import type { Page, PageRequest } from "../../rest/page.ts";
+import { type JobStatus, SUMMARY_TYPES, type SummaryType } from "../../session/status.ts";
+import { transcriptFingerprint } from "../transcript/segments-store.ts";
+
+/** A summarisation job, without words. Times are Unix milliseconds. */
+export interface SummaryJob {
+  id: string;
+  sessionId?: string;
+  workspaceId: string;
+  summaryType: SummaryType;
+  status: JobStatus;
+  /** 0..1 */
+  progress: number;
+  error: string;
+  createdAt: number;
+  completedAt?: number;
+  /** The session is gone, and its words with it. */
+  sessionDeleted: boolean;
+  /** Of the audit entry of that deletion, where there is one. */
+  deletionKind?: string;
+}
+
+/** One sentence or line of a summary, with the segments that say so. */
+interface SummaryPart {
+  text: string;
+  segmentIds: string[];
+  /** Where the first of them begins. */
+  startMs: number;
+  speaker?: string;
+  section?: string;
+  owner?: string;
+  due?: string;
+}
+
+export interface SummaryRecord {
+  jobId: string;
+  sessionId: string;
+  summaryType: SummaryType;
+  engine: string;
+  text: string;
+  items: SummaryPart[];
+  createdAt: number;
+  /** The transcript, or who claimed a voice in it, has changed since. */
+  stale: boolean;
+}
+
+interface SummaryJobFilter {
+  status?: JobStatus;
+  summaryType?: SummaryType;
+  sessionId?: string;
+  workspaceId?: string;
+}
+
+/** Port: summaries and the jobs that make them. Every method throws `unavailable` when storage is away. */
+export interface SummaryDirectory {
+  /**
+   * A queued job, or the one of the same type that is queued or running
+   * already. Throws `session_deleted`.
+   */
+  request(sessionId: string, summaryType: SummaryType): Promise<SummaryJob>;
+  /** The newest of each type. */
+  latest(sessionId: string): Promise<SummaryRecord[]>;
+  /** Newest first. */
+  list(filter: SummaryJobFilter, page: PageRequest): Promise<Page<SummaryJob>>;
+  get(jobId: string): Promise<SummaryJob | undefined>;
+  /** The words that the job made; undefined when there are none, or none any more. */
+  text(jobId: string): Promise<string | undefined>;
+}
+
+/** A job that ends just between two looks: then the next look makes a new one. */
+const LOOKS = 3;
+
+const summaryType = z.enum(SUMMARY_TYPES);
+const workspaceRow = z.object({ workspaceId: z.string(), status: z.string() });
+const idRow = z.object({ id: z.string() });
+const textRow = z.object({ text: z.string() });
+const jobRow = z.object({
+  id: z.string(),
+  sessionId: optionalColumn(z.string()),
+  workspaceId: z.string(),
+  summaryType,
+  status: z.enum(["queued", "running", "completed", "failed", "cancelled"]),
+  progress: z.number(),
+  error: z.string(),
+  createdAt: z.number(),
+  completedAt: optionalColumn(z.number()),
+  sessionDeleted: z.boolean(),
+  deletionKind: optionalColumn(z.string()),
+});
+const partColumn = z
+  .object({
+    text: z.string(),
+    segment_ids: z.array(z.string()),
+    start_ms: z.number(),
+    speaker: z.string().optional(),
+    section: z.string().optional(),
+    owner: z.string().optional(),
+    due: z.string().optional(),
+  })
+  .transform(({ segment_ids, start_ms, ...part }) => ({
+    ...part,
+    segmentIds: segment_ids,
+    startMs: start_ms,
+  }));
+const summaryRow = z.object({
+  jobId: z.string(),
+  sessionId: z.string(),
+  summaryType,
+  engine: z.string(),
+  text: z.string(),
+  items: z.array(partColumn),
+  createdAt: z.number(),
+  stale: z.boolean(),
+});
+
+/** Summaries as readers see them, and the jobs that make them. */
+export class PostgresSummaries implements SummaryDirectory {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  request(sessionId: string, type: SummaryType): Promise<SummaryJob> {
+    return this.#pool.transaction(async (tx) => {
+      const workspaceId = await lockSession(tx, sessionId);
+      for (let look = 0; look < LOOKS; look += 1) {
+        const id =
+          (await insertJob(tx, sessionId, workspaceId, type)) ??
+          (await findActive(tx, sessionId, type));
+        const [job] = id === undefined ? [] : await readJobs(tx, [sql.fragment`id = ${id}`], 1);
+        if (job !== undefined) return job;
+      }
+      throw new AppError("unavailable", "The summary could not be queued. Please try again.");
+    });
+  }
+
+  async latest(sessionId: string): Promise<SummaryRecord[]> {
+    const rows = await this.#pool.any(sql.type(summaryRow)`
+      with newest as (
+        select distinct on (summary_type) *
+        from summaries
+        where session_id = ${sessionId}
+        order by summary_type, job_id desc
+      ),
+      now_as as (select ${transcriptFingerprint(sql.fragment`${sessionId}::uuid`)} as fingerprint)
+      select
+        job_id as "jobId", session_id as "sessionId", summary_type as "summaryType", engine,
+        text, items, created_at as "createdAt",
+        newest.fingerprint <> now_as.fingerprint as stale
+      from newest cross join now_as
+      order by job_id desc
+    `);
+    return [...rows];
+  }
+
+  async list(filter: SummaryJobFilter, page: PageRequest): Promise<Page<SummaryJob>> {
+    const conditions: Fragment[] = [];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}`);
+    if (filter.status !== undefined) conditions.push(sql.fragment`status = ${filter.status}`);
+    if (filter.summaryType !== undefined) {
+      conditions.push(sql.fragment`summary_type = ${filter.summaryType}`);
+    }
+    if (filter.sessionId !== undefined) {
+      conditions.push(sql.fragment`session_id = ${filter.sessionId}`);
+    }
+    if (filter.workspaceId !== undefined) {
+      conditions.push(sql.fragment`workspace_id = ${filter.workspaceId}`);
+    }
+    const rows = await readJobs(this.#pool, conditions, page.limit + 1);
+    return toPage(rows, page.limit, ({ id }) => id);
+  }
+
+  async get(jobId: string): Promise<SummaryJob | undefined> {
+    const rows = await readJobs(this.#pool, [sql.fragment`id = ${jobId}`], 1);
+    return rows[0];
+  }
+
+  async text(jobId: string): Promise<string | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(textRow)`
+      select text from summaries where job_id = ${jobId}`);
+    return row?.text;
+  }
+}
+
+/** The session's workspace. Its row is locked against a deletion at the same time. */
+async function lockSession(tx: CommonQueryMethods, sessionId: string): Promise<string> {
+  const session = await tx.maybeOne(sql.type(workspaceRow)`
+    select workspace_id as "workspaceId", status from sessions
+    where id = ${sessionId} for share`);
+  if (session === null) throw new AppError("not_found", "There is no session with this id.");
+  if (session.status === "deleted") {
+    throw new AppError("session_deleted", "This session was deleted.");
+  }
+  return session.workspaceId;
+}
+
+async function insertJob(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  workspaceId: string,
+  type: SummaryType,
+): Promise<string | undefined> {
+  const row = await tx.maybeOne(sql.type(idRow)`
+    insert into jobs (id, kind, session_id, workspace_id, status, summary_type)
+    values (${newId()}, 'summarisation', ${sessionId}, ${workspaceId}, 'queued', ${type})
+    on conflict (session_id, summary_type)
+      where kind = 'summarisation' and status in ('queued', 'running')
+      do nothing
+    returning id`);
+  return row?.id;
+}
+
+async function findActive(
+  tx: CommonQueryMethods,
+  sessionId: string,
+  type: SummaryType,
+): Promise<string | undefined> {
+  const row = await tx.maybeOne(sql.type(idRow)`
+    select id from jobs
+    where kind = 'summarisation' and session_id = ${sessionId} and summary_type = ${type}
+      and status in ('queued', 'running')`);
+  return row?.id;
+}
+
+function readJobs(
+  connection: CommonQueryMethods,
+  conditions: readonly Fragment[],
+  limit: number,
+): Promise<readonly SummaryJob[]> {
+  return connection.any(sql.type(jobRow)`
+    with page as (
+      select * from jobs
+      where ${allOf([sql.fragment`kind = 'summarisation'`, ...conditions])}
+      order by id desc
+      limit ${limit}
+    )
+    select
+      j.id, j.session_id as "sessionId", j.workspace_id as "workspaceId",
+      j.summary_type as "summaryType", j.status, j.progress, j.error,
+      j.created_at as "createdAt", j.completed_at as "completedAt",
+      coalesce(s.status = 'deleted', true) as "sessionDeleted",
+      case when coalesce(s.status = 'deleted', true)
+        then ${deletionKindOf(sql.fragment`j.session_id`)} end as "deletionKind"
+    from page j
+    left join sessions s on s.id = j.session_id
+    order by j.id desc`);
+}

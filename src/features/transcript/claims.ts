@@ -1,0 +1,106 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { maySession } from "../../access/policy.ts";
+import { AppError } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { uuid } from "../../rest/interface-types.ts";
+import { commandIdOf } from "../../rest/repeatable.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import type { ClaimReply } from "../../session/decide-speakers.ts";
+import { assertAllowed, requireSession, type SessionGrant } from "../sessions/access.ts";
+import type { SessionActors } from "../sessions/actors.ts";
+import { claimSource, sessionParams } from "../sessions/schema.ts";
+import type { AssigneeDirectory, SessionDirectory } from "../sessions/store.ts";
+
+export interface SpeakerClaimPorts {
+  directory: SessionDirectory;
+  assignees: AssigneeDirectory;
+  actors: SessionActors;
+}
+
+const claimBody = Type.Object({
+  speaker_label: Type.String({
+    pattern: "^S[1-9][0-9]{0,5}$",
+    description: "A label of this session, of the form S1",
+  }),
+  source: claimSource,
+  assigned_user_id: Type.Optional(
+    Type.Unknown({
+      description: "UUID of a user; required for `moderator_assignment`, ignored otherwise",
+    }),
+  ),
+});
+
+async function assigneeOf(
+  assignees: AssigneeDirectory,
+  grant: SessionGrant,
+  body: Static<typeof claimBody>,
+): Promise<string> {
+  if (body.source === "self_claim") return grant.principal.id;
+  // Only the session's owner assigns a voice to somebody else.
+  assertAllowed(maySession(grant.principal, "session.assign", grant.facts));
+  const id = body.assigned_user_id;
+  if (typeof id !== "string" || !isId(id)) {
+    throw new AppError(
+      "invalid_body",
+      "assigned_user_id must be a UUID when source is moderator_assignment.",
+    );
+  }
+  if (!(await assignees.isAssignable(grant.facts.id, id))) {
+    throw new AppError("not_found", "There is no user with the id in assigned_user_id.");
+  }
+  return id;
+}
+
+/** POST /sessions/{id}/speaker-claims. */
+export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClaimPorts): Route[] {
+  const claim = defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/speaker-claims",
+    id: "claimSpeaker",
+    tag: "Session",
+    wish: true,
+    summary: "Claim a speaker label, or assign it to a user",
+    auth: ["bearer"],
+    params: sessionParams,
+    body: { kind: "json", schema: claimBody },
+    responses: {
+      200: {
+        description: "The claim in force",
+        schema: Type.Object({
+          speaker_label: Type.String(),
+          source: claimSource,
+          claimed_user_id: uuid,
+        }),
+      },
+    },
+    errors: ["forbidden", "guest_access_closed", "already_claimed"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.claim"),
+    async handle(request, grant) {
+      const { body } = request;
+      const claimedUserId = await assigneeOf(assignees, grant, body);
+      const command = {
+        type: "Claim" as const,
+        label: body.speaker_label,
+        source: body.source,
+        claimedUserId,
+        byUserId: grant.principal.id,
+        byOwner: grant.facts.relation === "owner",
+      };
+      const claimed = (await actors.ask(
+        grant.facts.id,
+        command,
+        commandIdOf(request),
+      )) as ClaimReply;
+      return {
+        status: 200,
+        body: {
+          speaker_label: claimed.label,
+          source: claimed.source,
+          claimed_user_id: claimed.claimedUserId,
+        },
+      };
+    },
+  });
+  return [claim];
+}

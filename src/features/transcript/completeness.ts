@@ -1,0 +1,238 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { toMilliseconds } from "../../base/audio/sample-rate.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { LAG } from "../../base/lag.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import { timestamp } from "../../rest/timestamp.ts";
+import type { Patience } from "../../session/patience.ts";
+import { requireSession } from "../sessions/access.ts";
+import { type AwaitedAudio, presentWaiting, waitingSchema } from "../sessions/awaited-audio.ts";
+import { sessionParams } from "../sessions/schema.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
+import type { GapReader, GapRecord } from "./export.ts";
+
+/** What is stored of a session's audio. Positions and lengths are samples at 16 kHz. */
+export interface AudioInventory {
+  /** Length of all stored chunks together, seconds. */
+  seconds: number;
+  /** Length of what was not read yet, see `LAG`. */
+  lagMs: number;
+  /** Last sequence that belongs to it, as said at its stop. */
+  expectedLast?: number;
+  /** Nothing is recorded any more. */
+  ended: boolean;
+  /** Nothing that came could be read. */
+  failed: boolean;
+  /** Every stored chunk was decoded or given up. */
+  settled: boolean;
+  /** End of what has its place on the timeline. */
+  end: number;
+  /** Length of the newest chunk with a place: what a missing one is taken for. */
+  nominal: number;
+  /** Stored, but not decodable. */
+  undecodable: GapRecord[];
+  /** Parts of decodable ones that are not. */
+  broken: GapRecord[];
+  /** Sequences up to the last one with neither a chunk nor a gap on the timeline, in order. */
+  absent: number[];
+  /** Came after their gap had been declared, and are not read yet. */
+  late: GapRecord[];
+  /** Sound that is longer than the place on the timeline that was kept for it. */
+  clamped: { sequence: number; end: number; excess: number }[];
+  /** Until then missing chunks are taken, Unix milliseconds; unknown while it records. */
+  acceptedUntil?: number;
+}
+
+/** Port: throws `unavailable` when storage is away. */
+export interface AudioInventories {
+  of(sessionId: string): Promise<AudioInventory>;
+}
+
+export interface CompletenessPorts {
+  directory: SessionDirectory;
+  inventories: AudioInventories;
+  gaps: GapReader;
+  awaited: AwaitedAudio;
+  patience: Patience;
+}
+
+type Reason = "missing" | "undecodable" | "late";
+
+const missingSchema = Type.Object({
+  start_ms: Type.Integer(),
+  end_ms: Type.Integer(),
+  reason: Type.Union(
+    (["missing", "undecodable", "late"] as const).map((reason) => Type.Literal(reason)),
+    {
+      description:
+        "`missing`: did not come. `undecodable`: came, but holds no audio that can be read: a chunk, or a part of one in whose place there is silence. `late`: came after it had been given up, and is not in the text yet: chunks that come late wait a little for one another and are read together.",
+    },
+  ),
+  awaited: Type.Optional(
+    Type.Boolean({
+      description:
+        "Of what is `missing`: true while it is waited for, false once it was given up. Even then it is taken until `accepted_until`, and its part of the text made again",
+    }),
+  ),
+  chunk_sequences: Type.Array(Type.Integer()),
+});
+
+const clampedSchema = Type.Object({
+  chunk_sequence: Type.Integer(),
+  at_ms: Type.Integer({ description: "End of its place, where the words of the excess stand" }),
+  excess_ms: Type.Integer({ description: "So much longer is the sound" }),
+});
+
+const completenessSchema = Type.Object(
+  {
+    received_ms: Type.Integer({ description: "Length of all chunks that were stored" }),
+    lag_ms: Type.Integer({ description: LAG }),
+    complete: Type.Boolean({
+      description: "The session has ended, and every chunk of it came and was read whole",
+    }),
+    expected_last_sequence: Type.Optional(
+      Type.Integer({ description: "Known once the session has ended; -1 without any chunk" }),
+    ),
+    missing: Type.Array(missingSchema),
+    accepted_until: Type.Optional(
+      Type.Unsafe<string>({
+        ...timestamp,
+        description: "Until then chunks that are missing are taken. Absent when none is",
+      }),
+    ),
+    waiting: Type.Optional(waitingSchema),
+    times_clamped: Type.Array(clampedSchema, {
+      description:
+        "Chunks that came late and are longer than the place that was kept for them. They are read and kept whole; time does not move, so that the words of the excess stand at the end of the place, marked `times_clamped`",
+    }),
+  },
+  {
+    examples: [
+      {
+        received_ms: 58_000,
+        lag_ms: 0,
+        complete: false,
+        expected_last_sequence: 29,
+        missing: [
+          {
+            start_ms: 10_000,
+            end_ms: 12_000,
+            reason: "missing",
+            awaited: false,
+            chunk_sequences: [5],
+          },
+        ],
+        accepted_until: "2026-02-01T09:30:00.000Z",
+        times_clamped: [],
+      },
+    ],
+  },
+);
+
+interface Span extends GapRecord {
+  reason: Reason;
+  awaited?: boolean;
+}
+
+/** Spans without usable audio in order, neighbours of one reason joined. */
+function missingSpans(
+  inventory: AudioInventory,
+  gaps: readonly GapRecord[],
+): Static<typeof missingSchema>[] {
+  const came = new Set(
+    [...inventory.late, ...inventory.undecodable].map(({ sequence }) => sequence),
+  );
+  const spans: Span[] = [
+    ...gaps
+      .filter(({ sequence }) => !came.has(sequence))
+      .map((gap): Span => ({ ...gap, reason: "missing", awaited: false })),
+    ...inventory.late.map((chunk): Span => ({ ...chunk, reason: "late" })),
+    ...[...inventory.undecodable, ...inventory.broken].map(
+      (audio): Span => ({ ...audio, reason: "undecodable" }),
+    ),
+    // Not on the timeline yet: they get their place when the wait for them ends.
+    ...inventory.absent.map((sequence, index): Span => {
+      const start = inventory.end + index * inventory.nominal;
+      return { sequence, start, length: inventory.nominal, reason: "missing", awaited: true };
+    }),
+  ];
+  spans.sort((a, b) => a.sequence - b.sequence || a.start - b.start);
+  return joinSpans(spans);
+}
+
+function joinSpans(spans: readonly Span[]): Static<typeof missingSchema>[] {
+  const joined: { from: Span; end: number; sequences: number[] }[] = [];
+  for (const span of spans) {
+    const last = joined.at(-1);
+    const follows =
+      last?.from.reason === span.reason &&
+      last.from.awaited === span.awaited &&
+      last.end === span.start &&
+      last.sequences.at(-1) === span.sequence - 1;
+    if (last === undefined || !follows) {
+      joined.push({ from: span, end: span.start + span.length, sequences: [span.sequence] });
+    } else {
+      last.end = span.start + span.length;
+      last.sequences.push(span.sequence);
+    }
+  }
+  return joined.map(({ from, end, sequences }) => ({
+    start_ms: toMilliseconds(from.start),
+    end_ms: toMilliseconds(end),
+    reason: from.reason,
+    ...(from.awaited === undefined ? {} : { awaited: from.awaited }),
+    chunk_sequences: sequences,
+  }));
+}
+
+function presentCompleteness(
+  inventory: AudioInventory,
+  gaps: readonly GapRecord[],
+): Static<typeof completenessSchema> {
+  const { ended, failed, settled, expectedLast, acceptedUntil, clamped } = inventory;
+  const missing = missingSpans(inventory, gaps);
+  const lacks = missing.some(({ reason }) => reason === "missing");
+  return {
+    received_ms: Math.round(inventory.seconds * 1_000),
+    lag_ms: inventory.lagMs,
+    complete: ended && !failed && settled && missing.length === 0,
+    ...(ended && expectedLast !== undefined ? { expected_last_sequence: expectedLast } : {}),
+    missing,
+    ...(lacks && acceptedUntil !== undefined ? { accepted_until: toTimestamp(acceptedUntil) } : {}),
+    times_clamped: clamped.map(({ sequence, end, excess }) => ({
+      chunk_sequence: sequence,
+      at_ms: toMilliseconds(end),
+      excess_ms: toMilliseconds(excess),
+    })),
+  };
+}
+
+/** GET /sessions/{id}/completeness. */
+export function completenessRoutes(ports: CompletenessPorts): Route[] {
+  const completeness = defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/completeness",
+    id: "getCompleteness",
+    tag: "Session",
+    summary: "Which audio of a session is missing, late or could not be read",
+    description:
+      "Spans on the session's timeline with their chunk sequences. A sequence that was just noticed to be missing is shown behind the audio so far, with the length of the chunk before; it gets its place when it comes, or as a gap once it is given up: after 10 s while the session records, after the stop when `waiting` says.",
+    auth: ["bearer", "service_key"],
+    params: sessionParams,
+    responses: { 200: { description: "As it stands", schema: completenessSchema } },
+    errors: ["guest_access_closed"],
+    resolve: ({ principal, params }) =>
+      requireSession(ports.directory, principal, params.session_id, "session.read"),
+    async handle({ params }) {
+      const [inventory, gaps, awaited] = await Promise.all([
+        ports.inventories.of(params.session_id),
+        ports.gaps.gaps(params.session_id),
+        ports.awaited.of(params.session_id),
+      ]);
+      const body = presentCompleteness(inventory, gaps);
+      if (awaited !== undefined) body.waiting = presentWaiting(awaited, ports.patience);
+      return { status: 200, body };
+    },
+  });
+  return [completeness];
+}

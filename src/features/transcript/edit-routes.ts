@@ -1,0 +1,168 @@
+import { Type } from "@sinclair/typebox";
+import { maySession } from "../../access/policy.ts";
+import { AppError } from "../../base/errors.ts";
+import { isId, newId } from "../../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { commandIdOf } from "../../rest/repeatable.ts";
+import { expectedOf } from "../../rest/representations.ts";
+import { defineRoute, type Request, type Route } from "../../rest/route.ts";
+import { assertAllowed, requireSession } from "../sessions/access.ts";
+import type { SessionActors, SessionWishPorts } from "../sessions/actors.ts";
+import { sessionParams } from "../sessions/schema.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
+import { presentRevised, revisedSegmentSchema, type SegmentFinder } from "./segments.ts";
+
+/** Port: texts on their way from this route to the session that puts them in place. */
+export interface SegmentEdits {
+  /**
+   * Keeps the text until the session takes it. Its words get times in
+   * proportion to their length. False when there is no such segment.
+   */
+  put(edit: {
+    id: string;
+    sessionId: string;
+    segmentId: string;
+    text: string;
+    byUserId: string;
+  }): Promise<boolean>;
+}
+
+export interface SegmentEditPorts {
+  directory: SessionDirectory;
+  segments: SegmentFinder;
+  edits: SegmentEdits;
+  actors: SessionActors;
+}
+
+/** PATCH /sessions/{id}/segments/{segment_id}. */
+export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
+  const { directory, segments, edits, actors } = ports;
+  const edit = defineRoute({
+    method: "patch",
+    path: "/sessions/{session_id}/segments/{segment_id}",
+    id: "editSegment",
+    tag: "Session",
+    wish: true,
+    settlesStale: true,
+    summary: "Correct a segment's text or speaker",
+    description: "The recogniser never changes it again; a redo replaces it.",
+    auth: ["bearer", "service_key"],
+    params: Type.Object({ session_id: Type.String(), segment_id: Type.String() }),
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        text: Type.Optional(Type.String({ minLength: 1, maxLength: 10_000, pattern: "\\S" })),
+        speaker: Type.Optional(Type.String({ pattern: "^S[1-9][0-9]{0,5}$" })),
+      }),
+    },
+    responses: { 200: { description: "The segment as it stands", schema: revisedSegmentSchema } },
+    errors: ["elevation_required", "conflict"],
+    async resolve({ principal, params }) {
+      const grant = await requireSession(directory, principal, params.session_id, "session.edit");
+      if (!isId(params.segment_id)) {
+        throw new AppError("not_found", "There is no segment with this id.");
+      }
+      // The answer shows the words.
+      assertAllowed(maySession(grant.principal, "session.content", grant.facts));
+      return grant;
+    },
+    async handle(request, grant) {
+      const { params, body } = request;
+      const { session_id: sessionId, segment_id: segmentId } = params;
+      const text = body.text?.replace(/\s+/g, " ").trim();
+      if (text === undefined && body.speaker === undefined) {
+        throw new AppError("invalid_body", "Send `text`, `speaker`, or both.");
+      }
+      const byUserId = grant.principal.id;
+      const editId = text === undefined ? "" : newId();
+      if (text !== undefined) {
+        const known = await edits.put({ id: editId, sessionId, segmentId, text, byUserId });
+        if (!known) throw new AppError("not_found", "There is no segment with this id.");
+      }
+      const label = body.speaker ?? "";
+      await actors.ask(
+        sessionId,
+        { type: "EditSegment", segmentId, editId, label, byUserId, ...revisionOf(request) },
+        commandIdOf(request),
+      );
+      const found = await segments.find(sessionId, segmentId);
+      if (found === undefined) throw new AppError("not_found", "There is no segment with this id.");
+      return { status: 200, body: presentRevised(found) };
+    },
+  });
+  return [edit];
+}
+
+/** No segment ever has this revision. */
+const STALE = { expectedRevision: 0 };
+
+function revisionOf(request: Pick<Request, "expected" | "isStale">): {
+  expectedRevision?: number;
+} {
+  if (request.isStale === true) return STALE;
+  const expected = expectedOf(request, revisedSegmentSchema);
+  return expected === undefined ? {} : { expectedRevision: expected.revision };
+}
+
+const label = Type.String({ pattern: "^S[1-9][0-9]{0,5}$" });
+
+/** POST /sessions/{id}/speakers/merge, DELETE /sessions/{id}/speaker-claims/{label}. */
+export function speakerEditRoutes({ directory, actors }: SessionWishPorts): Route[] {
+  const merge = defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/speakers/merge",
+    id: "mergeSpeakers",
+    tag: "Session",
+    wish: true,
+    summary: "Say that two labels are one voice",
+    description: "The older label survives, whichever way they are named, and claims follow.",
+    auth: ["bearer", "service_key"],
+    params: sessionParams,
+    body: {
+      kind: "json",
+      schema: Type.Object({ from: label, into: label }, { examples: [{ from: "S2", into: "S1" }] }),
+    },
+    responses: {
+      200: {
+        description: "What became of them",
+        schema: Type.Object({ from: Type.String(), into: Type.String() }),
+      },
+    },
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.edit"),
+    async handle(request) {
+      const { params, body } = request;
+      const command = { type: "MergeSpeakers" as const, ...body };
+      const merged = await actors.ask(params.session_id, command, commandIdOf(request));
+      return { status: 200, body: merged };
+    },
+  });
+  const unclaim = defineRoute({
+    method: "delete",
+    path: "/sessions/{session_id}/speaker-claims/{label}",
+    id: "unclaimSpeaker",
+    tag: "Session",
+    wish: true,
+    summary: "Take a claim back",
+    description: "By whoever claimed the label, or by the session's owner. Idempotent.",
+    auth: ["bearer"],
+    params: Type.Object({ session_id: Type.String(), label: Type.String() }),
+    responses: { 200: { description: "Done", schema: acknowledgementSchema } },
+    errors: ["forbidden", "guest_access_closed"],
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.claim"),
+    async handle(request, { principal, facts }) {
+      const { params } = request;
+      const byOwner = facts.relation === "owner";
+      const command = {
+        type: "Unclaim" as const,
+        label: params.label,
+        byUserId: principal.id,
+        byOwner,
+      };
+      await actors.ask(params.session_id, command, commandIdOf(request));
+      return acknowledge("The claim was taken back.");
+    },
+  });
+  return [merge, unclaim];
+}

@@ -1,0 +1,180 @@
+import { SESSION_RATE, toMilliseconds } from "../../base/audio/sample-rate.ts";
+import { clockTime } from "../../base/clock-time.ts";
+import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../base/unclear-words.ts";
+import type { SegmentRecord } from "./segments.ts";
+
+type Spoken = Pick<SegmentRecord, "text" | "words">;
+
+/** A segment's words one by one as its text has them, with those that are unclear; none of a text that its words do not make up. */
+function spokenWords({ text, words }: Spoken): { texts: string[]; unclear: number[] } {
+  const texts = text.split(/\s+/).filter((word) => word !== "");
+  return { texts, unclear: texts.length === words.length ? unclearPlaces(words) : [] };
+}
+
+function hasUnclear(segment: Spoken): boolean {
+  return spokenWords(segment).unclear.length > 0;
+}
+
+/** A segment's text for people, its unclear words marked; `quote` is for what the format would take for its own. */
+function markedText(segment: Spoken, quote: (text: string) => string = (text) => text): string {
+  const { texts, unclear } = spokenWords(segment);
+  return unclear.length === 0 ? quote(segment.text) : markUnclear(texts.map(quote), unclear);
+}
+
+/** One caption: who says what from when to when. Times are milliseconds. */
+interface Cue {
+  start: number;
+  end: number;
+  speaker: string;
+  text: string;
+}
+
+/** Two lines of 42 characters: what people can read along (BBC subtitle guidelines: 37 to 42). */
+const CUE_CHARACTERS = 84;
+/** Words without room on the timeline last no time there, and yet people have to read them. */
+const SHORTEST_MS = 1_000;
+
+/**
+ * Segments as captions: a long one becomes several, cut between words at the
+ * times of its words, or in proportion to the text when a person edited it.
+ * Unclear words are marked in each caption for itself.
+ */
+export function toCues(
+  segments: readonly SegmentRecord[],
+  names: ReadonlyMap<string, string>,
+): Cue[] {
+  return segments
+    .filter((segment) => segment.text !== "")
+    .flatMap((segment) => cut(segment, names));
+}
+
+function cut(segment: SegmentRecord, names: ReadonlyMap<string, string>): Cue[] {
+  const speaker = names.get(segment.label) ?? segment.label;
+  const cues: Cue[] = [];
+  let shown: TimedWord[] = [];
+  for (const word of timedWords(segment)) {
+    const cue = cues.at(-1);
+    const text = markedWords([...shown, word]);
+    const end = word.timesClamped ? word.end + SHORTEST_MS : word.end;
+    if (cue === undefined || text.length > CUE_CHARACTERS) {
+      shown = [word];
+      cues.push({ start: word.start, end, speaker, text: markedWords(shown) });
+    } else {
+      shown.push(word);
+      cue.text = text;
+      cue.end = end;
+    }
+  }
+  return cues;
+}
+
+interface TimedWord {
+  text: string;
+  start: number;
+  end: number;
+  unclear?: boolean | undefined;
+  timesClamped?: boolean | undefined;
+}
+
+function markedWords(words: readonly TimedWord[]): string {
+  const texts = words.map(({ text }) => text);
+  return markUnclear(texts, unclearPlaces(words));
+}
+
+function timedWords(segment: SegmentRecord): TimedWord[] {
+  const texts = segment.text.split(/\s+/).filter((text) => text !== "");
+  if (texts.length === segment.words.length) {
+    return segment.words.map(({ start, end, ...word }) => ({
+      ...word,
+      start: toMilliseconds(start),
+      end: toMilliseconds(end),
+    }));
+  }
+  const length = texts.reduce((sum, text) => sum + text.length + 1, 0);
+  const per = (segment.end - segment.start) / Math.max(1, length);
+  let at = segment.start;
+  return texts.map((text) => {
+    const start = at;
+    at += (text.length + 1) * per;
+    return { text, start: toMilliseconds(start), end: toMilliseconds(at) };
+  });
+}
+
+function clock(ms: number, mark: "," | "."): string {
+  const pad = (value: number, width = 2): string => String(value).padStart(width, "0");
+  const seconds = Math.floor(ms / 1_000);
+  const hours = Math.floor(seconds / 3_600);
+  const minutes = Math.floor(seconds / 60) % 60;
+  return `${pad(hours)}:${pad(minutes)}:${pad(seconds % 60)}${mark}${pad(ms % 1_000, 3)}`;
+}
+
+/** SubRip: numbered captions with the speaker in front. */
+export function toSrt(cues: readonly Cue[]): string {
+  return cues
+    .map(
+      ({ start, end, speaker, text }, index) =>
+        `${index + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${speaker}: ${text}\n`,
+    )
+    .join("\n");
+}
+
+/** WebVTT with voice spans (https://www.w3.org/TR/webvtt1/#webvtt-cue-voice-span). */
+export function toVtt(cues: readonly Cue[]): string {
+  const escapeText = (text: string): string =>
+    text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const blocks = cues.map(
+    ({ start, end, speaker, text }) =>
+      `${clock(start, ".")} --> ${clock(end, ".")}\n<v ${escapeText(speaker)}>${escapeText(text)}</v>\n`,
+  );
+  return ["WEBVTT\n", ...blocks].join("\n");
+}
+
+/** Characters that Markdown would read as formatting. */
+function escapeText(text: string): string {
+  return text.replace(/([\\`*_{}[\]<>#|])/g, "\\$1");
+}
+
+/**
+ * A transcript as Markdown: a heading, then a paragraph for each run of one speaker. What its
+ * marks of unclear words mean is told under the heading; in Markdown they are plain text.
+ */
+export function toMarkdown(
+  title: string,
+  segments: readonly SegmentRecord[],
+  names: ReadonlyMap<string, string>,
+): string {
+  const blocks: { label: string; texts: string[] }[] = [];
+  for (const segment of segments) {
+    if (segment.text === "") continue;
+    const { label } = segment;
+    const text = markedText(segment, escapeText);
+    const last = blocks.at(-1);
+    if (last?.label === label) last.texts.push(text);
+    else blocks.push({ label, texts: [text] });
+  }
+  const heading = title.trim() === "" ? "Transcript" : escapeText(title.trim());
+  const legend = segments.some(hasUnclear) ? [`*${UNCLEAR_LEGEND}*\n`] : [];
+  const paragraphs = blocks.map(
+    ({ label, texts }) => `**${escapeText(names.get(label) ?? label)}:** ${texts.join(" ")}\n`,
+  );
+  return [`# ${heading}\n`, ...legend, ...paragraphs].join("\n");
+}
+
+/**
+ * A transcript as plain text: a line `[00:12] S1: words` for each segment, with
+ * the display name in place of a label that somebody claimed. What its marks of
+ * unclear words mean is told at the end.
+ */
+export function transcriptText(
+  segments: readonly SegmentRecord[],
+  names: ReadonlyMap<string, string>,
+): string {
+  const lines = segments
+    .filter((segment) => segment.text !== "")
+    .map((segment) => {
+      const speaker = names.get(segment.label) ?? segment.label;
+      return `[${clockTime(segment.start / SESSION_RATE)}] ${speaker}: ${markedText(segment)}\n`;
+    });
+  if (segments.some(hasUnclear)) lines.push(`\n${UNCLEAR_LEGEND}\n`);
+  return lines.join("");
+}

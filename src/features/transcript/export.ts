@@ -1,0 +1,208 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { toMilliseconds } from "../../base/audio/sample-rate.ts";
+import { AppError } from "../../base/errors.ts";
+import { defineRoute, type Reply, type Route } from "../../rest/route.ts";
+import { requireSession } from "../sessions/access.ts";
+import { presentSpeaker, sessionParams, sessionStatus, speakerSchema } from "../sessions/schema.ts";
+import type { SessionDirectory, SessionRecord, SpeakerRecord } from "../sessions/store.ts";
+import { toCues, toMarkdown, toSrt, toVtt, transcriptText } from "./export-formats.ts";
+import {
+  presentSegment,
+  presentWords,
+  type SegmentReader,
+  type SegmentRecord,
+  segmentSchema,
+  wordSchema,
+} from "./segments.ts";
+
+/** Audio that did not come: its nominal span on the timeline, samples at 16 kHz. */
+export interface GapRecord {
+  sequence: number;
+  start: number;
+  length: number;
+}
+
+/** Port: spans that still stand as gaps. Throws `unavailable` when storage is away. */
+export interface GapReader {
+  gaps(sessionId: string): Promise<GapRecord[]>;
+}
+
+export interface TranscriptPorts {
+  directory: SessionDirectory;
+  segments: SegmentReader;
+  gaps: GapReader;
+}
+
+const gapSchema = Type.Object({
+  chunk_sequence: Type.Integer(),
+  start_ms: Type.Integer(),
+  end_ms: Type.Integer(),
+});
+
+const transcriptSchema = Type.Object({
+  session_id: Type.String(),
+  title: Type.String(),
+  language: Type.String(),
+  status: sessionStatus,
+  speakers: Type.Array(speakerSchema),
+  segments: Type.Array(
+    Type.Composite([segmentSchema, Type.Object({ words: Type.Optional(Type.Array(wordSchema)) })]),
+  ),
+  gaps: Type.Array(gapSchema),
+});
+
+interface Transcript {
+  session: SessionRecord;
+  speakers: SpeakerRecord[];
+  segments: SegmentRecord[];
+  gaps: GapRecord[];
+}
+
+type Format = "json" | "txt" | "md" | "srt" | "vtt";
+
+/** `?format=` decides, else the first of `Accept` that is known; JSON by default. */
+export function transcriptFormat(format: Format | undefined, accept: string | undefined): Format {
+  if (format !== undefined) return format;
+  for (const range of (accept ?? "").toLowerCase().split(",")) {
+    const type = range.split(";")[0]?.trim();
+    if (type === "text/plain") return "txt";
+    if (type === "text/markdown") return "md";
+    if (type === "application/x-subrip") return "srt";
+    if (type === "text/vtt") return "vtt";
+    if (type === "application/json" || type === "*/*") return "json";
+  }
+  return "json";
+}
+
+function presentTranscript(
+  transcript: Transcript,
+  withWords: boolean,
+): Static<typeof transcriptSchema> {
+  const { session } = transcript;
+  return {
+    session_id: session.id,
+    title: session.title,
+    language: session.language,
+    status: session.status,
+    speakers: transcript.speakers.map(presentSpeaker),
+    segments: transcript.segments.map((segment) => ({
+      ...presentSegment(segment),
+      ...(withWords ? { words: presentWords(segment.words) } : {}),
+    })),
+    gaps: transcript.gaps.map((gap) => ({
+      chunk_sequence: gap.sequence,
+      start_ms: toMilliseconds(gap.start),
+      end_ms: toMilliseconds(gap.start + gap.length),
+    })),
+  };
+}
+
+const MEDIA_TYPES = {
+  txt: "text/plain; charset=utf-8",
+  md: "text/markdown; charset=utf-8",
+  srt: "application/x-subrip; charset=utf-8",
+  vtt: "text/vtt; charset=utf-8",
+} as const;
+
+function exportReply(transcript: Transcript, format: Exclude<Format, "json">): Reply {
+  const names = new Map<string, string>();
+  for (const { label, displayName } of transcript.speakers) {
+    if (displayName !== undefined) names.set(label, displayName);
+  }
+  return {
+    status: 200,
+    body: render(transcript, format, names),
+    headers: {
+      "content-type": MEDIA_TYPES[format],
+      "content-disposition": `inline; filename="transcript-${transcript.session.id}.${format}"`,
+    },
+  };
+}
+
+function render(
+  { session, segments }: Transcript,
+  format: Exclude<Format, "json">,
+  names: ReadonlyMap<string, string>,
+): string {
+  switch (format) {
+    case "txt":
+      return transcriptText(segments, names);
+    case "md":
+      return toMarkdown(session.title, segments, names);
+    case "srt":
+      return toSrt(toCues(segments, names));
+    case "vtt":
+      return toVtt(toCues(segments, names));
+  }
+}
+
+async function readTranscript(ports: TranscriptPorts, sessionId: string): Promise<Transcript> {
+  const [session, speakers, segments, gaps] = await Promise.all([
+    ports.directory.get(sessionId),
+    ports.directory.speakers(sessionId),
+    ports.segments.segments(sessionId),
+    ports.gaps.gaps(sessionId),
+  ]);
+  if (session === undefined) {
+    throw new AppError("not_found", "There is no session with this id.");
+  }
+  return { session, speakers, segments, gaps };
+}
+
+/** The query as it came, before it was checked: what is wrong with it is said later. */
+function wantsFile(query: unknown, accept: string | undefined): boolean {
+  const format = (query as { format?: unknown } | undefined)?.format;
+  if (typeof format === "string") return format !== "json";
+  return transcriptFormat(undefined, accept) !== "json";
+}
+
+/** GET /sessions/{id}/transcript. */
+export function transcriptRoutes(ports: TranscriptPorts): Route[] {
+  const transcript = defineRoute({
+    method: "get",
+    path: "/sessions/{session_id}/transcript",
+    id: "getTranscript",
+    tag: "Session",
+    summary: "The whole transcript",
+    description:
+      "As JSON; as text with a line `[00:12] S1: words` for each segment; as Markdown; or as captions, SubRip or WebVTT with voice spans. Claimed labels show their names. The texts for people mark words that were not heard clearly, `to [tunisia and?] back`; in JSON `text` stays plain, and `words` tells which are `unclear`.",
+    auth: ["bearer", "service_key"],
+    params: sessionParams,
+    query: Type.Object({
+      format: Type.Optional(
+        Type.Union(
+          (["json", "txt", "md", "srt", "vtt"] as const).map((format) => Type.Literal(format)),
+        ),
+      ),
+      words: Type.Optional(Type.Boolean({ description: "Add each segment's words, of JSON only" })),
+    }),
+    responses: {
+      200: {
+        description: "The transcript so far",
+        schema: transcriptSchema,
+        mediaTypes: [
+          "application/json",
+          "text/plain",
+          "text/markdown",
+          "application/x-subrip",
+          "text/vtt",
+        ],
+      },
+    },
+    errors: ["elevation_required", "guest_access_closed"],
+    resolve: ({ principal, params, query, headers }) =>
+      requireSession(
+        ports.directory,
+        principal,
+        params.session_id,
+        wantsFile(query, headers.accept) ? "session.export" : "session.content",
+      ),
+    async handle({ params, query, headers }) {
+      const found = await readTranscript(ports, params.session_id);
+      const format = transcriptFormat(query.format, headers.accept);
+      if (format !== "json") return exportReply(found, format);
+      return { status: 200, body: presentTranscript(found, query.words === true) };
+    },
+  });
+  return [transcript];
+}

@@ -1,0 +1,204 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { maySession, type Verdict } from "../../access/policy.ts";
+import type { Principal } from "../../access/principal.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { derivedId, isId } from "../../base/ids.ts";
+import { requirePrincipal } from "../../rest/callers.ts";
+import { float, int32 } from "../../rest/interface-types.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import { timestamp } from "../../rest/timestamp.ts";
+import { deletionPlaceholder } from "../../session/placeholders.ts";
+import { recordElevatedRead } from "../sessions/access.ts";
+import type { SessionDirectory } from "../sessions/store.ts";
+import type { TranscriptionJob, TranscriptionJobDirectory } from "./jobs-store.ts";
+import {
+  presentSegment,
+  type SegmentReader,
+  type SegmentRecord,
+  segmentSchema,
+} from "./segments.ts";
+
+export interface TranscriptionJobPorts {
+  directory: SessionDirectory;
+  jobs: TranscriptionJobDirectory;
+  segments: SegmentReader;
+  /** Signs the cursors of lists. */
+  cursorKey: Uint8Array;
+}
+
+/** GET /admin/jobs/transcriptions and /admin/jobs/transcriptions/{job_id}. */
+export function transcriptionJobRoutes(ports: TranscriptionJobPorts): Route[] {
+  return [listJobs(ports), getJob(ports)];
+}
+
+function listJobs({ jobs, cursorKey }: TranscriptionJobPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/admin/jobs/transcriptions",
+    id: "listTranscriptionJobs",
+    tag: "Admin",
+    summary: "Transcription jobs, newest first, without content",
+    auth: ["bearer"],
+    roles: ["admin"],
+    query: Type.Object({
+      ...pageQuery,
+      status: Type.Optional(jobStatus),
+      session_id: Type.Optional(Type.String()),
+      workspace_id: Type.Optional(Type.String()),
+    }),
+    responses: { 200: { description: "A page of jobs", schema: pageSchema(jobSchema) } },
+    async handle({ query }) {
+      const filter = {
+        status: query.status,
+        sessionId: filterId("session_id", query.session_id),
+        workspaceId: filterId("workspace_id", query.workspace_id),
+      };
+      const found = await jobs.list(filter, toPageRequest(cursorKey, "transcription-jobs", query));
+      return {
+        status: 200,
+        body: toPageBody(cursorKey, "transcription-jobs", found, presentJob),
+      };
+    },
+  });
+}
+
+/** Whether the caller may see the words of the session that a job is about. */
+export async function contentVerdict(
+  directory: SessionDirectory,
+  principal: Principal,
+  job: { sessionId?: string | undefined },
+): Promise<Verdict> {
+  if (job.sessionId === undefined) return "not_found";
+  const facts = await directory.facts(principal, job.sessionId);
+  if (facts === undefined) return "not_found";
+  const verdict = maySession(principal, "session.content", facts);
+  if (verdict === "allow") {
+    await recordElevatedRead(directory, principal, "session.content", facts);
+  }
+  return verdict;
+}
+
+function getJob({ directory, jobs, segments }: TranscriptionJobPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/admin/jobs/transcriptions/{job_id}",
+    id: "getTranscriptionJob",
+    tag: "Admin",
+    summary: "A transcription job with its text and segments",
+    description:
+      "An administrator without native access to the session sees placeholders until a content elevation is in force.",
+    auth: ["bearer"],
+    roles: ["admin"],
+    params: Type.Object({
+      job_id: Type.String({ format: "uuid", description: "UUID of the job" }),
+    }),
+    responses: { 200: { description: "The job", schema: jobDetailSchema } },
+    async resolve({ params }): Promise<TranscriptionJob> {
+      const job = isId(params.job_id) ? await jobs.get(params.job_id) : undefined;
+      if (job === undefined) {
+        throw new AppError("not_found", "There is no transcription job with this id.");
+      }
+      return job;
+    },
+    async handle({ principal }, job) {
+      const caller = requirePrincipal(principal);
+      const [verdict, found] = await Promise.all([
+        contentVerdict(directory, caller, job),
+        job.sessionId === undefined ? [] : segments.segments(job.sessionId),
+      ]);
+      return { status: 200, body: presentJobDetail(job, found, verdict) };
+    },
+  });
+}
+
+export const HIDDEN = "[hidden: content elevation required]";
+
+export const jobStatus = Type.Union(
+  (["queued", "running", "completed", "failed", "cancelled"] as const).map((status) =>
+    Type.Literal(status),
+  ),
+);
+
+const jobSchema = Type.Object({
+  id: Type.String(),
+  transcription_id: Type.Optional(Type.String()),
+  session_id: Type.Optional(Type.String()),
+  workspace_id: Type.String(),
+  status: jobStatus,
+  progress: Type.Number({ minimum: 0, maximum: 1, format: "float" }),
+  error: Type.String(),
+  detected_language: Type.Optional(Type.String()),
+  forced_language: Type.Optional(Type.String()),
+  diarisation_model_version: Type.Optional(Type.String()),
+  segment_count: int32,
+  speaker_count: Type.Optional(int32),
+  duration_ms: Type.Optional(int32),
+  avg_confidence: Type.Optional(float),
+  created_at: timestamp,
+  completed_at: Type.Optional(timestamp),
+});
+
+const jobDetailSchema = Type.Composite([
+  jobSchema,
+  Type.Object({
+    transcription_text: Type.Optional(Type.String()),
+    segments: Type.Array(segmentSchema),
+    content_visible: Type.Boolean(),
+    elevation_required: Type.Boolean(),
+    session_was_deleted: Type.Boolean(),
+    deletion_event_kind: Type.Optional(Type.String()),
+  }),
+]);
+
+/** A job without its content. */
+function presentJob(job: TranscriptionJob): Static<typeof jobSchema> {
+  return {
+    id: job.id,
+    // One reading is one transcription record: a redo keeps the job and makes another.
+    transcription_id:
+      job.startedAt === undefined ? undefined : derivedId("transcription", job.id, job.attempt),
+    session_id: job.sessionId,
+    workspace_id: job.workspaceId,
+    status: job.status,
+    progress: job.progress,
+    error: job.error,
+    detected_language: job.detectedLanguage,
+    forced_language: job.forcedLanguage,
+    diarisation_model_version: job.diarisationModelVersion,
+    segment_count: job.segmentCount,
+    speaker_count: job.speakerCount,
+    duration_ms: job.durationMs,
+    avg_confidence: job.avgConfidence,
+    created_at: toTimestamp(job.createdAt),
+    completed_at: job.completedAt === undefined ? undefined : toTimestamp(job.completedAt),
+  };
+}
+
+/**
+ * A job with its content, gated as in 2.7 of the interface: words only when
+ * `verdict` (on the session's content) allows them, a placeholder in every
+ * content field otherwise. Where a span was redacted the rest still stands,
+ * but the content is not visible as a whole, and no elevation brings it back.
+ */
+function presentJobDetail(
+  job: TranscriptionJob,
+  segments: readonly SegmentRecord[],
+  verdict: Verdict,
+): Static<typeof jobDetailSchema> {
+  const shown = !job.sessionDeleted && verdict === "allow";
+  const placeholder = job.sessionDeleted ? deletionPlaceholder(job.deletionKind) : HIDDEN;
+  return {
+    ...presentJob(job),
+    segment_count: segments.length,
+    transcription_text: shown ? segments.map(({ text }) => text).join(" ") : placeholder,
+    segments: segments.map((segment) =>
+      shown ? presentSegment(segment) : { ...presentSegment(segment), text: placeholder },
+    ),
+    content_visible: shown && segments.every((segment) => segment.redacted !== true),
+    elevation_required: !job.sessionDeleted && !shown,
+    session_was_deleted: job.sessionDeleted,
+    deletion_event_kind: job.sessionDeleted ? job.deletionKind : undefined,
+  };
+}

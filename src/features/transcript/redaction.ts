@@ -1,0 +1,272 @@
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  isOpusMediaType,
+  joinOpusPackets,
+  opusPacketSamples,
+  splitOpusPackets,
+} from "../../base/audio/opus-packets.ts";
+import { SAMPLES_PER_MS, SESSION_RATE } from "../../base/audio/sample-rate.ts";
+import {
+  bytesPerFrame,
+  isAudioFormatError,
+  type PcmFormat,
+  parsePcmMediaType,
+  parseWavHeader,
+  type SampleEncoding,
+} from "../../base/audio/wav-header.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { commandIdOf } from "../../rest/repeatable.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import { requireSession } from "../sessions/access.ts";
+import type { SessionWishPorts } from "../sessions/actors.ts";
+import { sessionParams } from "../sessions/schema.ts";
+
+/** A span of a chunk's audio in seconds from its beginning. */
+interface ChunkSpan {
+  from: number;
+  to: number;
+}
+
+/** Opus counts time at 48 kHz (RFC 6716, section 2). */
+const OPUS_CLOCK = 48_000;
+/** First bytes of full-band CELT packets of 20, 10, 5 and 2.5 ms (RFC 6716, section 3.1). */
+const SILENT_TOCS = [
+  { toc: 0xf8, length: 960 },
+  { toc: 0xf0, length: 480 },
+  { toc: 0xe8, length: 240 },
+  { toc: 0xe0, length: 120 },
+];
+
+/** The byte of silence where it is not 0: unsigned samples rest in the middle, µ-law is inverted. */
+const QUIET: Partial<Record<SampleEncoding, number>> = { u8: 0x80, mulaw: 0xff };
+
+/**
+ * The same audio with silence in the spans: container, length in time and
+ * everything outside stay as they are. Returns undefined when it cannot be read.
+ */
+export function silenceSpans(
+  bytes: Uint8Array,
+  mediaType: string,
+  spans: readonly ChunkSpan[],
+): Uint8Array | undefined {
+  if (isOpusMediaType(mediaType)) return silencePackets(bytes, spans);
+  const samples = samplesOf(bytes, mediaType);
+  if (samples === undefined) return undefined;
+  const { format, offset, frames } = samples;
+  const copy = Uint8Array.from(bytes);
+  const size = bytesPerFrame(format);
+  const quiet = QUIET[format.encoding] ?? 0;
+  for (const { from, to } of spans) {
+    const first = Math.max(0, Math.floor(from * format.sampleRate));
+    const last = Math.min(frames, Math.ceil(to * format.sampleRate));
+    if (last > first) copy.fill(quiet, offset + first * size, offset + last * size);
+  }
+  return copy;
+}
+
+/** Packets that touch a span give way to silent ones that last as long. */
+function silencePackets(bytes: Uint8Array, spans: readonly ChunkSpan[]): Uint8Array {
+  const packets: Uint8Array[] = [];
+  let at = 0;
+  for (const packet of splitOpusPackets(bytes)) {
+    const end = at + opusPacketSamples(packet, OPUS_CLOCK);
+    const isHeard = !spans.some(
+      ({ from, to }) => from * OPUS_CLOCK < end && to * OPUS_CLOCK > at && end > at,
+    );
+    if (isHeard) packets.push(packet);
+    else packets.push(...silentPackets(end - at));
+    at = end;
+  }
+  return joinOpusPackets(packets);
+}
+
+function silentPackets(samples: number): Uint8Array[] {
+  const packets: Uint8Array[] = [];
+  let left = samples;
+  for (const { toc, length } of SILENT_TOCS) {
+    for (; left >= length; left -= length) packets.push(Uint8Array.of(toc, 0xff, 0xfe));
+  }
+  return packets;
+}
+
+function samplesOf(
+  bytes: Uint8Array,
+  mediaType: string,
+): { format: PcmFormat; offset: number; frames: number } | undefined {
+  if (mediaType.startsWith("audio/pcm")) {
+    const format = parsePcmMediaType(mediaType);
+    if (isAudioFormatError(format)) return undefined;
+    return { format, offset: 0, frames: Math.floor(bytes.byteLength / bytesPerFrame(format)) };
+  }
+  const wav = parseWavHeader(bytes);
+  if (isAudioFormatError(wav)) return undefined;
+  return { format: wav, offset: wav.dataOffset, frames: wav.frames };
+}
+
+/** A chunk that overlaps redacted spans, with all of them. Positions are samples at 16 kHz. */
+export interface RedactedChunk {
+  sequence: number;
+  start: number;
+  length: number;
+  mediaType: string;
+  /** SHA-256 in hex of the uploaded bytes: the name of its file. */
+  blob: string;
+  spans: readonly { from: number; to: number }[];
+}
+
+export interface ChunkName {
+  sessionId: string;
+  sequence: number;
+}
+
+/** Port: chunks whose file still has what was redacted. */
+export interface RedactionRecords {
+  /** Such chunks, in an order of their own, after one of them when it is given. */
+  pending(limit: number, after?: ChunkName): Promise<ChunkName[]>;
+  /**
+   * Runs `work` with the chunk and its spans of this moment, unless somebody is
+   * at this session already; true when it ran. A chunk or a span that moved or
+   * came meanwhile is pending again. `work` asks the record nothing.
+   */
+  exclusively(chunk: ChunkName, work: (chunk: RedactedChunk) => Promise<void>): Promise<boolean>;
+}
+
+/** Port: audio files by session and SHA-256 in hex. */
+interface RedactionFiles {
+  read(sessionId: string, sha256: string): Promise<Uint8Array>;
+  /** Puts other bytes in the place of a file that is there, at once and durably. */
+  replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;
+}
+
+/**
+ * Takes redacted spans out of the stored audio: each file that touches one gets
+ * silence there, under its old name, so that the same upload is known again
+ * and does not bring the sound back. Repeatable at any point.
+ */
+export class AudioRedaction {
+  readonly #records: RedactionRecords;
+  readonly #files: RedactionFiles;
+  readonly #log: Log;
+  #after: ChunkName | undefined;
+
+  constructor(records: RedactionRecords, files: RedactionFiles, log: Log) {
+    this.#records = records;
+    this.#files = files;
+    this.#log = log;
+  }
+
+  /** Returns how many chunks were brought up to date. */
+  async run(limit = 100): Promise<number> {
+    const chunks = await this.#records.pending(limit, this.#after);
+    // What could not be done keeps nobody behind it waiting.
+    this.#after = chunks.length < limit ? undefined : chunks.at(-1);
+    let done = 0;
+    for (const name of chunks) {
+      try {
+        const ran = await this.#records.exclusively(name, (chunk) =>
+          this.#silenceChunk(name.sessionId, chunk),
+        );
+        if (ran) done += 1;
+      } catch (error) {
+        const { sessionId: session_id, sequence } = name;
+        const fields = { session_id, sequence, error: errorMessage(error) };
+        this.#log.error(fields, "redacted audio could not be silenced yet");
+      }
+    }
+    return done;
+  }
+
+  async #silenceChunk(sessionId: string, chunk: RedactedChunk): Promise<void> {
+    const bytes = await this.#files.read(sessionId, chunk.blob);
+    const quiet = silenceSpans(bytes, chunk.mediaType, chunk.spans.map(within(chunk)));
+    // Undefined: nobody can hear what nobody can decode; it goes with the session.
+    if (quiet === undefined || Buffer.compare(bytes, quiet) === 0) return;
+    await this.#files.replace(sessionId, chunk.blob, quiet);
+  }
+}
+
+/** Sound that is longer than its chunk's place belongs to the end of the place. */
+function within({
+  start,
+  length,
+}: RedactedChunk): (span: { from: number; to: number }) => ChunkSpan {
+  return ({ from, to }) => ({
+    from: (from - start) / SESSION_RATE,
+    to: to >= start + length ? Number.POSITIVE_INFINITY : (to - start) / SESSION_RATE,
+  });
+}
+
+/** Beyond the end of any session, in samples: what is still to come is covered too. */
+const OPEN_END = 2 ** 40;
+const MAX_MS = OPEN_END / SAMPLES_PER_MS;
+
+const body = Type.Object(
+  {
+    start_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_MS })),
+    end_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_MS })),
+    speaker_label: Type.Optional(Type.String({ pattern: "^S[1-9][0-9]{0,5}$" })),
+  },
+  { examples: [{ start_ms: 12_000, end_ms: 15_500 }] },
+);
+
+const answer = Type.Object({
+  success: Type.Literal(true),
+  redaction_id: Type.String(),
+  segment_ids: Type.Array(Type.String(), { description: "Segments whose words were taken out" }),
+});
+
+/** POST /sessions/{id}/redactions. */
+export function redactionRoutes({ directory, actors }: SessionWishPorts): Route[] {
+  const redact = defineRoute({
+    method: "post",
+    path: "/sessions/{session_id}/redactions",
+    id: "redactSession",
+    tag: "Session",
+    wish: true,
+    summary: "Take out a time span, one speaker, or one speaker within a span, for good",
+    description:
+      "Every segment that touches the span loses its words, the audio of the span becomes silence, and summaries and the graph are made anew without it. With a speaker and no span it covers all that this voice says, also what is still to come. By the session's owner, a moderator of its workspace or an admin. It cannot be undone, and a redo does not bring it back.",
+    auth: ["bearer", "service_key"],
+    params: sessionParams,
+    body: { kind: "json", schema: body },
+    responses: { 201: { description: "What was taken out", schema: answer } },
+    resolve: ({ principal, params }) =>
+      requireSession(directory, principal, params.session_id, "session.redact"),
+    async handle(request, { principal }) {
+      const { params, body: wish } = request;
+      const redactionId = commandIdOf(request);
+      const { from, to } = spanOf(wish);
+      const command = {
+        type: "Redact" as const,
+        redactionId,
+        from,
+        to,
+        label: wish.speaker_label ?? "",
+        byUserId: principal.id,
+      };
+      const done = (await actors.ask(params.session_id, command, redactionId)) as {
+        segmentIds: string[];
+      };
+      return {
+        status: 201,
+        body: { success: true, redaction_id: redactionId, segment_ids: done.segmentIds },
+      };
+    },
+  });
+  return [redact];
+}
+
+/** In samples at 16 kHz. */
+function spanOf(wish: Static<typeof body>): { from: number; to: number } {
+  const { start_ms: start, end_ms: end, speaker_label: label } = wish;
+  if (start === undefined && end === undefined && label === undefined) {
+    throw new AppError("invalid_body", "Send `start_ms` and `end_ms`, `speaker_label`, or all.");
+  }
+  if ((start === undefined) !== (end === undefined)) {
+    throw new AppError("invalid_body", "`start_ms` and `end_ms` go together.");
+  }
+  if (start === undefined || end === undefined) return { from: 0, to: OPEN_END };
+  if (end <= start) throw new AppError("invalid_body", "`end_ms` must be after `start_ms`.");
+  return { from: start * SAMPLES_PER_MS, to: end * SAMPLES_PER_MS };
+}

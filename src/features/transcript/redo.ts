@@ -1,0 +1,118 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { AppError } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { requirePrincipal } from "../../rest/callers.ts";
+import { commandIdOf } from "../../rest/repeatable.ts";
+import { defineRoute, type Request, type Route } from "../../rest/route.ts";
+import type { SessionActors } from "../sessions/actors.ts";
+import type { TranscriptionJob, TranscriptionJobDirectory } from "./jobs-store.ts";
+
+export interface RedoPorts {
+  jobs: Pick<TranscriptionJobDirectory, "get" | "prepareRedo">;
+  actors: SessionActors;
+  /** Engines that can be asked for by name. */
+  engines: readonly string[];
+  /** Primary language subtags that an engine here speaks. */
+  languages: readonly string[];
+}
+
+/** What the next reading may be told. */
+export const redoBody = Type.Object(
+  {
+    forced_language: Type.Optional(Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$" })),
+    engine: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    vocabulary: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+    ),
+  },
+  { examples: [{ vocabulary: ["Rüti", "Kubernetes"] }] },
+);
+
+type RedoBody = Static<typeof redoBody> | undefined;
+
+/**
+ * Queues another reading of the job's session; gives the number of segments edited by people that
+ * it will replace. Throws `invalid_body` for what no engine here can do, `job_active` while it is
+ * read, `conflict` when there is no audio, `session_deleted`.
+ */
+export async function requestRedo(
+  { jobs, actors, engines, languages }: RedoPorts,
+  job: TranscriptionJob,
+  { body, ...request }: Pick<Request, "commandId"> & { body: RedoBody },
+  byUserId: string,
+): Promise<number> {
+  const { forced_language: forcedLanguage, engine, vocabulary } = body ?? {};
+  if (engine !== undefined && !engines.includes(engine)) {
+    throw new AppError("invalid_body", `There is no engine "${engine}" here.`);
+  }
+  const language = forcedLanguage?.split("-")[0]?.toLowerCase();
+  if (language !== undefined && !languages.includes(language)) {
+    throw new AppError("invalid_body", `No engine here speaks "${forcedLanguage}".`);
+  }
+  const { sessionId } = job;
+  if (sessionId === undefined) throw audioDeleted();
+  const ask = async (): Promise<number> =>
+    editsOf(await actors.ask(sessionId, { type: "Redo", byUserId }, commandIdOf(request)));
+  if (job.status === "queued" || job.status === "running") {
+    // It may be this very wish that began it; the session knows.
+    if (request.commandId !== undefined) return ask();
+    throw new AppError("job_active", "This job is queued or running already.");
+  }
+  // Before the reading begins: it looks at them then.
+  await jobs.prepareRedo(job.id, { forcedLanguage, vocabulary });
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof AppError && error.code === "not_found") throw audioDeleted();
+    throw error;
+  }
+}
+
+/** POST /admin/jobs/transcriptions/{job_id}/redo. */
+export function redoRoutes(ports: RedoPorts): Route[] {
+  const redo = defineRoute({
+    method: "post",
+    path: "/admin/jobs/transcriptions/{job_id}/redo",
+    id: "redoTranscription",
+    tag: "Admin",
+    wish: true,
+    summary: "Recognise a session's stored audio once more",
+    description:
+      "The job keeps its id, and the text that stands stays until the new one replaces it in one step. Claims are kept; corrections of segments are not, and the message tells how many will be replaced. 409 as well when the session has no audio at all.",
+    auth: ["bearer"],
+    roles: ["admin"],
+    params: Type.Object({ job_id: Type.String({ description: "UUID of the job" }) }),
+    body: { kind: "json", optional: true, schema: redoBody },
+    responses: { 200: { description: "It is queued", schema: acknowledgementSchema } },
+    errors: ["job_active", "session_deleted", "conflict"],
+    async resolve({ params }): Promise<TranscriptionJob> {
+      const job = isId(params.job_id) ? await ports.jobs.get(params.job_id) : undefined;
+      if (job === undefined) {
+        throw new AppError("not_found", "There is no transcription job with this id.");
+      }
+      return job;
+    },
+    async handle(request, job) {
+      const edits = await requestRedo(ports, job, request, requirePrincipal(request.principal).id);
+      return acknowledge(redoSentence(edits));
+    },
+  });
+  return [redo];
+}
+
+/** An actor of an earlier release does not tell the number. */
+function editsOf(answer: unknown): number {
+  const edits = (answer as { edits?: unknown } | undefined)?.edits;
+  return typeof edits === "number" ? edits : 0;
+}
+
+function redoSentence(edits: number): string {
+  const queued = "The session is being recognised once more.";
+  if (edits === 0) return queued;
+  return `${queued} ${edits === 1 ? "1 edited segment" : `${edits} edited segments`} will be replaced.`;
+}
+
+function audioDeleted(): AppError {
+  return new AppError("session_deleted", "This session's audio was deleted.");
+}

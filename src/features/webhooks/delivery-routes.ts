@@ -1,0 +1,141 @@
+import { Type } from "@sinclair/typebox";
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { defineRoute, type Route } from "../../rest/route.ts";
+import {
+  actorOfCaller,
+  existing,
+  requireWebhook,
+  WEBHOOK_CALLERS,
+  type WebhookAccessPorts,
+  webhookParams,
+} from "./routes.ts";
+import { deliverySchema, presentDelivery, presentWebhook, webhookSecretSchema } from "./schema.ts";
+import type { WebhookSecrets } from "./secrets.ts";
+import type { DeliveryLog, DeliveryRecord, WebhookRecord } from "./store.ts";
+
+const OLD_SECRET_MS = 24 * 3_600_000;
+
+export interface WebhookDeliveryPorts extends WebhookAccessPorts {
+  deliveries: DeliveryLog;
+  secrets: Pick<WebhookSecrets, "create">;
+  clock: Clock;
+  cursorKey: Uint8Array;
+}
+
+/** Below /workspaces/{id}/webhooks/{webhook_id}: POST test and rotate-secret, the delivery log, retry. */
+export function webhookDeliveryRoutes(ports: WebhookDeliveryPorts): Route[] {
+  return [testWebhook(ports), rotateSecret(ports), listDeliveries(ports), retryDelivery(ports)];
+}
+
+function testWebhook(ports: WebhookDeliveryPorts): Route {
+  return defineRoute({
+    ...WEBHOOK_CALLERS,
+    method: "post",
+    path: "/workspaces/{id}/webhooks/{webhook_id}/test",
+    id: "testWebhook",
+    summary: "Send a `webhook.test`",
+    description: "It is queued like any other message; its outcome is in the delivery log.",
+    params: webhookParams,
+    responses: { 201: { description: "The delivery", schema: deliverySchema } },
+    errors: ["conflict"],
+    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    async handle(_request, webhook: WebhookRecord) {
+      assertEnabled(webhook);
+      const delivery = existing(await ports.deliveries.test(webhook.id));
+      return { status: 201, body: presentDelivery(webhook.id, delivery) };
+    },
+  });
+}
+
+function assertEnabled(webhook: WebhookRecord): void {
+  if (webhook.enabled) return;
+  throw new AppError("conflict", "This webhook is switched off. Set `enabled` first.");
+}
+
+function rotateSecret(ports: WebhookDeliveryPorts): Route {
+  return defineRoute({
+    ...WEBHOOK_CALLERS,
+    method: "post",
+    path: "/workspaces/{id}/webhooks/{webhook_id}/rotate-secret",
+    id: "rotateWebhookSecret",
+    summary: "Give a webhook a new secret",
+    description:
+      "For 24 h messages carry two signatures, of the new secret and of the one before, so that a receiver can change over without losing any.",
+    params: webhookParams,
+    responses: {
+      200: { description: "The webhook and its new secret", schema: webhookSecretSchema },
+    },
+    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    async handle({ principal }, webhook: WebhookRecord) {
+      const { secret, sealed } = ports.secrets.create(webhook.id);
+      const keepUntil = ports.clock.now() + OLD_SECRET_MS;
+      const by = actorOfCaller(principal);
+      const rotated = existing(await ports.webhooks.rotate(webhook.id, sealed, keepUntil, by));
+      return {
+        status: 200,
+        body: { ...presentWebhook(rotated), secret },
+        headers: { "cache-control": "no-store" },
+      };
+    },
+  });
+}
+
+function listDeliveries(ports: WebhookDeliveryPorts): Route {
+  return defineRoute({
+    ...WEBHOOK_CALLERS,
+    method: "get",
+    path: "/workspaces/{id}/webhooks/{webhook_id}/deliveries",
+    id: "listWebhookDeliveries",
+    summary: "The delivery log of a webhook, newest first",
+    description: "Deliveries are kept for 30 days.",
+    params: webhookParams,
+    query: Type.Object({ ...pageQuery, status: Type.Optional(deliverySchema.properties.status) }),
+    responses: { 200: { description: "A page", schema: pageSchema(deliverySchema) } },
+    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    async handle({ query }, webhook: WebhookRecord) {
+      const { cursorKey, deliveries } = ports;
+      const list = `deliveries\u0000${webhook.id}`;
+      const page = toPageRequest(cursorKey, list, query);
+      const found = await deliveries.list(webhook.id, query.status, page);
+      const present = (delivery: DeliveryRecord) => presentDelivery(webhook.id, delivery);
+      return { status: 200, body: toPageBody(cursorKey, list, found, present) };
+    },
+  });
+}
+
+interface NamedDelivery {
+  webhook: WebhookRecord;
+  delivery: DeliveryRecord;
+}
+
+function retryDelivery(ports: WebhookDeliveryPorts): Route {
+  return defineRoute({
+    ...WEBHOOK_CALLERS,
+    method: "post",
+    path: "/workspaces/{id}/webhooks/{webhook_id}/deliveries/{delivery_id}/retry",
+    id: "retryWebhookDelivery",
+    summary: "Send a message again, now, under the same `webhook-id`",
+    params: Type.Object({ ...webhookParams.properties, delivery_id: Type.String() }),
+    responses: { 200: { description: "The delivery, pending again", schema: deliverySchema } },
+    errors: ["conflict"],
+    async resolve({ principal, params }): Promise<NamedDelivery> {
+      const webhook = await requireWebhook(ports, principal, params);
+      const { delivery_id: id } = params;
+      const delivery = isId(id) ? await ports.deliveries.find(webhook.id, id) : undefined;
+      return { webhook, delivery: existingDelivery(delivery) };
+    },
+    async handle(_request, { webhook, delivery }: NamedDelivery) {
+      assertEnabled(webhook);
+      const again = await ports.deliveries.retry(webhook.id, delivery.id);
+      return { status: 200, body: presentDelivery(webhook.id, existingDelivery(again)) };
+    },
+  });
+}
+
+function existingDelivery(found: DeliveryRecord | undefined): DeliveryRecord {
+  if (found === undefined) throw new AppError("not_found", "There is no delivery with this id.");
+  return found;
+}

@@ -1,0 +1,287 @@
+import {
+  type CommonQueryMethods,
+  type DatabasePool,
+  type DatabaseTransactionConnection,
+  type FragmentSqlToken,
+  sql,
+} from "slonik";
+import { z } from "zod";
+import type { Recorded } from "../../actor/journal.ts";
+import { newId } from "../../base/ids.ts";
+import type { Change } from "../../postgres/append-work.ts";
+import { toInstant } from "../../postgres/instant.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import { isWaiting, type WorkLook } from "../../postgres/waiting-work.ts";
+import type { SessionEvent } from "../../session/event.ts";
+import {
+  toWebhookEvent,
+  type WebhookData,
+  type WebhookEventType,
+} from "../../session/webhook-event.ts";
+import type { AttemptResult, DeliveryClaim, DeliveryQueue, FailureVerdict } from "./queue.ts";
+import { endPending } from "./store.ts";
+
+interface WebhookEvent {
+  type: WebhookEventType;
+  /** Unix milliseconds. */
+  at: number;
+  data: WebhookData;
+}
+
+/**
+ * Puts what happened in a session in the queue of each webhook of its workspace
+ * that wants it, inside the caller's transaction: it is delivered if, and only
+ * if, the transaction commits. Ids are added to `data` here.
+ */
+export async function enqueueWebhookEvent(
+  connection: Pick<CommonQueryMethods, "query">,
+  { sessionId, ...event }: WebhookEvent & { sessionId: string },
+): Promise<void> {
+  await connection.query(sql.unsafe`${insertDeliveries(sessionId, [event], sql.fragment`true`)}`);
+}
+
+/** The same for a batch of the journal. Most batches hold nothing for webhooks. */
+export function webhookChanges(
+  sessionId: string,
+  events: readonly Recorded<SessionEvent>[],
+): Change[] {
+  const found: WebhookEvent[] = [];
+  for (const { seq, at, event } of events) {
+    const told = toWebhookEvent(event);
+    if (told !== undefined) found.push({ type: told.type, at, data: { ...told.data, seq } });
+  }
+  if (found.length === 0) return [];
+  return [
+    { writes: ["webhook_deliveries"], sql: (when) => insertDeliveries(sessionId, found, when) },
+  ];
+}
+
+/**
+ * One statement, whatever there is to tell. The webhooks' rows are locked
+ * against deletion, so that one deleted meanwhile is passed over rather than
+ * failing the caller's transaction at its foreign key.
+ */
+function insertDeliveries(
+  sessionId: string,
+  events: readonly WebhookEvent[],
+  when: FragmentSqlToken,
+): FragmentSqlToken {
+  // Ids of one millisecond are in random order; sorted they follow the events.
+  const ids = events.map(() => newId()).sort();
+  const rows = events.map(({ type, at, data }, index) => [
+    ids[index] ?? newId(),
+    type,
+    new Date(at).toISOString(),
+    JSON.stringify(data),
+  ]);
+  return sql.fragment`
+    insert into webhook_deliveries (webhook_id, id, event_type, occurred_at, data)
+    select w.id, e.id, e.type, e.at,
+      e.data || jsonb_build_object('session_id', s.id, 'workspace_id', s.workspace_id)
+    from sessions as s
+    join webhooks as w on w.workspace_id = s.workspace_id
+    cross join ${sql.unnest(rows, ["uuid", "text", "timestamptz", "jsonb"])} as e (id, type, at, data)
+    where s.id = ${sessionId} and w.enabled
+      and (w.event_types = '{}' or e.type = any(w.event_types)) and ${when}
+    for key share of w`;
+}
+
+const KEPT_ATTEMPTS = 20;
+const KEPT_DAYS = 30;
+const CLEANED_AT_ONCE = 5_000;
+
+const idRow = z.object({ id: z.string() });
+const claimRow = z.object({
+  webhookId: z.string(),
+  id: z.string(),
+  url: z.string(),
+  secret: z.instanceof(Buffer),
+  previousSecret: optionalColumn(z.instanceof(Buffer)),
+  eventType: z.string(),
+  data: z.record(z.union([z.string(), z.number()])),
+  occurredAt: z.number(),
+  attempt: z.number(),
+  giveUpAt: z.number(),
+  failures: z.number(),
+  failingSince: optionalColumn(z.number()),
+});
+
+type Queries = Pick<CommonQueryMethods, "any" | "query">;
+
+/** The queue of deliveries in PostgreSQL: leases stand on the webhooks' rows. */
+export class PostgresDeliveryQueue implements DeliveryQueue {
+  readonly #pool: DatabasePool;
+  readonly #look: WorkLook | undefined;
+
+  /** @param look is asked first, where many do */
+  constructor(pool: DatabasePool, look?: WorkLook) {
+    this.#pool = pool;
+    this.#look = look;
+  }
+
+  async claim(limit: number, now: number, leaseMs: number): Promise<DeliveryClaim[]> {
+    if (!(await isWaiting(this.#look, "deliveries"))) return [];
+    const leaseId = newId();
+    return this.#pool.transaction(async (tx) => {
+      const leased = await lease(tx, leaseId, limit, now, leaseMs);
+      if (leased.length === 0) return [];
+      const claims = await take(tx, leaseId, leased, now);
+      // Its message was sent by another process between the two statements.
+      const empty = leased.filter((id) => !claims.some((claim) => claim.webhookId === id));
+      if (empty.length > 0) await free(tx, leaseId, empty, now);
+      return claims;
+    });
+  }
+
+  succeeded(claim: DeliveryClaim, result: AttemptResult): Promise<void> {
+    return this.#settle(async (tx) => {
+      await tx.query(sql.unsafe`
+        update webhooks
+        set lease_id = null, free_at = ${ended(result)}, failures = 0, failing_since = null
+        where id = ${claim.webhookId} and lease_id = ${claim.leaseId}`);
+      // Even when the lease was lost meanwhile: it has arrived.
+      await tx.query(sql.unsafe`
+        update webhook_deliveries
+        set status = 'succeeded', completed_at = ${ended(result)}, history = ${history(result)}
+        where webhook_id = ${claim.webhookId} and id = ${claim.id}`);
+    });
+  }
+
+  failed(claim: DeliveryClaim, result: AttemptResult, verdict: FailureVerdict): Promise<void> {
+    const { disable = null, pauseUntil, failingSince } = verdict;
+    const retryAt = disable === null ? verdict.retryAt : undefined;
+    return this.#settle(async (tx) => {
+      const held = await tx.any(sql.type(idRow)`
+        update webhooks
+        set lease_id = null, free_at = ${toInstant(pauseUntil)}, failures = failures + 1,
+            failing_since = ${toInstant(failingSince)},
+            enabled = enabled and ${disable}::text is null,
+            disabled_reason = coalesce(${disable}, disabled_reason),
+            updated_at = case when ${disable}::text is null then updated_at else now() end
+        where id = ${claim.webhookId} and lease_id = ${claim.leaseId}
+        returning id`);
+      if (held.length === 0) return;
+      const next =
+        retryAt === undefined
+          ? sql.fragment`status = 'failed', completed_at = ${ended(result)}`
+          : sql.fragment`next_attempt_at = ${toInstant(retryAt)}`;
+      await tx.query(sql.unsafe`
+        update webhook_deliveries set ${next}, history = ${history(result)}
+        where webhook_id = ${claim.webhookId} and id = ${claim.id} and status <> 'succeeded'`);
+      if (disable !== null) await endPending(tx, claim.webhookId);
+    });
+  }
+
+  release(claim: DeliveryClaim, now: number): Promise<void> {
+    return this.#settle(async (tx) => {
+      await tx.query(sql.unsafe`
+        update webhook_deliveries as d set attempts = greatest(0, attempts - 1)
+        from webhooks as w
+        where w.id = d.webhook_id and w.lease_id = ${claim.leaseId}
+          and d.webhook_id = ${claim.webhookId} and d.id = ${claim.id}`);
+      await free(tx, claim.leaseId, [claim.webhookId], now);
+    });
+  }
+
+  async clean(now: number): Promise<number> {
+    const expired = await this.#pool.query(sql.unsafe`
+      update webhook_deliveries
+      set status = 'failed', completed_at = ${toInstant(now)},
+          history = history || jsonb_build_object('at', ${now}::bigint, 'error', 'expired')
+      where (webhook_id, id) in (
+        select webhook_id, id from webhook_deliveries
+        where status = 'pending' and give_up_at < ${toInstant(now)}
+        limit ${CLEANED_AT_ONCE} for update skip locked)`);
+    const oldest = now - KEPT_DAYS * 86_400_000;
+    const deleted = await this.#pool.query(sql.unsafe`
+      delete from webhook_deliveries
+      where (webhook_id, id) in (
+        select webhook_id, id from webhook_deliveries
+        where created_at < ${toInstant(oldest)} order by created_at
+        limit ${CLEANED_AT_ONCE} for update skip locked)`);
+    return expired.rowCount + deleted.rowCount;
+  }
+
+  #settle(work: (tx: DatabaseTransactionConnection) => Promise<void>): Promise<void> {
+    return this.#pool.transaction(work);
+  }
+}
+
+/** Takes a turn at endpoints that are free and have something due. */
+async function lease(
+  tx: Queries,
+  leaseId: string,
+  limit: number,
+  now: number,
+  leaseMs: number,
+): Promise<string[]> {
+  const rows = await tx.any(sql.type(idRow)`
+    update webhooks
+    set lease_id = ${leaseId}, free_at = ${toInstant(now + leaseMs)}
+    where id in (
+      select id from webhooks as w
+      where enabled and free_at <= ${toInstant(now)} and exists (
+        select from webhook_deliveries as d
+        where d.webhook_id = w.id and d.status = 'pending'
+          and d.next_attempt_at <= ${toInstant(now)})
+      order by free_at
+      limit ${limit}
+      for no key update skip locked)
+    returning id`);
+  return rows.map(({ id }) => id);
+}
+
+/** The message of each leased endpoint that is due longest. */
+async function take(
+  tx: Queries,
+  leaseId: string,
+  leased: readonly string[],
+  now: number,
+): Promise<DeliveryClaim[]> {
+  const rows = await tx.any(sql.type(claimRow)`
+    update webhook_deliveries as d
+    set attempts = d.attempts + 1
+    from webhooks as w
+    cross join lateral (
+      select id from webhook_deliveries
+      where webhook_id = w.id and status = 'pending' and next_attempt_at <= ${toInstant(now)}
+      order by next_attempt_at, id
+      limit 1
+    ) as due
+    where w.id = any(${sql.array([...leased], "uuid")})
+      and d.webhook_id = w.id and d.id = due.id and d.status = 'pending'
+    returning w.id as "webhookId", d.id, w.url, w.secret,
+      case when w.previous_secret_until > ${toInstant(now)} then w.previous_secret end
+        as "previousSecret",
+      d.event_type as "eventType", d.data, d.occurred_at as "occurredAt",
+      d.attempts as attempt, d.give_up_at as "giveUpAt",
+      w.failures, w.failing_since as "failingSince"`);
+  return rows.map(({ secret, previousSecret, ...claim }) => ({
+    ...claim,
+    leaseId,
+    secrets: previousSecret === undefined ? [secret] : [secret, previousSecret],
+  }));
+}
+
+async function free(
+  tx: Queries,
+  leaseId: string,
+  ids: readonly string[],
+  now: number,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update webhooks set lease_id = null, free_at = ${toInstant(now)}
+    where id = any(${sql.array([...ids], "uuid")}) and lease_id = ${leaseId}`);
+}
+
+function ended({ at, durationMs }: AttemptResult): ReturnType<typeof toInstant> {
+  return toInstant(at + durationMs);
+}
+
+/** The attempt behind those before it; the oldest go when there are many. */
+function history(result: AttemptResult): ReturnType<typeof sql.fragment> {
+  const entry = JSON.stringify([result]);
+  return sql.fragment`(
+    case when jsonb_array_length(history) < ${KEPT_ATTEMPTS} then history else history - 0 end
+  ) || ${entry}::jsonb`;
+}

@@ -1,0 +1,243 @@
+import { Type } from "@sinclair/typebox";
+import { type AuditActor, actorOf } from "../../access/audit-trail.ts";
+import type { Principal } from "../../access/principal.ts";
+import { AppError } from "../../base/errors.ts";
+import { isId, newId } from "../../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { requirePrincipal } from "../../rest/callers.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { expectedOf, staleEdit } from "../../rest/representations.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import type { WorkspaceDirectory, WorkspaceRecord } from "../workspaces/records.ts";
+import { requireWorkspace } from "../workspaces/routes.ts";
+import { presentWebhook, webhookEventTypes, webhookSchema, webhookSecretSchema } from "./schema.ts";
+import type { WebhookSecrets } from "./secrets.ts";
+import type { EndpointCheck, WebhookDirectory, WebhookRecord } from "./store.ts";
+
+export interface WebhookAccessPorts {
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  webhooks: WebhookDirectory;
+}
+
+/** Who may call any route of webhooks, before the relation to the workspace is looked at. */
+export const WEBHOOK_CALLERS: Pick<Route, "tag" | "auth" | "roles"> = {
+  tag: "Workspace",
+  auth: ["bearer", "service_key"],
+  roles: PEOPLE,
+};
+
+const workspaceParams = Type.Object({ id: Type.String() });
+export const webhookParams = Type.Object({ id: Type.String(), webhook_id: Type.String() });
+
+/** The workspace, when the caller manages its webhooks. */
+function requireWebhooks(
+  { workspaces }: WebhookAccessPorts,
+  principal: Principal | undefined,
+  workspaceId: string,
+): Promise<WorkspaceRecord> {
+  return requireWorkspace(workspaces, principal, workspaceId, "workspace.webhooks");
+}
+
+/** One of the workspace's webhooks: 404 for an unknown one, after the workspace's own checks. */
+export async function requireWebhook(
+  ports: WebhookAccessPorts,
+  principal: Principal | undefined,
+  params: { id: string; webhook_id: string },
+): Promise<WebhookRecord> {
+  const workspace = await requireWebhooks(ports, principal, params.id);
+  const webhook = isId(params.webhook_id)
+    ? await ports.webhooks.find(workspace.id, params.webhook_id)
+    : undefined;
+  return existing(webhook);
+}
+
+/** The webhook, or 404: it may have been deleted since it was looked up. */
+export function existing<T>(found: T | undefined): T {
+  if (found === undefined) throw new AppError("not_found", "There is no webhook with this id.");
+  return found;
+}
+
+/** The caller as an actor of the audit log. */
+export function actorOfCaller(principal: Principal | undefined): AuditActor {
+  return actorOf(requirePrincipal(principal));
+}
+
+const MAX_WEBHOOKS = 20;
+
+export interface WebhookPorts extends WebhookAccessPorts {
+  endpoints: EndpointCheck;
+  secrets: Pick<WebhookSecrets, "create">;
+  cursorKey: Uint8Array;
+}
+
+/** GET and POST /workspaces/{id}/webhooks; GET, PATCH and DELETE of one. */
+export function webhookRoutes(ports: WebhookPorts): Route[] {
+  return [
+    listWebhooks(ports),
+    createWebhook(ports),
+    getWebhook(ports),
+    changeWebhook(ports),
+    deleteWebhook(ports),
+  ];
+}
+
+const url = Type.String({
+  minLength: 1,
+  maxLength: 2_048,
+  description: "Where messages are POSTed to: https, at a public address",
+  examples: ["https://example.com/hooks/voice"],
+});
+const description = Type.String({ maxLength: 500 });
+
+function listWebhooks(ports: WebhookPorts): Route {
+  return defineRoute({
+    ...WEBHOOK_CALLERS,
+    method: "get",
+    path: "/workspaces/{id}/webhooks",
+    id: "listWebhooks",
+    summary: "The webhooks of a workspace, newest first",
+    params: workspaceParams,
+    query: Type.Object(pageQuery),
+    responses: { 200: { description: "A page", schema: pageSchema(webhookSchema) } },
+    resolve: ({ principal, params }) => requireWebhooks(ports, principal, params.id),
+    async handle({ query }, workspace: WorkspaceRecord) {
+      const { cursorKey, webhooks } = ports;
+      const list = `webhooks\u0000${workspace.id}`;
+      const found = await webhooks.list(workspace.id, toPageRequest(cursorKey, list, query));
+      return { status: 200, body: toPageBody(cursorKey, list, found, presentWebhook) };
+    },
+  });
+}
+
+function createWebhook(ports: WebhookPorts): Route {
+  return defineRoute({
+    ...WEBHOOK_CALLERS,
+    method: "post",
+    path: "/workspaces/{id}/webhooks",
+    id: "createWebhook",
+    summary: "Have a URL told of what happens in a workspace's sessions",
+    description: [
+      "Messages follow Standard Webhooks: `POST` of `{type, timestamp, data}` with the headers",
+      "`webhook-id`, `webhook-timestamp` and `webhook-signature`, signed with the secret that this",
+      "answer shows once. They carry ids and states, never words; `seq` is the place in the session's",
+      "journal. Anything but a 2xx within 15 s, redirects included, counts as a failure and is tried",
+      "again with growing waits for up to 3 days; a message may come more than once, always under its",
+      "`webhook-id`. 410 switches the webhook off, and so do 5 days in which nothing arrived. A",
+      `workspace has at most ${MAX_WEBHOOKS} webhooks.`,
+    ].join(" "),
+    params: workspaceParams,
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        url,
+        description: Type.Optional(description),
+        event_types: Type.Optional(webhookEventTypes),
+        enabled: Type.Optional(Type.Boolean({ default: true })),
+      }),
+    },
+    responses: { 201: { description: "The webhook and its secret", schema: webhookSecretSchema } },
+    errors: ["conflict"],
+    resolve: ({ principal, params }) => requireWebhooks(ports, principal, params.id),
+    async handle({ principal, body }, workspace: WorkspaceRecord) {
+      await assertSendable(ports.endpoints, body.url);
+      const id = newId();
+      const { secret, sealed } = ports.secrets.create(id);
+      const webhook = await ports.webhooks.insert(
+        {
+          id,
+          workspaceId: workspace.id,
+          url: body.url,
+          description: body.description ?? "",
+          eventTypes: [...new Set(body.event_types)],
+          enabled: body.enabled ?? true,
+          sealedSecret: sealed,
+        },
+        MAX_WEBHOOKS,
+        actorOfCaller(principal),
+      );
+      if (webhook === undefined) {
+        throw new AppError("conflict", `A workspace has at most ${MAX_WEBHOOKS} webhooks.`);
+      }
+      return {
+        status: 201,
+        body: { ...presentWebhook(webhook), secret },
+        headers: { "cache-control": "no-store" },
+      };
+    },
+  });
+}
+
+async function assertSendable(endpoints: EndpointCheck, target: string): Promise<void> {
+  const refusal = await endpoints.refusal(target);
+  if (refusal !== undefined) throw new AppError("invalid_body", refusal);
+}
+
+function getWebhook(ports: WebhookPorts): Route {
+  return defineRoute({
+    ...WEBHOOK_CALLERS,
+    method: "get",
+    path: "/workspaces/{id}/webhooks/{webhook_id}",
+    id: "getWebhook",
+    summary: "One webhook",
+    params: webhookParams,
+    volatile: ["consecutive_failures", "failing_since", "previous_secret_expires_at"],
+    responses: { 200: { description: "The webhook", schema: webhookSchema } },
+    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    async handle(_request, webhook: WebhookRecord) {
+      return { status: 200, body: presentWebhook(webhook) };
+    },
+  });
+}
+
+function changeWebhook(ports: WebhookPorts): Route {
+  return defineRoute({
+    ...WEBHOOK_CALLERS,
+    method: "patch",
+    path: "/workspaces/{id}/webhooks/{webhook_id}",
+    id: "changeWebhook",
+    summary: "Change a webhook, or switch it on or off",
+    description:
+      "Switching it off ends what waits for it, and what happens meanwhile is not sent later. Switching it on, or another URL, forgets earlier failures.",
+    params: webhookParams,
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        url: Type.Optional(url),
+        description: Type.Optional(description),
+        event_types: Type.Optional(webhookEventTypes),
+        enabled: Type.Optional(Type.Boolean()),
+      }),
+    },
+    responses: { 200: { description: "The webhook as it is now", schema: webhookSchema } },
+    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    async handle(request, webhook: WebhookRecord) {
+      const { principal, body } = request;
+      if (body.url !== undefined) await assertSendable(ports.endpoints, body.url);
+      const { url: target, description: text, event_types: types, enabled } = body;
+      const eventTypes = types === undefined ? undefined : [...new Set(types)];
+      const change = { url: target, description: text, eventTypes, enabled };
+      const by = actorOfCaller(principal);
+      const expected = expectedOf(request, webhookSchema)?.updated_at;
+      const changed = await ports.webhooks.change(webhook.id, change, by, expected);
+      if (changed === undefined && expected !== undefined) throw staleEdit();
+      return { status: 200, body: presentWebhook(existing(changed)) };
+    },
+  });
+}
+
+function deleteWebhook(ports: WebhookPorts): Route {
+  return defineRoute({
+    ...WEBHOOK_CALLERS,
+    method: "delete",
+    path: "/workspaces/{id}/webhooks/{webhook_id}",
+    id: "deleteWebhook",
+    summary: "Delete a webhook with its delivery log",
+    params: webhookParams,
+    responses: { 200: { description: "Deleted", schema: acknowledgementSchema } },
+    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    async handle({ principal }, webhook: WebhookRecord) {
+      await ports.webhooks.remove(webhook.id, actorOfCaller(principal));
+      return acknowledge("The webhook was deleted.");
+    },
+  });
+}

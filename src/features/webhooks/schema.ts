@@ -1,0 +1,134 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { toTimestamp } from "../../base/clock.ts";
+import {
+  WEBHOOK_ERRORS,
+  WEBHOOK_EVENT_TYPES,
+  WEBHOOK_MESSAGE_TYPES,
+} from "../../session/webhook-event.ts";
+import type { DeliveryAttempt, DeliveryRecord, WebhookRecord } from "./store.ts";
+
+export const webhookEventTypes = Type.Array(
+  Type.Union(WEBHOOK_EVENT_TYPES.map((type) => Type.Literal(type))),
+  {
+    maxItems: WEBHOOK_EVENT_TYPES.length,
+    description: "What to be told of; empty or absent means everything",
+  },
+);
+
+export const webhookSchema = Type.Object({
+  id: Type.String(),
+  workspace_id: Type.String(),
+  url: Type.String(),
+  description: Type.String(),
+  event_types: webhookEventTypes,
+  enabled: Type.Boolean(),
+  disabled_reason: Type.Optional(
+    Type.Union([Type.Literal("gone"), Type.Literal("failing")], {
+      description:
+        "Why the service switched it off: the endpoint answered 410, or nothing arrived for 5 days",
+    }),
+  ),
+  consecutive_failures: Type.Integer({
+    description: "Attempts that failed since the last delivery that arrived",
+  }),
+  failing_since: Type.Optional(Type.String()),
+  previous_secret_expires_at: Type.Optional(
+    Type.String({ description: "Until then messages carry two signatures" }),
+  ),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+
+export const webhookSecretSchema = Type.Intersect([
+  webhookSchema,
+  Type.Object({
+    secret: Type.String({
+      description: "Verifies the signatures; shown this once",
+      examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="],
+    }),
+  }),
+]);
+
+const attemptSchema = Type.Object({
+  at: Type.String(),
+  status_code: Type.Optional(Type.Integer()),
+  error: Type.Optional(
+    Type.Union(
+      WEBHOOK_ERRORS.map((error) => Type.Literal(error)),
+      { examples: ["timeout"] },
+    ),
+  ),
+  duration_ms: Type.Optional(Type.Integer()),
+});
+
+export const deliverySchema = Type.Object({
+  id: Type.String({ description: "`webhook-id` of the message, the same in every attempt" }),
+  webhook_id: Type.String(),
+  event_type: Type.Union(WEBHOOK_MESSAGE_TYPES.map((type) => Type.Literal(type))),
+  status: Type.Union([Type.Literal("pending"), Type.Literal("succeeded"), Type.Literal("failed")]),
+  payload: Type.Object({
+    type: Type.String(),
+    timestamp: Type.String(),
+    data: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
+  }),
+  attempt_count: Type.Integer(),
+  attempts: Type.Array(attemptSchema, { description: "The latest attempts, oldest first" }),
+  next_attempt_at: Type.Optional(Type.String({ description: "While it is pending" })),
+  created_at: Type.String(),
+  completed_at: Type.Optional(Type.String()),
+});
+
+export function presentWebhook(webhook: WebhookRecord): Static<typeof webhookSchema> {
+  const { disabledReason, failingSince, previousSecretUntil } = webhook;
+  return {
+    id: webhook.id,
+    workspace_id: webhook.workspaceId,
+    url: webhook.url,
+    description: webhook.description,
+    event_types: webhook.eventTypes,
+    enabled: webhook.enabled,
+    ...(disabledReason === undefined ? {} : { disabled_reason: disabledReason }),
+    consecutive_failures: webhook.failures,
+    ...(failingSince === undefined ? {} : { failing_since: toTimestamp(failingSince) }),
+    ...(previousSecretUntil === undefined
+      ? {}
+      : { previous_secret_expires_at: toTimestamp(previousSecretUntil) }),
+    created_at: toTimestamp(webhook.createdAt),
+    updated_at: toTimestamp(webhook.updatedAt),
+  };
+}
+
+export function presentDelivery(
+  webhookId: string,
+  delivery: DeliveryRecord,
+): Static<typeof deliverySchema> {
+  const { completedAt } = delivery;
+  return {
+    id: delivery.id,
+    webhook_id: webhookId,
+    event_type: delivery.eventType,
+    status: delivery.status,
+    payload: {
+      type: delivery.eventType,
+      timestamp: toTimestamp(delivery.occurredAt),
+      data: delivery.data,
+    },
+    attempt_count: delivery.attempts,
+    attempts: delivery.history.map(presentAttempt),
+    ...(delivery.status === "pending"
+      ? { next_attempt_at: toTimestamp(delivery.nextAttemptAt) }
+      : {}),
+    created_at: toTimestamp(delivery.createdAt),
+    ...(completedAt === undefined ? {} : { completed_at: toTimestamp(completedAt) }),
+  };
+}
+
+function presentAttempt(attempt: DeliveryAttempt): Static<typeof attemptSchema> {
+  const { at, statusCode, error, durationMs } = attempt;
+  return {
+    at: toTimestamp(at),
+    ...(statusCode === undefined ? {} : { status_code: statusCode }),
+    ...(error === undefined ? {} : { error }),
+    ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
+  };
+}

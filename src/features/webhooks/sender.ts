@@ -1,0 +1,273 @@
+import type { LookupAddress } from "node:dns";
+import { type ClientRequest, request as httpRequest, type RequestOptions } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { LookupFunction } from "node:net";
+import { Webhook } from "standardwebhooks";
+import { toTimestamp } from "../../base/clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import { errorMessage, isAppError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
+import type { Runtime } from "../../base/runtime.ts";
+import { TroubleLog } from "../../base/trouble-log.ts";
+import type { WebhookError } from "../../session/webhook-event.ts";
+import { type AddressGuard, EndpointRefused } from "./address-guard.ts";
+import {
+  type AttemptResult,
+  type DeliveryClaim,
+  type DeliveryQueue,
+  judgeFailure,
+} from "./queue.ts";
+import type { WebhookSecrets } from "./secrets.ts";
+
+interface PostOutcome {
+  statusCode?: number | undefined;
+  /** Undefined for a 2xx. */
+  error?: WebhookError | undefined;
+}
+
+const MAX_HEADER_BYTES = 16_384;
+
+/**
+ * POSTs a body to an address that the guard lets through. Follows no redirect,
+ * and drops whatever is answered: the status alone counts. Never rejects.
+ */
+async function postWebhook(
+  guard: AddressGuard,
+  target: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  signal: AbortSignal,
+): Promise<PostOutcome> {
+  try {
+    const url = guard.parse(target);
+    const addresses = await Promise.race([guard.addresses(url), aborted(signal)]);
+    const statusCode = await send(url, addresses, headers, body, signal);
+    return { statusCode, error: errorOfStatus(statusCode) };
+  } catch (error) {
+    return { error: errorOf(error, signal) };
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+function send(
+  url: URL,
+  addresses: readonly LookupAddress[],
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  signal: AbortSignal,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options: RequestOptions = {
+      method: "POST",
+      headers: { ...headers, "content-length": Buffer.byteLength(body) },
+      lookup: answering(addresses),
+      // A connection of its own: one kept open might have been made for another name.
+      agent: false,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      signal,
+    };
+    const request: ClientRequest =
+      url.protocol === "https:" ? httpsRequest(url, options) : httpRequest(url, options);
+    request.on("error", reject);
+    request.on("response", (response) => {
+      resolve(response.statusCode ?? 0);
+      response.on("error", () => {});
+      response.destroy();
+    });
+    request.end(body);
+  });
+}
+
+/** A resolver that knows these addresses only. */
+function answering(addresses: readonly LookupAddress[]): LookupFunction {
+  return (_hostname, options, answer) => {
+    if (options.all) {
+      answer(null, [...addresses]);
+      return;
+    }
+    const [first] = addresses;
+    answer(null, first?.address ?? "", first?.family ?? 4);
+  };
+}
+
+function errorOfStatus(statusCode: number): WebhookError | undefined {
+  if (statusCode >= 200 && statusCode < 300) return undefined;
+  if (statusCode >= 300 && statusCode < 400) return "redirect";
+  return statusCode === 410 ? "gone" : "http_error";
+}
+
+const TLS_CODES = /^(ERR_TLS|ERR_SSL|CERT_|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
+
+function errorOf(error: unknown, signal: AbortSignal): WebhookError {
+  if (error instanceof EndpointRefused) return "address_refused";
+  if (signal.aborted) return "timeout";
+  if (isAppError(error, "timeout")) return "dns_failed";
+  const code = String((error as { code?: unknown }).code ?? "");
+  if (code === "ECONNREFUSED") return "connection_refused";
+  if (code === "ENOTFOUND" || code.startsWith("EAI_")) return "dns_failed";
+  return TLS_CODES.test(code) ? "tls_failed" : "connection_failed";
+}
+
+export interface WebhookSenderParts {
+  queue: DeliveryQueue;
+  secrets: Pick<WebhookSecrets, "open">;
+  guard: AddressGuard;
+  runtime: Runtime;
+  log: Log;
+  /** Messages under way at once. */
+  parallel: number;
+  /** Milliseconds between looks at the queue when nothing was due. */
+  every: number;
+  /** Milliseconds that an endpoint has for its answer. */
+  timeout: number;
+  /** Milliseconds after which what a crashed process held comes back; well above `timeout`. */
+  lease: number;
+  /** Milliseconds that messages under way have left when the sender stops. */
+  grace: number;
+}
+
+/**
+ * Sends what waits in the queue, signed after Standard Webhooks. Any number of
+ * senders may share a queue. At least once: a message whose sender died between
+ * the endpoint's answer and its record goes out again, under the same id.
+ */
+export class WebhookSender implements QueueOwner {
+  readonly #parts: WebhookSenderParts;
+  readonly #stop = new AbortController();
+  /** Breaks off what is under way. */
+  readonly #cut = new AbortController();
+  readonly #underWay = new Set<Promise<void>>();
+  #ended = createDeferred<void>();
+  #running: Promise<void> | undefined;
+  #succeeded = 0;
+  #failed = 0;
+
+  constructor(parts: WebhookSenderParts) {
+    this.#parts = parts;
+  }
+
+  /** Since the start of the process. */
+  get figures(): { succeeded: number; failed: number } {
+    return { succeeded: this.#succeeded, failed: this.#failed };
+  }
+
+  get queues(): readonly QueueFigures[] {
+    const { parallel: limit } = this.#parts;
+    return [{ queue: "webhooks", length: this.#underWay.size, limit, refused: 0 }];
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    const { runtime, grace } = this.#parts;
+    await Promise.race([Promise.all(this.#underWay), runtime.delay(grace)]);
+    this.#cut.abort();
+    await Promise.all(this.#underWay);
+  }
+
+  async #run(): Promise<void> {
+    const { every, runtime, log } = this.#parts;
+    const trouble = new TroubleLog(log, "webhook queue not readable", runtime);
+    while (!this.#stop.signal.aborted) {
+      // A place that becomes free is filled at once: more may be due for that endpoint.
+      this.#ended = createDeferred<void>();
+      try {
+        await this.#begin();
+        trouble.worked();
+      } catch (error) {
+        trouble.failed(error);
+      }
+      await Promise.race([runtime.delay(every, this.#stop.signal), this.#ended.promise]);
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { queue, runtime, parallel, lease } = this.#parts;
+    const places = parallel - this.#underWay.size;
+    if (places <= 0) return;
+    for (const claim of await queue.claim(places, runtime.now(), lease)) {
+      const work = this.#deliver(claim).finally(() => {
+        this.#underWay.delete(work);
+        this.#ended.resolve();
+      });
+      this.#underWay.add(work);
+    }
+  }
+
+  /** Never rejects; what could not be recorded comes back when its lease ends. */
+  async #deliver(claim: DeliveryClaim): Promise<void> {
+    const { queue, runtime, log } = this.#parts;
+    try {
+      const result = await this.#attempt(claim);
+      if (result === undefined) return await queue.release(claim, runtime.now());
+      if (result.error === undefined) {
+        this.#succeeded += 1;
+        return await queue.succeeded(claim, result);
+      }
+      this.#failed += 1;
+      const verdict = judgeFailure(claim, result, runtime.random());
+      await queue.failed(claim, result, verdict);
+      if (verdict.disable === undefined) return;
+      log.warn({ webhook_id: claim.webhookId, reason: verdict.disable }, "webhook switched off");
+    } catch (error) {
+      const { webhookId: webhook_id, id } = claim;
+      log.warn({ webhook_id, id, error: errorMessage(error) }, "delivery not recorded");
+    }
+  }
+
+  /** Undefined when it was broken off because the process stops. */
+  async #attempt(claim: DeliveryClaim): Promise<AttemptResult | undefined> {
+    const { runtime, guard, timeout } = this.#parts;
+    const at = runtime.now();
+    const begun = runtime.monotonic();
+    const message = this.#message(claim, at);
+    const limit = AbortSignal.any([AbortSignal.timeout(timeout), this.#cut.signal]);
+    const outcome =
+      message === undefined
+        ? { error: "internal" as const }
+        : await postWebhook(guard, claim.url, message.headers, message.body, limit);
+    if (outcome.error === "timeout" && this.#cut.signal.aborted) return undefined;
+    return { at, durationMs: Math.round(runtime.monotonic() - begun), ...outcome };
+  }
+
+  /** Undefined when its secret cannot be read: the keys of this installation were replaced. */
+  #message(
+    claim: DeliveryClaim,
+    at: number,
+  ): { headers: Record<string, string>; body: string } | undefined {
+    const { secrets, log } = this.#parts;
+    const { webhookId, id, eventType, data } = claim;
+    try {
+      const body = JSON.stringify({
+        type: eventType,
+        timestamp: toTimestamp(claim.occurredAt),
+        data,
+      });
+      const signatures = claim.secrets.map((sealed) =>
+        new Webhook(secrets.open(webhookId, sealed)).sign(id, new Date(at), body),
+      );
+      const headers = {
+        "content-type": "application/json; charset=utf-8",
+        "user-agent": "voice-session-service",
+        "webhook-id": id,
+        "webhook-timestamp": String(Math.floor(at / 1_000)),
+        "webhook-signature": signatures.join(" "),
+      };
+      return { headers, body };
+    } catch (error) {
+      log.error({ webhook_id: webhookId, error: errorMessage(error) }, "webhook not signed");
+      return undefined;
+    }
+  }
+}

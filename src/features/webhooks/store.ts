@@ -1,0 +1,355 @@
+import {
+  type CommonQueryMethods,
+  type DatabasePool,
+  type DatabaseTransactionConnection,
+  sql,
+} from "slonik";
+import { z } from "zod";
+import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import type { AuditActor, AuditKind } from "../../access/audit-trail.ts";
+import { newId } from "../../base/ids.ts";
+import { toInstant } from "../../postgres/instant.ts";
+import { allOf, toPage } from "../../postgres/keyset.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import type { Page, PageRequest } from "../../rest/page.ts";
+import {
+  WEBHOOK_ERRORS,
+  WEBHOOK_EVENT_TYPES,
+  WEBHOOK_MESSAGE_TYPES,
+  type WebhookData,
+  type WebhookError,
+  type WebhookEventType,
+  type WebhookMessageType,
+} from "../../session/webhook-event.ts";
+
+export interface WebhookRecord {
+  id: string;
+  workspaceId: string;
+  url: string;
+  description: string;
+  /** Empty means every type. */
+  eventTypes: WebhookEventType[];
+  enabled: boolean;
+  disabledReason?: "gone" | "failing" | undefined;
+  /** Deliveries that failed since the last one that arrived. */
+  failures: number;
+  failingSince?: number | undefined;
+  /** Until then the secret before this one signs too. */
+  previousSecretUntil?: number | undefined;
+  createdAt: number;
+  updatedAt: number;
+}
+
+interface NewWebhook {
+  id: string;
+  workspaceId: string;
+  url: string;
+  description: string;
+  eventTypes: readonly WebhookEventType[];
+  enabled: boolean;
+  sealedSecret: Uint8Array;
+}
+
+interface WebhookChange {
+  url?: string | undefined;
+  description?: string | undefined;
+  eventTypes?: readonly WebhookEventType[] | undefined;
+  enabled?: boolean | undefined;
+}
+
+/**
+ * Port: the webhooks of workspaces. Each change and its audit entry stand or
+ * fall together. Switching a webhook off ends what waits for it; switching it
+ * on, or giving it another URL, forgets earlier failures.
+ */
+export interface WebhookDirectory {
+  /** Undefined when the workspace has `limit` webhooks already. */
+  insert(webhook: NewWebhook, limit: number, by: AuditActor): Promise<WebhookRecord | undefined>;
+  find(workspaceId: string, id: string): Promise<WebhookRecord | undefined>;
+  list(workspaceId: string, page: PageRequest): Promise<Page<WebhookRecord>>;
+  /** Undefined when there is none any more, or it was changed since `expected`, its `updated_at`. */
+  change(
+    id: string,
+    change: WebhookChange,
+    by: AuditActor,
+    expected?: string,
+  ): Promise<WebhookRecord | undefined>;
+  /** Puts a new secret in place; the one before signs too until `keepUntil`. */
+  rotate(
+    id: string,
+    sealedSecret: Uint8Array,
+    keepUntil: number,
+    by: AuditActor,
+  ): Promise<WebhookRecord | undefined>;
+  /** With its deliveries; nothing happens when it is gone. */
+  remove(id: string, by: AuditActor): Promise<void>;
+}
+
+type DeliveryStatus = "pending" | "succeeded" | "failed";
+
+export interface DeliveryAttempt {
+  at: number;
+  statusCode?: number | undefined;
+  error?: WebhookError | undefined;
+  durationMs?: number | undefined;
+}
+
+export interface DeliveryRecord {
+  id: string;
+  eventType: WebhookMessageType;
+  data: WebhookData;
+  occurredAt: number;
+  status: DeliveryStatus;
+  attempts: number;
+  /** The latest attempts, oldest first. */
+  history: DeliveryAttempt[];
+  nextAttemptAt: number;
+  createdAt: number;
+  completedAt?: number | undefined;
+}
+
+/** Port: what was, and is to be, delivered to a webhook. */
+export interface DeliveryLog {
+  list(
+    webhookId: string,
+    status: DeliveryStatus | undefined,
+    page: PageRequest,
+  ): Promise<Page<DeliveryRecord>>;
+  find(webhookId: string, id: string): Promise<DeliveryRecord | undefined>;
+  /** Queues a `webhook.test`; undefined when the webhook is gone. */
+  test(webhookId: string): Promise<DeliveryRecord | undefined>;
+  /** Due now, with all its attempts before it again; undefined when there is none any more. */
+  retry(webhookId: string, id: string): Promise<DeliveryRecord | undefined>;
+}
+
+/** Port: where webhooks may be sent to. */
+export interface EndpointCheck {
+  /** Why not to this URL, as a sentence; undefined when it may be. */
+  refusal(url: string): Promise<string | undefined>;
+}
+
+const attempt = z.object({
+  at: z.number(),
+  statusCode: z.number().optional(),
+  error: z.enum(WEBHOOK_ERRORS).optional(),
+  durationMs: z.number().optional(),
+});
+
+const deliveryRow = z.object({
+  id: z.string(),
+  eventType: z.enum(WEBHOOK_MESSAGE_TYPES),
+  data: z.record(z.union([z.string(), z.number()])),
+  occurredAt: z.number(),
+  status: z.enum(["pending", "succeeded", "failed"]),
+  attempts: z.number(),
+  history: z.array(attempt),
+  nextAttemptAt: z.number(),
+  createdAt: z.number(),
+  completedAt: optionalColumn(z.number()),
+});
+
+const DELIVERY_COLUMNS = sql.fragment`
+  id, event_type as "eventType", data, occurred_at as "occurredAt", status, attempts, history,
+  next_attempt_at as "nextAttemptAt", created_at as "createdAt", completed_at as "completedAt"`;
+
+/** The delivery log in PostgreSQL. */
+export class WebhookDeliveryStore implements DeliveryLog {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  async list(
+    webhookId: string,
+    status: DeliveryStatus | undefined,
+    page: PageRequest,
+  ): Promise<Page<DeliveryRecord>> {
+    const conditions = [sql.fragment`webhook_id = ${webhookId}`];
+    if (status !== undefined) conditions.push(sql.fragment`status = ${status}`);
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    const rows = await this.#pool.any(sql.type(deliveryRow)`
+      select ${DELIVERY_COLUMNS} from webhook_deliveries where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
+    return toPage(rows, page.limit, (delivery) => delivery.id);
+  }
+
+  async find(webhookId: string, id: string): Promise<DeliveryRecord | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(deliveryRow)`
+      select ${DELIVERY_COLUMNS} from webhook_deliveries where webhook_id = ${webhookId} and id = ${id}`);
+    return row ?? undefined;
+  }
+
+  test(webhookId: string): Promise<DeliveryRecord | undefined> {
+    return this.#pool.transaction(async (tx) => {
+      await endPause(tx, webhookId);
+      const row = await tx.maybeOne(sql.type(deliveryRow)`
+        insert into webhook_deliveries (webhook_id, id, event_type, occurred_at, data)
+        select id, ${newId()}, 'webhook.test', now(),
+          jsonb_build_object('webhook_id', id, 'workspace_id', workspace_id)
+        from webhooks where id = ${webhookId} for key share
+        returning ${DELIVERY_COLUMNS}`);
+      return row ?? undefined;
+    });
+  }
+
+  retry(webhookId: string, id: string): Promise<DeliveryRecord | undefined> {
+    return this.#pool.transaction(async (tx) => {
+      await endPause(tx, webhookId);
+      const row = await tx.maybeOne(sql.type(deliveryRow)`
+        update webhook_deliveries
+        set status = 'pending', attempts = 0, completed_at = null, next_attempt_at = now(),
+            give_up_at = now() + interval '72 hours'
+        where webhook_id = ${webhookId} and id = ${id}
+        returning ${DELIVERY_COLUMNS}`);
+      return row ?? undefined;
+    });
+  }
+}
+
+/** What a person asks for does not wait for an endpoint's pause to end. */
+async function endPause(tx: Pick<CommonQueryMethods, "query">, webhookId: string): Promise<void> {
+  await tx.query(sql.unsafe`
+    update webhooks set free_at = '-infinity' where id = ${webhookId} and lease_id is null`);
+}
+
+/** Ends what waits for a webhook that was switched off. */
+export async function endPending(
+  tx: Pick<CommonQueryMethods, "query">,
+  webhookId: string,
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    update webhook_deliveries set status = 'failed', completed_at = now(),
+      history = history || jsonb_build_object(
+        'at', (extract(epoch from now()) * 1000)::bigint, 'error', 'disabled')
+    where webhook_id = ${webhookId} and status = 'pending'`);
+}
+
+const webhookRow = z.object({
+  id: z.string(),
+  workspaceId: z.string(),
+  url: z.string(),
+  description: z.string(),
+  eventTypes: z.array(z.enum(WEBHOOK_EVENT_TYPES)),
+  enabled: z.boolean(),
+  disabledReason: optionalColumn(z.enum(["gone", "failing"])),
+  failures: z.number(),
+  failingSince: optionalColumn(z.number()),
+  previousSecretUntil: optionalColumn(z.number()),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+});
+
+const COLUMNS = sql.fragment`
+  id, workspace_id as "workspaceId", url, description, event_types as "eventTypes", enabled,
+  disabled_reason as "disabledReason", failures, failing_since as "failingSince",
+  case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil",
+  created_at as "createdAt", updated_at as "updatedAt"`;
+
+/** Webhooks in PostgreSQL; an audit entry goes with each change. */
+export class WebhookStore implements WebhookDirectory {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  insert(webhook: NewWebhook, limit: number, by: AuditActor): Promise<WebhookRecord | undefined> {
+    return this.#change("webhook_created", by, async (tx) => {
+      // Under the workspace's lock two requests cannot both take the last place.
+      await tx.query(sql.unsafe`
+        select from workspaces where id = ${webhook.workspaceId} for no key update`);
+      const count = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
+        select count(*) from webhooks where workspace_id = ${webhook.workspaceId}`);
+      if (count >= limit) return null;
+      return tx.one(sql.type(webhookRow)`
+        insert into webhooks (id, workspace_id, url, description, event_types, enabled, secret)
+        values (${webhook.id}, ${webhook.workspaceId}, ${webhook.url}, ${webhook.description},
+          ${sql.array([...webhook.eventTypes], "text")}, ${webhook.enabled},
+          ${sql.binary(Buffer.from(webhook.sealedSecret))})
+        returning ${COLUMNS}`);
+    });
+  }
+
+  async find(workspaceId: string, id: string): Promise<WebhookRecord | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(webhookRow)`
+      select ${COLUMNS} from webhooks where id = ${id} and workspace_id = ${workspaceId}`);
+    return row ?? undefined;
+  }
+
+  async list(workspaceId: string, page: PageRequest): Promise<Page<WebhookRecord>> {
+    const conditions = [sql.fragment`workspace_id = ${workspaceId}`];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    const rows = await this.#pool.any(sql.type(webhookRow)`
+      select ${COLUMNS} from webhooks where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
+    return toPage(rows, page.limit, (webhook) => webhook.id);
+  }
+
+  change(
+    id: string,
+    change: WebhookChange,
+    by: AuditActor,
+    expected?: string,
+  ): Promise<WebhookRecord | undefined> {
+    const { url = null, description = null, enabled = null } = change;
+    const types =
+      change.eventTypes === undefined
+        ? sql.fragment`event_types`
+        : sql.array([...change.eventTypes], "text");
+    const afresh = url !== null || enabled === true;
+    return this.#change("webhook_changed", by, async (tx) => {
+      const row = await tx.maybeOne(sql.type(webhookRow)`
+        update webhooks
+        set url = coalesce(${url}, url), description = coalesce(${description}, description),
+            enabled = coalesce(${enabled}, enabled), event_types = ${types},
+            failures = case when ${afresh} then 0 else failures end,
+            failing_since = case when ${afresh} then null else failing_since end,
+            free_at = case when ${afresh} and lease_id is null then '-infinity' else free_at end,
+            disabled_reason = case when ${enabled}::boolean is null then disabled_reason end,
+            updated_at = now()
+        where id = ${id} and date_trunc('milliseconds', updated_at)
+          = coalesce(${expected ?? null}::timestamptz, date_trunc('milliseconds', updated_at))
+        returning ${COLUMNS}`);
+      if (row !== null && enabled === false) await endPending(tx, id);
+      return row;
+    });
+  }
+
+  rotate(
+    id: string,
+    sealedSecret: Uint8Array,
+    keepUntil: number,
+    by: AuditActor,
+  ): Promise<WebhookRecord | undefined> {
+    return this.#change("webhook_changed", by, (tx) =>
+      tx.maybeOne(sql.type(webhookRow)`
+        update webhooks
+        set previous_secret = secret, previous_secret_until = ${toInstant(keepUntil)},
+            secret = ${sql.binary(Buffer.from(sealedSecret))}, updated_at = now()
+        where id = ${id}
+        returning ${COLUMNS}`),
+    );
+  }
+
+  async remove(id: string, by: AuditActor): Promise<void> {
+    await this.#change("webhook_deleted", by, (tx) =>
+      tx.maybeOne(sql.type(webhookRow)`
+        delete from webhooks where id = ${id} returning ${COLUMNS}`),
+    );
+  }
+
+  #change(
+    kind: AuditKind,
+    actor: AuditActor,
+    work: (tx: DatabaseTransactionConnection) => Promise<WebhookRecord | null>,
+  ): Promise<WebhookRecord | undefined> {
+    return this.#pool.transaction(async (tx) => {
+      const webhook = await work(tx);
+      if (webhook === null) return undefined;
+      const { id: subjectId, workspaceId, enabled } = webhook;
+      await insertAuditEntry(tx, { kind, actor, workspaceId, subjectId, detail: { enabled } });
+      return webhook;
+    });
+  }
+}

@@ -1,0 +1,208 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { actorOf } from "../../access/audit-trail.ts";
+import type { Principal } from "../../access/principal.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { requireUser } from "../../rest/callers.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import type { UserDirectory, UserRecord } from "../accounts/users-store.ts";
+import type {
+  MemberChange,
+  MemberRecord,
+  WorkspaceDirectory,
+  WorkspaceMembers,
+  WorkspaceRecord,
+} from "./records.ts";
+import { requireWorkspace } from "./routes.ts";
+
+export interface WorkspaceMemberPorts {
+  workspaces: WorkspaceDirectory;
+  members: WorkspaceMembers;
+  users: Pick<UserDirectory, "find" | "findByEmail">;
+  revocations: RevocationFeed;
+  cursorKey: Uint8Array;
+}
+
+/** GET and POST /workspaces/{id}/members, PATCH and DELETE /workspaces/{id}/members/{user_id}. */
+export function workspaceMemberRoutes(ports: WorkspaceMemberPorts): Route[] {
+  return [listMembers(ports), addMember(ports), changeRole(ports), removeMember(ports)];
+}
+
+const workspaceRoleSchema = Type.Union([Type.Literal("owner"), Type.Literal("member")]);
+
+const memberSchema = Type.Object({
+  user_id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  role: workspaceRoleSchema,
+  created_at: Type.String(),
+});
+
+function presentMember(member: MemberRecord): Static<typeof memberSchema> {
+  return {
+    user_id: member.userId,
+    email: member.email,
+    name: member.name,
+    role: member.role,
+    created_at: toTimestamp(member.createdAt),
+  };
+}
+
+function listMembers({ workspaces, cursorKey }: WorkspaceMemberPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/workspaces/{id}/members",
+    id: "listWorkspaceMembers",
+    tag: "Workspace",
+    summary: "The people of a workspace",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: Type.Object({ id: Type.String() }),
+    query: Type.Object(pageQuery),
+    responses: { 200: { description: "A page", schema: pageSchema(memberSchema) } },
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.read"),
+    async handle({ query }, workspace: WorkspaceRecord) {
+      const list = `members\u0000${workspace.id}`;
+      const found = await workspaces.members(workspace.id, toPageRequest(cursorKey, list, query));
+      return { status: 200, body: toPageBody(cursorKey, list, found, presentMember) };
+    },
+  });
+}
+
+/** An administrator who let himself in would read what members read, without an elevation. */
+async function requireSelfPromotion(
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">,
+  principal: Principal | undefined,
+  { id }: WorkspaceRecord,
+): Promise<void> {
+  await requireWorkspace(workspaces, principal, id, "workspace.promote_self");
+}
+
+function addMember({ workspaces, members, users }: WorkspaceMemberPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/workspaces/{id}/members",
+    id: "addWorkspaceMember",
+    tag: "Workspace",
+    summary: "Add a user to a workspace, by id or e-mail address",
+    description:
+      "By an owner or an administrator; but no administrator lets himself in: members read what is shared with the workspace, without an elevation.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: Type.Object({ id: Type.String() }),
+    body: {
+      kind: "json",
+      schema: Type.Object(
+        {
+          user_id: Type.Optional(Type.String()),
+          email: Type.Optional(Type.String({ maxLength: 320 })),
+          role: Type.Optional(workspaceRoleSchema),
+        },
+        { examples: [{ email: "anna@example.org", role: "member" }] },
+      ),
+    },
+    responses: { 201: { description: "The member", schema: memberSchema } },
+    errors: ["conflict"],
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
+    async handle({ principal, body }, workspace: WorkspaceRecord) {
+      const user = await findInvited(users, body);
+      if (user.id === principal?.id) await requireSelfPromotion(workspaces, principal, workspace);
+      const by = actorOf(requireUser(principal));
+      const member = await members.add(workspace.id, user.id, body.role ?? "member", by);
+      if (member === undefined) {
+        throw new AppError("conflict", "The user belongs to this workspace already.");
+      }
+      return { status: 201, body: presentMember(member) };
+    },
+  });
+}
+
+/** The user that is named by id or e-mail address; 400 unless by one of them, 404 for an unknown one. */
+export async function findInvited(
+  users: WorkspaceMemberPorts["users"],
+  invited: { user_id?: string; email?: string },
+): Promise<UserRecord> {
+  const { user_id, email } = invited;
+  if ((user_id === undefined) === (email === undefined)) {
+    throw new AppError("invalid_body", "Give either `user_id` or `email`.");
+  }
+  let user: UserRecord | undefined;
+  if (email !== undefined) user = await users.findByEmail(email);
+  else if (user_id !== undefined && isId(user_id)) user = await users.find(user_id);
+  if (user === undefined) throw new AppError("not_found", "There is no user with this id.");
+  return user;
+}
+
+/** 404 and 409 for what was not done. */
+function assertDone(outcome: MemberChange): void {
+  if (outcome === "not_a_member") {
+    throw new AppError("not_found", "The user does not belong to this workspace.");
+  }
+  if (outcome === "last_owner") {
+    throw new AppError("conflict", "A workspace keeps at least one owner.");
+  }
+}
+
+function changeRole({ workspaces, members, revocations }: WorkspaceMemberPorts): Route {
+  return defineRoute({
+    method: "patch",
+    path: "/workspaces/{id}/members/{user_id}",
+    id: "changeWorkspaceRole",
+    tag: "Workspace",
+    summary: "Make a member an owner, or an owner a member",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: Type.Object({ id: Type.String(), user_id: Type.String() }),
+    body: { kind: "json", schema: Type.Object({ role: workspaceRoleSchema }) },
+    responses: { 200: { description: "Changed", schema: acknowledgementSchema } },
+    errors: ["conflict"],
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
+    async handle({ principal, params, body }, workspace: WorkspaceRecord) {
+      const { id: workspaceId } = workspace;
+      const { user_id: userId } = params;
+      if (userId === principal?.id) await requireSelfPromotion(workspaces, principal, workspace);
+      const by = actorOf(requireUser(principal));
+      assertDone(
+        isId(userId) ? await members.setRole(workspaceId, userId, body.role, by) : "not_a_member",
+      );
+      revocations.publish({ kind: "workspace_member", workspaceId, userId });
+      return acknowledge("The member's role was changed.");
+    },
+  });
+}
+
+function removeMember({ workspaces, members, revocations }: WorkspaceMemberPorts): Route {
+  return defineRoute({
+    method: "delete",
+    path: "/workspaces/{id}/members/{user_id}",
+    id: "removeWorkspaceMember",
+    tag: "Workspace",
+    summary: "Remove a user from a workspace; members may remove themselves",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: Type.Object({ id: Type.String(), user_id: Type.String() }),
+    responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
+    errors: ["conflict"],
+    resolve: ({ principal, params }) =>
+      requireWorkspace(
+        workspaces,
+        principal,
+        params.id,
+        principal?.id === params.user_id ? "workspace.read" : "workspace.edit",
+      ),
+    async handle({ principal, params }, workspace: WorkspaceRecord) {
+      const { user_id: userId } = params;
+      const by = actorOf(requireUser(principal));
+      assertDone(isId(userId) ? await members.remove(workspace.id, userId, by) : "not_a_member");
+      revocations.publish({ kind: "workspace_member", workspaceId: workspace.id, userId });
+      return acknowledge("The user is no longer a member.");
+    },
+  });
+}

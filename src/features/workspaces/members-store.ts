@@ -1,0 +1,97 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import type { AuditActor, AuditKind } from "../../access/audit-trail.ts";
+import type { MemberChange, MemberRecord, WorkspaceMembers, WorkspaceRole } from "./records.ts";
+import { MEMBER_COLUMNS, memberRow } from "./store.ts";
+
+const staffRow = z.object({ user_id: z.string(), role: z.enum(["owner", "member"]) });
+
+/** Who belongs to workspaces; each change in one transaction with its audit entry. */
+export class WorkspaceMemberStore implements WorkspaceMembers {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  add(
+    workspaceId: string,
+    userId: string,
+    role: WorkspaceRole,
+    by: AuditActor,
+  ): Promise<MemberRecord | undefined> {
+    return this.#pool.transaction(async (tx) => {
+      const row = await tx.maybeOne(sql.type(memberRow)`
+        with member as (
+          insert into workspace_members (workspace_id, user_id, role)
+          values (${workspaceId}, ${userId}, ${role})
+          on conflict do nothing
+          returning *)
+        select ${MEMBER_COLUMNS} from member join users on users.id = user_id`);
+      if (row === null) return undefined;
+      await record(tx, "workspace_member_added", { workspaceId, userId }, by, { role });
+      return row;
+    });
+  }
+
+  setRole(
+    workspaceId: string,
+    userId: string,
+    role: WorkspaceRole,
+    by: AuditActor,
+  ): Promise<MemberChange> {
+    return this.#pool.transaction(async (tx) => {
+      const { standing, isLastOwner } = await lockStaff(tx, workspaceId, userId);
+      if (standing === undefined) return "not_a_member";
+      if (standing === role) return "done";
+      if (isLastOwner) return "last_owner";
+      await tx.query(sql.unsafe`
+        update workspace_members set role = ${role}
+        where workspace_id = ${workspaceId} and user_id = ${userId}`);
+      const detail = { before: standing, after: role };
+      await record(tx, "workspace_role_changed", { workspaceId, userId }, by, detail);
+      return "done";
+    });
+  }
+
+  remove(workspaceId: string, userId: string, by: AuditActor): Promise<MemberChange> {
+    return this.#pool.transaction(async (tx) => {
+      const { standing, isLastOwner } = await lockStaff(tx, workspaceId, userId);
+      if (standing === undefined) return "not_a_member";
+      if (isLastOwner) return "last_owner";
+      await tx.query(sql.unsafe`
+        delete from workspace_members
+        where workspace_id = ${workspaceId} and user_id = ${userId}`);
+      await record(tx, "workspace_member_removed", { workspaceId, userId }, by, {
+        role: standing,
+      });
+      return "done";
+    });
+  }
+}
+
+/** The user's role, under the workspace's lock: two owners cannot both leave. */
+async function lockStaff(
+  tx: CommonQueryMethods,
+  workspaceId: string,
+  userId: string,
+): Promise<{ standing: WorkspaceRole | undefined; isLastOwner: boolean }> {
+  await tx.query(sql.unsafe`select 1 from workspaces where id = ${workspaceId} for update`);
+  const staff = await tx.any(sql.type(staffRow)`
+    select user_id, role from workspace_members
+    where workspace_id = ${workspaceId} and (role = 'owner' or user_id = ${userId})`);
+  const standing = staff.find((member) => member.user_id === userId)?.role;
+  const owners = staff.filter((member) => member.role === "owner").length;
+  return { standing, isLastOwner: standing === "owner" && owners === 1 };
+}
+
+function record(
+  tx: CommonQueryMethods,
+  kind: AuditKind,
+  { workspaceId, userId }: { workspaceId: string; userId: string },
+  actor: AuditActor,
+  detail: Record<string, string>,
+): Promise<void> {
+  return insertAuditEntry(tx, { kind, actor, workspaceId, subjectId: userId, detail });
+}

@@ -1,0 +1,315 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type AuditActor, actorOf } from "../../access/audit-trail.ts";
+import { mayWorkspace, type WorkspaceAction } from "../../access/policy.ts";
+import type { Principal, ServicePrincipal } from "../../access/principal.ts";
+import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError, unknownThing } from "../../base/errors.ts";
+import { isId, newId } from "../../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { requirePrincipal, requireUser } from "../../rest/callers.ts";
+import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
+import { defineRoute, PEOPLE, type Reply, type Route } from "../../rest/route.ts";
+import type { WorkspaceDirectory, WorkspaceRecord } from "./records.ts";
+
+/** The workspace, when the caller may do this to it: 404 for an unknown one, 403 by relation. */
+export async function requireWorkspace(
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">,
+  principal: Principal | undefined,
+  id: string,
+  action: WorkspaceAction,
+): Promise<WorkspaceRecord> {
+  const caller = requirePrincipal(principal);
+  const workspace = isId(id) ? await workspaces.find(id) : undefined;
+  if (workspace === undefined) throw unknownThing("workspace", id);
+  const role = await workspaces.role(id, caller.id);
+  const verdict = mayWorkspace(caller, action, { kind: "workspace", id, role });
+  if (verdict === "allow") return workspace;
+  if (verdict === "not_found") throw unknownThing("workspace", id);
+  if (caller.kind === "service") {
+    throw new AppError("forbidden", "The key's scopes do not allow this.");
+  }
+  throw new AppError(
+    "forbidden",
+    role === undefined
+      ? "You do not belong to this workspace."
+      : "Only an owner of the workspace may do this.",
+  );
+}
+
+const DEFAULT_LANGUAGE = "en";
+
+export interface WorkspacePorts {
+  workspaces: WorkspaceDirectory;
+  cursorKey: Uint8Array;
+}
+
+/** POST /workspaces, GET /workspaces, GET /workspaces/{id}. */
+export function workspaceRoutes(ports: WorkspacePorts): Route[] {
+  return [createWorkspace(ports), listWorkspaces(ports), getWorkspace(ports)];
+}
+
+const workspaceType = Type.Union([Type.Literal("private"), Type.Literal("team")]);
+
+const workspaceSchema = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  workspace_type: workspaceType,
+  preferred_language: Type.String(),
+  retention_days: Type.Optional(
+    Type.Integer({ description: "Absent: words and audio stay until somebody deletes them" }),
+  ),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+
+const workspaceScope = Type.Union([Type.Literal("member"), Type.Literal("all")], {
+  default: "member",
+  description: "`all`: those of others too, for administrators only (403 for everybody else)",
+});
+
+function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSchema> {
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    workspace_type: workspace.workspaceType,
+    preferred_language: workspace.preferredLanguage,
+    retention_days: workspace.retentionDays,
+    created_at: toTimestamp(workspace.createdAt),
+    updated_at: toTimestamp(workspace.updatedAt),
+  };
+}
+
+function createWorkspace({ workspaces }: WorkspacePorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/workspaces",
+    id: "createWorkspace",
+    tag: "Workspace",
+    summary: "Create a workspace; the caller becomes its owner",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        name: Type.String({ minLength: 1, maxLength: 200, pattern: "\\S" }),
+        preferred_language: Type.Optional(
+          Type.String({ maxLength: 35, description: "BCP 47 tag", default: DEFAULT_LANGUAGE }),
+        ),
+      }),
+    },
+    responses: { 201: { description: "The workspace", schema: workspaceSchema } },
+    async handle({ principal, body }) {
+      const owner = requireUser(principal);
+      const workspace = await workspaces.insert({
+        id: newId(),
+        name: body.name.trim(),
+        preferredLanguage: canonicalLanguage(body.preferred_language ?? DEFAULT_LANGUAGE),
+        ownerId: owner.id,
+      });
+      return { status: 201, body: presentWorkspace(workspace) };
+    },
+  });
+}
+
+/** A BCP 47 tag in its usual spelling, for example `pt-BR`. */
+function canonicalLanguage(tag: string): string {
+  try {
+    const [canonical] = Intl.getCanonicalLocales(tag);
+    if (canonical !== undefined) return canonical;
+  } catch {
+    // Said below, in our words.
+  }
+  throw new AppError(
+    "invalid_body",
+    '`preferred_language` must be a BCP 47 language tag, for example "en" or "pt-BR".',
+  );
+}
+
+function listWorkspaces({ workspaces, cursorKey }: WorkspacePorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/workspaces",
+    id: "listWorkspaces",
+    tag: "Workspace",
+    summary: "Workspaces that the caller belongs to, newest first; its own for a service key",
+    description:
+      "An administrator, who may manage every workspace, sees those of others only with `scope=all`.",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    query: Type.Object({ ...pageQuery, scope: Type.Optional(workspaceScope) }),
+    responses: { 200: { description: "A page", schema: pageSchema(workspaceSchema) } },
+    async handle({ principal, query }) {
+      const isForAll = query.scope === "all";
+      if (isForAll) requireAdmin(principal);
+      if (principal?.kind === "service") return ownWorkspace(workspaces, principal);
+      const caller = requireUser(principal);
+      const page = toPageRequest(cursorKey, "workspaces", query);
+      const memberId = isForAll ? undefined : caller.id;
+      const found = await workspaces.list(memberId, page);
+      return { status: 200, body: toPageBody(cursorKey, "workspaces", found, presentWorkspace) };
+    },
+  });
+}
+
+function requireAdmin(principal: Principal | undefined): void {
+  if (principal?.kind === "user" && principal.role === "admin") return;
+  throw new AppError("forbidden", "Only administrators see the workspaces of others.");
+}
+
+/** A service key has one workspace. */
+async function ownWorkspace(
+  workspaces: WorkspaceDirectory,
+  principal: ServicePrincipal,
+): Promise<Reply> {
+  const { workspaceId } = principal;
+  const own = await requireWorkspace(workspaces, principal, workspaceId, "workspace.read");
+  return { status: 200, body: { items: [presentWorkspace(own)], next_cursor: null } };
+}
+
+function getWorkspace({ workspaces }: WorkspacePorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/workspaces/{id}",
+    id: "getWorkspace",
+    tag: "Workspace",
+    summary: "One workspace",
+    auth: ["bearer", "service_key"],
+    roles: PEOPLE,
+    params: Type.Object({ id: Type.String() }),
+    responses: { 200: { description: "The workspace", schema: workspaceSchema } },
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.read"),
+    async handle(_request, workspace: WorkspaceRecord) {
+      return { status: 200, body: presentWorkspace(workspace) };
+    },
+  });
+}
+
+/** Members that are absent stay as they are. */
+export interface WorkspaceChange {
+  name?: string | undefined;
+  preferredLanguage?: string | undefined;
+  workspaceType?: WorkspaceRecord["workspaceType"] | undefined;
+  /** Null keeps words and audio until somebody deletes them. */
+  retentionDays?: number | null | undefined;
+}
+
+/** Whose rights ended with a workspace. */
+export interface RemovedWorkspace {
+  memberIds: string[];
+  deviceIds: string[];
+}
+
+/** Port: what owners decide of a workspace. Audit entries are part of each step. */
+export interface WorkspaceEdits {
+  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
+  change(
+    id: string,
+    change: WorkspaceChange,
+    by: AuditActor,
+    since?: number,
+  ): Promise<WorkspaceRecord | undefined>;
+  /**
+   * Hides the workspace for ever, ends its members' rights and its devices'
+   * keys. Throws `conflict` while a session of it is not deleted.
+   */
+  remove(id: string, by: AuditActor): Promise<RemovedWorkspace>;
+}
+
+export interface WorkspaceEditPorts {
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  workspaceEdits: WorkspaceEdits;
+  revocations: Pick<RevocationFeed, "publish">;
+}
+
+const workspaceParams = Type.Object({ id: Type.String() });
+
+/** PATCH and DELETE /workspaces/{id}. */
+export function workspaceEditRoutes(ports: WorkspaceEditPorts): Route[] {
+  return [editWorkspace(ports), removeWorkspace(ports)];
+}
+
+const changeBody = Type.Object({
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: "\\S" })),
+  preferred_language: Type.Optional(Type.String({ maxLength: 35, description: "BCP 47 tag" })),
+  workspace_type: Type.Optional(workspaceType),
+  retention_days: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 1, maximum: 3_650 }), Type.Null()], {
+      description:
+        "Days after which the words and audio of a session are deleted; null keeps them until somebody deletes them",
+    }),
+  ),
+});
+
+function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditPorts): Route {
+  return defineRoute({
+    method: "patch",
+    path: "/workspaces/{id}",
+    id: "editWorkspace",
+    tag: "Workspace",
+    summary: "Change a workspace's name, language, type or retention",
+    description: "By an owner of it or an administrator. Members that are left out stay.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: workspaceParams,
+    body: { kind: "json", schema: changeBody },
+    responses: { 200: { description: "The workspace as it stands", schema: workspaceSchema } },
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
+    async handle(request, { id }: WorkspaceRecord) {
+      const { principal, body } = request;
+      const language = body.preferred_language;
+      const change: WorkspaceChange = {
+        name: body.name?.trim(),
+        preferredLanguage: language === undefined ? undefined : canonicalLanguage(language),
+        workspaceType: body.workspace_type,
+        retentionDays: body.retention_days,
+      };
+      if (Object.values(change).every((value) => value === undefined)) {
+        throw new AppError(
+          "invalid_body",
+          "Send `name`, `preferred_language`, `workspace_type` or `retention_days`.",
+        );
+      }
+      const since = expectedUpdate(request);
+      const by = actorOf(requireUser(principal));
+      const changed = await workspaceEdits.change(id, change, by, since);
+      if (changed === undefined) {
+        if (since !== undefined) throw staleEdit();
+        throw new AppError("not_found", "There is no workspace with this id.");
+      }
+      return { status: 200, body: presentWorkspace(changed) };
+    },
+  });
+}
+
+function removeWorkspace(ports: WorkspaceEditPorts): Route {
+  const { workspaces, workspaceEdits, revocations } = ports;
+  return defineRoute({
+    method: "delete",
+    path: "/workspaces/{id}",
+    id: "removeWorkspace",
+    tag: "Workspace",
+    summary: "Delete a workspace that has no sessions left",
+    description:
+      "By an owner of it or an administrator. Its sessions are deleted first, each with a receipt. Its devices are unpaired, and its members, workshops and webhooks go.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: workspaceParams,
+    responses: { 200: { description: "Deleted", schema: acknowledgementSchema } },
+    errors: ["conflict"],
+    resolve: ({ principal, params }) =>
+      requireWorkspace(workspaces, principal, params.id, "workspace.edit"),
+    async handle({ principal }, { id: workspaceId }: WorkspaceRecord) {
+      const by = actorOf(requireUser(principal));
+      const { memberIds, deviceIds } = await workspaceEdits.remove(workspaceId, by);
+      for (const deviceId of deviceIds) revocations.publish({ kind: "device", deviceId });
+      for (const userId of memberIds) {
+        revocations.publish({ kind: "workspace_member", workspaceId, userId });
+      }
+      return acknowledge("The workspace was deleted.");
+    },
+  });
+}

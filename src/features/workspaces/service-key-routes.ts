@@ -1,0 +1,238 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { mayWorkspace, type WorkspaceAction } from "../../access/policy.ts";
+import { type Principal, SCOPES } from "../../access/principal.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { requireUser } from "../../rest/callers.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { timestamp } from "../../rest/timestamp.ts";
+import type { ServiceKeyBook, ServiceKeyRecord } from "../accounts/service-key-records.ts";
+import type { WorkspaceDirectory } from "./records.ts";
+import { requireWorkspace } from "./routes.ts";
+import { type IssuedServiceKey, type ServiceKeys, unknownKey } from "./service-keys.ts";
+
+const scopeSchema = Type.Union(SCOPES.map((scope) => Type.Literal(scope)));
+
+const members = {
+  id: Type.String(),
+  workspace_id: Type.String(),
+  name: Type.String({ examples: ["Archive export"] }),
+  scopes: Type.Array(scopeSchema, { examples: [["sessions:read", "export"]] }),
+  prefix: Type.String({
+    description: "How the key begins, to recognise it by",
+    examples: ["vk_svc_4fZk1Q"],
+  }),
+  created_by: Type.Optional(Type.String({ description: "The user who made it" })),
+  created_at: timestamp,
+  rotated_at: Type.Optional(timestamp),
+  expires_at: timestamp,
+  last_used_at: Type.Optional(
+    Type.String({ description: "RFC 3339, UTC, milliseconds; to about a minute" }),
+  ),
+};
+
+const serviceKeySchema = Type.Object(members);
+
+const issuedServiceKeySchema = Type.Object({
+  ...members,
+  key: Type.String({ description: "The key itself, shown this once; sent as `X-API-Key`" }),
+});
+
+function presentServiceKey(key: ServiceKeyRecord): Static<typeof serviceKeySchema> {
+  const { secretCreatedAt, createdAt, lastUsedAt } = key;
+  return {
+    id: key.id,
+    workspace_id: key.workspaceId,
+    name: key.name,
+    scopes: [...key.scopes],
+    prefix: key.prefix,
+    created_by: key.createdBy,
+    created_at: toTimestamp(createdAt),
+    rotated_at: secretCreatedAt > createdAt ? toTimestamp(secretCreatedAt) : undefined,
+    expires_at: toTimestamp(key.expiresAt),
+    last_used_at: lastUsedAt === undefined ? undefined : toTimestamp(lastUsedAt),
+  };
+}
+
+function presentIssuedKey(issued: IssuedServiceKey): Static<typeof issuedServiceKeySchema> {
+  return { ...presentServiceKey(issued.record), key: issued.secret };
+}
+
+const NO_STORE = { "cache-control": "no-store" };
+export interface ServiceKeyPorts {
+  serviceKeys: Pick<ServiceKeys, "issue" | "rotate" | "revoke">;
+  serviceKeyBook: Pick<ServiceKeyBook, "find" | "list">;
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  cursorKey: Uint8Array;
+}
+
+/** GET and POST /api-keys, GET and DELETE /api-keys/{id}, POST /api-keys/{id}/rotate. */
+export function serviceKeyRoutes(ports: ServiceKeyPorts): Route[] {
+  return [listKeys(ports), createKey(ports), getKey(ports), rotateKey(ports), revokeKey(ports)];
+}
+
+const keyParams = Type.Object({ id: Type.String({ description: "UUID of the key" }) });
+
+const expiryMember = Type.Optional(
+  Type.String({
+    format: "date-time",
+    description: "At most two years from now",
+    examples: ["2027-01-31T00:00:00.000Z"],
+  }),
+);
+
+/** The key, for whoever may manage the keys of its workspace; 404, then 403. */
+async function requireKey(
+  { serviceKeyBook, workspaces }: Pick<ServiceKeyPorts, "serviceKeyBook" | "workspaces">,
+  principal: Principal | undefined,
+  id: string,
+  action: WorkspaceAction = "workspace.webhooks",
+): Promise<ServiceKeyRecord> {
+  const caller = requireUser(principal);
+  const key = isId(id) ? await serviceKeyBook.find(id) : undefined;
+  if (key === undefined) throw unknownKey();
+  const role = await workspaces.role(key.workspaceId, caller.id);
+  const facts = { kind: "workspace", id: key.workspaceId, role } as const;
+  if (mayWorkspace(caller, action, facts) === "allow") return key;
+  throw new AppError("forbidden", "Only an owner of the workspace manages its keys.");
+}
+
+function listKeys({ serviceKeyBook, workspaces, cursorKey }: ServiceKeyPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/api-keys",
+    id: "listServiceKeys",
+    tag: "ApiKey",
+    summary: "Service keys of the workspaces that the caller owns, newest first; all for an admin",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    query: Type.Object({ ...pageQuery, workspace_id: Type.Optional(Type.String()) }),
+    responses: { 200: { description: "A page of keys", schema: pageSchema(serviceKeySchema) } },
+    errors: ["not_found"],
+    async handle({ principal, query }) {
+      const caller = requireUser(principal);
+      const page = toPageRequest(cursorKey, "api-keys", query);
+      const workspaceId = filterId("workspace_id", query.workspace_id);
+      if (workspaceId !== undefined) {
+        await requireWorkspace(workspaces, caller, workspaceId, "workspace.webhooks");
+      }
+      const ownerId = caller.role === "admin" ? undefined : caller.id;
+      const found = await serviceKeyBook.list({ workspaceId, ownerId }, page);
+      return { status: 200, body: toPageBody(cursorKey, "api-keys", found, presentServiceKey) };
+    },
+  });
+}
+
+function createKey({ serviceKeys, workspaces }: ServiceKeyPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/api-keys",
+    id: "createServiceKey",
+    tag: "ApiKey",
+    summary: "Make a service key for one workspace",
+    description:
+      "By an owner of the workspace; not by an admin, to whom its sessions' content opens by elevation only. The key is shown in this answer only. It lives one year unless `expires_at` says otherwise. `sessions:read` reads sessions, transcripts and the live channel, `sessions:write` edits sessions, `query` asks, `export` fetches transcript files and audio, `webhooks` manages webhooks.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        workspace_id: Type.String(),
+        name: Type.String({ minLength: 1, maxLength: 200, pattern: "\\S" }),
+        scopes: Type.Array(scopeSchema, { minItems: 1, maxItems: 16 }),
+        expires_at: expiryMember,
+      }),
+    },
+    responses: { 201: { description: "The key", schema: issuedServiceKeySchema } },
+    errors: ["not_found"],
+    async handle({ principal, body }) {
+      const caller = requireUser(principal);
+      const workspace = await requireWorkspace(
+        workspaces,
+        caller,
+        body.workspace_id,
+        "workspace.keys",
+      );
+      const issued = await serviceKeys.issue(caller, {
+        workspaceId: workspace.id,
+        name: body.name.trim(),
+        scopes: [...new Set(body.scopes)],
+        expiresAt: toInstant(body.expires_at),
+      });
+      return { status: 201, headers: NO_STORE, body: presentIssuedKey(issued) };
+    },
+  });
+}
+
+function toInstant(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
+}
+
+function getKey(ports: ServiceKeyPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/api-keys/{id}",
+    id: "getServiceKey",
+    tag: "ApiKey",
+    summary: "One service key, without its secret",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: keyParams,
+    responses: { 200: { description: "The key", schema: serviceKeySchema } },
+    resolve: ({ principal, params }) => requireKey(ports, principal, params.id),
+    async handle(_request, key: ServiceKeyRecord) {
+      return { status: 200, body: presentServiceKey(key) };
+    },
+  });
+}
+
+function rotateKey(ports: ServiceKeyPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/api-keys/{id}/rotate",
+    id: "rotateServiceKey",
+    tag: "ApiKey",
+    summary: "A new secret for a service key; the old one works for 24 h more at most",
+    description:
+      "By an owner of the workspace. Without `expires_at` the new secret lives for as long as the one before was given. Of older secrets only the newest stays valid for the 24 h.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: keyParams,
+    body: {
+      kind: "json",
+      schema: Type.Object({ expires_at: expiryMember }),
+      optional: true,
+    },
+    responses: {
+      201: { description: "The key with its new secret", schema: issuedServiceKeySchema },
+    },
+    resolve: ({ principal, params }) => requireKey(ports, principal, params.id, "workspace.keys"),
+    async handle({ principal, body }, key: ServiceKeyRecord) {
+      const until = toInstant(body?.expires_at);
+      const issued = await ports.serviceKeys.rotate(requireUser(principal), key, until);
+      return { status: 201, headers: NO_STORE, body: presentIssuedKey(issued) };
+    },
+  });
+}
+
+function revokeKey(ports: ServiceKeyPorts): Route {
+  return defineRoute({
+    method: "delete",
+    path: "/api-keys/{id}",
+    id: "revokeServiceKey",
+    tag: "ApiKey",
+    summary: "Revoke a service key: refused within 5 s everywhere, open sockets included",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: keyParams,
+    responses: { 200: { description: "Revoked", schema: acknowledgementSchema } },
+    resolve: ({ principal, params }) => requireKey(ports, principal, params.id),
+    async handle({ principal }, key: ServiceKeyRecord) {
+      await ports.serviceKeys.revoke(requireUser(principal), key);
+      return acknowledge("The key is revoked.");
+    },
+  });
+}

@@ -1,0 +1,219 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { insertAuditEntry } from "../../access/audit-entries-store.ts";
+import type { AuditActor } from "../../access/audit-trail.ts";
+import { AppError } from "../../base/errors.ts";
+import { allOf, toPage } from "../../postgres/keyset.ts";
+import { optionalColumn } from "../../postgres/optional-column.ts";
+import type { Page, PageRequest } from "../../rest/page.ts";
+import type {
+  MemberRecord,
+  NewWorkspace,
+  WorkspaceDirectory,
+  WorkspaceRecord,
+  WorkspaceRole,
+} from "./records.ts";
+import type { RemovedWorkspace, WorkspaceChange, WorkspaceEdits } from "./routes.ts";
+
+const idRow = z.object({ id: z.string() });
+const nothing = z.object({}).strict();
+
+/** Changes and the end of workspaces, each in one transaction with its audit entry. */
+export class WorkspaceEditStore implements WorkspaceEdits {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  change(
+    id: string,
+    change: WorkspaceChange,
+    by: AuditActor,
+    since?: number,
+  ): Promise<WorkspaceRecord | undefined> {
+    return this.#pool.transaction(async (tx) => {
+      const before = await lockWorkspace(tx, id);
+      if (before === undefined) return undefined;
+      if (since !== undefined && Math.floor(before.updatedAt) !== since) return undefined;
+      const after = await updateWorkspace(tx, id, change);
+      if (before.retentionDays !== after.retentionDays) {
+        const detail = { before: before.retentionDays ?? "", after: after.retentionDays ?? "" };
+        await insertAuditEntry(tx, {
+          kind: "retention_changed",
+          actor: by,
+          workspaceId: id,
+          detail,
+        });
+      }
+      return after;
+    });
+  }
+
+  remove(id: string, by: AuditActor): Promise<RemovedWorkspace> {
+    return this.#pool.transaction(async (tx) => {
+      // A session that starts meanwhile waits for this lock, and then finds no workspace.
+      if ((await lockWorkspace(tx, id)) === undefined) {
+        throw new AppError("not_found", "There is no workspace with this id.");
+      }
+      await assertNoSessions(tx, id);
+      await tx.query(sql.unsafe`
+        update workspaces set deleted_at = now(), updated_at = now() where id = ${id}`);
+      await tx.query(sql.unsafe`delete from workshops where workspace_id = ${id}`);
+      await tx.query(sql.unsafe`delete from webhooks where workspace_id = ${id}`);
+      const memberIds = await removeMembers(tx, id);
+      const deviceIds = await unpairDevices(tx, id);
+      await insertAuditEntry(tx, {
+        kind: "workspace_deleted",
+        actor: by,
+        workspaceId: id,
+        subjectId: id,
+        detail: { members: memberIds.length, devices: deviceIds.length },
+      });
+      return { memberIds, deviceIds };
+    });
+  }
+}
+
+async function lockWorkspace(
+  tx: CommonQueryMethods,
+  id: string,
+): Promise<WorkspaceRecord | undefined> {
+  const row = await tx.maybeOne(sql.type(workspaceRow)`
+    select ${WORKSPACE_COLUMNS} from workspaces
+    where id = ${id} and deleted_at is null for update`);
+  return row ?? undefined;
+}
+
+async function updateWorkspace(
+  tx: CommonQueryMethods,
+  id: string,
+  change: WorkspaceChange,
+): Promise<WorkspaceRecord> {
+  const { name, preferredLanguage, workspaceType, retentionDays } = change;
+  const retention =
+    retentionDays === undefined
+      ? sql.fragment`retention_days`
+      : sql.fragment`${retentionDays}::integer`;
+  const row = await tx.one(sql.type(workspaceRow)`
+    update workspaces
+    set name = coalesce(${name ?? null}, name),
+        preferred_language = coalesce(${preferredLanguage ?? null}, preferred_language),
+        workspace_type = coalesce(${workspaceType ?? null}, workspace_type),
+        retention_days = ${retention},
+        updated_at = now()
+    where id = ${id}
+    returning ${WORKSPACE_COLUMNS}`);
+  return row;
+}
+
+async function assertNoSessions(tx: CommonQueryMethods, workspaceId: string): Promise<void> {
+  const left = await tx.exists(sql.type(nothing)`
+    select from sessions where workspace_id = ${workspaceId} and status <> 'deleted'`);
+  if (!left) return;
+  throw new AppError("conflict", "The workspace still has sessions. Delete them first.");
+}
+
+async function removeMembers(tx: CommonQueryMethods, workspaceId: string): Promise<string[]> {
+  const rows = await tx.any(sql.type(idRow)`
+    delete from workspace_members where workspace_id = ${workspaceId} returning user_id as id`);
+  return rows.map(({ id }) => id);
+}
+
+async function unpairDevices(tx: CommonQueryMethods, workspaceId: string): Promise<string[]> {
+  const rows = await tx.any(sql.type(idRow)`
+    update devices set status = 'revoked', updated_at = now()
+    where workspace_id = ${workspaceId} and status <> 'revoked'
+    returning id`);
+  const ids = rows.map(({ id }) => id);
+  await tx.query(sql.unsafe`
+    update device_keys set revoked_at = now()
+    where device_id = any(${sql.array(ids, "uuid")}) and revoked_at is null`);
+  return ids;
+}
+
+const roleColumn = z.enum(["owner", "member"]);
+
+const workspaceRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  workspaceType: z.enum(["private", "team"]),
+  preferredLanguage: z.string(),
+  retentionDays: optionalColumn(z.number()),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+});
+
+export const memberRow = z.object({
+  userId: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: roleColumn,
+  createdAt: z.number(),
+});
+
+const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type as "workspaceType",
+  preferred_language as "preferredLanguage", retention_days as "retentionDays",
+  created_at as "createdAt", updated_at as "updatedAt"`;
+export const MEMBER_COLUMNS = sql.fragment`
+  user_id as "userId", email, users.name, member.role, member.created_at as "createdAt"`;
+
+export class WorkspaceStore implements WorkspaceDirectory {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  insert(workspace: NewWorkspace): Promise<WorkspaceRecord> {
+    return this.#pool.transaction(async (transaction) => {
+      const row = await transaction.one(sql.type(workspaceRow)`
+        insert into workspaces (id, name, preferred_language)
+        values (${workspace.id}, ${workspace.name}, ${workspace.preferredLanguage})
+        returning ${WORKSPACE_COLUMNS}`);
+      await transaction.query(sql.unsafe`
+        insert into workspace_members (workspace_id, user_id, role)
+        values (${workspace.id}, ${workspace.ownerId}, 'owner')`);
+      return row;
+    });
+  }
+
+  async find(id: string): Promise<WorkspaceRecord | undefined> {
+    const row = await this.#pool.maybeOne(
+      sql.type(workspaceRow)`select ${WORKSPACE_COLUMNS} from workspaces
+        where id = ${id} and deleted_at is null`,
+    );
+    return row ?? undefined;
+  }
+
+  async list(memberId: string | undefined, page: PageRequest): Promise<Page<WorkspaceRecord>> {
+    const conditions = [sql.fragment`deleted_at is null`];
+    if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
+    if (memberId !== undefined) {
+      conditions.push(sql.fragment`id in (
+        select workspace_id from workspace_members where user_id = ${memberId})`);
+    }
+    const rows = await this.#pool.any(sql.type(workspaceRow)`
+      select ${WORKSPACE_COLUMNS} from workspaces where ${allOf(conditions)}
+      order by id desc limit ${page.limit + 1}`);
+    return toPage(rows, page.limit, (workspace) => workspace.id);
+  }
+
+  async role(workspaceId: string, userId: string): Promise<WorkspaceRole | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(z.object({ role: roleColumn }))`
+      select role from workspace_members
+      where workspace_id = ${workspaceId} and user_id = ${userId}`);
+    return row?.role;
+  }
+
+  async members(workspaceId: string, page: PageRequest): Promise<Page<MemberRecord>> {
+    const conditions = [sql.fragment`workspace_id = ${workspaceId}`];
+    if (page.after !== undefined) conditions.push(sql.fragment`user_id < ${page.after}::uuid`);
+    const rows = await this.#pool.any(sql.type(memberRow)`
+      select ${MEMBER_COLUMNS}
+      from workspace_members as member join users on users.id = user_id
+      where ${allOf(conditions)}
+      order by user_id desc limit ${page.limit + 1}`);
+    return toPage(rows, page.limit, (member) => member.userId);
+  }
+}

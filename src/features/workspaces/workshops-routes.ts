@@ -1,0 +1,247 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Principal } from "../../access/principal.ts";
+import { toTimestamp } from "../../base/clock.ts";
+import { AppError, behind, unknownThing } from "../../base/errors.ts";
+import { isId, newId } from "../../base/ids.ts";
+import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
+import { requireUser } from "../../rest/callers.ts";
+import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
+import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
+import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import { timestamp } from "../../rest/timestamp.ts";
+import type { WorkspaceDirectory } from "./records.ts";
+import { requireWorkspace } from "./routes.ts";
+import type { CharacterRecord, WorkshopDirectory, WorkshopRecord } from "./workshops-store.ts";
+
+export const nameMember = Type.String({ minLength: 1, maxLength: 200, pattern: "\\S" });
+export const descriptionMember = Type.String({ maxLength: 4_000 });
+
+export const workshopParams = Type.Object({
+  workshop_id: Type.String({ description: "UUID of the workshop" }),
+});
+
+export const characterParams = Type.Object({
+  workshop_id: Type.String({ description: "UUID of the workshop" }),
+  character_id: Type.String({ description: "UUID of the character" }),
+});
+
+const workshopSchema = Type.Object({
+  id: Type.String(),
+  workspace_id: Type.String(),
+  name: Type.String({ examples: ["The Seagull, spring production"] }),
+  description: Type.String(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+export const characterSchema = Type.Object({
+  id: Type.String(),
+  workshop_id: Type.String(),
+  name: Type.String({ examples: ["Nina"] }),
+  description: Type.String(),
+  is_active: Type.Boolean({
+    description: "Its name joins the vocabulary of linked sessions and is suggested for speakers",
+  }),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+function presentWorkshop(workshop: WorkshopRecord): Static<typeof workshopSchema> {
+  return {
+    id: workshop.id,
+    workspace_id: workshop.workspaceId,
+    name: workshop.name,
+    description: workshop.description,
+    created_at: toTimestamp(workshop.createdAt),
+    updated_at: toTimestamp(workshop.updatedAt),
+  };
+}
+
+/** A character as in 2.5 of the interface. */
+export function presentCharacter(character: CharacterRecord): Static<typeof characterSchema> {
+  return {
+    id: character.id,
+    workshop_id: character.workshopId,
+    name: character.name,
+    description: character.description,
+    is_active: character.isActive,
+    created_at: toTimestamp(character.createdAt),
+    updated_at: toTimestamp(character.updatedAt),
+  };
+}
+
+export interface WorkshopAccess {
+  workshops: Pick<WorkshopDirectory, "find">;
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+}
+
+function unknownWorkshop(id: string): AppError {
+  return unknownThing("workshop", id);
+}
+
+/** The workshop, when the caller may work in its workspace: 404 for an unknown one, 403 by relation. */
+export async function requireWorkshop(
+  { workshops, workspaces }: WorkshopAccess,
+  principal: Principal | undefined,
+  id: string,
+): Promise<WorkshopRecord> {
+  const workshop = isId(id) ? await workshops.find(id) : undefined;
+  if (workshop === undefined) throw unknownWorkshop(id);
+  const { workspaceId } = workshop;
+  const looked = requireWorkspace(workspaces, principal, workspaceId, "workspace.workshops");
+  await behind("workshop", id, looked);
+  return workshop;
+}
+
+/** A session is linked to workshops of its own workspace only: 404 for an unknown one, 403 for others. */
+export async function assertLinkable(
+  workshops: Pick<WorkshopDirectory, "find">,
+  workshopId: string,
+  workspaceId: string,
+): Promise<void> {
+  const workshop = isId(workshopId) ? await workshops.find(workshopId) : undefined;
+  if (workshop === undefined) throw unknownWorkshop(workshopId);
+  if (workshop.workspaceId === workspaceId) return;
+  throw new AppError("forbidden", "The workshop belongs to another workspace than the session.");
+}
+
+export interface WorkshopPorts {
+  workshops: WorkshopDirectory;
+  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  cursorKey: Uint8Array;
+}
+
+/** GET and POST /workshops; GET, PATCH and DELETE /workshops/{workshop_id}. */
+export function workshopRoutes(ports: WorkshopPorts): Route[] {
+  return [
+    createWorkshop(ports),
+    listWorkshops(ports),
+    getWorkshop(ports),
+    editWorkshop(ports),
+    removeWorkshop(ports),
+  ];
+}
+
+function createWorkshop({ workshops, workspaces }: WorkshopPorts): Route {
+  return defineRoute({
+    method: "post",
+    path: "/workshops",
+    id: "createWorkshop",
+    tag: "Workshop",
+    summary: "Create a workshop in a workspace that the caller belongs to",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        workspace_id: Type.String(),
+        name: nameMember,
+        description: Type.Optional(descriptionMember),
+      }),
+    },
+    responses: { 201: { description: "The workshop", schema: workshopSchema } },
+    errors: ["not_found"],
+    async handle({ principal, body }) {
+      const workspaceId = body.workspace_id;
+      await requireWorkspace(workspaces, principal, workspaceId, "workspace.workshops");
+      const { description = "" } = body;
+      const name = body.name.trim();
+      const workshop = await workshops.insert({ id: newId(), workspaceId, name, description });
+      return { status: 201, body: presentWorkshop(workshop) };
+    },
+  });
+}
+
+function listWorkshops({ workshops, cursorKey }: WorkshopPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/workshops",
+    id: "listWorkshops",
+    tag: "Workshop",
+    summary: "Workshops of the caller's workspaces, newest first; all of them for an admin",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    query: Type.Object({ ...pageQuery, workspace_id: Type.Optional(Type.String()) }),
+    responses: { 200: { description: "A page", schema: pageSchema(workshopSchema) } },
+    async handle({ principal, query }) {
+      const caller = requireUser(principal);
+      const memberId = caller.role === "admin" ? undefined : caller.id;
+      const workspaceId = filterId("workspace_id", query.workspace_id);
+      const page = toPageRequest(cursorKey, "workshops", query);
+      const found = await workshops.list({ workspaceId, memberId }, page);
+      return { status: 200, body: toPageBody(cursorKey, "workshops", found, presentWorkshop) };
+    },
+  });
+}
+
+function getWorkshop(ports: WorkshopPorts): Route {
+  return defineRoute({
+    method: "get",
+    path: "/workshops/{workshop_id}",
+    id: "getWorkshop",
+    tag: "Workshop",
+    summary: "One workshop",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: workshopParams,
+    responses: { 200: { description: "The workshop", schema: workshopSchema } },
+    resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
+    async handle(_request, workshop: WorkshopRecord) {
+      return { status: 200, body: presentWorkshop(workshop) };
+    },
+  });
+}
+
+function editWorkshop(ports: WorkshopPorts): Route {
+  return defineRoute({
+    method: "patch",
+    path: "/workshops/{workshop_id}",
+    id: "editWorkshop",
+    tag: "Workshop",
+    summary: "Change a workshop's name or description",
+    description: "Members that are left out stay as they are.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: workshopParams,
+    body: {
+      kind: "json",
+      schema: Type.Object({
+        name: Type.Optional(nameMember),
+        description: Type.Optional(descriptionMember),
+      }),
+    },
+    responses: { 200: { description: "The workshop as it stands", schema: workshopSchema } },
+    resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
+    async handle(request, { id }: WorkshopRecord) {
+      const name = request.body.name?.trim();
+      const { description } = request.body;
+      const since = expectedUpdate(request);
+      if (name === undefined && description === undefined) {
+        throw new AppError("invalid_body", "Send `name`, `description`, or both.");
+      }
+      const workshop = await ports.workshops.change(id, { name, description }, since);
+      if (workshop === undefined) throw since === undefined ? unknownWorkshop(id) : staleEdit();
+      return { status: 200, body: presentWorkshop(workshop) };
+    },
+  });
+}
+
+function removeWorkshop(ports: WorkshopPorts): Route {
+  return defineRoute({
+    method: "delete",
+    path: "/workshops/{workshop_id}",
+    id: "removeWorkshop",
+    tag: "Workshop",
+    summary: "Remove a workshop with its characters",
+    description: "Sessions that were linked to it stay, without the link.",
+    auth: ["bearer"],
+    roles: PEOPLE,
+    params: workshopParams,
+    responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
+    resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
+    async handle(_request, { id }: WorkshopRecord) {
+      await ports.workshops.remove(id);
+      return acknowledge("The workshop was removed.");
+    },
+  });
+}
