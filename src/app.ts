@@ -5,15 +5,15 @@ import { QueueMetrics } from "./base/queue-metrics.ts";
 import { Stack } from "./base/stack.ts";
 import { readiness } from "./features/admin/health.ts";
 import { PostgresAudit } from "./features/audit/audit-store.ts";
-import { startHousekeeping } from "./roles/app-erasure.ts";
-import { startFront } from "./roles/app-front.ts";
-import { healthPorts } from "./roles/app-health.ts";
-import { createMetrics } from "./roles/app-metrics.ts";
-import { startRpc } from "./roles/app-rpc.ts";
-import { type SessionsRole, startSessions } from "./roles/app-sessions.ts";
-import { type AppContext, openShared } from "./roles/app-shared.ts";
-import { createAudioStreams, startBacklog } from "./roles/app-streams.ts";
+import { startHousekeeping } from "./roles/chores.ts";
 import type { Config } from "./roles/config.ts";
+import { startFront } from "./roles/front.ts";
+import { healthPorts } from "./roles/health.ts";
+import { createMetrics } from "./roles/metrics.ts";
+import { startRpc } from "./roles/rpc.ts";
+import { type SessionsRole, startSessions } from "./roles/sessions.ts";
+import { type AppContext, openShared } from "./roles/shared.ts";
+import { createAudioStreams, startBacklog } from "./roles/streams.ts";
 
 export interface RunningApp {
   /** Where it listens, as the ready line says it. */

@@ -1,6 +1,6 @@
 import { type CommonQueryMethods, sql } from "slonik";
 import { newId } from "../base/ids.ts";
-import type { AuditEntry } from "./audit-trail.ts";
+import type { AuditEntry } from "./audit-entry.ts";
 
 /**
  * Appends an audit entry inside the caller's transaction, so that what it

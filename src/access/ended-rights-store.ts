@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { RevocationEvent } from "./revocation-feed.ts";
 import type { RecordedRevocations, RevocationRecord } from "./revocation-reader.ts";
+import type { RevocationEvent } from "./revocations.ts";
 
 const KINDS = ["user", "guest", "device", "service_key", "session", "workspace"] as const;
 

@@ -2,7 +2,7 @@ import { withTimeout } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
 import { TroubleLog } from "../base/trouble-log.ts";
-import type { RevocationEvent } from "./revocation-feed.ts";
+import type { RevocationEvent } from "./revocations.ts";
 
 /** What a look at the record found, and where the next one goes on. */
 export interface RecordedRevocations {

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { type AppError, toAppError } from "../base/errors.ts";
 import type { Principal } from "./principal.ts";
-import type { RevocationEvent, RevocationFeed } from "./revocation-feed.ts";
+import type { RevocationEvent, RevocationFeed } from "./revocations.ts";
 
 /** Something that is open for as long as somebody's right to it stands. */
 export interface RightHolder {

@@ -1,13 +1,12 @@
 import { AppError, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { Behaviour, Companion, CompanionContext, DurableTurn } from "./behaviour.ts";
+import type { Behaviour, Companion, CompanionContext, DurableTurn } from "./actor.ts";
 import { DeadlineTimer } from "./deadline-timer.ts";
 import { type Decided, Deciding, type Message, Undecidable } from "./deciding.ts";
-import type { Journal } from "./journal.ts";
+import { type Journal, Outcomes } from "./journal.ts";
 import { become, stateOf } from "./loading.ts";
 import { Mailbox } from "./mailbox.ts";
-import { Outcomes } from "./outcomes.ts";
 import { RecordClock } from "./record-clock.ts";
 
 /** Between two looks whether the host's lease is renewed, milliseconds. */

@@ -1,7 +1,7 @@
 import { isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
-import type { Deadline } from "./behaviour.ts";
+import type { Deadline } from "./actor.ts";
 
 /** Wait before the record is asked again, milliseconds. */
 const PUT_OFF = 1_000;

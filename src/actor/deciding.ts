@@ -1,7 +1,6 @@
 import { AppError, isAppError, toAppError } from "../base/errors.ts";
-import type { Behaviour } from "./behaviour.ts";
-import type { Recorded } from "./journal.ts";
-import type { CommandOutcome, Outcome, Outcomes } from "./outcomes.ts";
+import type { Behaviour } from "./actor.ts";
+import type { CommandOutcome, Outcome, Outcomes, Recorded } from "./journal.ts";
 
 export interface Message<C> {
   command: C;

@@ -1,4 +1,52 @@
-import type { CommandOutcome } from "./outcomes.ts";
+import type { ErrorCode } from "../base/errors.ts";
+
+/** What the sender of a command was told. */
+export type Outcome =
+  | { ok: true; value: unknown }
+  | { ok: false; code: ErrorCode; message: string };
+
+export interface CommandOutcome {
+  commandId: string;
+  outcome: Outcome;
+}
+
+/** Far above what people ask of one actor while a command may still come again. */
+const MAX_OUTCOMES = 4_096;
+
+/** The newest outcomes of an actor's commands, for those that come again. */
+export class Outcomes {
+  readonly #known = new Map<string, Outcome>();
+
+  get(commandId: string): Outcome | undefined {
+    return this.#known.get(commandId);
+  }
+
+  add(outcomes: readonly CommandOutcome[]): void {
+    for (const { commandId, outcome } of outcomes) this.#known.set(commandId, outcome);
+    for (const commandId of this.#known.keys()) {
+      if (this.#known.size <= MAX_OUTCOMES) break;
+      this.#known.delete(commandId);
+    }
+  }
+}
+
+/** Port: what the record knows of a command, for whoever waits in vain for its answer. */
+export interface CommandRecord {
+  /** The record's time, Unix milliseconds. Throws `unavailable`. */
+  now(): Promise<number>;
+  /**
+   * What became of a command that must not be carried out after `deadline`. Waits for a batch that
+   * is being written just now. Throws when the record cannot tell.
+   */
+  fate(sessionId: string, commandId: string, deadline: number): Promise<CommandFate>;
+}
+
+export interface CommandFate {
+  /** Undefined when it was not carried out, nor refused, until now. */
+  outcome: Outcome | undefined;
+  /** Its deadline is over: what did not become of it by now never will. */
+  isOver: boolean;
+}
 
 /**
  * Port: the durable record of actors.

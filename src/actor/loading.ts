@@ -1,6 +1,6 @@
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { Behaviour } from "./behaviour.ts";
+import type { Behaviour } from "./actor.ts";
 import type { Journal, Loaded } from "./journal.ts";
 
 type Replay<S, E, W, C> = Pick<Behaviour<S, E, W, C>, "initial" | "unpack" | "apply">;

@@ -8,9 +8,58 @@ import { type AppError, errorMessage, isAppError, toAppError } from "../base/err
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { Backlog, BacklogCommand, CommandQueue, Standing } from "./backlog.ts";
-import { Lanes } from "./lanes.ts";
-import { Relapses } from "./relapses.ts";
-import { Rests } from "./rests.ts";
+import { RECOVERED, Relapses, restAfter } from "./relapses.ts";
+
+/** Works that go on side by side: a bounded number, and never two under one key. */
+class Lanes {
+  readonly #width: number;
+  readonly #works = new Map<string, Promise<void>>();
+
+  constructor(width: number) {
+    this.#width = width;
+  }
+
+  /** Begins as soon as a lane is free. Does nothing while work under the key goes on. */
+  async begin(key: string, work: () => Promise<void>): Promise<void> {
+    while (this.#works.size >= this.#width && !this.#works.has(key)) {
+      await Promise.race(this.#works.values());
+    }
+    if (this.#works.has(key)) return;
+    const done = work().finally(() => this.#works.delete(key));
+    this.#works.set(key, done);
+  }
+
+  /** Settles when all that was begun has ended. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#works.values());
+  }
+}
+
+/** What failed for a reason that passes, and how long each is left alone: ever longer. */
+class Rests {
+  readonly #rests = new Map<string, { times: number; until: number }>();
+
+  /** It failed, once more in a row; `now` in monotonic milliseconds. */
+  failed(id: string, now: number): void {
+    const times = (this.#rests.get(id)?.times ?? 0) + 1;
+    this.#rests.set(id, { times, until: now + restAfter(times) });
+  }
+
+  has(id: string, now: number): boolean {
+    return now < (this.#rests.get(id)?.until ?? now);
+  }
+
+  succeeded(id: string): void {
+    this.#rests.delete(id);
+  }
+
+  /** Forgets those that were not tried again for long. */
+  prune(now: number): void {
+    for (const [id, { until }] of this.#rests) {
+      if (now - until >= RECOVERED) this.#rests.delete(id);
+    }
+  }
+}
 
 /** Sessions that are loaded at the same time: the record takes so many over in one go. */
 const LOADED_TOGETHER = 50;

@@ -1,7 +1,7 @@
 /** Entry of the `voice` command. */
 import process from "node:process";
 import { CommanderError } from "commander";
-import { reasonOf } from "./client/command-failure.ts";
+import { reasonOf } from "./client/command-context.ts";
 import { buildProgram } from "./program.ts";
 
 const interrupt = new AbortController();

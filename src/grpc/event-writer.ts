@@ -1,6 +1,6 @@
 import type { ServerWritableStream } from "@grpc/grpc-js";
 import { createDeferred } from "../base/deferred.ts";
-import type { EncodedFrame } from "../live/encoded-frame.ts";
+import type { EncodedFrame } from "../live/frames.ts";
 
 interface EventWriterOptions {
   call: Pick<ServerWritableStream<Buffer, Uint8Array>, "write">;

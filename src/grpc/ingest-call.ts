@@ -18,9 +18,8 @@ import {
   type IngestConfigure,
 } from "../wire/gen/voice/v1/sessions.ts";
 import type { PublishedFrame } from "../wire/live-frames.ts";
-import { failStream } from "./fail-stream.ts";
+import { failStream, type RpcLimits } from "./call-gate.ts";
 import type { OpenStream } from "./open-streams.ts";
-import type { RpcLimits } from "./rpc-limits.ts";
 import { decodeRequest, logFailure } from "./unary-call.ts";
 
 export type IngestStream = ServerDuplexStream<Buffer, IngestAudioResponse>;

@@ -1,9 +1,8 @@
-import type { RevocationFeed } from "../access/revocation-feed.ts";
+import type { RevocationFeed } from "../access/revocations.ts";
 import { toAppError } from "../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { CallGate } from "./call-gate.ts";
-import { failStream } from "./fail-stream.ts";
+import { type CallGate, failStream } from "./call-gate.ts";
 import { IngestCall, type IngestCallOptions, type IngestStream } from "./ingest-call.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { logFailure } from "./unary-call.ts";

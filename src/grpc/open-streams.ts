@@ -1,5 +1,5 @@
 import type { Principal } from "../access/principal.ts";
-import type { RevocationFeed } from "../access/revocation-feed.ts";
+import type { RevocationFeed } from "../access/revocations.ts";
 import { type RightHolder, RightsWatch } from "../access/rights-watch.ts";
 import { AppError } from "../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";

@@ -1,7 +1,7 @@
 import type { Server } from "@grpc/grpc-js";
 import type { Authenticator } from "../access/authenticator.ts";
 import type { Principal } from "../access/principal.ts";
-import type { RevocationFeed } from "../access/revocation-feed.ts";
+import type { RevocationFeed } from "../access/revocations.ts";
 import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
@@ -27,11 +27,10 @@ import {
   type Session,
   SessionServiceService,
 } from "../wire/gen/voice/v1/sessions.ts";
-import { CallGate } from "./call-gate.ts";
+import { CallGate, type RpcLimits } from "./call-gate.ts";
 import type { IngestStream } from "./ingest-call.ts";
 import { IngestDesk } from "./ingest-desk.ts";
-import { toAnswerMessage, toSegmentMessage, toSessionMessage } from "./record-messages.ts";
-import type { RpcLimits } from "./rpc-limits.ts";
+import { toAnswerMessage, toSegmentMessage, toSessionMessage } from "./messages.ts";
 import { type UnaryMethod, unaryCall } from "./unary-call.ts";
 import type { WatchStream } from "./watch-call.ts";
 import { WatchDesk } from "./watch-desk.ts";

@@ -6,16 +6,15 @@ import { withTimeout } from "../base/deferred.ts";
 import { AppError, toAppError, unknownThing } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import type { EncodedFrame } from "../live/encoded-frame.ts";
 import type { FeedRegistry } from "../live/feed-registry.ts";
+import type { EncodedFrame } from "../live/frames.ts";
 import type { ViewerPolicy } from "../live/live-source.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import type { WatchTranscriptRequest } from "../wire/gen/voice/v1/sessions.ts";
 import type { SessionEnd } from "../wire/live-frames.ts";
+import { failStream, type RpcLimits } from "./call-gate.ts";
 import { EventWriter } from "./event-writer.ts";
-import { failStream } from "./fail-stream.ts";
 import type { OpenStream } from "./open-streams.ts";
-import type { RpcLimits } from "./rpc-limits.ts";
 import { logFailure } from "./unary-call.ts";
 
 export type WatchStream = ServerWritableStream<Buffer, Uint8Array>;

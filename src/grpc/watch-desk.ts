@@ -1,4 +1,4 @@
-import type { RevocationFeed } from "../access/revocation-feed.ts";
+import type { RevocationFeed } from "../access/revocations.ts";
 import { toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
@@ -6,11 +6,9 @@ import type { Runtime } from "../base/runtime.ts";
 import { FeedRegistry } from "../live/feed-registry.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import { WatchTranscriptRequest } from "../wire/gen/voice/v1/sessions.ts";
-import type { CallGate } from "./call-gate.ts";
-import { encodeEvent } from "./event-messages.ts";
-import { failStream } from "./fail-stream.ts";
+import { type CallGate, failStream, type RpcLimits } from "./call-gate.ts";
+import { encodeEvent } from "./messages.ts";
 import { OpenStreams } from "./open-streams.ts";
-import type { RpcLimits } from "./rpc-limits.ts";
 import { decodeRequest, logFailure } from "./unary-call.ts";
 import { WatchCall, type WatchStream } from "./watch-call.ts";
 

@@ -1,9 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
-import { exampleOf } from "../rest/openapi-examples.ts";
-import { type JsonObject, SchemaPrinter } from "../rest/openapi-schemas.ts";
-import { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "../wire/device-schemas.ts";
-import { CLOSE } from "../wire/live-frames.ts";
-import { SERVER_FRAMES, VIEWER_FRAME_SCHEMAS } from "../wire/live-schemas.ts";
+import { exampleOf, type JsonObject, SchemaPrinter } from "../rest/openapi-parts.ts";
+import { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "../wire/device-frames.ts";
+import { CLOSE, SERVER_FRAMES, VIEWER_FRAME_SCHEMAS } from "../wire/live-frames.ts";
 
 const VIEWER_TEXT: Readonly<Record<keyof typeof VIEWER_FRAME_SCHEMAS, string>> = {
   Subscribe:

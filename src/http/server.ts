@@ -15,15 +15,15 @@ import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import type { DeviceStreams } from "../features/recording/streams.ts";
 import type { Route } from "../rest/route.ts";
-import type { FrontObserver } from "./server/front-observer.ts";
+import { Origins } from "./server/caller.ts";
 import { HttpFront, type HttpLimits } from "./server/http.ts";
 import type { IdempotencyOptions } from "./server/idempotency.ts";
-import { Origins } from "./server/origins.ts";
-import { type RateLimitSettings, RateLimits } from "./server/rate-limits.ts";
+import { type RateLimitSettings, RateLimits } from "./server/limits.ts";
+import type { FrontObserver } from "./server/observer.ts";
 import { removeFile } from "./server/upload-body.ts";
 import { DeviceChannel } from "./sockets/device-channel.ts";
 import { LiveChannel, type LiveOptions } from "./sockets/live-channel.ts";
-import { UpgradeCork } from "./sockets/upgrade-cork.ts";
+import { UpgradeCork } from "./sockets/upgrade.ts";
 
 export interface FrontOptions {
   routes: readonly Route[];

@@ -1,7 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import type { Placement } from "./placement.ts";
-import type { Transcribers } from "./transcribers.ts";
-import type { TranscriptionStream } from "./transcription-stream.ts";
+import type { Transcribers, TranscriptionStream } from "./transcription-stream.ts";
 import type { WorkerClient } from "./worker-client.ts";
 
 /** Opens readings on the least loaded worker and tells the placement how it went. */

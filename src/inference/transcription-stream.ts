@@ -28,3 +28,9 @@ export interface TranscriptionStream {
   /** Lets the worker forget the session; no listener is called any more. */
   cancel(): void;
 }
+
+/** Port: opens a reading on some worker. */
+export interface Transcribers {
+  /** Throws `unavailable` when there is no worker, `overloaded` when all are full. */
+  open(): TranscriptionStream;
+}

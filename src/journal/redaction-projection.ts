@@ -4,7 +4,7 @@ import { SAMPLES_PER_MS } from "../base/audio/sample-rate.ts";
 import { eraseDerived } from "../features/erasure/session-erasure-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { SpanRedacted } from "../session/event.ts";
-import { REDACTED_SPAN } from "../session/placeholders.ts";
+import { REDACTED_SPAN } from "../session/redaction.ts";
 
 /** Takes the words out, notes which sound must go, and puts it on record. */
 export async function projectRedaction(

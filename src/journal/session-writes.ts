@@ -1,6 +1,6 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import type { Change } from "../postgres/append-work.ts";
-import { REDACTED_SPAN } from "../session/placeholders.ts";
+import { REDACTED_SPAN } from "../session/redaction.ts";
 import type {
   CheckpointsKeptWrite,
   CheckpointWrite,

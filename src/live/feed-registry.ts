@@ -1,5 +1,5 @@
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
-import { MAX_TRANSIENT } from "./frame-batch.ts";
+import { MAX_TRANSIENT } from "./frames.ts";
 import { type FeedOptions, MAX_HELD, SessionFeed } from "./session-feed.ts";
 
 /** Bytes of frames that all feeds keep for those who come back; who finds none reads the journal. */

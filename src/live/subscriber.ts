@@ -1,7 +1,7 @@
 import { backOff } from "../base/back-off.ts";
 import { AppError } from "../base/errors.ts";
 import type { SessionEnd, SessionStatus } from "../wire/live-frames.ts";
-import type { EncodedFrame } from "./encoded-frame.ts";
+import type { EncodedFrame } from "./frames.ts";
 import type { FeedListener, SessionFeed } from "./session-feed.ts";
 
 /** The socket as a subscriber needs it. */

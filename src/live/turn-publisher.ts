@@ -1,9 +1,9 @@
-import type { DurableTurn } from "../actor/behaviour.ts";
+import type { DurableTurn } from "../actor/actor.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { LiveFanout } from "../nats/live-fanout.ts";
 import type { SessionEvent } from "../session/event.ts";
-import { REDACTED_SPAN } from "../session/placeholders.ts";
+import { REDACTED_SPAN } from "../session/redaction.ts";
 import type { SessionState } from "../session/state.ts";
 import type { SegmentText, SegmentWords, SessionWrite } from "../session/write.ts";
 import type { DurableFrame, PublishedFrame, TransientFrame } from "../wire/live-frames.ts";

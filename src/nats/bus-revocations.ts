@@ -1,4 +1,4 @@
-import type { RevocationEvent, RevocationFeed } from "../access/revocation-feed.ts";
+import type { RevocationEvent, RevocationFeed } from "../access/revocations.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { REVOCATIONS } from "../wire/subjects.ts";
 import type { Line } from "./line.ts";

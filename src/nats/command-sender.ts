@@ -1,6 +1,5 @@
-import type { CommandRecord } from "../actor/command-record.ts";
-import type { Outcome } from "../actor/outcomes.ts";
-import type { ActorCommand, ActorRef } from "../actor/ref.ts";
+import type { ActorCommand, ActorRef } from "../actor/actor.ts";
+import type { CommandRecord, Outcome } from "../actor/journal.ts";
 import { withTimeout } from "../base/deferred.ts";
 import {
   AppError,
@@ -12,7 +11,7 @@ import {
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { CommandNotifier } from "../postgres/sessions-outbox.ts";
+import type { CommandNotifier } from "../postgres/outbox.ts";
 import {
   type CommandEnvelope,
   type CommandReply,

@@ -1,11 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { newId } from "../base/ids.ts";
-import type {
-  IdempotencyBook,
-  IdempotencyEntry,
-  IdempotencyVerdict,
-} from "../rest/idempotency-book.ts";
+import type { IdempotencyBook, IdempotencyEntry, IdempotencyVerdict } from "../rest/idempotency.ts";
 
 const SWEEP_EVERY = 128;
 const SWEEP_ROWS = 1_000;

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../base/errors.ts";
-import { toInstant } from "./instant.ts";
+import { toInstant } from "./columns.ts";
 
 /** A signing key as the database knows it. */
 interface KnownKey {

@@ -6,8 +6,7 @@ import { partitionOf } from "../base/partition.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { TroubleLog } from "../base/trouble-log.ts";
-import { nextPartition } from "./session-backlog.ts";
-import type { UploadBacklog } from "./upload-backlog.ts";
+import { nextPartition, type UploadBacklog } from "./outbox.ts";
 import { isWaiting, type WorkLook } from "./waiting-work.ts";
 
 const EVERY_MS = 2_000;

@@ -1,5 +1,5 @@
 import type { LivePiece } from "../features/recording/stream-sealer.ts";
-import type { Suspect } from "../session/suspect.ts";
+import type { Suspect } from "../session/status.ts";
 import type { Voices } from "../session/write.ts";
 
 /** Port: stored audio and the state to resume from, as a reading needs them. */

@@ -1,11 +1,11 @@
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { Transcribers } from "../inference/transcribers.ts";
+import type { Transcribers } from "../inference/transcription-stream.ts";
 import type { SessionCommand } from "../session/command.ts";
 import type { DeviceFrame, TransientFrame } from "../wire/live-frames.ts";
 import type { AudioSource } from "./audio-source.ts";
 import type { FinalTimes } from "./final-times.ts";
-import type { LiveTails } from "./live-tails.ts";
+import type { LiveTails } from "./live-tail.ts";
 
 export interface CompanionParts {
   sessionId: string;

@@ -1,14 +1,15 @@
+import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import type { LiveAudio, LiveFinalize, LivePiece } from "../features/recording/stream-sealer.ts";
 import type { AudioSource } from "./audio-source.ts";
 
 /** Pieces kept for a reading that is behind; what does not fit is read from the store. */
-export const MAX_PIECES = 256;
-export const FETCH = 64;
+const MAX_PIECES = 256;
+const FETCH = 64;
 
 type TailSource = Pick<AudioSource, "pieces">;
 
 /** Port: streamed audio of one session as it becomes durable. At most once, in order. */
-export interface LiveAudioFeed {
+interface LiveAudioFeed {
   /** Returns how to stop. */
   follow(sessionId: string, listener: (audio: LiveAudio) => void): () => void;
 }
@@ -129,5 +130,35 @@ export class LiveTail {
         (each.sequence === last.sequence && each.piece > last.piece),
     );
     this.#pieces = [...stored, ...later];
+  }
+}
+
+/** The tails of the sessions of this process. */
+export class LiveTails implements QueueOwner {
+  readonly #feed: LiveAudioFeed;
+  readonly #source: Pick<AudioSource, "pieces">;
+  readonly #tails = new Set<LiveTail>();
+
+  constructor(feed: LiveAudioFeed, source: Pick<AudioSource, "pieces">) {
+    this.#feed = feed;
+    this.#source = source;
+  }
+
+  /** One page of the store may stand before the pieces that were told. */
+  get queues(): readonly QueueFigures[] {
+    const length = longest([...this.#tails].map(({ kept }) => kept));
+    return [{ queue: "stream_pieces_held", length, limit: MAX_PIECES + FETCH, refused: 0 }];
+  }
+
+  /** To be given back with `close`. */
+  open(sessionId: string): LiveTail {
+    const tail = new LiveTail(sessionId, this.#feed, this.#source);
+    this.#tails.add(tail);
+    return tail;
+  }
+
+  close(tail: LiveTail): void {
+    tail.stop();
+    this.#tails.delete(tail);
   }
 }

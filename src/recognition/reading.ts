@@ -1,11 +1,13 @@
 import { type AppError, toAppError } from "../base/errors.ts";
-import type { Transcribers } from "../inference/transcribers.ts";
-import type { TranscribeResult, TranscriptionStream } from "../inference/transcription-stream.ts";
+import type {
+  TranscribeResult,
+  Transcribers,
+  TranscriptionStream,
+} from "../inference/transcription-stream.ts";
 import { resumePoint } from "../session/resume-points.ts";
-import type { Span } from "../session/span.ts";
-import type { Suspect } from "../session/suspect.ts";
-import type { Gap, Timeline } from "../session/timeline.ts";
-import { positionOf, SAMPLE_RATE } from "../session/timeline.ts";
+import type { Span } from "../session/segments.ts";
+import type { Suspect } from "../session/status.ts";
+import { type Gap, positionOf, SAMPLE_RATE, type Timeline } from "../session/timeline.ts";
 import type { AudioSource, PlacedChunk, StoredCheckpoint } from "./audio-source.ts";
 import type { LiveTail } from "./live-tail.ts";
 import { StretchedTime } from "./stretched-time.ts";

@@ -1,17 +1,15 @@
 import type { AppError } from "../base/errors.ts";
-import type { Transcribers } from "../inference/transcribers.ts";
-import type { TranscribeResult } from "../inference/transcription-stream.ts";
+import type { TranscribeResult, Transcribers } from "../inference/transcription-stream.ts";
 import type { ReadingCheckpoint, RecognisedSegment, RereadCommand } from "../session/command.ts";
 import { neededPoints, resumePoint } from "../session/resume-points.ts";
-import type { Span } from "../session/span.ts";
+import type { Span } from "../session/segments.ts";
 import type { SessionState } from "../session/state.ts";
-import { isOver } from "../session/status.ts";
-import type { Suspect } from "../session/suspect.ts";
+import { isOver, type Suspect } from "../session/status.ts";
 import { finalisedTo, type Gap, isLate, SAMPLE_RATE } from "../session/timeline.ts";
 import type { Opened, SpeakerUpdate, Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { AudioSource, StoredCheckpoint } from "./audio-source.ts";
 import { Reading } from "./reading.ts";
-import { agreedEnd, agreement, nextStretch, type Stretch, sameStart } from "./stretch.ts";
+import { agreedEnd, agreement, nextStretch, type Stretch, sameStart } from "./stretched-time.ts";
 import type { Suspicion } from "./suspicion.ts";
 
 /** What may be under way to the worker behind the late audio: what it is told is told each second. */

@@ -1,4 +1,4 @@
-import { isAllPlaced } from "../session/complete.ts";
+import { isAllPlaced } from "../session/redact-covered.ts";
 import type { SessionState } from "../session/state.ts";
 import { SAMPLE_RATE } from "../session/timeline.ts";
 import type { Reading } from "./reading.ts";

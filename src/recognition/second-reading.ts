@@ -1,10 +1,10 @@
 import type { AppError } from "../base/errors.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
-import type { Transcribers } from "../inference/transcribers.ts";
+import type { Transcribers } from "../inference/transcription-stream.ts";
 import type { RereadCommand, SessionCommand } from "../session/command.ts";
-import { isAllPlaced } from "../session/complete.ts";
+import { isAllPlaced } from "../session/redact-covered.ts";
 import type { SessionState } from "../session/state.ts";
-import type { Suspect } from "../session/suspect.ts";
+import type { Suspect } from "../session/status.ts";
 import type { Opened } from "../wire/gen/voice/v1/worker.ts";
 import type { AudioSource } from "./audio-source.ts";
 import { Rereading } from "./rereading.ts";

@@ -1,5 +1,5 @@
 import type { AppError, ErrorCode } from "../base/errors.ts";
-import { MAX_TRIES, type Suspect } from "../session/suspect.ts";
+import { MAX_TRIES, type Suspect } from "../session/status.ts";
 import { SAMPLE_RATE } from "../session/timeline.ts";
 
 /** Chunks blamed for one break at most; what lies behind them is found out by a later one. */

@@ -1,12 +1,18 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { ERROR_CODES, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
-import { kindOfListing, onlyParameters } from "./known-parameters.ts";
-import { exampleOf } from "./openapi-examples.ts";
-import { type JsonObject, SchemaPrinter } from "./openapi-schemas.ts";
-import { COMMON_HEADERS, SHARED_HEADERS, SHARED_PARAMETERS, tagsOf } from "./openapi-shared.ts";
-import { isKept, isRepeatable } from "./repeatable.ts";
+import { isKept, isRepeatable } from "./idempotency.ts";
+import {
+  COMMON_HEADERS,
+  exampleOf,
+  type JsonObject,
+  SchemaPrinter,
+  SHARED_HEADERS,
+  SHARED_PARAMETERS,
+  tagsOf,
+} from "./openapi-parts.ts";
 import { isEdit, Representations } from "./representations.ts";
 import type { Credential, ResponseSpec, Route } from "./route.ts";
+import { kindOfListing, onlyParameters } from "./schemas.ts";
 
 export interface ApiInfo {
   title: string;

@@ -1,6 +1,16 @@
-import type { Static, TSchema } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Principal, Role } from "../access/principal.ts";
 import type { ErrorCode } from "../base/errors.ts";
+
+/** `{success: true, message}`: the answer of an action that returns no resource. */
+export const acknowledgementSchema = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String(),
+});
+
+export function acknowledge(message: string): Reply {
+  return { status: 200, body: { success: true, message } };
+}
 
 /**
  * A route is a value: the front mounts it, OpenAPI prints it, tests call it.

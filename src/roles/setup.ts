@@ -7,7 +7,7 @@ import { WorkspaceStore } from "../features/workspaces/store.ts";
 import { primaryAddress } from "../postgres/database-servers.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { createPool } from "../postgres/pool.ts";
-import { readSetupConfig, type SetupConfig } from "./setup-config.ts";
+import { readSetupConfig, type SetupConfig } from "./config.ts";
 
 const DEMO_WORKSPACE = "Demo";
 

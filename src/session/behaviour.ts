@@ -1,11 +1,10 @@
 import { apply } from "./apply.ts";
 import type { SessionCommand } from "./command.ts";
 import { decide } from "./decide.ts";
-import { gapDeadline } from "./decide-audio.ts";
-import { awaitsAudio, lateDeadline } from "./decide-late.ts";
+import { awaitsAudio, gapDeadline, lateDeadline } from "./decide-audio.ts";
 import type { SessionEvent } from "./event.ts";
+import { PATIENCE, type Patience } from "./limits.ts";
 import { isRepeatable } from "./outside-command.ts";
-import { PATIENCE, type Patience } from "./patience.ts";
 import { packState, SNAPSHOT_VERSION, unpackState } from "./snapshot.ts";
 import { initialState, type SessionState } from "./state.ts";
 import { isOver } from "./status.ts";

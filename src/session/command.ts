@@ -1,7 +1,6 @@
 import type { Signs } from "./device-signs.ts";
-import type { Span } from "./span.ts";
-import type { ClaimSource, StopReason } from "./status.ts";
-import type { Suspect } from "./suspect.ts";
+import type { Span } from "./segments.ts";
+import type { ClaimSource, StopReason, Suspect } from "./status.ts";
 import type { Voices, Word } from "./write.ts";
 
 /** What may be asked of a session. The first group comes from outside, the rest from its own effects. */

@@ -8,15 +8,14 @@ import type {
   SuspectedCommand,
   UtteranceCommand,
 } from "./command.ts";
-import { complete } from "./complete.ts";
 import { fitSegments } from "./fit-segments.ts";
+import { complete } from "./redact-covered.ts";
 import { besideRedactions, isRedacted } from "./redaction.ts";
 import { neededPoints, resumesAt } from "./resume-points.ts";
 import { revise } from "./revise.ts";
-import { segmentId } from "./segment-id.ts";
+import { segmentId } from "./segments.ts";
 import { knownTo, labelForCluster } from "./speakers.ts";
-import { isOver } from "./status.ts";
-import { AUDIO_UNREADABLE, MAX_TRIES } from "./suspect.ts";
+import { AUDIO_UNREADABLE, isOver, MAX_TRIES } from "./status.ts";
 import { finalisedTo } from "./timeline.ts";
 import type { Turn } from "./turn.ts";
 

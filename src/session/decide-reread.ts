@@ -5,7 +5,7 @@ import type {
   RedoProgressCommand,
   RereadCommand,
 } from "./command.ts";
-import { complete, isUnreadable } from "./complete.ts";
+import { complete, isUnreadable } from "./redact-covered.ts";
 import { replaceSegments } from "./replace-segments.ts";
 import { firstFrom } from "./segments.ts";
 import type { SessionState } from "./state.ts";

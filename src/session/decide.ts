@@ -7,7 +7,12 @@ import type {
   SessionCommand,
   SummaryStoredCommand,
 } from "./command.ts";
-import { decideChunkStored, decideGapTimeout, decideStop } from "./decide-audio.ts";
+import {
+  decideChunkStored,
+  decideGapTimeout,
+  decideLateTimeout,
+  decideStop,
+} from "./decide-audio.ts";
 import {
   decideConcernStored,
   decideEdit,
@@ -15,7 +20,6 @@ import {
   decideRedact,
   decideSummaryStored,
 } from "./decide-edits.ts";
-import { decideLateTimeout } from "./decide-late.ts";
 import {
   decideChunkFailed,
   decideDone,

@@ -1,5 +1,59 @@
 import { isWithin } from "./redaction.ts";
+import { neededPoints } from "./resume-points.ts";
+import { speakersHeard } from "./segments.ts";
+import type { SessionState } from "./state.ts";
+import { isOver } from "./status.ts";
 import type { Turn } from "./turn.ts";
+
+/** Ends the job and the session: everything was read, or there was nothing to read. */
+export function complete(turn: Turn): void {
+  const { redo } = turn.state;
+  const attempt = redo?.attempt ?? turn.state.attempt;
+  if (isUnreadable(turn.state)) fail(turn, attempt);
+  else succeed(turn, attempt);
+  turn.write({
+    type: "CheckpointsKept",
+    attempt: turn.state.attempt,
+    keep: neededPoints(turn.state),
+  });
+}
+
+function succeed(turn: Turn, attempt: number): void {
+  const { jobId, segments, timeline } = turn.state;
+  turn.emit({
+    type: "JobCompleted",
+    jobId,
+    attempt,
+    segmentCount: segments.length,
+    speakerCount: speakersHeard(segments),
+    durationMs: Math.round(timeline.position / 16),
+  });
+  if (turn.state.phase !== "completed") turn.emit({ type: "SessionCompleted" });
+}
+
+function fail(turn: Turn, attempt: number): void {
+  const { jobId, refused } = turn.state;
+  const message = refused
+    ? "What the device streamed is no audio."
+    : "None of the audio could be read.";
+  turn.emit({ type: "JobFailed", jobId, attempt, message });
+  if (turn.state.phase !== "failed") turn.emit({ type: "SessionFailed", message });
+}
+
+/** Audio came, and nothing of it could be read; to be asked when all that came is dealt with. */
+export function isUnreadable({ heard, segments, refused, timeline }: SessionState): boolean {
+  if (heard || segments.length > 0) return false;
+  return timeline.next > timeline.gaps.length || refused === true;
+}
+
+/** Everything that belongs to the session has its place on the timeline. */
+export function isAllPlaced({
+  phase,
+  stop,
+  timeline,
+}: Pick<SessionState, "phase" | "stop" | "timeline">): boolean {
+  return isOver(phase) || (stop !== undefined && timeline.next > stop.lastSequence);
+}
 
 /**
  * A redaction of a speaker covers all that this voice says: segments that turn

@@ -1,12 +1,10 @@
 import type { RecognisedSegment, RereadCommand } from "./command.ts";
 import type { TranscriptReplaced } from "./event.ts";
-import { keptTogether } from "./excess.ts";
-import { fitSegments, withOwnStarts } from "./fit-segments.ts";
+import { fitSegments, keptTogether, withOwnStarts } from "./fit-segments.ts";
 import { besideRedactions, isRedacted } from "./redaction.ts";
 import { RereadVoices } from "./reread-voices.ts";
 import { neededPoints, resumesAt } from "./resume-points.ts";
-import { segmentId } from "./segment-id.ts";
-import { firstFrom, type SegmentMark } from "./segments.ts";
+import { firstFrom, type SegmentMark, segmentId } from "./segments.ts";
 import { knownTo } from "./speakers.ts";
 import { isOver } from "./status.ts";
 import type { LateGap } from "./timeline.ts";

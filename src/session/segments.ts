@@ -1,3 +1,16 @@
+import { derivedId } from "../base/ids.ts";
+
+/** Samples at 16 kHz; both ends as everywhere, the second one not included. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** The id of a segment: the same for every reading of the same attempt. */
+export function segmentId(sessionId: string, attempt: number, start: number): string {
+  return derivedId(sessionId, attempt, start);
+}
+
 /** A final segment without its words: what decisions need to know of it. */
 export interface SegmentMark {
   id: string;

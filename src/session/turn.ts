@@ -1,6 +1,6 @@
 import { apply } from "./apply.ts";
 import type { SessionEvent } from "./event.ts";
-import { PATIENCE, type Patience } from "./patience.ts";
+import { PATIENCE, type Patience } from "./limits.ts";
 import type { SessionState } from "./state.ts";
 import type { SessionWrite } from "./write.ts";
 

@@ -1,4 +1,4 @@
-import type { Suspect } from "./suspect.ts";
+import type { Suspect } from "./status.ts";
 
 /**
  * What goes with events into erasable tables, in the same transaction: words,

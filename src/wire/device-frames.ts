@@ -1,5 +1,106 @@
-import type { Static } from "@sinclair/typebox";
-import type { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "./device-schemas.ts";
+import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { namedSession, oneOf, SERVER_FRAMES, transient } from "./live-frames.ts";
+
+/** What a device may send as text, by `type`. */
+export const DEVICE_FRAME_SCHEMAS = {
+  Configure: Type.Object({
+    type: Type.Literal("Configure"),
+    session_id: Type.Optional(namedSession),
+    encoding: Type.Unsafe<"pcm_s16le" | "opus" | "mulaw">({
+      type: "string",
+      enum: ["pcm_s16le", "opus", "mulaw"],
+      description:
+        "What the bytes are: 16-bit little-endian samples, Opus packets (RFC 6716), or µ-law samples of one byte. Bare, never a file: WAV, Ogg, WebM, MP3, MP4 or FLAC are refused. All connections of one session send the same.",
+    }),
+    sample_rate: Type.Integer({
+      minimum: 8_000,
+      maximum: 48_000,
+      description: "Hz, of PCM and µ-law. Opus is decoded at 16 kHz whatever it says here.",
+      examples: [16_000],
+    }),
+    channels: Type.Integer({ minimum: 1, maximum: 2, description: "Two are mixed to one." }),
+    framing: Type.Optional(
+      Type.Unsafe<"packet" | "length_prefixed">({
+        type: "string",
+        enum: ["packet", "length_prefixed"],
+        description:
+          "Of Opus. `packet` (unless told): each binary message is one packet. `length_prefixed`: a message holds one packet or more, each after its length in bytes as two bytes, the higher one first (big-endian uint16), and no packet is cut over two messages.",
+      }),
+    ),
+    title: Type.Optional(Type.String({ maxLength: 200 })),
+    language: Type.Optional(
+      Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", maxLength: 35 }),
+    ),
+    vocabulary: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+    ),
+    interim_results: Type.Optional(
+      Type.Boolean({
+        description:
+          "False: viewers of the session get final results only, also of what is uploaded to it. True unless told; the newest connection decides.",
+        examples: [true],
+      }),
+    ),
+  }),
+  Resume: Type.Object({
+    type: Type.Literal("Resume"),
+    session_id: namedSession,
+    audio_offset_bytes: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "The oldest byte of the session's stream that the device still has",
+      examples: [649_600],
+    }),
+  }),
+  Heartbeat: Type.Object({
+    type: Type.Literal("Heartbeat"),
+    battery_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+    rssi_dbm: Type.Optional(Type.Number()),
+    recording: Type.Optional(Type.Boolean()),
+    buffered_chunks: Type.Optional(Type.Integer({ minimum: 0 })),
+    firmware: Type.Optional(Type.String({ maxLength: 200 })),
+    period_seconds: Type.Optional(Type.Number({ minimum: 0.5, maximum: 3_600 })),
+  }),
+  Finalize: Type.Object({ type: Type.Literal("Finalize") }),
+  KeepAlive: Type.Object({ type: Type.Literal("KeepAlive") }),
+  CloseStream: Type.Object({ type: Type.Literal("CloseStream") }),
+} as const;
+
+const begin = transient("Begin", {
+  seq: Type.Integer({ description: "Newest durable event of the session" }),
+  audio_offset_bytes: Type.Integer({
+    description: "From this byte of its stream on it must send",
+    examples: [0],
+  }),
+  configuration: Type.Object({
+    encoding: oneOf("pcm_s16le", "opus", "mulaw"),
+    sample_rate: Type.Integer(),
+    channels: Type.Integer(),
+    framing: oneOf("packet", "length_prefixed"),
+    interim_results: Type.Boolean(),
+  }),
+});
+
+const audioAck = transient("AudioAck", {
+  audio_offset_bytes: Type.Integer({
+    description: "Everything before it is on disk and committed: the device may forget it",
+    examples: [64_000],
+  }),
+});
+
+const { SpeechStarted, UtteranceEnd, SessionStatus, Heartbeat, Warning } = SERVER_FRAMES;
+
+/** All that a device is told on its stream, by message name, with what it says. */
+export const DEVICE_SERVER_FRAMES = {
+  Begin: { summary: "The stream is open.", payload: begin },
+  AudioAck: { summary: "Audio is stored.", payload: audioAck },
+  SpeechStarted,
+  UtteranceEnd,
+  SessionStatus,
+  Heartbeat,
+  Warning,
+  Error: SERVER_FRAMES.Error,
+} as const satisfies Record<string, { summary: string; payload: TObject }>;
 
 type Frames = typeof DEVICE_FRAME_SCHEMAS;
 

@@ -1,5 +1,306 @@
-import type { Static } from "@sinclair/typebox";
-import type { SERVER_FRAMES, VIEWER_FRAME_SCHEMAS } from "./live-schemas.ts";
+import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { LAG, TIMES_CLAMPED } from "./field-descriptions.ts";
+import { NOTICE_CODES, type NoticeCode } from "./notice-codes.ts";
+
+const seconds = (description: string) => Type.Number({ description: `${description}, in seconds` });
+export const oneOf = <T extends string>(...values: T[]) =>
+  Type.Unsafe<T>({ type: "string", enum: values });
+
+const sessionId = Type.String({ description: "UUID of the session" });
+const segmentId = Type.String({
+  description: "Interim and final results of one utterance share it",
+});
+const speaker = Type.String({ description: "`S1`, `S2`, …, or `UU` when unknown" });
+const status = oneOf("recording", "processing", "completed", "failed", "deleted");
+const source = oneOf("self_claim", "moderator_assignment");
+
+const durable = {
+  session_id: sessionId,
+  seq: Type.Integer({ description: "Rises by one within a session, without gaps" }),
+  at: Type.String({ description: "RFC 3339, UTC, milliseconds" }),
+};
+
+export function transient<N extends string, P extends TProperties>(type: N, members: P) {
+  return Type.Object({ type: Type.Literal(type), session_id: sessionId, ...members });
+}
+
+function event<N extends string, P extends TProperties>(type: N, members: P) {
+  return Type.Object({ type: Type.Literal(type), ...durable, ...members });
+}
+
+const word = Type.Object({
+  word: Type.String(),
+  start: seconds("From the start of the session's audio"),
+  end: seconds("From the start of the session's audio"),
+  confidence: Type.Number(),
+  unclear: Type.Optional(
+    Type.Boolean({
+      description:
+        "True where the recogniser is likely to have misheard: below its engine's floor of confidence. Otherwise absent, as in interim results",
+    }),
+  ),
+  /** Its times are the end of the place of a late chunk that is longer. */
+  times_clamped: Type.Optional(Type.Boolean({ description: TIMES_CLAMPED })),
+  speaker,
+});
+
+const results = {
+  segment_id: segmentId,
+  revision: Type.Integer({ description: "Drop an interim whose revision was seen" }),
+  start: seconds("From the start of the session's audio"),
+  duration: seconds("Length"),
+  transcript: Type.String(),
+  confidence: Type.Number(),
+  speaker,
+  words: Type.Array(word),
+};
+
+const interimResults = transient("Results", {
+  ...results,
+  is_final: Type.Literal(false),
+  stable_words: Type.Integer({
+    minimum: 0,
+    description: "So many leading words will very likely stand in the final; the rest may change",
+  }),
+});
+
+const span = Type.Object({ start: seconds("Begin"), end: seconds("End") });
+
+const claim = {
+  speaker_label: speaker,
+  source: Type.Optional(source),
+  claimed_user_id: Type.Optional(Type.String()),
+  display_name: Type.Optional(Type.String()),
+};
+
+const job = {
+  job_id: Type.String(),
+  status: oneOf("queued", "running", "completed", "failed", "cancelled"),
+  progress: Type.Number({ description: "0 to 1" }),
+  error: Type.Optional(Type.String()),
+};
+
+/** Examples: the code that a member of this name has elsewhere is a pairing code. */
+function remark(code: NoticeCode, message: string, isRetryable: boolean) {
+  return {
+    session_id: Type.Optional(sessionId),
+    code: Type.Unsafe<NoticeCode>({
+      type: "string",
+      enum: NOTICE_CODES,
+      description: "For machines; a closed list",
+      examples: [code],
+    }),
+    message: Type.String({ description: "For people", examples: [message] }),
+    retryable: Type.Boolean({
+      description: "The same may work later",
+      examples: [isRetryable],
+    }),
+  };
+}
+
+const snapshotSegment = Type.Object({
+  segment_id: segmentId,
+  revision: Type.Integer(),
+  start: results.start,
+  duration: results.duration,
+  transcript: Type.String(),
+  confidence: Type.Number(),
+  speaker,
+  unclear_words: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 0 }), {
+      description:
+        "Places in `transcript`, counted from 0, of the words that are `unclear`; absent when there are none",
+    }),
+  ),
+});
+
+const snapshot = transient("Snapshot", {
+  seq: Type.Integer({ description: "Newest durable event that it holds" }),
+  session: Type.Object({
+    id: Type.String(),
+    workspace_id: Type.String(),
+    title: Type.String(),
+    status,
+    language: Type.String(),
+    started_at: Type.String(),
+    stopped_at: Type.Optional(Type.String()),
+  }),
+  speakers: Type.Array(Type.Object(claim)),
+  /** Final segments in order; when there are more than fit, the cursor leads to the rest. */
+  segments: Type.Array(snapshotSegment),
+  segments_cursor: Type.Optional(
+    Type.String({ description: "Leads to the rest at GET /sessions/{id}/segments" }),
+  ),
+  interim: Type.Optional(interimResults),
+});
+
+const chunkStatus = event("ChunkStatus", {
+  chunk_id: Type.Optional(Type.String({ description: "Absent while the chunk is missing" })),
+  chunk_sequence: Type.Integer(),
+  transcription_status: oneOf("pending", "processing", "completed", "failed"),
+  /** True when the audio did not come in time and its span stands as a gap. */
+  missing: Type.Optional(Type.Boolean()),
+  start: Type.Optional(results.start),
+  duration: Type.Optional(results.duration),
+  message: Type.Optional(Type.String()),
+});
+
+const device = Type.Object(
+  {
+    presence: oneOf("online", "offline"),
+    last_seen_at: Type.String({ description: "RFC 3339, UTC, milliseconds" }),
+    battery_percent: Type.Optional(Type.Number()),
+    buffered_chunks: Type.Optional(Type.Integer({ description: "Recorded, and not sent yet" })),
+  },
+  {
+    description:
+      "How the recording device does; the Warnings device_offline and device_online tell of a change",
+  },
+);
+
+/** All that the service sends on the live channel, by message name, with what it says. */
+export const SERVER_FRAMES = {
+  Snapshot: { summary: "The session as it stands; then come its events.", payload: snapshot },
+  InterimResults: { summary: "What an utterance sounds like so far.", payload: interimResults },
+  FinalResults: {
+    summary: "An utterance; its words are not changed again by the recogniser.",
+    payload: event("Results", { ...results, is_final: Type.Literal(true) }),
+  },
+  SpeechStarted: {
+    summary: "Somebody begins to speak.",
+    payload: transient("SpeechStarted", { start: results.start }),
+  },
+  UtteranceEnd: {
+    summary: "An utterance is over.",
+    payload: transient("UtteranceEnd", { end: results.start }),
+  },
+  SegmentRevised: {
+    summary: "A person corrected a segment.",
+    payload: event("SegmentRevised", {
+      segment_id: segmentId,
+      revision: Type.Integer(),
+      transcript: Type.String(),
+      speaker,
+    }),
+  },
+  TranscriptReplaced: {
+    summary: "A span was recognised once more: as somebody asked for, or as audio of it came late.",
+    payload: event("TranscriptReplaced", {
+      job_id: Type.String(),
+      span,
+      removed_segment_ids: Type.Array(Type.String()),
+      segment_ids: Type.Array(Type.String()),
+      edits_replaced: Type.Integer({
+        minimum: 0,
+        description:
+          "So many of the removed segments had been edited by a person. Only a redo that somebody asked for replaces such ones",
+        examples: [0],
+      }),
+    }),
+  },
+  SpeakerRevision: {
+    summary: "Who spoke was found out anew.",
+    payload: event("SpeakerRevision", {
+      revisions: Type.Array(Type.Object({ segment_id: segmentId, speaker })),
+      merges: Type.Array(Type.Object({ from: speaker, into: speaker })),
+    }),
+  },
+  SpeakerClaimed: {
+    summary: "A label was claimed, or a claim taken back.",
+    payload: event("SpeakerClaimed", { ...claim, revoked: Type.Boolean() }),
+  },
+  ChunkStatus: { summary: "A chunk's status changed.", payload: chunkStatus },
+  SessionStatus: {
+    summary: "The session's status changed.",
+    payload: event("SessionStatus", {
+      status,
+      reason: Type.Optional(
+        Type.Unsafe<"device_silent" | "not_audio">({
+          type: "string",
+          enum: ["device_silent", "not_audio"],
+          description:
+            "Set when the service stopped it: nothing came from its device, or its device began it with a stream that was no audio",
+        }),
+      ),
+    }),
+  },
+  SessionEnded: {
+    summary:
+      "The session is over and all of it was sent. Once for each subscription, whether it began before the end or after it; a viewer that wants the transcript may go. The subscription stays: edits, redone work and late audio come as events of their own, and are followed by no second one.",
+    payload: transient("SessionEnded", {
+      status: oneOf("completed", "failed"),
+      seq: Type.Integer({ description: "Of the last durable event before it" }),
+    }),
+  },
+  JobStatus: { summary: "A job's status changed.", payload: event("JobStatus", job) },
+  JobProgress: { summary: "A job went on; not durable.", payload: transient("JobStatus", job) },
+  SummaryUpdated: {
+    summary: "A summary is there.",
+    payload: event("SummaryUpdated", { job_id: Type.String(), summary_type: Type.String() }),
+  },
+  Redacted: {
+    summary: "Words were taken out for good.",
+    payload: event("Redacted", {
+      redaction_id: Type.String(),
+      span,
+      /** Absent when everybody's words in the span were taken out. */
+      speaker: Type.Optional(speaker),
+      segment_ids: Type.Array(Type.String()),
+    }),
+  },
+  ConcernRaised: {
+    summary: "Somebody found something wrong.",
+    payload: event("ConcernRaised", { concern_id: Type.String() }),
+  },
+  Stub: {
+    summary: "An event that this viewer may not see, in its place.",
+    payload: event("Stub", {}),
+  },
+  Heartbeat: {
+    summary: "Sign of life with the newest `seq`, so that a lost tail is noticed.",
+    payload: transient("Heartbeat", {
+      seq: Type.Integer(),
+      audio_received: seconds("Audio"),
+      audio_finalised: seconds("Audio"),
+      lag_ms: Type.Number({ description: LAG }),
+      gaps: Type.Integer(),
+      /** Of a recording session, once its device was heard of. */
+      device: Type.Optional(device),
+    }),
+  },
+  Warning: {
+    summary: "Something is not as it should be.",
+    payload: Type.Object({
+      type: Type.Literal("Warning"),
+      ...remark(
+        "overloaded",
+        "All workers are busy; the audio is safe and its text comes later.",
+        true,
+      ),
+    }),
+  },
+  Error: {
+    summary: "A frame or a subscription was refused; `retryable` says whether to try again.",
+    payload: Type.Object({
+      type: Type.Literal("Error"),
+      ...remark("bad_request", "Send Configure or Resume, and wait for Begin.", false),
+    }),
+  },
+} as const satisfies Record<string, { summary: string; payload: TObject }>;
+
+/** A session as those who are connected name it. */
+export const namedSession = Type.String({ minLength: 1, maxLength: 128 });
+
+/** What a viewer may send, by `type`. */
+export const VIEWER_FRAME_SCHEMAS = {
+  Subscribe: Type.Object({
+    type: Type.Literal("Subscribe"),
+    session_id: namedSession,
+    from_seq: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  }),
+  Unsubscribe: Type.Object({ type: Type.Literal("Unsubscribe"), session_id: namedSession }),
+  KeepAlive: Type.Object({ type: Type.Literal("KeepAlive") }),
+} as const;
 
 type Frames = typeof SERVER_FRAMES;
 

@@ -1,5 +1,5 @@
 import { Activation } from "../../src/actor/activation.ts";
-import type { Companion } from "../../src/actor/behaviour.ts";
+import type { Companion } from "../../src/actor/actor.ts";
 import type { Journal } from "../../src/actor/journal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";

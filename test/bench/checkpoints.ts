@@ -1,7 +1,7 @@
 import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import type { CheckpointWrite, Voices } from "../../src/session/write.ts";
-import { createSpeakerTracker } from "../../workers/speakers/create-speaker-tracker.ts";
+import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
 import type { SpeakerTracker } from "../../workers/speakers/speaker-tracker.ts";
 import { CheckpointPace } from "../../workers/speech/checkpoint-pace.ts";
 import { encodeReaderState } from "../../workers/speech/reader-state.ts";

@@ -1,5 +1,5 @@
 import { Activation } from "../../src/actor/activation.ts";
-import type { Companion } from "../../src/actor/behaviour.ts";
+import type { Companion } from "../../src/actor/actor.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";

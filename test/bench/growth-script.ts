@@ -5,7 +5,7 @@ import type {
   Utterance,
   Word,
 } from "../../src/wire/gen/voice/v1/worker.ts";
-import { createSpeakerTracker } from "../../workers/speakers/create-speaker-tracker.ts";
+import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
 import { MOST_NAMED } from "../../workers/speakers/voice-book.ts";
 import { CHECKPOINT_INTERVAL } from "../../workers/speech/checkpoint-pace.ts";
 import { encodeReaderState } from "../../workers/speech/reader-state.ts";

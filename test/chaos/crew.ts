@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { ApiClient, ApiFailure } from "../../src/cli/client/api-client.ts";
 import type { BackOff } from "../../src/cli/client/back-off.ts";
-import { CommandFailure, reasonOf } from "../../src/cli/client/command-failure.ts";
+import { CommandFailure, reasonOf } from "../../src/cli/client/command-context.ts";
+import { chooseWorkspace } from "../../src/cli/client/flags.ts";
 import { logIn, UserSession } from "../../src/cli/client/user-session.ts";
-import { chooseWorkspace } from "../../src/cli/client/workspace-choice.ts";
 import {
   type AudioChunk,
   type ChunkCodec,

@@ -1,4 +1,4 @@
-import { reasonOf } from "../../src/cli/client/command-failure.ts";
+import { reasonOf } from "../../src/cli/client/command-context.ts";
 import { LiveViewer } from "../../src/cli/client/live-viewer.ts";
 import type { UserSession } from "../../src/cli/client/user-session.ts";
 import type { AudioChunk } from "../../src/cli/device/audio-chunks.ts";

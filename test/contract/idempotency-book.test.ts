@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type DatabasePool, sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PostgresIdempotencyBook } from "../../src/postgres/idempotency.ts";
-import type { IdempotencyBook, IdempotencyEntry } from "../../src/rest/idempotency-book.ts";
+import type { IdempotencyBook, IdempotencyEntry } from "../../src/rest/idempotency.ts";
 import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";
 import { SessionHouse } from "../support/session-house.ts";
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Batch, Journal } from "../../src/actor/journal.ts";
-import type { CommandOutcome } from "../../src/actor/outcomes.ts";
+import type { Batch, CommandOutcome, Journal } from "../../src/actor/journal.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";

@@ -1,7 +1,6 @@
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Line } from "../../src/nats/line.ts";
-import { NatsLine } from "../../src/nats/nats-line.ts";
+import { type Line, NatsLine } from "../../src/nats/line.ts";
 import { Broker } from "../sim/kernel/broker.ts";
 import { Kernel } from "../sim/kernel/kernel.ts";
 import { Machine } from "../sim/kernel/machine.ts";

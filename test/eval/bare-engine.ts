@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { ENGINE_SETTINGS } from "../../workers/speech/pocketsphinx/engine-settings.ts";
+import { ENGINE_SETTINGS } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
 import { normaliseWords } from "./normalise-words.ts";
 
 /** A word with its times in seconds from the start of the recording. */

@@ -1,4 +1,4 @@
-import { createSpeakerTracker } from "../../workers/speakers/create-speaker-tracker.ts";
+import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
 import type { SpeakerTurn } from "../../workers/speakers/speaker-tracker.ts";
 import type { SpokenTurn } from "./diarisation-score.ts";
 import { cutUtterances } from "./utterance-cutter.ts";

@@ -2,7 +2,7 @@ import { SAMPLES_PER_MS } from "../../src/base/audio/sample-rate.ts";
 import type { AudioChunk } from "../../src/wire/gen/voice/v1/worker.ts";
 import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import { ACTIVITY_FRAME, VoiceActivity } from "../../workers/audio/voice-activity.ts";
-import { createSpeakerTracker } from "../../workers/speakers/create-speaker-tracker.ts";
+import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
 import type { ResponseMessage } from "../../workers/speech/reader.ts";
 import type { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
 import { SessionReader } from "../../workers/speech/session-reader.ts";

@@ -8,7 +8,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { durationSeconds } from "../../src/cli/device/wave-file.ts";
-import { ENGINE_SETTINGS } from "../../workers/speech/pocketsphinx/engine-settings.ts";
+import { ENGINE_SETTINGS } from "../../workers/speech/pocketsphinx/pocketsphinx-recogniser.ts";
 import { type BareEngine, findBareEngine } from "./bare-engine.ts";
 import { nameOf, parseDelivery } from "./delivery.ts";
 import { fetchEngine } from "./fetch-engine.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiClient } from "../../src/cli/client/api-client.ts";
+import { chooseWorkspace } from "../../src/cli/client/flags.ts";
 import { baseUrlOf, logIn, UserSession } from "../../src/cli/client/user-session.ts";
-import { chooseWorkspace } from "../../src/cli/client/workspace-choice.ts";
 import { cutIntoChunks } from "../../src/cli/device/audio-chunks.ts";
 import { streamChunks } from "../../src/cli/device/device-stream.ts";
 import { streamRecordings } from "../../src/cli/device/stream-audio.ts";

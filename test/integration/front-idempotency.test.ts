@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { afterEach, describe, expect, it } from "vitest";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
-import { commandIdOf } from "../../src/rest/repeatable.ts";
+import { commandIdOf } from "../../src/rest/idempotency.ts";
 import { defineRoute, type Reply } from "../../src/rest/route.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";

@@ -7,7 +7,7 @@ import type {
 } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import type { SessionCommand } from "../../src/postgres/sessions-outbox.ts";
+import type { SessionCommand } from "../../src/postgres/outbox.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { groupRoutes } from "../support/group-routes.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";

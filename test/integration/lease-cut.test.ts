@@ -3,7 +3,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { Stack } from "../../src/base/stack.ts";
-import type { Actors } from "../../src/roles/app-actors.ts";
+import type { Actors } from "../../src/roles/actors.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import {
   isHalved,

@@ -3,12 +3,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import type { EncodedFrame } from "../../src/live/encoded-frame.ts";
+import type { EncodedFrame } from "../../src/live/frames.ts";
 import { SessionFeed } from "../../src/live/session-feed.ts";
 import { Subscriber } from "../../src/live/subscriber.ts";
 import { connectBus } from "../../src/nats/connect.ts";
+import { NatsLine } from "../../src/nats/line.ts";
 import { LiveFanout } from "../../src/nats/live-fanout.ts";
-import { NatsLine } from "../../src/nats/nats-line.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { MemoryLiveSource } from "../support/memory/live-source.ts";
 import { startNats, type TestNats } from "../support/nats.ts";

@@ -13,7 +13,7 @@ import { loadSync } from "@grpc/proto-loader";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import type { Retriever } from "../../src/features/questions/ask.ts";
-import { serverCredentials } from "../../src/grpc/credentials.ts";
+import { serverCredentials } from "../../src/grpc/server.ts";
 import { callUnary, RpcHouse, type RpcHouseOptions } from "../support/rpc-house.ts";
 import { makeCertificates, type TestCertificates } from "../support/test-certificates.ts";
 import { until } from "../support/until.ts";

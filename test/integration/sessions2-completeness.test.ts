@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { LiveBeat } from "../../src/live/live-beat-store.ts";
+import { LiveBeat } from "../../src/live/replay-store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";

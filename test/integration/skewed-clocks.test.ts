@@ -7,7 +7,7 @@ import { type Runtime, systemRuntime } from "../../src/base/runtime.ts";
 import { CoalescedHeartbeats } from "../../src/features/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
 import { PresenceWatch } from "../../src/features/devices/presence.ts";
-import { PostgresRecordingDevices } from "../../src/features/devices/recording-devices-store.ts";
+import { PostgresRecordingDevices } from "../../src/features/devices/presence-store.ts";
 import { PostgresSilentSessions } from "../../src/features/recording/silent-sessions-store.ts";
 import { PostgresDeliveryQueue } from "../../src/features/webhooks/queue-store.ts";
 import { DatabaseClock } from "../../src/postgres/database-clock.ts";

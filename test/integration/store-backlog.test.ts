@@ -9,7 +9,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
-import { SessionBacklog } from "../../src/postgres/session-backlog.ts";
+import { SessionBacklog } from "../../src/postgres/outbox.ts";
 import { sessionBehaviour } from "../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../src/session/command.ts";
 import type { SessionEvent } from "../../src/session/event.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PostgresJobQueue } from "../../src/features/jobs/queue-store.ts";
 import { PostgresSummaries } from "../../src/features/summaries/store.ts";
 import { PostgresDeliveryQueue } from "../../src/features/webhooks/queue-store.ts";
-import { SessionBacklog } from "../../src/postgres/session-backlog.ts";
+import { SessionBacklog } from "../../src/postgres/outbox.ts";
 import { PostgresWaitingWork } from "../../src/postgres/waiting-work.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionHouse } from "../support/session-house.ts";

@@ -1,8 +1,6 @@
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newDeviceKey } from "../../src/access/device-key.ts";
-import { secretHash } from "../../src/access/secret.ts";
-import { newServiceKey } from "../../src/access/service-key.ts";
+import { newDeviceKey, newServiceKey, secretHash } from "../../src/access/secrets.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { Tokens } from "../../src/features/accounts/tokens.ts";

@@ -2,8 +2,8 @@ import { connect } from "nats";
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
-import { NatsLine } from "../../src/nats/nats-line.ts";
-import { followWorkers } from "../../src/nats/worker-discovery.ts";
+import { followWorkers } from "../../src/nats/connect.ts";
+import { NatsLine } from "../../src/nats/line.ts";
 import {
   tryWorkerAnnouncement,
   WORKER_ANNOUNCE_SUBJECT,

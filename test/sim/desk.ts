@@ -1,5 +1,5 @@
 import { partitionOf } from "../../src/base/partition.ts";
-import type { OutboxRow } from "../../src/postgres/sessions-outbox.ts";
+import type { OutboxRow } from "../../src/postgres/outbox.ts";
 import type { SimRecord } from "../support/record/sim-record.ts";
 
 /** What the batch work of the service writes, past the sessions' journal. */

@@ -1,5 +1,5 @@
 import { isAppError } from "../../src/base/errors.ts";
-import type { ActorPorts } from "../../src/roles/app-actors.ts";
+import type { ActorPorts } from "../../src/roles/actors.ts";
 
 type SessionJournal = ActorPorts["journal"];
 

@@ -1,5 +1,5 @@
 import { AppError, isAppError } from "../../src/base/errors.ts";
-import type { ActorPorts } from "../../src/roles/app-actors.ts";
+import type { ActorPorts } from "../../src/roles/actors.ts";
 import { sessionBehaviour } from "../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../src/session/command.ts";
 import type { SessionEvent } from "../../src/session/event.ts";

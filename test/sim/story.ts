@@ -1,6 +1,6 @@
 import { isAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
-import type { ActorPorts } from "../../src/roles/app-actors.ts";
+import type { ActorPorts } from "../../src/roles/actors.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 

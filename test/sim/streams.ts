@@ -9,7 +9,7 @@ import { DEFAULT_LIVE_LIMITS } from "../../src/http/sockets/live-limits.ts";
 import type { Connection } from "../../src/http/sockets/live-socket.ts";
 import { BusAudio, BusStreamNotices } from "../../src/nats/live-audio.ts";
 import type { LiveFanout } from "../../src/nats/live-fanout.ts";
-import type { CommandNotifier } from "../../src/postgres/sessions-outbox.ts";
+import type { CommandNotifier } from "../../src/postgres/outbox.ts";
 import { CLOSE } from "../../src/wire/live-frames.ts";
 import type { HostRecord } from "../support/record/sim-record.ts";
 import type { SimBlobs } from "./blobs.ts";

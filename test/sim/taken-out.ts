@@ -1,4 +1,4 @@
-import { toSeconds } from "../../src/live/live-frames.ts";
+import { toSeconds } from "../../src/live/render.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";
 import type { RedactionRow } from "../support/record/rows.ts";
 import type { Kernel } from "./kernel/kernel.ts";

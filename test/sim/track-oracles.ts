@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { hasNoRoom } from "../../src/session/excess.ts";
+import { hasNoRoom } from "../../src/session/fit-segments.ts";
 import type { Word } from "../../src/session/write.ts";
 import type { ChunkRow } from "../support/record/rows.ts";
 import type { Run } from "./speech.ts";

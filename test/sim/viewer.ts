@@ -1,5 +1,5 @@
 import { toAppError } from "../../src/base/errors.ts";
-import type { EncodedFrame } from "../../src/live/encoded-frame.ts";
+import type { EncodedFrame } from "../../src/live/frames.ts";
 import { Subscriber } from "../../src/live/subscriber.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";
 import type { SimHost } from "./host.ts";

@@ -1,8 +1,8 @@
 import { AppError } from "../../src/base/errors.ts";
-import type { Transcribers } from "../../src/inference/transcribers.ts";
 import type {
   TranscribeMessage,
   TranscribeResult,
+  Transcribers,
   TranscriptionStream,
 } from "../../src/inference/transcription-stream.ts";
 import type { Kernel } from "./kernel/kernel.ts";

@@ -1,6 +1,6 @@
 import { AppError, isAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
-import type { ActorPorts, Actors } from "../../src/roles/app-actors.ts";
+import type { ActorPorts, Actors } from "../../src/roles/actors.ts";
 import { createRecord, type RecordOptions } from "../support/record/create-record.ts";
 import type { SimRecord } from "../support/record/sim-record.ts";
 import { SeededRandom } from "../support/seeded-random.ts";

@@ -1,5 +1,5 @@
 import { Activation, type ActivationParts } from "../../src/actor/activation.ts";
-import type { Behaviour, Companion } from "../../src/actor/behaviour.ts";
+import type { Behaviour, Companion } from "../../src/actor/actor.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 

@@ -1,4 +1,4 @@
-import { exampleId } from "../../src/rest/openapi-examples.ts";
+import { exampleId } from "../../src/rest/openapi-parts.ts";
 import { type CallerName, idName, type SeededWorld } from "./seeded-world.ts";
 
 interface Parameter {

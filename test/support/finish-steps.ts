@@ -1,4 +1,4 @@
-import type { Steps } from "../../workers/text/retrieval/steps.ts";
+import type { Steps } from "../../workers/text/retrieval/document.ts";
 
 /** All steps at once. */
 export function finish<T>(steps: Steps<T>): T {

@@ -8,7 +8,7 @@ import { PostgresGraphReads } from "../../src/features/graph/store.ts";
 import { PostgresTranscriptSearch } from "../../src/features/questions/search-store.ts";
 import { PostgresSessions } from "../../src/features/sessions/store.ts";
 import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
-import type { EntityExtractor, ExtractedGraph } from "../../src/inference/graph-extractor.ts";
+import type { EntityExtractor, ExtractedGraph } from "../../src/inference/grpc-entities.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { extractGraph } from "../../workers/text/graph/extract.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";

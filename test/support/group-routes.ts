@@ -4,8 +4,7 @@ import { concernRoutes } from "../../src/features/concerns/routes.ts";
 import { PostgresConcerns } from "../../src/features/concerns/store.ts";
 import { triageRoutes } from "../../src/features/concerns/triage-routes.ts";
 import { sessionEditRoutes } from "../../src/features/sessions/edit.ts";
-import { PostgresSessionEdits } from "../../src/features/sessions/edit-store.ts";
-import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { PostgresSessionEdits, PostgresSessions } from "../../src/features/sessions/store.ts";
 import { characterRoutes } from "../../src/features/workspaces/characters-routes.ts";
 import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import { workshopRoutes } from "../../src/features/workspaces/workshops-routes.ts";
@@ -13,7 +12,7 @@ import {
   PostgresCharacters,
   PostgresWorkshops,
 } from "../../src/features/workspaces/workshops-store.ts";
-import type { OutboxRow, SessionCommand } from "../../src/postgres/sessions-outbox.ts";
+import type { OutboxRow, SessionCommand } from "../../src/postgres/outbox.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
 import type { SessionHouse } from "./session-house.ts";

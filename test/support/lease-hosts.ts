@@ -8,13 +8,13 @@ import { systemRuntime } from "../../src/base/runtime.ts";
 import type { Stack } from "../../src/base/stack.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { connectBus } from "../../src/nats/connect.ts";
+import { NatsLine } from "../../src/nats/line.ts";
 import { LiveFanout } from "../../src/nats/live-fanout.ts";
-import { NatsLine } from "../../src/nats/nats-line.ts";
 import { PostgresLeaseTable } from "../../src/postgres/lease-table.ts";
+import { SessionBacklog } from "../../src/postgres/outbox.ts";
 import { createPool } from "../../src/postgres/pool.ts";
-import { SessionBacklog } from "../../src/postgres/session-backlog.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
-import { type Actors, createActors } from "../../src/roles/app-actors.ts";
+import { type Actors, createActors } from "../../src/roles/actors.ts";
 import type { SessionHouse } from "./session-house.ts";
 import { until } from "./until.ts";
 

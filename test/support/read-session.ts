@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { AudioChunk, Checkpoint, Utterance } from "../../src/wire/gen/voice/v1/worker.ts";
 import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
-import { createSpeakerTracker } from "../../workers/speakers/create-speaker-tracker.ts";
+import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
 import type { RequestMessage, ResponseMessage } from "../../workers/speech/reader.ts";
 import type { RecogniserPool } from "../../workers/speech/recogniser-pool.ts";
 import { SessionReader } from "../../workers/speech/session-reader.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import type { DatabasePool } from "slonik";
 import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access/principal.ts";
-import type { RevocationEvent } from "../../src/access/revocation-feed.ts";
+import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { newId } from "../../src/base/ids.ts";
 import { UserStore } from "../../src/features/accounts/users-store.ts";
 import { DeviceStore } from "../../src/features/devices/store.ts";
@@ -41,10 +41,10 @@ import {
   PostgresCharacters,
   PostgresWorkshops,
 } from "../../src/features/workspaces/workshops-store.ts";
+import type { OutboxRow, SessionCommand } from "../../src/postgres/outbox.ts";
 import { createPool, type PoolOptions } from "../../src/postgres/pool.ts";
-import type { OutboxRow, SessionCommand } from "../../src/postgres/sessions-outbox.ts";
 import type { Route, Upload } from "../../src/rest/route.ts";
-import { PATIENCE } from "../../src/session/patience.ts";
+import { PATIENCE } from "../../src/session/limits.ts";
 import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres.ts";

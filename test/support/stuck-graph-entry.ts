@@ -4,8 +4,8 @@ import {
   ExtractEntitiesRequest,
   ExtractEntitiesResponse,
 } from "../../src/wire/gen/voice/v1/graph.ts";
-import type { GraphThreadCalls } from "../../workers/threads/graph-thread-protocol.ts";
-import { toEndpoint } from "../../workers/threads/thread-endpoint.ts";
+import type { GraphThreadCalls } from "../../workers/threads/graph-thread.ts";
+import { toEndpoint } from "../../workers/threads/thread-protocol.ts";
 
 if (parentPort === null) throw new Error("This file runs as a worker thread only.");
 

@@ -1,6 +1,6 @@
 import pg from "pg";
 import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
-import type { RevocationEvent } from "../../src/access/revocation-feed.ts";
+import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PostgresAudit } from "../../src/features/audit/audit-store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RequestTimes } from "../../src/http/request-times.ts";
+import { RequestTimes } from "../../src/http/operations.ts";
 
 describe("request times", () => {
   it("request times: a histogram as Prometheus reads it, a series for each label", () => {

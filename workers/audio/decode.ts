@@ -7,9 +7,9 @@ import {
   type PcmFormat,
   parsePcmMediaType,
   parseWavHeader,
-} from "../../src/base/audio/wav-header.ts";
+} from "../../src/base/audio/wav.ts";
 import { AppError } from "../../src/base/errors.ts";
-import type { OpusStream } from "./opus-stream.ts";
+import type { OpusStream } from "./opus-codec.ts";
 
 const WAV_TYPES: ReadonlySet<string> = new Set([
   "audio/wav",

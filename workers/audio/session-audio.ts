@@ -2,8 +2,7 @@ import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { AppError, toAppError } from "../../src/base/errors.ts";
 import type { AudioChunk, Gap } from "../../src/wire/gen/voice/v1/worker.ts";
 import { type ChunkDecoder, openChunk } from "./decode.ts";
-import type { OpusCodec } from "./opus-codec.ts";
-import { OpusStream } from "./opus-stream.ts";
+import { type OpusCodec, OpusStream } from "./opus-codec.ts";
 import { ResamplingRun, type RunPhase } from "./resampling-run.ts";
 
 /** What comes next on the session's timeline. Positions are samples at 16 kHz. */

@@ -5,9 +5,8 @@ import {
   ExtractEntitiesResponse,
 } from "../../src/wire/gen/voice/v1/graph.ts";
 import { extractGraph } from "../text/graph/extract.ts";
-import type { GraphThreadCalls } from "./graph-thread-protocol.ts";
-import { toEndpoint } from "./thread-endpoint.ts";
-import { toFault } from "./thread-protocol.ts";
+import type { GraphThreadCalls } from "./graph-thread.ts";
+import { toEndpoint, toFault } from "./thread-protocol.ts";
 
 if (parentPort === null) throw new Error("This file runs as a worker thread only.");
 

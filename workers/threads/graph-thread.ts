@@ -4,9 +4,12 @@ import { createDeferred, withTimeout } from "../../src/base/deferred.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../src/base/queue-metrics.ts";
-import type { GraphThreadCalls } from "./graph-thread-protocol.ts";
-import { toEndpoint } from "./thread-endpoint.ts";
-import { fromFault } from "./thread-protocol.ts";
+import { type CallResult, fromFault, toEndpoint } from "./thread-protocol.ts";
+
+/** Calls into the thread, by comlink. Both sides are encoded messages of graph.proto. */
+export interface GraphThreadCalls {
+  extract(request: Uint8Array): CallResult<Uint8Array>;
+}
 
 const ENTRY = new URL("./graph-thread-entry.ts", import.meta.url);
 const MAX_HEAP_MB = 512;

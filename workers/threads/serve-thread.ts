@@ -3,12 +3,12 @@ import { expose } from "comlink";
 import type { ReaderFactory, ReaderSettings } from "../speech/reader.ts";
 import { SessionHost } from "./session-host.ts";
 import { TextDesk } from "./text-desk.ts";
-import { toEndpoint } from "./thread-endpoint.ts";
 import {
   type CallResult,
   type ThreadCalls,
   type ThreadData,
   type ThreadEvent,
+  toEndpoint,
   toFault,
 } from "./thread-protocol.ts";
 

@@ -1,6 +1,6 @@
 import { AppError } from "../../src/base/errors.ts";
 import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
-import { createSpeakerTracker } from "../speakers/create-speaker-tracker.ts";
+import { createSpeakerTracker } from "../speakers/session-tracker.ts";
 import { loadNativeLibrary, NativeLibraryError } from "../speech/pocketsphinx/native-library.ts";
 import { PocketsphinxRecogniser } from "../speech/pocketsphinx/pocketsphinx-recogniser.ts";
 import type { ReaderFactory, ReaderSettings } from "../speech/reader.ts";

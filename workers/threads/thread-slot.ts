@@ -1,14 +1,46 @@
 import { transfer } from "comlink";
+import { backOff } from "../../src/base/back-off.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createDeferred, delay } from "../../src/base/deferred.ts";
 import { AppError, errorMessage } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import type { ReaderSettings } from "../speech/reader.ts";
-import { BackOff } from "./back-off.ts";
 import { PoolSession, type SessionSink, toOwned } from "./pool-session.ts";
 import { TextLane, type TextWork } from "./text-lane.ts";
 import { Thread } from "./thread.ts";
 import { fromFault, type OpenedSession, type ThreadEvent } from "./thread-protocol.ts";
+
+interface BackOffOptions {
+  clock: Clock;
+  firstMs: number;
+  maxMs: number;
+  /** A run at least this long makes the next failure a first one. */
+  healthyMs: number;
+}
+
+/** Waits between restarts: doubling, forgotten after a healthy run. */
+export class BackOff {
+  readonly #options: BackOffOptions;
+  #failures = 0;
+  #startedAt: number;
+
+  constructor(options: BackOffOptions) {
+    this.#options = options;
+    this.#startedAt = options.clock.monotonic();
+  }
+
+  started(): void {
+    this.#startedAt = this.#options.clock.monotonic();
+  }
+
+  /** Milliseconds to wait after the run that has just failed. */
+  next(): number {
+    const { clock, firstMs, maxMs, healthyMs } = this.#options;
+    if (clock.monotonic() - this.#startedAt >= healthyMs) this.#failures = 0;
+    this.#failures += 1;
+    return backOff(this.#failures, { firstMs, mostMs: maxMs });
+  }
+}
 
 const OPEN_MS = 30_000;
 const DISPOSE_MS = 5_000;

@@ -4,13 +4,13 @@ import type { Clock } from "../../src/base/clock.ts";
 import { createDeferred, type Deferred, withTimeout } from "../../src/base/deferred.ts";
 import { AppError, errorMessage } from "../../src/base/errors.ts";
 import type { ReaderSettings } from "../speech/reader.ts";
-import { toEndpoint } from "./thread-endpoint.ts";
 import {
   type CallResult,
   fromFault,
   type ThreadCalls,
   type ThreadData,
   type ThreadEvent,
+  toEndpoint,
 } from "./thread-protocol.ts";
 
 const CHECK_MS = 1_000;

@@ -1,4 +1,4 @@
-import { bytesPerFrame, type PcmFormat, type SampleEncoding } from "./wav-header.ts";
+import { bytesPerFrame, type PcmFormat, type SampleEncoding } from "./wav.ts";
 
 type SampleReader = (view: DataView, at: number) => number;
 

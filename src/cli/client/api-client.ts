@@ -1,7 +1,7 @@
 import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "../gen/api-schema.ts";
 import { type Attempts, type BackOff, PATIENT, type Retry, withRetries } from "./back-off.ts";
-import { reasonOf } from "./command-failure.ts";
+import { reasonOf } from "./command-context.ts";
 
 /** An answer other than 2xx. `message` says which call and what the service said. */
 export class ApiFailure extends Error {

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { CommandFailure, reasonOf } from "./command-failure.ts";
+import { CommandFailure, reasonOf } from "./command-context.ts";
 
 /** What `voice login` remembers about one service. */
 export interface StoredLogin {

@@ -1,6 +1,6 @@
 import { ApiClient, ApiFailure, type CallOptions, type Send, Unreachable } from "./api-client.ts";
 import { type BackOff, BRISK } from "./back-off.ts";
-import { CommandFailure } from "./command-failure.ts";
+import { CommandFailure } from "./command-context.ts";
 import { Credentials, type StoredLogin } from "./credentials.ts";
 
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8080/api";

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
-import type { CommandContext } from "../client/command-context.ts";
-import { CommandFailure } from "../client/command-failure.ts";
-import { withConnectionFlags } from "../client/connection-flags.ts";
+import { type CommandContext, CommandFailure } from "../client/command-context.ts";
+import { withConnectionFlags } from "../client/flags.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
 
 /** `voice audit verify`: has the service compute the audit log's hash chain again. */

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { PATIENT } from "../client/back-off.ts";
-import { type CommandContext, wantsColour } from "../client/command-context.ts";
-import { CommandFailure, reasonOf } from "../client/command-failure.ts";
-import { withConnectionFlags } from "../client/connection-flags.ts";
-import { parseDuration, parseSpeed } from "../client/flag-values.ts";
+import {
+  type CommandContext,
+  CommandFailure,
+  reasonOf,
+  wantsColour,
+} from "../client/command-context.ts";
+import { parseDuration, parseSpeed, withConnectionFlags } from "../client/flags.ts";
 import {
   type ConnectionOptions,
   openUserSession,
@@ -18,8 +21,7 @@ import {
 } from "../device/simulate-device.ts";
 import { durationSeconds } from "../device/wave-file.ts";
 import { sizeOf } from "../view/live-area.ts";
-import { PlainView } from "../view/plain-view.ts";
-import { progressRow } from "../view/progress-row.ts";
+import { PlainView, progressRow } from "../view/plain-view.ts";
 import { TerminalView } from "../view/terminal-view.ts";
 import type { Transcript } from "../view/transcript.ts";
 import { followSession } from "./follow-session.ts";

@@ -1,12 +1,15 @@
 import { type Command, Option } from "commander";
 import { clockTime } from "../../wire/clock-time.ts";
 import { PATIENT } from "../client/back-off.ts";
-import { type CommandContext, writeJson } from "../client/command-context.ts";
-import { reasonOf } from "../client/command-failure.ts";
-import { withConnectionFlags } from "../client/connection-flags.ts";
-import { parseDuration, parseShare, parseSpeed } from "../client/flag-values.ts";
+import { type CommandContext, reasonOf, writeJson } from "../client/command-context.ts";
+import {
+  describeChoice,
+  parseDuration,
+  parseShare,
+  parseSpeed,
+  withConnectionFlags,
+} from "../client/flags.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
-import { describeChoice } from "../client/workspace-choice.ts";
 import type { ChunkCodec } from "../device/audio-chunks.ts";
 import { DeviceShelf } from "../device/device-shelf.ts";
 import {
@@ -15,7 +18,7 @@ import {
   simulateDevice,
 } from "../device/simulate-device.ts";
 import { LiveArea, sizeOf } from "../view/live-area.ts";
-import { progressRow } from "../view/progress-row.ts";
+import { progressRow } from "../view/plain-view.ts";
 import { printable } from "../view/transcript-line.ts";
 
 interface SimulateOptions extends ConnectionOptions {

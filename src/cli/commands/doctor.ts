@@ -1,9 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
 import { ApiClient } from "../client/api-client.ts";
-import type { CommandContext } from "../client/command-context.ts";
-import { CommandFailure } from "../client/command-failure.ts";
-import { withConnectionFlags } from "../client/connection-flags.ts";
+import {
+  type CommandContext,
+  CommandFailure,
+  reasonOf,
+  writeJson,
+} from "../client/command-context.ts";
+import { chooseWorkspace, describeChoice, withConnectionFlags } from "../client/flags.ts";
 import {
   baseUrlOf,
   CONTACT_MS,
@@ -11,13 +15,89 @@ import {
   openUserSession,
   type UserSession,
 } from "../client/user-session.ts";
-import { chooseWorkspace, describeChoice } from "../client/workspace-choice.ts";
 import { cutIntoChunks } from "../device/audio-chunks.ts";
-import { VirtualDevice } from "../device/virtual-device.ts";
+import { unpair, VirtualDevice } from "../device/virtual-device.ts";
 import { readWave, type WaveAudio } from "../device/wave-file.ts";
+import { printable } from "../view/transcript-line.ts";
 import { CONVERSATION } from "./demo.ts";
-import { cleanUp, type Traces } from "./doctor-traces.ts";
-import { type Step, stepRunner } from "./step-runner.ts";
+
+/** Runs one step, and tells its name, what was found or what is wrong, and how long it took. */
+type Step = <T>(
+  name: string,
+  advice: string,
+  work: () => Promise<[result: T, found: string]>,
+) => Promise<T>;
+
+const NEW_ROW = "\r\u001b[K";
+
+/** A row for each step on a terminal, else an object; a step that fails throws, with its advice. */
+function stepRunner({ stdout }: Pick<CommandContext, "stdout">): Step {
+  const tell = (name: string, ok: boolean, found: string, ms: number, advice: string) => {
+    if (stdout.isTTY) {
+      // Over the ^C that the terminal may have shown.
+      stdout.write(
+        `${NEW_ROW}${ok ? "✓" : "✗"} ${name.padEnd(10)} ${printable(found)} (${spent(ms)})\n`,
+      );
+    } else {
+      const outcome = ok ? { found } : { reason: found, advice };
+      writeJson(stdout, { step: name, ok, ...outcome, ms });
+    }
+  };
+  return async (name, advice, work) => {
+    const start = performance.now();
+    const ms = () => Math.round(performance.now() - start);
+    try {
+      const [result, found] = await work();
+      tell(name, true, found, ms(), advice);
+      return result;
+    } catch (error) {
+      const isAborted = error instanceof Error && error.name === "AbortError";
+      const reason = isAborted ? "interrupted" : reasonOf(error);
+      tell(name, false, reason, ms(), advice);
+      throw new CommandFailure(`${name} failed: ${reason}. Advice: ${advice}`, error);
+    }
+  };
+}
+
+function spent(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** What an examination has left in the service so far. */
+interface Traces {
+  sessionId?: string;
+  deviceId?: string;
+  workspaceId?: string;
+}
+
+/** Deletes them, each whatever becomes of the others; nothing to do is no step. */
+async function cleanUp(
+  user: UserSession,
+  { sessionId, deviceId, workspaceId }: Traces,
+  step: Step,
+): Promise<void> {
+  const tasks: [what: string, work: () => Promise<unknown>][] = [];
+  if (sessionId) tasks.push([`session ${sessionId}`, () => deleteSession(user, sessionId)]);
+  if (deviceId) tasks.push([`device ${deviceId}`, () => unpair(user, deviceId)]);
+  if (workspaceId) tasks.push(["its workspace", () => deleteWorkspace(user, workspaceId)]);
+  if (tasks.length === 0) return;
+  const left: string[] = [];
+  const advice = "delete them by hand: DELETE /api/sessions/{id}, /api/devices/{id}";
+  await step("cleanup", advice, async () => {
+    for (const [what, work] of tasks) await work().catch(() => left.push(what));
+    if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
+    return [undefined, `deleted ${tasks.map(([what]) => what).join(", ")}`];
+  });
+}
+
+async function deleteSession(user: UserSession, id: string): Promise<void> {
+  const params = { path: { session_id: id } };
+  await user.call((client) => client.DELETE("/sessions/{session_id}", { params }));
+}
+
+async function deleteWorkspace(user: UserSession, id: string): Promise<void> {
+  await user.call((client) => client.DELETE("/workspaces/{id}", { params: { path: { id } } }));
+}
 
 /** One second of the shipped conversation, in the middle of its first words. */
 const FROM_S = 0.4;

@@ -3,10 +3,9 @@ import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { ApiClient, ApiFailure } from "../client/api-client.ts";
 import { BRISK } from "../client/back-off.ts";
-import type { CommandContext } from "../client/command-context.ts";
-import { CommandFailure } from "../client/command-failure.ts";
-import { withConnectionFlags } from "../client/connection-flags.ts";
+import { type CommandContext, CommandFailure } from "../client/command-context.ts";
 import { Credentials } from "../client/credentials.ts";
+import { withConnectionFlags } from "../client/flags.ts";
 import { baseUrlOf, type ConnectionOptions, logIn, reach } from "../client/user-session.ts";
 
 /** `voice login`: exchanges e-mail and password for tokens and keeps them for this user. */

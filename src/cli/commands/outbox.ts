@@ -1,9 +1,8 @@
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { ApiFailure } from "../client/api-client.ts";
-import { type CommandContext, writeJson } from "../client/command-context.ts";
-import { CommandFailure } from "../client/command-failure.ts";
-import { withConnectionFlags } from "../client/connection-flags.ts";
+import { type CommandContext, CommandFailure, writeJson } from "../client/command-context.ts";
+import { withConnectionFlags } from "../client/flags.ts";
 import {
   type ConnectionOptions,
   openUserSession,

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { PATIENT } from "../client/back-off.ts";
 import { type CommandContext, wantsColour, writeJson } from "../client/command-context.ts";
-import { withConnectionFlags } from "../client/connection-flags.ts";
+import { withConnectionFlags } from "../client/flags.ts";
 import { type ConnectionOptions, openUserSession } from "../client/user-session.ts";
+import type { TranscriptView } from "../view/plain-view.ts";
 import { TerminalView } from "../view/terminal-view.ts";
-import type { TranscriptView } from "../view/transcript-view.ts";
 import { followSession } from "./follow-session.ts";
 
 /** `voice tail`: follows a session live until it has ended. */

@@ -1,9 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
-import { type CommandContext, wantsColour, writeJson } from "../client/command-context.ts";
-import { CommandFailure, reasonOf } from "../client/command-failure.ts";
-import { withConnectionFlags } from "../client/connection-flags.ts";
-import { parseSeconds } from "../client/flag-values.ts";
+import {
+  type CommandContext,
+  CommandFailure,
+  reasonOf,
+  wantsColour,
+  writeJson,
+} from "../client/command-context.ts";
+import { parseSeconds, withConnectionFlags } from "../client/flags.ts";
 import {
   type ConnectionOptions,
   openUserSession,

@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 import type { ConfigureFrame, DeviceFrame, DeviceServerFrame } from "../../wire/device-frames.ts";
 import { CLOSE } from "../../wire/live-frames.ts";
 import { type BackOff, waitBefore } from "../client/back-off.ts";
-import { CommandFailure } from "../client/command-failure.ts";
+import { CommandFailure } from "../client/command-context.ts";
 
 export interface AudioSenderOptions {
   /** `ws://…/api/devices/{id}/stream`. */

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Attempts } from "../client/back-off.ts";
+import { type ChosenWorkspace, chooseWorkspace } from "../client/flags.ts";
 import type { UserSession } from "../client/user-session.ts";
-import { type ChosenWorkspace, chooseWorkspace } from "../client/workspace-choice.ts";
 import { type ChunkCodec, cutIntoChunks } from "./audio-chunks.ts";
 import type { DeviceShelf } from "./device-shelf.ts";
 import { type StreamProgress, streamChunks } from "./device-stream.ts";

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { CommandFailure } from "../client/command-failure.ts";
-import type { StreamOptions, StreamProgress } from "./device-stream.ts";
-import { keepBeating } from "./device-stream.ts";
+import { CommandFailure } from "../client/command-context.ts";
+import { keepBeating, type StreamOptions, type StreamProgress } from "./device-stream.ts";
 import type { VirtualDevice } from "./virtual-device.ts";
 import { frameBytes, toPcm16, type WaveAudio } from "./wave-file.ts";
 

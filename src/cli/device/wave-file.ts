@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { CommandFailure, reasonOf } from "../client/command-failure.ts";
+import { CommandFailure, reasonOf } from "../client/command-context.ts";
 
 const FORMAT_PCM = 1;
 const FORMAT_FLOAT = 3;

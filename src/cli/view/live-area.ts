@@ -1,5 +1,5 @@
+import type { TextOutput } from "./plain-view.ts";
 import { columnsOf } from "./terminal-text.ts";
-import type { TextOutput } from "./transcript-view.ts";
 
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;

@@ -1,7 +1,39 @@
 import { clockTime } from "../../wire/clock-time.ts";
+import { fitted } from "./terminal-text.ts";
 import type { Change, Transcript } from "./transcript.ts";
 import { lineRows, printable } from "./transcript-line.ts";
-import type { TextOutput, TranscriptView } from "./transcript-view.ts";
+
+/** Shows a transcript as it grows. */
+export interface TranscriptView {
+  /** After each frame; `footer` is a row under the text, for those who can show one. */
+  update(transcript: Transcript, change: Change, footer?: string): void;
+  /** A remark about the connection, in a line of its own. */
+  say(remark: string): void;
+  /** Leaves the final text standing, without interims and footer. */
+  close(transcript: Transcript): void;
+}
+
+/** What a view writes to: a terminal, a pipe, or a test. */
+export interface TextOutput {
+  readonly columns?: number;
+  readonly rows?: number;
+  write(text: string): unknown;
+}
+
+const WIDEST_BAR = 30;
+/** A shorter one says nothing. */
+const SHORTEST_BAR = 4;
+
+/** `audio  ██████░░░░  00:12 / 00:42`: how much of a recording has been sent, in one row. */
+export function progressRow(sent: number, total: number, columns: number): string {
+  const share = total > 0 ? Math.min(1, sent / total) : 0;
+  const clock = `${clockTime(sent)} / ${clockTime(total)}`;
+  const room = columns - `audio    ${clock}`.length - 1;
+  if (room < SHORTEST_BAR) return fitted(clock, columns - 1);
+  const width = Math.min(WIDEST_BAR, room);
+  const full = Math.round(share * width);
+  return `audio  ${"█".repeat(full)}${"░".repeat(width - full)}  ${clock}`;
+}
 
 /** One line per final, and one for each label that changed afterwards; for pipes and log files. */
 export class PlainView implements TranscriptView {

@@ -1,9 +1,9 @@
 import { clockTime } from "../../wire/clock-time.ts";
 import { LiveArea, sizeOf } from "./live-area.ts";
+import type { TextOutput, TranscriptView } from "./plain-view.ts";
 import { fitted } from "./terminal-text.ts";
 import type { Change, Line, Transcript } from "./transcript.ts";
 import { lineRows, printable } from "./transcript-line.ts";
-import type { TextOutput, TranscriptView } from "./transcript-view.ts";
 
 /** Rows kept free, so that redrawing never reaches the terminal's first row. */
 const SPARE_ROWS = 3;

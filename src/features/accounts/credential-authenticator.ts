@@ -1,6 +1,4 @@
 import type { AcceptedCredential, Authenticator } from "../../access/authenticator.ts";
-import { bearerOf } from "../../access/bearer.ts";
-import { isDeviceKey } from "../../access/device-key.ts";
 import type {
   DevicePrincipal,
   GuestPrincipal,
@@ -8,9 +6,8 @@ import type {
   ServicePrincipal,
   UserPrincipal,
 } from "../../access/principal.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
-import { secretHash } from "../../access/secret.ts";
-import { isServiceKey } from "../../access/service-key.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
+import { bearerOf, isDeviceKey, isServiceKey, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { GuestBook, GuestStanding } from "./guests-store.ts";

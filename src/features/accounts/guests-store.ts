@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { ReadBatch } from "../../base/read-batch.ts";
-import { toInstant } from "../../postgres/instant.ts";
+import { toInstant } from "../../postgres/columns.ts";
 
 export interface GuestStanding {
   guestId: string;

@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { Principal } from "../../access/principal.ts";
-import { toInstant } from "../../postgres/instant.ts";
+import { toInstant } from "../../postgres/columns.ts";
 import { roleColumn } from "./users-store.ts";
 
 /** Tickets on record, by the hash of what was handed out. */

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Authenticator } from "../../access/authenticator.ts";
 import type { Principal } from "../../access/principal.ts";
-import { randomText, secretHash } from "../../access/secret.ts";
+import { randomText, secretHash } from "../../access/secrets.ts";
 import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";

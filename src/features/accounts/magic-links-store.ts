@@ -1,6 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { toInstant } from "../../postgres/instant.ts";
+import { toInstant } from "../../postgres/columns.ts";
 import { ACCOUNT, type Account, accountRow } from "./users-store.ts";
 
 /** The links on record, by the hash of their token. */

@@ -1,12 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import { type AuditTrail, SYSTEM } from "../../access/audit-trail.ts";
-import { randomText, secretHash } from "../../access/secret.ts";
+import { type AuditTrail, SYSTEM } from "../../access/audit-entry.ts";
+import { randomText, secretHash } from "../../access/secrets.ts";
 import type { Background } from "../../base/background.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { escapeHtml } from "../../base/html.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
-import { defineRoute, type Route } from "../../rest/route.ts";
+import { acknowledge, acknowledgementSchema, defineRoute, type Route } from "../../rest/route.ts";
 import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
 import type { MagicLinkBook } from "./magic-links-store.ts";
 import type { Letter, Mail } from "./mail.ts";

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { AppError, toAppError } from "../../base/errors.ts";
-import { shown } from "../../base/shown.ts";
+import { AppError, shown, toAppError } from "../../base/errors.ts";
 import { pageSchema } from "../../rest/page.ts";
 import { defineRoute, type Reply, type Route } from "../../rest/route.ts";
 import { OAUTH_LIFETIME, type OAuthSignIn } from "./oauth.ts";

@@ -1,8 +1,7 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import { toInstant } from "../../postgres/instant.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { ACCOUNT, type Account, accountRow } from "./users-store.ts";
 
 interface OAuthRequest {

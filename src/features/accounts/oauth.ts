@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { type AuditTrail, SYSTEM } from "../../access/audit-trail.ts";
-import { randomText, secretHash } from "../../access/secret.ts";
+import { type AuditTrail, SYSTEM } from "../../access/audit-entry.ts";
+import { randomText, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";

@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditEntry } from "../../access/audit-trail.ts";
+import type { AuditEntry } from "../../access/audit-entry.ts";
 import type { PasswordBook } from "./passwords.ts";
 import { ACCOUNT, type Account, accountRow } from "./users-store.ts";
 

@@ -1,16 +1,21 @@
 import { hash, verify } from "@node-rs/argon2";
 import { Type } from "@sinclair/typebox";
-import { type AuditEntry, actorOf } from "../../access/audit-trail.ts";
+import { type AuditEntry, actorOf } from "../../access/audit-entry.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
-import { randomText } from "../../access/secret.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
+import { randomText } from "../../access/secrets.ts";
 import { BoundedQueue } from "../../base/bounded-queue.ts";
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import { AppError } from "../../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { requireUser } from "../../rest/callers.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  PEOPLE,
+  type Route,
+} from "../../rest/route.ts";
 import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
 import type { Account } from "./users-store.ts";
 

@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../../access/audit-trail.ts";
+import type { AuditEntry } from "../../access/audit-entry.ts";
 import type { Scope } from "../../access/principal.ts";
 
 /** One secret of a service key, as it stands. */

@@ -1,10 +1,16 @@
 import { Type } from "@sinclair/typebox";
-import { bearerOf } from "../../access/bearer.ts";
+import { bearerOf } from "../../access/secrets.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { requirePerson } from "../../rest/callers.ts";
-import { defineRoute, type Reply, type Request, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  type Reply,
+  type Request,
+  type Route,
+} from "../../rest/route.ts";
 import { accountRoleSchema, loginResultSchema, presentLogin, type SignIn } from "./sign-in.ts";
 import type { KeyRing } from "./tokens.ts";
 import type { UserDirectory } from "./users-store.ts";

@@ -2,7 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { UserPrincipal } from "../../access/principal.ts";
 import { ReadBatch } from "../../base/read-batch.ts";
-import { toInstant } from "../../postgres/instant.ts";
+import { toInstant } from "../../postgres/columns.ts";
 import { roleColumn } from "./users-store.ts";
 
 export interface LoginStanding {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type AuditTrail, SYSTEM } from "../../access/audit-trail.ts";
+import { type AuditTrail, SYSTEM } from "../../access/audit-entry.ts";
 import type { GuestPrincipal, UserPrincipal } from "../../access/principal.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";

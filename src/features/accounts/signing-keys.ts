@@ -2,7 +2,7 @@ import { hkdfSync, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
-import { createOnce } from "../../access/secret-file.ts";
+import { createOnce } from "../../access/secrets.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";

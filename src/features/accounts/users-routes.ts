@@ -1,15 +1,20 @@
 import { Type } from "@sinclair/typebox";
-import { actorOf } from "../../access/audit-trail.ts";
+import { actorOf } from "../../access/audit-entry.ts";
 import { mayWorkspace } from "../../access/policy.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  PEOPLE,
+  type Route,
+} from "../../rest/route.ts";
 import {
   checkPassword,
   PASSWORD_MAX_BYTES,

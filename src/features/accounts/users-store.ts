@@ -1,10 +1,9 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditEntry } from "../../access/audit-trail.ts";
+import type { AuditEntry } from "../../access/audit-entry.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
-import { allOf, toPage } from "../../postgres/keyset.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
 export interface UserRecord {

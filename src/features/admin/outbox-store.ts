@@ -6,8 +6,8 @@ import {
 } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditActor, AuditKind } from "../../access/audit-trail.ts";
-import { toPage } from "../../postgres/keyset.ts";
+import type { AuditActor, AuditKind } from "../../access/audit-entry.ts";
+import { toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
 /** A command to a session's actor that failed so often that it is tried no more. */

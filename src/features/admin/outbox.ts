@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { actorOf } from "../../access/audit-trail.ts";
+import { actorOf } from "../../access/audit-entry.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import { timestamp } from "../../rest/timestamp.ts";
+import { timestamp } from "../../rest/schemas.ts";
 import type { ParkedCommands, ParkedRecord } from "./outbox-store.ts";
 
 export interface OutboxPorts {

@@ -5,7 +5,7 @@ import type {
   OverviewSource,
   QueueRecord,
 } from "../../actor/overview-source.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { optionalColumn } from "../../postgres/columns.ts";
 
 /** Commands that are counted at most. */
 const MOST_COMMANDS = 1_000_000;

@@ -9,9 +9,9 @@ import type {
 } from "../../actor/overview-source.ts";
 import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { isAppError } from "../../base/errors.ts";
-import { LAG } from "../../base/lag.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import { timestamp } from "../../rest/timestamp.ts";
+import { timestamp } from "../../rest/schemas.ts";
+import { LAG } from "../../wire/field-descriptions.ts";
 import { JOB_KINDS } from "../jobs/store.ts";
 
 const NEWEST = 50;

@@ -2,10 +2,8 @@ import { createHash } from "node:crypto";
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditActor, AuditEntry, AuditKind, AuditTrail } from "../../access/audit-trail.ts";
-import { toInstant } from "../../postgres/instant.ts";
-import { allOf, toPage } from "../../postgres/keyset.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import type { AuditActor, AuditEntry, AuditKind, AuditTrail } from "../../access/audit-entry.ts";
+import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
 /** An entry of the audit log as it stands. */

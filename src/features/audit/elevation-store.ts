@@ -3,8 +3,7 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
-import { toInstant } from "../../postgres/instant.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 
 /** An administrator's reason to see content, for a while. Times are Unix milliseconds. */
 interface Elevation {

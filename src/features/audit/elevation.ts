@@ -1,12 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { requireUser } from "../../rest/callers.ts";
-import { defineRoute, type Route } from "../../rest/route.ts";
-import { timestamp } from "../../rest/timestamp.ts";
+import { acknowledge, acknowledgementSchema, defineRoute, type Route } from "../../rest/route.ts";
+import { timestamp } from "../../rest/schemas.ts";
 import type { ElevationBook } from "./elevation-store.ts";
 
 const MINUTE = 60_000;

@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { AUDIT_KINDS } from "../../access/audit-trail.ts";
+import { AUDIT_KINDS } from "../../access/audit-entry.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import { timestamp } from "../../rest/timestamp.ts";
+import { timestamp } from "../../rest/schemas.ts";
 import type { AuditDirectory, AuditHead, AuditRecord } from "./audit-store.ts";
 
 export interface AuditPorts {

@@ -4,10 +4,10 @@ import { SAMPLES_PER_MS, toMilliseconds } from "../../base/audio/sample-rate.ts"
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
+import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import { timestamp } from "../../rest/timestamp.ts";
+import { timestamp } from "../../rest/schemas.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionDirectory } from "../sessions/store.ts";

@@ -7,13 +7,10 @@ import {
 import { z } from "zod";
 import type { Principal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
-import { updatedAt } from "../../postgres/instant.ts";
-import { allOf, toPage } from "../../postgres/keyset.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
-import { outboxRow, writeOutbox } from "../../postgres/outbox-writer.ts";
-import type { OutboxRow } from "../../postgres/sessions-outbox.ts";
+import { allOf, optionalColumn, toPage, updatedAt } from "../../postgres/columns.ts";
+import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
-import { REDACTED_SPAN } from "../../session/placeholders.ts";
+import { REDACTED_SPAN } from "../../session/redaction.ts";
 import { USER_DISPLAY_NAME, visibleTo } from "../sessions/store.ts";
 
 export const CONCERN_CATEGORIES = ["accuracy", "privacy", "safety", "other"] as const;

@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Authenticator } from "../../access/authenticator.ts";
-import { bearerOf } from "../../access/bearer.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
+import { bearerOf } from "../../access/secrets.ts";
 import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
-import { exampleId } from "../../rest/openapi-examples.ts";
+import { exampleId } from "../../rest/openapi-parts.ts";
 import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "../../rest/route.ts";
 import type { WorkspaceDirectory } from "../workspaces/records.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";

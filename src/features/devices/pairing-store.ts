@@ -1,9 +1,9 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditActor } from "../../access/audit-trail.ts";
+import type { AuditActor } from "../../access/audit-entry.ts";
 import { MANY_KEYS, ReadBatch } from "../../base/read-batch.ts";
-import { toInstant } from "../../postgres/instant.ts";
+import { toInstant } from "../../postgres/columns.ts";
 import type { DeviceKeyBook, DeviceKeyStanding } from "../accounts/credential-authenticator.ts";
 
 /** A device that asks to be paired. */

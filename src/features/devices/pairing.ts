@@ -1,8 +1,7 @@
 import { createHmac } from "node:crypto";
-import type { AuditActor } from "../../access/audit-trail.ts";
-import { newDeviceKey } from "../../access/device-key.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
-import { randomText, secretHash } from "../../access/secret.ts";
+import type { AuditActor } from "../../access/audit-entry.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
+import { newDeviceKey, randomText, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";

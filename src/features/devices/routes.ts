@@ -1,15 +1,20 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { actorOf } from "../../access/audit-trail.ts";
+import { actorOf } from "../../access/audit-entry.ts";
 import { type DeviceAction, mayDevice } from "../../access/policy.ts";
 import type { Principal } from "../../access/principal.ts";
 import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  PEOPLE,
+  type Route,
+} from "../../rest/route.ts";
 import { presenceOf } from "../../session/presence.ts";
 import type { WorkspaceDirectory } from "../workspaces/records.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";

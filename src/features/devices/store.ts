@@ -1,7 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { allOf, toPage } from "../../postgres/keyset.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { WorkspaceRole } from "../workspaces/records.ts";
 

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { requireUser } from "../../rest/callers.ts";

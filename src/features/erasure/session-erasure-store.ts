@@ -6,11 +6,11 @@ import {
 } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditActor } from "../../access/audit-trail.ts";
+import type { AuditActor } from "../../access/audit-entry.ts";
 import { newId } from "../../base/ids.ts";
 import { deleteSnapshots } from "../../postgres/session-snapshots.ts";
 import type { SessionDeleted } from "../../session/event.ts";
-import { deletionPlaceholder } from "../../session/placeholders.ts";
+import { deletionPlaceholder } from "../../session/redaction.ts";
 import { eraseGraph } from "../graph/build-store.ts";
 import { enqueueWebhookEvent } from "../webhooks/queue-store.ts";
 import type {
@@ -18,6 +18,7 @@ import type {
   DeletionKind,
   DeletionReceipt,
   DeletionRecords,
+  RetentionRecords,
 } from "./session-erasure.ts";
 
 /**
@@ -234,4 +235,30 @@ async function markDeleted(
         has_work = false, stopped_at = coalesce(stopped_at, now()), updated_at = now()
     where id = ${sessionId}`);
   return at;
+}
+
+/** What has been kept long enough. */
+export class PostgresRetention implements RetentionRecords {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  async expired(limit: number): Promise<string[]> {
+    const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
+      select s.id
+      from workspaces w join sessions s on s.workspace_id = w.id
+      where w.retention_days is not null and s.status in ('processing', 'completed', 'failed')
+        and coalesce(s.stopped_at, s.started_at) < now() - make_interval(days => w.retention_days)
+      order by s.id limit ${limit}`);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Edits whose session never took them; their text must not stay. */
+  async dropStaleEdits(): Promise<number> {
+    const { rowCount } = await this.#pool.query(sql.unsafe`
+      delete from segment_edits where created_at < now() - interval '1 hour'`);
+    return rowCount;
+  }
 }

@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type AuditActor, type AuditKind, actorOf } from "../../access/audit-trail.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { type AuditActor, type AuditKind, actorOf } from "../../access/audit-entry.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import { timestamp } from "../../rest/timestamp.ts";
+import { timestamp } from "../../rest/schemas.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionDirectory } from "../sessions/store.ts";

@@ -1,6 +1,6 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { optionalColumn } from "../../postgres/columns.ts";
 import { readSpeakers } from "../sessions/store.ts";
 import { unclearWords, wordColumn } from "../transcript/segments-store.ts";
 import type { GraphInput, GraphState, GraphStore, SessionGraph } from "./records.ts";

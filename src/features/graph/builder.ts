@@ -4,7 +4,7 @@ import { AppError, toAppError } from "../../base/errors.ts";
 import { derivedId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
-import type { EntityExtractor, ExtractedGraph } from "../../inference/graph-extractor.ts";
+import type { EntityExtractor, ExtractedGraph } from "../../inference/grpc-entities.ts";
 import type { GraphInput, GraphState, GraphStore, SessionGraph } from "./records.ts";
 
 /** Builds at once; the others wait in line. */

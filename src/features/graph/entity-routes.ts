@@ -1,11 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { UndirectedGraph } from "graphology";
 import { bidirectional } from "graphology-shortest-path/dijkstra.js";
-import { cutPage } from "../../base/cut-page.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
-import { decodeCursor, encodeCursor } from "../../rest/cursor.ts";
-import { pageQuery } from "../../rest/page.ts";
+import { cutPage, decodeCursor, encodeCursor, pageQuery } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { recordReads } from "../questions/ask.ts";
 import type { EntityRecord, GraphEdge, MentionPosition, MentionRecord } from "./records.ts";

@@ -1,8 +1,7 @@
 import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
 import { ENTITY_TYPES } from "../../base/entity-types.ts";
-import { allOf } from "../../postgres/keyset.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { allOf, optionalColumn } from "../../postgres/columns.ts";
 import { USER_DISPLAY_NAME } from "../sessions/store.ts";
 import type {
   EntityRecord,

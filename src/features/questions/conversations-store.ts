@@ -1,7 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { toInstant } from "../../postgres/instant.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { USER_DISPLAY_NAME } from "../sessions/store.ts";
 import { unclearWords } from "../transcript/segments-store.ts";
 

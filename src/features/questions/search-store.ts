@@ -2,8 +2,7 @@ import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "sloni
 import { z } from "zod";
 import type { SessionFacts } from "../../access/policy.ts";
 import type { Principal } from "../../access/principal.ts";
-import { toInstant } from "../../postgres/instant.ts";
-import { allOf } from "../../postgres/keyset.ts";
+import { allOf, toInstant } from "../../postgres/columns.ts";
 import { readFacts } from "../sessions/session-facts-store.ts";
 import { USER_DISPLAY_NAME } from "../sessions/store.ts";
 import type { WorkspaceSessions } from "./ask.ts";

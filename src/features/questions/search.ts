@@ -1,10 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../../base/clock.ts";
-import { cutPage } from "../../base/cut-page.ts";
 import { AppError } from "../../base/errors.ts";
 import { escapeHtml } from "../../base/html.ts";
-import { decodeCursor, encodeCursor } from "../../rest/cursor.ts";
-import { filterId, pageQuery, pageSchema } from "../../rest/page.ts";
+import {
+  cutPage,
+  decodeCursor,
+  encodeCursor,
+  filterId,
+  pageQuery,
+  pageSchema,
+} from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import {
   type AskableWorkspace,

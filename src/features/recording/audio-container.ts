@@ -6,7 +6,7 @@ import {
   type PcmFormat,
   parsePcmMediaType,
   parseWavHeader,
-} from "../../base/audio/wav-header.ts";
+} from "../../base/audio/wav.ts";
 import { AppError } from "../../base/errors.ts";
 import type { UploadContent } from "../../rest/route.ts";
 

@@ -1,4 +1,4 @@
-import type { CommandNotifier, OutboxRow } from "../../postgres/sessions-outbox.ts";
+import type { CommandNotifier, OutboxRow } from "../../postgres/outbox.ts";
 
 const PAGE = 100;
 /** A longer pause between two looks that worked means that nobody could hear devices either. */

@@ -14,7 +14,7 @@ import {
   type PcmFormat,
   parsePcmMediaType,
   parseWavHeader,
-} from "../../base/audio/wav-header.ts";
+} from "../../base/audio/wav.ts";
 import { isAppError } from "../../base/errors.ts";
 import type { FolderBlobs } from "./blobs.ts";
 

@@ -4,7 +4,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE, toSessionSamples } from "../../base/audio/sample-rate.ts";
 import { AppError } from "../../base/errors.ts";
-import type { Span } from "../../session/span.ts";
+import type { Span } from "../../session/segments.ts";
 import { type AudioParts, ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
 import type { Recording, Recordings, RedactedSpans } from "./playback.ts";
 

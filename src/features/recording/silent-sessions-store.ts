@@ -1,7 +1,6 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { writeOutbox } from "../../postgres/outbox-writer.ts";
-import type { OutboxRow } from "../../postgres/sessions-outbox.ts";
+import { type OutboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { isWaiting, type WorkLook } from "../../postgres/waiting-work.ts";
 import type { SilentSessions } from "./auto-stop.ts";
 import { markStopped } from "./device-sessions-store.ts";

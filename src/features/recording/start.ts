@@ -3,7 +3,7 @@ import { mayWorkspace } from "../../access/policy.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
+import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import type { DeviceDirectory, DeviceRecord } from "../devices/store.ts";

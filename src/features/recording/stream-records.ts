@@ -1,4 +1,4 @@
-import type { OutboxRow } from "../../postgres/sessions-outbox.ts";
+import type { OutboxRow } from "../../postgres/outbox.ts";
 import type { SessionPhase } from "../../session/status.ts";
 import type { NewChunk, StoredChunk } from "./chunk-store.ts";
 

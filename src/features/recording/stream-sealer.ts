@@ -4,7 +4,7 @@ import { backOff } from "../../base/back-off.ts";
 import { errorMessage, isAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
-import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
+import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { BlobStore, NewChunk } from "./chunk-store.ts";
 import { brokenPackets } from "./stream-packets.ts";
 import type {

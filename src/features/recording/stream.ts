@@ -1,8 +1,7 @@
 import { AppError, errorMessage, isAppError, toAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime, Timer } from "../../base/runtime.ts";
-import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
-import type { UploadBacklog } from "../../postgres/upload-backlog.ts";
+import type { CommandNotifier, UploadBacklog } from "../../postgres/outbox.ts";
 import type { CutAudio, StreamCutter } from "./stream-encoding.ts";
 import { StreamHead, wantedSentence } from "./stream-head.ts";
 import { PacketWatch } from "./stream-packets.ts";

@@ -2,8 +2,7 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
 import { type Runtime, systemRuntime } from "../../base/runtime.ts";
-import { outboxRow, writeOutbox } from "../../postgres/outbox-writer.ts";
-import type { OutboxRow } from "../../postgres/sessions-outbox.ts";
+import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { insertChunk, type NewChunk, type StoredChunk } from "./chunk-store.ts";
 import type { UnsealedAudio, UnsealedChunk, UnsealedChunks } from "./stream-records.ts";
 

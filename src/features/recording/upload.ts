@@ -1,8 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError, isAppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
-import type { UploadBacklog } from "../../postgres/upload-backlog.ts";
+import type { CommandNotifier, UploadBacklog } from "../../postgres/outbox.ts";
 import {
   defineRoute,
   type Reply,

@@ -1,4 +1,4 @@
-import type { SessionCommand } from "../../postgres/sessions-outbox.ts";
+import type { SessionCommand } from "../../postgres/outbox.ts";
 import type { SessionDirectory } from "./store.ts";
 
 /** Port: a session's actor, wherever it lives. */

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../../base/clock.ts";
-import { timestamp } from "../../rest/timestamp.ts";
+import { timestamp } from "../../rest/schemas.ts";
 import { GAP_WAIT } from "../../session/decide-audio.ts";
-import type { Patience } from "../../session/patience.ts";
+import type { Patience } from "../../session/limits.ts";
 
 /** What a stopped session waits for. Times are milliseconds by the database's clock. */
 export interface AwaitedChunks {

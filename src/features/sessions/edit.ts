@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { maySession } from "../../access/policy.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import { AppError } from "../../base/errors.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
@@ -8,25 +8,7 @@ import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopDirectory } from "../workspaces/workshops-store.ts";
 import { assertAllowed, requireSession } from "./access.ts";
 import { presentSession, sessionParams, sessionSchema } from "./schema.ts";
-import type { SessionDirectory } from "./store.ts";
-
-export interface SessionChange {
-  title?: string | undefined;
-  visibility?: "private" | "workspace" | undefined;
-  guestAccess?: "open" | "closed" | undefined;
-  /** Null takes the link away. */
-  workshopId?: string | null | undefined;
-}
-
-/** Port: changes what a session's owner decides. Closing guest access ends its guests' tokens. */
-export interface SessionEdits {
-  /** False, and nothing changed, when the session no longer is as `expected` says. */
-  change(
-    sessionId: string,
-    change: SessionChange,
-    expected?: Required<SessionChange>,
-  ): Promise<boolean>;
-}
+import type { SessionDirectory, SessionEdits } from "./store.ts";
 
 export interface SessionEditPorts {
   directory: SessionDirectory;

@@ -1,8 +1,8 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditEntry } from "../../access/audit-trail.ts";
-import { allOf, toPage } from "../../postgres/keyset.ts";
+import type { AuditEntry } from "../../access/audit-entry.ts";
+import { allOf, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
 /** A person's tie to a session, besides what sharing with the workspace gives. */

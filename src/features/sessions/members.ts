@@ -1,13 +1,18 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { actorOf } from "../../access/audit-trail.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import { actorOf } from "../../access/audit-entry.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
-import { timestamp } from "../../rest/timestamp.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  PEOPLE,
+  type Route,
+} from "../../rest/route.ts";
+import { timestamp } from "../../rest/schemas.ts";
 import type { UserDirectory } from "../accounts/users-store.ts";
 import { findInvited } from "../workspaces/members-routes.ts";
 import { requireSession, type SessionGrant } from "./access.ts";

@@ -4,7 +4,7 @@ import { AppError } from "../../base/errors.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
-import type { Patience } from "../../session/patience.ts";
+import type { Patience } from "../../session/limits.ts";
 import type { NameSuggestions } from "../workspaces/workshops-store.ts";
 import { requireSession } from "./access.ts";
 import { type AwaitedAudio, presentWaiting, waitingSchema } from "./awaited-audio.ts";

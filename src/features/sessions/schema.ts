@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../../base/clock.ts";
 import { pageSchema } from "../../rest/page.ts";
-import { optionalTime, timestamp } from "../../rest/timestamp.ts";
+import { optionalTime, timestamp } from "../../rest/schemas.ts";
 import type { StopReason } from "../../session/status.ts";
 import type { SessionRecord, SpeakerRecord } from "./store.ts";
 

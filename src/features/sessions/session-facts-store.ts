@@ -2,7 +2,7 @@ import { type CommonQueryMethods, type FragmentSqlToken as Fragment, sql } from 
 import { z } from "zod";
 import type { SessionFacts, SessionRelation } from "../../access/policy.ts";
 import type { Principal } from "../../access/principal.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { optionalColumn } from "../../postgres/columns.ts";
 
 const factsRow = z.object({
   id: z.string(),

@@ -8,8 +8,7 @@ import { z } from "zod";
 import type { SessionFacts } from "../../access/policy.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { ReadBatch } from "../../base/read-batch.ts";
-import { allOf, toPage } from "../../postgres/keyset.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { ClaimSource, SessionPhase, StopReason } from "../../session/status.ts";
 import { recordElevatedRead } from "../audit/elevation-store.ts";
@@ -305,4 +304,73 @@ function tiedTo(userId: string, shared: Fragment): Fragment {
  */
 export function nativeTo(userId: string): Fragment {
   return tiedTo(userId, sql.fragment`s.visibility = 'workspace'`);
+}
+
+export class PostgresSessionEdits implements SessionEdits {
+  readonly #pool: DatabasePool;
+
+  constructor(pool: DatabasePool) {
+    this.#pool = pool;
+  }
+
+  change(
+    sessionId: string,
+    { title, visibility, guestAccess, workshopId }: SessionChange,
+    expected?: Required<SessionChange>,
+  ): Promise<boolean> {
+    const workshop =
+      workshopId === undefined ? sql.fragment`workshop_id` : sql.fragment`${workshopId}::uuid`;
+    return this.#pool.transaction(async (tx) => {
+      const changed = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
+        update sessions
+        set title = coalesce(${title ?? null}, title),
+            visibility = coalesce(${visibility ?? null}, visibility),
+            guest_access = coalesce(${guestAccess ?? null}, guest_access),
+            workshop_id = ${workshop},
+            updated_at = now()
+        where id = ${sessionId} and status <> 'deleted' and ${isAs(expected)}
+        returning id`);
+      if (changed === null) return false;
+      if (guestAccess !== "closed") return true;
+      await tx.query(sql.unsafe`
+        update guests set revoked_at = now()
+        where session_id = ${sessionId} and revoked_at is null`);
+      return true;
+    });
+  }
+}
+
+function isAs(expected: Required<SessionChange> | undefined) {
+  if (expected === undefined) return sql.fragment`true`;
+  const { title = "", visibility = "", guestAccess = "", workshopId = null } = expected;
+  return sql.fragment`(title, visibility, guest_access) = (${title}, ${visibility}, ${guestAccess})
+    and workshop_id is not distinct from ${workshopId}::uuid`;
+}
+
+/** The kind of the audit entry of a session's deletion, or null; `sessionId` is a column. */
+export function deletionKindOf(sessionId: Fragment): Fragment {
+  return sql.fragment`(
+    select a.kind from audit_log a
+    where a.session_id = ${sessionId} and a.kind in (
+      'session_deleted_by_owner', 'session_deleted_by_admin',
+      'account_erasure_session_redacted', 'retention_session_redacted')
+    order by a.seq desc limit 1)`;
+}
+
+interface SessionChange {
+  title?: string | undefined;
+  visibility?: "private" | "workspace" | undefined;
+  guestAccess?: "open" | "closed" | undefined;
+  /** Null takes the link away. */
+  workshopId?: string | null | undefined;
+}
+
+/** Port: changes what a session's owner decides. Closing guest access ends its guests' tokens. */
+export interface SessionEdits {
+  /** False, and nothing changed, when the session no longer is as `expected` says. */
+  change(
+    sessionId: string,
+    change: SessionChange,
+    expected?: Required<SessionChange>,
+  ): Promise<boolean>;
 }

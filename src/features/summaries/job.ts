@@ -1,7 +1,7 @@
 import { AppError, toAppError } from "../../base/errors.ts";
 import type { Placement } from "../../inference/placement.ts";
 import type { WorkerClient } from "../../inference/worker-client.ts";
-import type { CommandNotifier } from "../../postgres/sessions-outbox.ts";
+import type { CommandNotifier } from "../../postgres/outbox.ts";
 import {
   type SummariseRequest,
   type SummariseResponse,

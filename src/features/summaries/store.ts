@@ -7,11 +7,10 @@ import {
 import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import { deletionKindOf } from "../../postgres/deletion-kind.ts";
-import { allOf, toPage } from "../../postgres/keyset.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import { type JobStatus, SUMMARY_TYPES, type SummaryType } from "../../session/status.ts";
+import { deletionKindOf } from "../sessions/store.ts";
 import { transcriptFingerprint } from "../transcript/segments-store.ts";
 
 /** A summarisation job, without words. Times are Unix milliseconds. */

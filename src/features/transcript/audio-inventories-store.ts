@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { optionalColumn } from "../../postgres/columns.ts";
 import type { AudioInventories, AudioInventory } from "./completeness.ts";
 
 /** Sequences that are told one by one; a session that lacks more is broken anyway. */

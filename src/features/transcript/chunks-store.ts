@@ -1,6 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { optionalColumn } from "../../postgres/columns.ts";
 import type { Word } from "../../session/write.ts";
 import type { ChunkListing, ChunkRecord } from "./chunks.ts";
 import { wordColumn } from "./segments-store.ts";

@@ -1,10 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toTimestamp } from "../../base/clock.ts";
-import { cutPage } from "../../base/cut-page.ts";
-import { decodeCursor, encodeCursor } from "../../rest/cursor.ts";
-import { uuid } from "../../rest/interface-types.ts";
+import { cutPage, decodeCursor, encodeCursor } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import { timestamp } from "../../rest/timestamp.ts";
+import { timestamp, uuid } from "../../rest/schemas.ts";
 import type { ChunkStatus } from "../../session/status.ts";
 import type { Word } from "../../session/write.ts";
 import { requireSession } from "../sessions/access.ts";

@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toMilliseconds } from "../../base/audio/sample-rate.ts";
 import { toTimestamp } from "../../base/clock.ts";
-import { LAG } from "../../base/lag.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import { timestamp } from "../../rest/timestamp.ts";
-import type { Patience } from "../../session/patience.ts";
+import { timestamp } from "../../rest/schemas.ts";
+import type { Patience } from "../../session/limits.ts";
+import { LAG } from "../../wire/field-descriptions.ts";
 import { requireSession } from "../sessions/access.ts";
 import { type AwaitedAudio, presentWaiting, waitingSchema } from "../sessions/awaited-audio.ts";
 import { sessionParams } from "../sessions/schema.ts";

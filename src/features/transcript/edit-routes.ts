@@ -2,10 +2,15 @@ import { Type } from "@sinclair/typebox";
 import { maySession } from "../../access/policy.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
-import { commandIdOf } from "../../rest/repeatable.ts";
+import { commandIdOf } from "../../rest/idempotency.ts";
 import { expectedOf } from "../../rest/representations.ts";
-import { defineRoute, type Request, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  type Request,
+  type Route,
+} from "../../rest/route.ts";
 import { assertAllowed, requireSession } from "../sessions/access.ts";
 import type { SessionActors, SessionWishPorts } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";

@@ -1,6 +1,6 @@
 import { SESSION_RATE, toMilliseconds } from "../../base/audio/sample-rate.ts";
-import { clockTime } from "../../base/clock-time.ts";
-import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../base/unclear-words.ts";
+import { clockTime } from "../../wire/clock-time.ts";
+import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../wire/unclear-words.ts";
 import type { SegmentRecord } from "./segments.ts";
 
 type Spoken = Pick<SegmentRecord, "text" | "words">;

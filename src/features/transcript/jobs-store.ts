@@ -1,10 +1,9 @@
 import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
-import { deletionKindOf } from "../../postgres/deletion-kind.ts";
-import { toPage } from "../../postgres/keyset.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { JobStatus } from "../../session/status.ts";
+import { deletionKindOf } from "../sessions/store.ts";
 
 /** A transcription job with figures taken from its segments. Times are Unix milliseconds. */
 export interface TranscriptionJob {

@@ -13,10 +13,10 @@ import {
   parsePcmMediaType,
   parseWavHeader,
   type SampleEncoding,
-} from "../../base/audio/wav-header.ts";
+} from "../../base/audio/wav.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { commandIdOf } from "../../rest/repeatable.ts";
+import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { requireSession } from "../sessions/access.ts";
 import type { SessionWishPorts } from "../sessions/actors.ts";

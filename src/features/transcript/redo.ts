@@ -1,10 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
-import { commandIdOf } from "../../rest/repeatable.ts";
-import { defineRoute, type Request, type Route } from "../../rest/route.ts";
+import { commandIdOf } from "../../rest/idempotency.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  type Request,
+  type Route,
+} from "../../rest/route.ts";
 import type { SessionActors } from "../sessions/actors.ts";
 import type { TranscriptionJob, TranscriptionJobDirectory } from "./jobs-store.ts";
 

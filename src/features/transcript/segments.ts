@@ -1,14 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { toMilliseconds } from "../../base/audio/sample-rate.ts";
-import { TIMES_CLAMPED } from "../../base/clamped-words.ts";
-import { cutPage } from "../../base/cut-page.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
-import { decodeCursor, encodeCursor } from "../../rest/cursor.ts";
-import { float, int32 } from "../../rest/interface-types.ts";
-import { pageQuery, pageSchema } from "../../rest/page.ts";
+import { cutPage, decodeCursor, encodeCursor, pageQuery, pageSchema } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
+import { float, int32 } from "../../rest/schemas.ts";
 import type { Word } from "../../session/write.ts";
+import { TIMES_CLAMPED } from "../../wire/field-descriptions.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionDirectory } from "../sessions/store.ts";

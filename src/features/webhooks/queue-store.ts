@@ -9,8 +9,7 @@ import { z } from "zod";
 import type { Recorded } from "../../actor/journal.ts";
 import { newId } from "../../base/ids.ts";
 import type { Change } from "../../postgres/append-work.ts";
-import { toInstant } from "../../postgres/instant.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { isWaiting, type WorkLook } from "../../postgres/waiting-work.ts";
 import type { SessionEvent } from "../../session/event.ts";
 import {

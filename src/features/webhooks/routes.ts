@@ -1,13 +1,18 @@
 import { Type } from "@sinclair/typebox";
-import { type AuditActor, actorOf } from "../../access/audit-trail.ts";
+import { type AuditActor, actorOf } from "../../access/audit-entry.ts";
 import type { Principal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  PEOPLE,
+  type Route,
+} from "../../rest/route.ts";
 import type { WorkspaceDirectory, WorkspaceRecord } from "../workspaces/records.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
 import { presentWebhook, webhookEventTypes, webhookSchema, webhookSecretSchema } from "./schema.ts";

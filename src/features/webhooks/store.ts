@@ -6,11 +6,9 @@ import {
 } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditActor, AuditKind } from "../../access/audit-trail.ts";
+import type { AuditActor, AuditKind } from "../../access/audit-entry.ts";
 import { newId } from "../../base/ids.ts";
-import { toInstant } from "../../postgres/instant.ts";
-import { allOf, toPage } from "../../postgres/keyset.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import {
   WEBHOOK_ERRORS,

@@ -2,10 +2,15 @@ import { Type } from "@sinclair/typebox";
 import type { Principal } from "../../access/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  PEOPLE,
+  type Route,
+} from "../../rest/route.ts";
 import {
   characterParams,
   characterSchema,

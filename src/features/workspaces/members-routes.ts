@@ -1,14 +1,19 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { actorOf } from "../../access/audit-trail.ts";
+import { actorOf } from "../../access/audit-entry.ts";
 import type { Principal } from "../../access/principal.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  PEOPLE,
+  type Route,
+} from "../../rest/route.ts";
 import type { UserDirectory, UserRecord } from "../accounts/users-store.ts";
 import type {
   MemberChange,

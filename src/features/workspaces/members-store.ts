@@ -1,7 +1,7 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditActor, AuditKind } from "../../access/audit-trail.ts";
+import type { AuditActor, AuditKind } from "../../access/audit-entry.ts";
 import type { MemberChange, MemberRecord, WorkspaceMembers, WorkspaceRole } from "./records.ts";
 import { MEMBER_COLUMNS, memberRow } from "./store.ts";
 

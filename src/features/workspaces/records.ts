@@ -1,4 +1,4 @@
-import type { AuditActor } from "../../access/audit-trail.ts";
+import type { AuditActor } from "../../access/audit-entry.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
 export type WorkspaceRole = "owner" | "member";

@@ -1,16 +1,22 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type AuditActor, actorOf } from "../../access/audit-trail.ts";
+import { type AuditActor, actorOf } from "../../access/audit-entry.ts";
 import { mayWorkspace, type WorkspaceAction } from "../../access/policy.ts";
 import type { Principal, ServicePrincipal } from "../../access/principal.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { requirePrincipal, requireUser } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import { defineRoute, PEOPLE, type Reply, type Route } from "../../rest/route.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  PEOPLE,
+  type Reply,
+  type Route,
+} from "../../rest/route.ts";
 import type { WorkspaceDirectory, WorkspaceRecord } from "./records.ts";
 
 /** The workspace, when the caller may do this to it: 404 for an unknown one, 403 by relation. */

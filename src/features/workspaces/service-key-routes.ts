@@ -4,11 +4,16 @@ import { type Principal, SCOPES } from "../../access/principal.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
-import { timestamp } from "../../rest/timestamp.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  PEOPLE,
+  type Route,
+} from "../../rest/route.ts";
+import { timestamp } from "../../rest/schemas.ts";
 import type { ServiceKeyBook, ServiceKeyRecord } from "../accounts/service-key-records.ts";
 import type { WorkspaceDirectory } from "./records.ts";
 import { requireWorkspace } from "./routes.ts";

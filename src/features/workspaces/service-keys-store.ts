@@ -1,10 +1,8 @@
 import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditEntry } from "../../access/audit-trail.ts";
-import { toInstant } from "../../postgres/instant.ts";
-import { allOf, toPage } from "../../postgres/keyset.ts";
-import { optionalColumn } from "../../postgres/optional-column.ts";
+import type { AuditEntry } from "../../access/audit-entry.ts";
+import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type {
   NewServiceKey,

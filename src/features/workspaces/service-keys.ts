@@ -1,9 +1,7 @@
-import { shownPart } from "../../access/api-key.ts";
-import { type AuditEntry, type AuditKind, actorOf } from "../../access/audit-trail.ts";
+import { type AuditEntry, type AuditKind, actorOf } from "../../access/audit-entry.ts";
 import type { Scope, UserPrincipal } from "../../access/principal.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
-import { secretHash } from "../../access/secret.ts";
-import { newServiceKey } from "../../access/service-key.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
+import { newServiceKey, secretHash, shownPart } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";

@@ -3,12 +3,17 @@ import type { Principal } from "../../access/principal.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, behind, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
-import { acknowledge, acknowledgementSchema } from "../../rest/acknowledgement.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
-import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
-import { timestamp } from "../../rest/timestamp.ts";
+import {
+  acknowledge,
+  acknowledgementSchema,
+  defineRoute,
+  PEOPLE,
+  type Route,
+} from "../../rest/route.ts";
+import { timestamp } from "../../rest/schemas.ts";
 import type { WorkspaceDirectory } from "./records.ts";
 import { requireWorkspace } from "./routes.ts";
 import type { CharacterRecord, WorkshopDirectory, WorkshopRecord } from "./workshops-store.ts";

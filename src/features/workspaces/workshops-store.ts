@@ -1,7 +1,6 @@
 import { type DatabasePool, type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
-import { updatedAt } from "../../postgres/instant.ts";
-import { allOf, toPage } from "../../postgres/keyset.ts";
+import { allOf, toPage, updatedAt } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
 /** A body of work in a workspace, with the characters that appear in it. Times are Unix milliseconds. */

@@ -1,8 +1,110 @@
 import type { Authenticator } from "../../access/authenticator.ts";
 import type { Principal } from "../../access/principal.ts";
 import { AppError, isAppError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
 import type { Credential, Route } from "../../rest/route.ts";
-import type { Headers } from "./incoming.ts";
+import type { Headers } from "./request.ts";
+
+const ALLOWED_HEADERS = [
+  "Authorization",
+  "Content-Type",
+  "Idempotency-Key",
+  "If-Match",
+  "If-None-Match",
+  "Range",
+  "X-API-Key",
+  "X-Chunk-Sequence",
+  "X-Request-Id",
+].join(", ");
+
+const EXPOSED_HEADERS = [
+  "Accept-Ranges",
+  "Allow",
+  "Content-Disposition",
+  "Content-Range",
+  "ETag",
+  "Idempotency-Replayed",
+  "Location",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+  "Retry-After",
+  "X-API-Version",
+  "X-Error-Code",
+  "X-Request-Id",
+].join(", ");
+
+/** What the answer to a preflight depends on. */
+const PREFLIGHT_VARY = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
+/** Refused origins that the log has named; no more are, since anybody can send any. */
+const NAMED_ORIGINS = 100;
+const SHOWN_LENGTH = 200;
+
+/** Which other origins browsers may call from; none unless configured. */
+export class Origins {
+  readonly #allowed: ReadonlySet<string>;
+  readonly #log: Log | undefined;
+  readonly #named = new Set<string>();
+
+  constructor(allowed: readonly string[], log?: Log) {
+    this.#allowed = new Set(allowed.map((origin) => origin.toLowerCase()));
+    this.#log = log;
+  }
+
+  /** True when browsers of any other origin may call. */
+  get any(): boolean {
+    return this.#allowed.size > 0;
+  }
+
+  /** Headers for an answer to this origin; nothing for one that is not on the list. */
+  headers(headers: Headers): Record<string, string> {
+    if (this.#allowed.size === 0) return {};
+    const origin = headers.origin;
+    if (origin === undefined || !this.#allowed.has(origin.toLowerCase())) return { Vary: "Origin" };
+    return {
+      Vary: "Origin",
+      "Access-Control-Allow-Origin": origin,
+      "Access-Control-Expose-Headers": EXPOSED_HEADERS,
+    };
+  }
+
+  /**
+   * More of them for the preflight of an allowed origin. Browsers show a page's developer only that
+   * nothing was allowed, so the log says once of each other origin what to do.
+   */
+  preflight(headers: Headers, allow: readonly string[]): Record<string, string> {
+    if (headers["access-control-request-method"] === undefined) return this.headers(headers);
+    const base: Record<string, string> = { ...this.headers(headers), Vary: PREFLIGHT_VARY };
+    if (base["Access-Control-Allow-Origin"] === undefined) {
+      this.#nameRefused(headers.origin ?? "");
+      return base;
+    }
+    return {
+      ...base,
+      "Access-Control-Allow-Methods": allow.join(", "),
+      "Access-Control-Allow-Headers": ALLOWED_HEADERS,
+      "Access-Control-Max-Age": "600",
+    };
+  }
+
+  #nameRefused(given: string): void {
+    const origin = given.slice(0, SHOWN_LENGTH);
+    if (origin === "" || this.#named.size >= NAMED_ORIGINS || this.#named.has(origin)) return;
+    this.#named.add(origin);
+    const advice =
+      "a browser's page of this origin may not call: add the origin to ALLOWED_ORIGINS";
+    this.#log?.warn({ origin }, advice);
+  }
+
+  /** May a page of this origin open a live socket here? Programs send no Origin. */
+  mayConnect(headers: Headers): boolean {
+    const origin = headers.origin?.toLowerCase();
+    if (origin === undefined) return true;
+    if (this.#allowed.has(origin)) return true;
+    const host = headers.host?.toLowerCase();
+    return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
+  }
+}
 
 /** True when the request carries an `Authorization: Bearer` at all. */
 function hasBearer(headers: Headers): boolean {

@@ -1,8 +1,14 @@
 import type { HttpResponse } from "uWebSockets.js";
 import { withTimeout } from "../../base/deferred.ts";
 import type { BodyStream } from "../../rest/route.ts";
-import { type Answer, type Head, type Payload, renderAnswer, writeHead } from "./answer.ts";
-import { BodyWriter } from "./body-writer.ts";
+import {
+  type Answer,
+  BodyWriter,
+  type Head,
+  type Payload,
+  renderAnswer,
+  writeHead,
+} from "./response.ts";
 
 /** Takes the bytes of a body as they come. */
 interface BodyConsumer {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import type { Answer } from "./answer.ts";
-import type { Incoming } from "./incoming.ts";
 import { wrongMethod } from "./problem.ts";
+import type { Incoming } from "./request.ts";
+import type { Answer } from "./response.ts";
 
 /** What the page's policy allows: files of this service, and nothing written into the page. */
 const POLICY = [

@@ -1,8 +1,7 @@
-import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
-import { shown } from "../../base/shown.ts";
+import { AppError, errorMessage, shown, toAppError } from "../../base/errors.ts";
 import { CLOSE, type CloseCode } from "../../wire/live-frames.ts";
-import type { Answer } from "./answer.ts";
-import { CallerGone } from "./json-body.ts";
+import { CallerGone } from "./request-body.ts";
+import type { Answer } from "./response.ts";
 
 /** The error body of the interface: exactly these two members. */
 function errorBody(error: AppError): { success: false; message: string } {

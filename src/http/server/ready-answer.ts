@@ -1,8 +1,8 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import type { Route } from "../../rest/route.ts";
-import { type Head, type Payload, renderAnswer, writeHead } from "./answer.ts";
-import type { FrontObserver } from "./front-observer.ts";
-import { requestId } from "./incoming.ts";
+import type { FrontObserver } from "./observer.ts";
+import { requestId } from "./request.ts";
+import { type Head, type Payload, renderAnswer, writeHead } from "./response.ts";
 
 /** A route's answer that is always the same: its bytes are made once, and a request is not copied. */
 export class ReadyAnswer {

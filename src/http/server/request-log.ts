@@ -1,9 +1,9 @@
 import type { Principal } from "../../access/principal.ts";
 import type { Log } from "../../base/log.ts";
 import type { Route } from "../../rest/route.ts";
-import type { Answer } from "./answer.ts";
-import type { Incoming } from "./incoming.ts";
 import { causeOf } from "./problem.ts";
+import type { Incoming } from "./request.ts";
+import type { Answer } from "./response.ts";
 
 /** A request after its answer went out. */
 interface ServedCall {

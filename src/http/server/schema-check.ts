@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { exampleOf } from "../../rest/openapi-examples.ts";
+import { exampleOf } from "../../rest/openapi-parts.ts";
 
 /** Undefined when the value is right, else what is wrong with it, as one sentence. */
 export type SchemaCheck = (value: unknown) => string | undefined;

@@ -9,8 +9,8 @@ import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { Upload } from "../../rest/route.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Headers } from "./incoming.ts";
-import { bodyLate, CallerGone, isStorable, tooLarge } from "./json-body.ts";
+import type { Headers } from "./request.ts";
+import { bodyLate, CallerGone, isStorable, tooLarge } from "./request-body.ts";
 
 interface UploadLimits {
   /** Folder of the temporary files; on the same file system as the blobs, so that a rename moves them. */

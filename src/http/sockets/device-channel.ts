@@ -7,7 +7,7 @@ import type {
 } from "uWebSockets.js";
 import type { Authenticator } from "../../access/authenticator.ts";
 import type { DevicePrincipal } from "../../access/principal.ts";
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import { AppError } from "../../base/errors.ts";
 import { Pace } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
@@ -16,17 +16,14 @@ import type { Runtime, Timer } from "../../base/runtime.ts";
 import type { DeviceStreams } from "../../features/recording/streams.ts";
 import type { LiveSource } from "../../live/live-source.ts";
 import { CLOSE } from "../../wire/live-frames.ts";
-import { copyRequest, type Incoming } from "../server/incoming.ts";
-import type { Origins } from "../server/origins.ts";
-import type { RateLimits } from "../server/rate-limits.ts";
+import type { Origins } from "../server/caller.ts";
+import type { RateLimits } from "../server/limits.ts";
+import { copyRequest, type Incoming } from "../server/request.ts";
 import { DeviceSocket } from "./device-socket.ts";
 import type { LiveLimits } from "./live-limits.ts";
-import { SocketGate } from "./socket-gate.ts";
 import { SocketLog, type SocketStart, socketStart } from "./socket-log.ts";
-import { upgrade } from "./socket-upgrade.ts";
 import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
-import type { TicketRedeemer } from "./ticket-redeemer.ts";
-import type { UpgradeCork } from "./upgrade-cork.ts";
+import { SocketGate, type TicketRedeemer, type UpgradeCork, upgrade } from "./upgrade.ts";
 import { UwsConnection } from "./uws-connection.ts";
 
 interface DeviceChannelOptions {

@@ -1,10 +1,8 @@
 import type { TSchema } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
-import type { DeviceFrame } from "../../wire/device-frames.ts";
-import { DEVICE_FRAME_SCHEMAS } from "../../wire/device-schemas.ts";
-import type { ViewerFrame } from "../../wire/live-frames.ts";
-import { VIEWER_FRAME_SCHEMAS } from "../../wire/live-schemas.ts";
-import { parseJson } from "../server/json-body.ts";
+import { DEVICE_FRAME_SCHEMAS, type DeviceFrame } from "../../wire/device-frames.ts";
+import { VIEWER_FRAME_SCHEMAS, type ViewerFrame } from "../../wire/live-frames.ts";
+import { parseJson } from "../server/request-body.ts";
 import { type SchemaCheck, SchemaChecks } from "../server/schema-check.ts";
 
 /**

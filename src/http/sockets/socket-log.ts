@@ -1,7 +1,7 @@
 import type { Principal } from "../../access/principal.ts";
 import { type AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { Incoming } from "../server/incoming.ts";
+import type { Incoming } from "../server/request.ts";
 import { callerFields } from "../server/request-log.ts";
 
 /** What the log tells of a WebSocket once it is gone. */

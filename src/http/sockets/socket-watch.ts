@@ -1,4 +1,4 @@
-import type { RevocationFeed } from "../../access/revocation-feed.ts";
+import type { RevocationFeed } from "../../access/revocations.ts";
 import { type RightHolder, RightsWatch } from "../../access/rights-watch.ts";
 import type { Clock } from "../../base/clock.ts";
 import { delay } from "../../base/deferred.ts";

@@ -1,11 +1,11 @@
 import { Activation } from "../../../src/actor/activation.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { LiveTails } from "../../../src/recognition/live-tails.ts";
+import { LiveTails } from "../../../src/recognition/live-tail.ts";
 import { SessionCompanion } from "../../../src/recognition/session-companion.ts";
 import { createSessionBehaviour } from "../../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../../src/session/command.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
-import { PATIENCE } from "../../../src/session/patience.ts";
+import { PATIENCE } from "../../../src/session/limits.ts";
 import { initialState, type SessionState } from "../../../src/session/state.ts";
 import { SAMPLE_RATE } from "../../../src/session/timeline.ts";
 import type { SessionWrite, Word } from "../../../src/session/write.ts";

@@ -1,5 +1,4 @@
-import type { Runtime, Timer } from "../../../src/base/runtime.ts";
-import { delayBy } from "../../../src/base/runtime.ts";
+import { delayBy, type Runtime, type Timer } from "../../../src/base/runtime.ts";
 
 /** Lets everything that waits for nothing outside go on. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-import type { RevocationEvent, RevocationFeed } from "../../../src/access/revocation-feed.ts";
+import type { RevocationEvent, RevocationFeed } from "../../../src/access/revocations.ts";
 import { errorMessage } from "../../../src/base/errors.ts";
 import { type Log, silentLog } from "../../../src/base/log.ts";
 

@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditTrail } from "../../../src/access/audit-trail.ts";
+import type { AuditEntry, AuditTrail } from "../../../src/access/audit-entry.ts";
 
 /** Keeps audit entries for a test to look at. */
 export class MemoryAudit implements AuditTrail {

@@ -3,7 +3,7 @@ import type {
   IdempotencyBook,
   IdempotencyEntry,
   IdempotencyVerdict,
-} from "../../../src/rest/idempotency-book.ts";
+} from "../../../src/rest/idempotency.ts";
 
 interface Kept {
   attempt: string;

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import type {
   Appended,
   Batch,
+  CommandOutcome,
   Journal,
   Loaded,
   LoadFrom,
   Recorded,
 } from "../../../src/actor/journal.ts";
-import type { CommandOutcome } from "../../../src/actor/outcomes.ts";
 import { AppError } from "../../../src/base/errors.ts";
 
 interface Log<E, W> {

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Batch, Loaded, LoadFrom } from "../../../src/actor/journal.ts";
-import type { CommandOutcome } from "../../../src/actor/outcomes.ts";
+import type { Batch, CommandOutcome, Loaded, LoadFrom } from "../../../src/actor/journal.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
-import { REDACTED_SPAN } from "../../../src/session/placeholders.ts";
+import { REDACTED_SPAN } from "../../../src/session/redaction.ts";
 import { SNAPSHOT_VERSION } from "../../../src/session/snapshot.ts";
 import type {
   CheckpointsKeptWrite,

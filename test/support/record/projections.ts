@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../../../src/access/audit-trail.ts";
+import type { AuditEntry } from "../../../src/access/audit-entry.ts";
 import type { Recorded } from "../../../src/actor/journal.ts";
 import type {
   JobCompleted,
@@ -10,7 +10,7 @@ import type {
   SpeakersRevised,
   TranscriptReplaced,
 } from "../../../src/session/event.ts";
-import { REDACTED_SPAN } from "../../../src/session/placeholders.ts";
+import { REDACTED_SPAN } from "../../../src/session/redaction.ts";
 import type { Word } from "../../../src/session/write.ts";
 import { type Projection, projectChunks } from "./chunk-projections.ts";
 import { coverStored, insertRedaction, toMilliseconds, toReal } from "./journal-statements.ts";

@@ -1,6 +1,5 @@
 import type { Backlog } from "../../../src/actor/backlog.ts";
-import type { CommandRecord } from "../../../src/actor/command-record.ts";
-import type { Journal } from "../../../src/actor/journal.ts";
+import type { CommandRecord, Journal } from "../../../src/actor/journal.ts";
 import type { LeaseTable } from "../../../src/actor/lease.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import type { HeartbeatBook } from "../../../src/features/devices/heartbeats.ts";
@@ -15,10 +14,10 @@ import type {
 import type { StreamSigns } from "../../../src/features/recording/stream-routes.ts";
 import type { SegmentEdits } from "../../../src/features/transcript/edit-routes.ts";
 import type { RedactionRecords } from "../../../src/features/transcript/redaction.ts";
-import type { JournalRecord } from "../../../src/live/live-frames.ts";
 import type { LiveSource } from "../../../src/live/live-source.ts";
+import type { JournalRecord } from "../../../src/live/render.ts";
 import type { ReadOwners } from "../../../src/nats/owner-book.ts";
-import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
+import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import type { AudioSource } from "../../../src/recognition/audio-source.ts";
 import type { DeviceSigns } from "../../../src/session/device-signs.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";

@@ -11,10 +11,9 @@ import { PostgresDeviceSigns } from "../../../src/features/sessions/device-signs
 import { PostgresRedactions } from "../../../src/features/transcript/redaction-store.ts";
 import { PostgresSegmentEdits } from "../../../src/features/transcript/segments-store.ts";
 import { SessionJournal } from "../../../src/journal/session-journal.ts";
-import { LiveBeat } from "../../../src/live/live-beat-store.ts";
-import { LiveLog } from "../../../src/live/live-log-store.ts";
-import { PostgresCommandRecord } from "../../../src/postgres/command-record.ts";
-import { SessionBacklog } from "../../../src/postgres/session-backlog.ts";
+import { LiveBeat, LiveLog } from "../../../src/live/replay-store.ts";
+import { PostgresCommandRecord } from "../../../src/postgres/command-outcomes.ts";
+import { SessionBacklog } from "../../../src/postgres/outbox.ts";
 import { SessionAudio } from "../../../src/recognition/session-audio-store.ts";
 import type { HostHooks, HostRecord } from "./sim-record.ts";
 

@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
+import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import type { Cast, RowOf, TableName } from "./sim-record.ts";
 
 interface Source {

@@ -6,7 +6,7 @@ import {
   type StoredChunk,
 } from "../../../src/features/recording/chunk-store.ts";
 import { GroupCommit } from "../../../src/postgres/group-commit.ts";
-import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
+import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import { HELD, whenFree } from "../../../src/postgres/when-free.ts";
 import { MAX_MISSING } from "../../../src/session/limits.ts";
 import type { Conversation } from "./record-client.ts";

@@ -1,4 +1,4 @@
-import type { AuditActor } from "../../../src/access/audit-trail.ts";
+import type { AuditActor } from "../../../src/access/audit-entry.ts";
 import type {
   DeletedRecord,
   DeletionKind,
@@ -6,7 +6,7 @@ import type {
   DeletionRecords,
 } from "../../../src/features/erasure/session-erasure.ts";
 import type { SessionDeleted } from "../../../src/session/event.ts";
-import { deletionPlaceholder } from "../../../src/session/placeholders.ts";
+import { deletionPlaceholder } from "../../../src/session/redaction.ts";
 import { insertAudit, wordsOf } from "./projections.ts";
 import type { Conversation } from "./record-client.ts";
 import type { RecordTables } from "./record-tables.ts";

@@ -10,9 +10,15 @@ import type {
   Standing,
   WorkingSession,
 } from "../../../src/actor/backlog.ts";
-import type { CommandFate, CommandRecord } from "../../../src/actor/command-record.ts";
-import type { Appended, Journal, LoadFrom, Recorded } from "../../../src/actor/journal.ts";
-import type { Outcome } from "../../../src/actor/outcomes.ts";
+import type {
+  Appended,
+  CommandFate,
+  CommandRecord,
+  Journal,
+  LoadFrom,
+  Outcome,
+  Recorded,
+} from "../../../src/actor/journal.ts";
 import {
   MOST_ATTEMPTS,
   OPEN_WORK_PAGE,

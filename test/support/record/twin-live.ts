@@ -1,5 +1,5 @@
 import { AppError } from "../../../src/base/errors.ts";
-import { type JournalRecord, renderFrames, toSeconds } from "../../../src/live/live-frames.ts";
+import { type JournalRecord, renderFrames, toSeconds } from "../../../src/live/render.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import { deviceStanding } from "../../../src/session/presence.ts";
 import type { SegmentWords } from "../../../src/session/write.ts";

@@ -1,6 +1,6 @@
 import { partitionOf } from "../../../src/base/partition.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
-import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
+import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import { SeededRandom } from "../seeded-random.ts";
 import { Moods } from "./moods.ts";
 import { RecordClient } from "./record-client.ts";

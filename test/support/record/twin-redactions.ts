@@ -4,7 +4,7 @@ import type {
   RedactedChunk,
   RedactionRecords,
 } from "../../../src/features/transcript/redaction.ts";
-import type { Span } from "../../../src/session/span.ts";
+import type { Span } from "../../../src/session/segments.ts";
 import { isUnder } from "./journal-statements.ts";
 import type { ChunkRow } from "./rows.ts";
 import type { TwinParts } from "./twin-journal.ts";

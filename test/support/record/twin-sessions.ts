@@ -5,7 +5,7 @@ import type {
   OwnerStopRequest,
   StopRequest,
 } from "../../../src/features/recording/device-sessions-store.ts";
-import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
+import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import { MAX_MISSING } from "../../../src/session/limits.ts";
 import type { SessionPhase } from "../../../src/session/status.ts";
 import type { Conversation } from "./record-client.ts";

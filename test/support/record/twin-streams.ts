@@ -9,7 +9,7 @@ import type {
 } from "../../../src/features/recording/stream-records.ts";
 import { assertRecording } from "../../../src/features/recording/stream-store.ts";
 import { GroupCommit } from "../../../src/postgres/group-commit.ts";
-import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
+import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import { HELD, whenFree } from "../../../src/postgres/when-free.ts";
 import { MAX_SEQUENCE } from "../../../src/session/limits.ts";
 import type { Conversation } from "./record-client.ts";

@@ -5,7 +5,7 @@ import type {
   UnsealedChunk,
   UnsealedChunks,
 } from "../../../src/features/recording/stream-records.ts";
-import type { OutboxRow } from "../../../src/postgres/sessions-outbox.ts";
+import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { PieceRow } from "./rows.ts";
 import type { Statement } from "./statement.ts";

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RevocationEvent } from "../../../src/access/revocation-feed.ts";
 import {
   type RecordedRevocations,
   RevocationReader,
 } from "../../../src/access/revocation-reader.ts";
+import type { RevocationEvent } from "../../../src/access/revocations.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { settled, VirtualRuntime } from "../../support/late/virtual-runtime.ts";

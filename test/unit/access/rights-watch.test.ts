@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Principal } from "../../../src/access/principal.ts";
-import type { RevocationEvent } from "../../../src/access/revocation-feed.ts";
+import type { RevocationEvent } from "../../../src/access/revocations.ts";
 import { type RightHolder, RightsWatch } from "../../../src/access/rights-watch.ts";
 import { createDeferred, type Deferred } from "../../../src/base/deferred.ts";
 import { settled } from "../../support/late/virtual-runtime.ts";

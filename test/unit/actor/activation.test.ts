@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Activation } from "../../../src/actor/activation.ts";
-import type { Behaviour, Companion } from "../../../src/actor/behaviour.ts";
+import type { Behaviour, Companion } from "../../../src/actor/actor.ts";
 import type { Batch } from "../../../src/actor/journal.ts";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { AppError } from "../../../src/base/errors.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Behaviour, CompanionContext } from "../../../src/actor/behaviour.ts";
+import type { Behaviour, CompanionContext } from "../../../src/actor/actor.ts";
 import { ActorHost } from "../../../src/actor/host.ts";
 import type { LeaseTable } from "../../../src/actor/lease.ts";
 import { PartitionOwner } from "../../../src/actor/partition-owner.ts";

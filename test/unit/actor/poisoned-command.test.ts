@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { CompanionContext } from "../../../src/actor/behaviour.ts";
+import type { CompanionContext } from "../../../src/actor/actor.ts";
 import { adding, addUp, idle } from "../../support/adding-actor.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 

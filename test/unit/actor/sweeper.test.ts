@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Behaviour } from "../../../src/actor/behaviour.ts";
+import type { Behaviour } from "../../../src/actor/actor.ts";
 import { ActorHost } from "../../../src/actor/host.ts";
 import type { Batch } from "../../../src/actor/journal.ts";
 import { Sweeper } from "../../../src/actor/sweeper.ts";

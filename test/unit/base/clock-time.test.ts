@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clockTime } from "../../../src/base/clock-time.ts";
+import { clockTime } from "../../../src/wire/clock-time.ts";
 
 describe("clock time", () => {
   it("tells minutes and seconds, then hours", () => {

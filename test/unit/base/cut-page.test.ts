@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cutPage } from "../../../src/base/cut-page.ts";
+import { cutPage } from "../../../src/rest/page.ts";
 
 describe("cutting a page", () => {
   it("drops the row beyond the limit and names the last one that stays", () => {

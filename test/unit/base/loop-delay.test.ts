@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LoopDelay } from "../../../src/base/loop-delay.ts";
-import { OpsMetrics } from "../../../src/http/ops-metrics.ts";
+import { OpsMetrics } from "../../../src/http/operations.ts";
 import { opsSource } from "../../../workers/ops-source.ts";
 
 describe("event loop delay", () => {

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { load, YAML11_SCHEMA } from "js-yaml";
 import { describe, expect, test } from "vitest";
-import { readConfig } from "../../../src/roles/config.ts";
-import { readSetupConfig } from "../../../src/roles/setup-config.ts";
+import { readConfig, readSetupConfig } from "../../../src/roles/config.ts";
 import { parseWorkerSettings } from "../../../workers/settings.ts";
 
 interface Service {

@@ -6,8 +6,7 @@ import { knownSettings, unknownNames } from "../../../deploy/setup/env-file.mjs"
 import { parseOptions } from "../../../deploy/supervisor/options.ts";
 import { SETTINGS } from "../../../src/base/settings-table.ts";
 import { DEFAULT_BASE_URL } from "../../../src/cli/client/user-session.ts";
-import { readConfig } from "../../../src/roles/config.ts";
-import { readSetupConfig } from "../../../src/roles/setup-config.ts";
+import { readConfig, readSetupConfig } from "../../../src/roles/config.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../../..");
 const names = Object.keys(SETTINGS);

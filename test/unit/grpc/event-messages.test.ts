@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeEvent } from "../../../src/grpc/event-messages.ts";
+import { encodeEvent } from "../../../src/grpc/messages.ts";
 import { TranscriptEvent } from "../../../src/wire/gen/voice/v1/sessions.ts";
 import type { ServerFrame } from "../../../src/wire/live-frames.ts";
 

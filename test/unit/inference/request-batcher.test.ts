@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RequestBatcher } from "../../../src/inference/request-batcher.ts";
+import { RequestBatcher } from "../../../src/inference/grpc-transcription.ts";
 import type { TranscribeRequest } from "../../../src/wire/gen/voice/v1/worker.ts";
 
 function chunk(sequence: number, bytes = 8): TranscribeRequest {

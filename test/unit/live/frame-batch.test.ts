@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeFrame } from "../../../src/live/encoded-frame.ts";
-import { FrameBatch } from "../../../src/live/frame-batch.ts";
+import { encodeFrame, FrameBatch } from "../../../src/live/frames.ts";
 import type { InterimResultsFrame } from "../../../src/wire/live-frames.ts";
 import { MemoryLiveSource } from "../../support/memory/live-source.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toSeconds } from "../../../src/base/audio/sample-rate.ts";
-import { renderFrames } from "../../../src/live/live-frames.ts";
+import { renderFrames } from "../../../src/live/render.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import type { SegmentWords } from "../../../src/session/write.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EncodedFrame } from "../../../src/live/encoded-frame.ts";
-import { RecentFrames } from "../../../src/live/recent-frames.ts";
+import { type EncodedFrame, RecentFrames } from "../../../src/live/frames.ts";
 
 function frame(seq: number, bytes = 744): EncodedFrame {
   return { seq, transient: false, status: undefined, bytes: new Uint8Array(bytes) };

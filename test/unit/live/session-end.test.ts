@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { systemRuntime } from "../../../src/base/runtime.ts";
-import { type EncodedFrame, encodeFrame } from "../../../src/live/encoded-frame.ts";
+import { type EncodedFrame, encodeFrame } from "../../../src/live/frames.ts";
 import { SessionFeed } from "../../../src/live/session-feed.ts";
 import { type FrameSink, Subscriber } from "../../../src/live/subscriber.ts";
 import { MemoryLiveSource } from "../../support/memory/live-source.ts";

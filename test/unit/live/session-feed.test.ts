@@ -3,9 +3,8 @@ import { describe, expect, it } from "vitest";
 import { AppError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { systemRuntime } from "../../../src/base/runtime.ts";
-import type { EncodedFrame } from "../../../src/live/encoded-frame.ts";
-import { InterimGate } from "../../../src/live/interim-gate.ts";
-import { SessionFeed } from "../../../src/live/session-feed.ts";
+import type { EncodedFrame } from "../../../src/live/frames.ts";
+import { InterimGate, SessionFeed } from "../../../src/live/session-feed.ts";
 import { type FrameSink, Subscriber } from "../../../src/live/subscriber.ts";
 import type {
   DurableFrame,

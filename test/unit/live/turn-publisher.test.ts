@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { renderFrames } from "../../../src/live/live-frames.ts";
+import { renderFrames } from "../../../src/live/render.ts";
 import { TurnPublisher } from "../../../src/live/turn-publisher.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import type { PublishedFrame } from "../../../src/wire/live-frames.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { CommandFate } from "../../../src/actor/command-record.ts";
+import type { CommandFate } from "../../../src/actor/journal.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { PARTITIONS } from "../../../src/base/partition.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LiveAudio } from "../../../src/features/recording/stream-sealer.ts";
-import { LiveTails } from "../../../src/recognition/live-tails.ts";
+import { LiveTails } from "../../../src/recognition/live-tail.ts";
 
 function piece(index: number): LiveAudio {
   return {

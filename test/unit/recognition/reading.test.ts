@@ -6,7 +6,7 @@ import type {
   TranscriptionStream,
 } from "../../../src/inference/transcription-stream.ts";
 import type { AudioSource, PlacedChunk } from "../../../src/recognition/audio-source.ts";
-import { LiveTails } from "../../../src/recognition/live-tails.ts";
+import { LiveTails } from "../../../src/recognition/live-tail.ts";
 import { Reading } from "../../../src/recognition/reading.ts";
 import { Suspicion } from "../../../src/recognition/suspicion.ts";
 import { initialState } from "../../../src/session/state.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../../src/base/errors.ts";
 import { mayBeTheAudio, Suspicion } from "../../../src/recognition/suspicion.ts";
-import type { Suspect } from "../../../src/session/suspect.ts";
+import type { Suspect } from "../../../src/session/status.ts";
 
 const SECOND = 16_000;
 

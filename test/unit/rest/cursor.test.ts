@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isAppError } from "../../../src/base/errors.ts";
-import { decodeCursor, encodeCursor } from "../../../src/rest/cursor.ts";
+import { decodeCursor, encodeCursor } from "../../../src/rest/page.ts";
 
 const key = new Uint8Array(32).fill(9);
 

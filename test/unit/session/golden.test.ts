@@ -4,9 +4,13 @@ import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/base/ids.ts";
 import { sessionBehaviour } from "../../../src/session/behaviour.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
-import { packSegments, unpackSegments } from "../../../src/session/packed-segments.ts";
 import type { SegmentMark } from "../../../src/session/segments.ts";
-import { packState, unpackState } from "../../../src/session/snapshot.ts";
+import {
+  packSegments,
+  packState,
+  unpackSegments,
+  unpackState,
+} from "../../../src/session/snapshot.ts";
 import { initialState, type SessionState } from "../../../src/session/state.ts";
 import { type GoldenEvent, playGoldenSession } from "../../support/golden-session.ts";
 

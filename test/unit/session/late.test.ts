@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GAP_WAIT } from "../../../src/session/decide-audio.ts";
 import type { Signs } from "../../../src/session/device-signs.ts";
-import { PATIENCE } from "../../../src/session/patience.ts";
+import { PATIENCE } from "../../../src/session/limits.ts";
 import { giveUp, recorded, reread, wordsOf } from "../../support/late-session.ts";
 import { SECOND, SessionBench, segment } from "../../support/session-bench.ts";
 

@@ -1,6 +1,6 @@
 import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import type { Span, TaggedSentence, TaggedTerm } from "./span.ts";
-import { STOP_VERBS } from "./stop-nouns.ts";
+import { STOP_VERBS } from "./tag.ts";
 
 /** A mention with the key of what it names. */
 interface KeyedSpan {

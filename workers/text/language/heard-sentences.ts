@@ -1,4 +1,4 @@
-import { markUnclear } from "../../../src/base/unclear-words.ts";
+import { markUnclear } from "../../../src/wire/unclear-words.ts";
 import { isStopWord, toWords } from "./terms.ts";
 
 /** Stands for a run of unclear words where evidence is looked for: no word, and no end of a sentence. */

@@ -1,4 +1,4 @@
-import { clockTime } from "../../../src/base/clock-time.ts";
+import { clockTime } from "../../../src/wire/clock-time.ts";
 import type { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";
 import { polish } from "../language/polish.ts";
 import { isEnglish } from "../language/terms.ts";

@@ -2,9 +2,10 @@ import type { Conversation, Passage } from "../../../src/wire/gen/voice/v1/retri
 import { hearSentences } from "../language/heard-sentences.ts";
 import { splitSentences } from "../language/sentences.ts";
 import { ASKER, voiceId } from "./question.ts";
-import type { Steps } from "./steps.ts";
-import type { Stemmer } from "./words.ts";
-import { wordsOf } from "./words.ts";
+import { type Stemmer, wordsOf } from "./words.ts";
+
+/** Work cut into steps of a few milliseconds, so that what shares its thread need not wait. */
+export type Steps<T> = Generator<undefined, T>;
 
 /** What may be quoted: a sentence of a passage. */
 export interface Sentence {

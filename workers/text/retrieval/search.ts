@@ -1,11 +1,58 @@
 import type { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";
-import { cutSentences, isSaidBy, packUnits, type Sentence, type Unit } from "./document.ts";
-import { similarStems } from "./fuzzy.ts";
+import {
+  cutSentences,
+  isSaidBy,
+  packUnits,
+  type Sentence,
+  type Steps,
+  type Unit,
+} from "./document.ts";
 import { type Question, readQuestion } from "./question.ts";
 import { isWithin } from "./question-time.ts";
-import { rarities, scoreUnits, smooth, type Term } from "./ranking.ts";
-import type { Steps } from "./steps.ts";
-import { Stemmer } from "./words.ts";
+import { frequency, rarities, scoreUnits, smooth, type Term } from "./ranking.ts";
+import { foldWord, Stemmer } from "./words.ts";
+
+const MIN_LENGTH = 4;
+const MIN_LIKENESS = 0.5;
+const MAX_VARIANTS = 3;
+
+function trigrams(word: string): Set<string> {
+  const padded = `  ${word} `;
+  const grams = new Set<string>();
+  for (let at = 0; at + 3 <= padded.length; at += 1) grams.add(padded.slice(at, at + 3));
+  return grams;
+}
+
+/** Dice's coefficient of the trigrams of two words, 0..1. */
+export function likeness(one: string, other: string): number {
+  const a = trigrams(one);
+  const b = trigrams(other);
+  let shared = 0;
+  for (const gram of a) if (b.has(gram)) shared += 1;
+  return (2 * shared) / (a.size + b.size);
+}
+
+/** Stems of spoken words that look like `word`, which itself was never recognised; best first. */
+function similarStems(
+  word: string,
+  vocabulary: ReadonlySet<string>,
+  stemmer: Stemmer,
+): { stem: string; likeness: number }[] {
+  const folded = foldWord(word);
+  if (folded.length < MIN_LENGTH || /\d/.test(folded)) return [];
+  const best = new Map<string, number>();
+  for (const candidate of vocabulary) {
+    if (candidate.length < MIN_LENGTH || Math.abs(candidate.length - folded.length) > 3) continue;
+    const like = likeness(folded, candidate);
+    if (like < MIN_LIKENESS) continue;
+    const stem = stemmer.stem(candidate);
+    if (stem !== "" && like > (best.get(stem) ?? 0)) best.set(stem, like);
+  }
+  return [...best]
+    .map(([stem, like]) => ({ stem, likeness: like }))
+    .sort((a, b) => b.likeness - a.likeness || (a.stem < b.stem ? -1 : 1))
+    .slice(0, MAX_VARIANTS);
+}
 
 /** Widths in words over which neighbours share their score. */
 const WIDTHS = [300];
@@ -119,3 +166,32 @@ function* expand(
   }
   return { terms: [...terms.values()], isFuzzy };
 }
+
+/**
+ * Below this coverage the answer is that nothing was said: chosen on meetings so that one of ten
+ * questions that could be answered is refused, and nine of ten about other matters.
+ */
+export const ENOUGH = 0.6;
+
+/**
+ * How much of what is asked was spoken of in one place: 1 for all of it. A word weighs by its
+ * rarity, and one that was never said weighs like the rarest.
+ */
+export function coverage(found: Search): number {
+  const { terms, units, weights, scores } = found;
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  if (total === 0) return 0;
+  let best = 0;
+  for (const [at, { counts }] of units.entries()) {
+    if ((scores[at] ?? 0) === 0) continue;
+    const matched = terms.reduce(
+      (sum, term, index) => sum + (weights[index] ?? 0) * Math.min(1, frequency(term, counts)),
+      0,
+    );
+    best = Math.max(best, matched / total);
+  }
+  return best * terms.length ** LENGTH_POWER;
+}
+
+/** Long questions are never met in full: their share counts for more. */
+const LENGTH_POWER = 0.4;

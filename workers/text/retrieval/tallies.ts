@@ -1,4 +1,4 @@
-import { clockTime } from "../../../src/base/clock-time.ts";
+import { clockTime } from "../../../src/wire/clock-time.ts";
 import { conversationName, listed, quoteSpeech, speakerName } from "./compose.ts";
 import { isSaidBy, type Sentence } from "./document.ts";
 import { frequency } from "./ranking.ts";

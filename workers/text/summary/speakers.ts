@@ -1,4 +1,4 @@
-import { clockTime } from "../../../src/base/clock-time.ts";
+import { clockTime } from "../../../src/wire/clock-time.ts";
 import type { SummaryItem, TextSegment } from "../../../src/wire/gen/voice/v1/text.ts";
 import { rankSentences } from "./centrality.ts";
 import { selectSentences } from "./select.ts";

@@ -1,9 +1,8 @@
 import { AppError } from "../../../src/base/errors.ts";
 import { SummariseRequest, SummariseResponse } from "../../../src/wire/gen/voice/v1/text.ts";
 import { listActionItems } from "./action-items.ts";
-import { summariseBriefly } from "./brief.ts";
 import { listDecisions } from "./decisions.ts";
-import { summariseInDetail } from "./detailed.ts";
+import { summariseBriefly, summariseInDetail } from "./detailed.ts";
 import { describeSpeakers } from "./speakers.ts";
 import { readSpokenText, type SpokenText } from "./spoken-text.ts";
 import { nothing, type Summariser, type SummaryDraft } from "./summary-draft.ts";

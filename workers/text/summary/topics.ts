@@ -1,5 +1,5 @@
 import nlp from "compromise";
-import { clockTime } from "../../../src/base/clock-time.ts";
+import { clockTime } from "../../../src/wire/clock-time.ts";
 import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
 import { isStopWord, toWords } from "../language/terms.ts";
 import type { Sentence, SpokenText } from "./spoken-text.ts";

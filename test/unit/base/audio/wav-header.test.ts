@@ -4,7 +4,7 @@ import {
   isAudioFormatError,
   parsePcmMediaType,
   parseWavHeader,
-} from "../../../../src/base/audio/wav-header.ts";
+} from "../../../../src/base/audio/wav.ts";
 import { makeWav } from "../../../support/make-wav.ts";
 
 function refusal(bytes: Uint8Array): string {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isAudioFormatError, parseWavHeader } from "../../../../src/base/audio/wav-header.ts";
-import { wavHeader } from "../../../../src/base/audio/wav-writer.ts";
+import { isAudioFormatError, parseWavHeader, wavHeader } from "../../../../src/base/audio/wav.ts";
 
 describe("wav writer", () => {
   it("wav writer: is read back as what it says", () => {

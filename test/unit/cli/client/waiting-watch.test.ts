@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { WaitingWatch } from "../../../../src/cli/client/waiting-watch.ts";
+import { WaitingWatch } from "../../../../src/cli/commands/follow-session.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseFrames } from "../../../../src/cli/client/frame-parser.ts";
+import { parseFrames } from "../../../../src/cli/client/live-viewer.ts";
 import { remarkOn } from "../../../../src/cli/commands/follow-session.ts";
 import { lineOfSegment, Transcript } from "../../../../src/cli/view/transcript.ts";
 import type {

@@ -4,7 +4,7 @@ import type { Principal } from "../../../../src/access/principal.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import { isId, newId } from "../../../../src/base/ids.ts";
 import { speakerClaimRoutes } from "../../../../src/features/transcript/claims.ts";
-import type { SessionCommand } from "../../../../src/postgres/sessions-outbox.ts";
+import type { SessionCommand } from "../../../../src/postgres/outbox.ts";
 import type { Route } from "../../../../src/rest/route.ts";
 import { callRoute, codeOf, jsonBody } from "../../../support/route-call.ts";
 

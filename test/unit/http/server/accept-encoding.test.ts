@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseCoding } from "../../../../src/http/server/accept-encoding.ts";
+import { chooseCoding } from "../../../../src/http/server/compression.ts";
 
 describe("accept-encoding: what a client takes", () => {
   it.each([

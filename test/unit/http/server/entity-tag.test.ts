@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { entityTag, isExpected, isKnown } from "../../../../src/http/server/entity-tag.ts";
+import { entityTag, isExpected, isKnown } from "../../../../src/http/server/preconditions.ts";
 
 const thing = { id: "1", name: "a", seen: 1 };
 

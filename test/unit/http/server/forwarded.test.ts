@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { applyForwarded } from "../../../../src/http/server/forwarded.ts";
+import { applyForwarded } from "../../../../src/http/server/request.ts";
 
 const addressOf = (list: string, hops: number) => applyForwarded({ "x-forwarded-for": list }, hops);
 

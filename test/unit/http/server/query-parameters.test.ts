@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { errorMessage } from "../../../../src/base/errors.ts";
-import { PreparedRoute } from "../../../../src/http/server/prepared-route.ts";
+import { PreparedRoute } from "../../../../src/http/server/routing.ts";
 import type { Route } from "../../../../src/rest/route.ts";
 import { allRoutes, wholeDocument } from "../../../support/whole-document.ts";
 

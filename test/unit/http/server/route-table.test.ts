@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RouteTable } from "../../../../src/http/server/route-table.ts";
+import { RouteTable } from "../../../../src/http/server/routing.ts";
 import { defineRoute, type Route } from "../../../../src/rest/route.ts";
 
 function route(method: Route["method"], path: string): Route {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { errorMessage, unknownThing } from "../../../../src/base/errors.ts";
 import { newId } from "../../../../src/base/ids.ts";
-import { PreparedRoute } from "../../../../src/http/server/prepared-route.ts";
+import { PreparedRoute } from "../../../../src/http/server/routing.ts";
 import type { Route } from "../../../../src/rest/route.ts";
 import { allRoutes } from "../../../support/whole-document.ts";
 

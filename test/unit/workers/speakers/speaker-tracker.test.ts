@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createSpeakerTracker } from "../../../../workers/speakers/create-speaker-tracker.ts";
 import { FeatureStream } from "../../../../workers/speakers/feature-stream.ts";
+import { createSpeakerTracker } from "../../../../workers/speakers/session-tracker.ts";
 import type { SpeakerTracker, SpeakerTurn } from "../../../../workers/speakers/speaker-tracker.ts";
 import { StateReader, StateWriter } from "../../../../workers/speakers/state-codec.ts";
 import { MOST_PIECES, VoiceBook } from "../../../../workers/speakers/voice-book.ts";

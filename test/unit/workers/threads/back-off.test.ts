@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BackOff } from "../../../../workers/threads/back-off.ts";
+import { BackOff } from "../../../../workers/threads/thread-slot.ts";
 
 describe("back-off: waits", () => {
   it("double up to the longest, and begin anew after a healthy run", () => {

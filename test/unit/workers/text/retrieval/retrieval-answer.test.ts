@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Conversation } from "../../../../../src/wire/gen/voice/v1/retrieval.ts";
 import { answerQuestion } from "../../../../../workers/text/retrieval/answer.ts";
-import { likeness } from "../../../../../workers/text/retrieval/fuzzy.ts";
+import { likeness } from "../../../../../workers/text/retrieval/search.ts";
 import { finish } from "../../../../support/finish-steps.ts";
 import {
   LAUNCH,

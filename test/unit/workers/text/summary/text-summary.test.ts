@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { polish } from "../../../../../workers/text/language/polish.ts";
-import { findDuePhrase } from "../../../../../workers/text/summary/due-phrase.ts";
+import { findDuePhrase } from "../../../../../workers/text/summary/action-items.ts";
 import { saidBy, summariseText } from "../../../../support/summarise-text.ts";
 
 const TYPES = ["brief", "detailed", "action_items", "decisions", "topics", "speakers"];

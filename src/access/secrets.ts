@@ -1,0 +1,125 @@
+import { hash, randomBytes } from "node:crypto";
+import { chown, link, open, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { crc32 } from "node:zlib";
+
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** `length` characters drawn evenly from `alphabet` by the system's random source. */
+export function randomText(length: number, alphabet = BASE62): string {
+  // Bytes beyond the last whole multiple are thrown away, or early letters would be likelier.
+  const limit = 256 - (256 % alphabet.length);
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < limit && text.length < length) text += alphabet.charAt(byte % alphabet.length);
+    }
+  }
+  return text;
+}
+
+/** `value` in base 62, left-padded with zeros to `width`. */
+function toBase62(value: number, width: number): string {
+  let text = "";
+  for (let rest = value; text.length < width; rest = Math.floor(rest / 62)) {
+    text = BASE62.charAt(rest % 62) + text;
+  }
+  return text;
+}
+
+/** How a secret of at least 128 random bits is kept at rest. */
+export function secretHash(secret: string): Buffer {
+  return hash("sha256", secret, "buffer");
+}
+
+const RANDOM_LENGTH = 32;
+const CHECKSUM_LENGTH = 6;
+const TAIL = /^[0-9A-Za-z]{38}$/;
+const SHOWN_LENGTH = 6;
+
+/** What an API key begins with: a device's, or a service's. */
+type KeyPrefix = "vk_dev_" | "vk_svc_";
+
+function checksum(prefix: KeyPrefix, random: string): string {
+  return toBase62(crc32(prefix + random), CHECKSUM_LENGTH);
+}
+
+/**
+ * A new API key: the prefix, 32 random base-62 characters (190 bit), and the
+ * CRC-32 of both in base 62, so that a mistyped key and a leaked one are
+ * recognised without asking the database.
+ */
+function newApiKey(prefix: KeyPrefix): string {
+  const random = randomText(RANDOM_LENGTH);
+  return prefix + random + checksum(prefix, random);
+}
+
+/** True when `text` has the form and checksum of such a key; says nothing of its validity. */
+function isApiKey(prefix: KeyPrefix, text: string): boolean {
+  if (!text.startsWith(prefix)) return false;
+  const tail = text.slice(prefix.length);
+  if (!TAIL.test(tail)) return false;
+  return tail.endsWith(checksum(prefix, tail.slice(0, RANDOM_LENGTH)));
+}
+
+/** As much of a key as may be kept, so that people recognise it: 154 of its 190 bits stay secret. */
+export function shownPart(key: string): string {
+  return key.slice(0, "vk_svc_".length + SHOWN_LENGTH);
+}
+
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+
+/** The token of an `Authorization: Bearer` header (RFC 6750 §2.1); undefined when there is none. */
+export function bearerOf(headers: Readonly<Record<string, string>>): string | undefined {
+  return BEARER.exec(headers.authorization ?? "")?.[1];
+}
+
+const DEVICE_PREFIX = "vk_dev_";
+
+/** A new device API key. */
+export function newDeviceKey(): string {
+  return newApiKey(DEVICE_PREFIX);
+}
+
+/** True when `text` has the form and checksum of a device key; says nothing of its validity. */
+export function isDeviceKey(text: string): boolean {
+  return isApiKey(DEVICE_PREFIX, text);
+}
+
+/**
+ * Writes a file that only its owner can read, unless it is there; readers never
+ * see half of it. Root writes it for the owner of the folder. True when it was
+ * written now.
+ */
+export async function createOnce(path: string, content: string): Promise<boolean> {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  const file = await open(temporary, "wx", 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+    if (process.getuid?.() === 0) {
+      const { uid, gid } = await stat(dirname(path));
+      await chown(temporary, uid, gid);
+    }
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await file.close();
+    await rm(temporary, { force: true });
+  }
+}
+
+const SERVICE_PREFIX = "vk_svc_";
+
+/** A new service key. */
+export function newServiceKey(): string {
+  return newApiKey(SERVICE_PREFIX);
+}
+
+/** True when `text` has the form and checksum of a service key; says nothing of its validity. */
+export function isServiceKey(text: string): boolean {
+  return isApiKey(SERVICE_PREFIX, text);
+}

@@ -1,0 +1,233 @@
+import { isSupportedRate, SESSION_RATE } from "./sample-rate.ts";
+
+/** Sample formats that can be read: linear ones, all little endian, and µ-law of ITU-T G.711. */
+export type SampleEncoding = "u8" | "s16le" | "s24le" | "s32le" | "f32le" | "mulaw";
+
+export interface PcmFormat {
+  encoding: SampleEncoding;
+  /** 1 or 2; of two the mean is heard. */
+  channels: number;
+  /** Frames per second. */
+  sampleRate: number;
+  bitsPerSample: number;
+}
+
+interface WavFormat extends PcmFormat {
+  /** First byte of the samples. */
+  dataOffset: number;
+  /** Bytes of whole frames that are really there, whatever the header says. */
+  dataLength: number;
+  frames: number;
+}
+
+/** Why bytes cannot be read as audio. */
+interface AudioFormatError {
+  code: "not_audio" | "unsupported_media_type";
+  error: string;
+}
+
+const BITS: Readonly<Record<SampleEncoding, number>> = {
+  u8: 8,
+  s16le: 16,
+  s24le: 24,
+  s32le: 32,
+  f32le: 32,
+  mulaw: 8,
+};
+const FORMAT_PCM = 1;
+const FORMAT_FLOAT = 3;
+const FORMAT_MULAW = 7;
+const FORMAT_EXTENSIBLE = 0xfffe;
+const SIZE_UNKNOWN = 0xffffffff;
+/** The sub-format GUID of WAVE_FORMAT_EXTENSIBLE begins with the plain format tag. */
+const SUB_FORMAT_OFFSET = 24;
+
+/**
+ * Reads a WAV header (RIFF or RF64) without touching the samples. A data size of 0 or
+ * 0xFFFFFFFF, or one beyond the end, means: up to the end of the file.
+ *
+ * @param bytes the file, or its beginning if `totalLength` tells how long it is
+ */
+export function parseWavHeader(
+  bytes: Uint8Array,
+  totalLength: number = bytes.byteLength,
+): WavFormat | AudioFormatError {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.byteLength === 0) return notAudio("The file is empty.");
+  const form = tagAt(view, 0);
+  if ((form !== "RIFF" && form !== "RF64") || tagAt(view, 8) !== "WAVE") {
+    return notAudio("The file is no WAV audio: it does not begin with a RIFF/WAVE header.");
+  }
+  let format: PcmFormat | AudioFormatError | undefined;
+  for (let at = 12; at + 8 <= view.byteLength; ) {
+    const tag = tagAt(view, at);
+    const size = view.getUint32(at + 4, true);
+    if (tag === "fmt ") format = readFormat(view, at + 8, size);
+    if (tag === "data") return withData(format, at + 8, size, totalLength);
+    at += 8 + size + (size % 2);
+  }
+  return notAudio("The WAV file ends before its samples begin.");
+}
+
+/**
+ * Reads a media type of raw PCM, e.g. `audio/pcm;rate=16000;channels=1;encoding=s16le`.
+ * The rate is required; one channel and s16le are assumed.
+ */
+export function parsePcmMediaType(mediaType: string): PcmFormat | AudioFormatError {
+  const [type = "", ...rest] = mediaType.split(";").map((part) => part.trim().toLowerCase());
+  if (type !== "audio/pcm") return unsupported(`${type || "This"} is not raw PCM (audio/pcm).`);
+  const parameters = new Map(rest.map(readParameter));
+  const encoding = parameters.get("encoding") ?? "s16le";
+  if (!isEncoding(encoding)) {
+    return unsupported(`PCM encoding ${encoding} is not one of ${Object.keys(BITS).join(", ")}.`);
+  }
+  const sampleRate = Number(parameters.get("rate") ?? Number.NaN);
+  const channels = Number(parameters.get("channels") ?? 1);
+  return checked({ encoding, channels, sampleRate, bitsPerSample: BITS[encoding] });
+}
+
+/** True for what `parseWavHeader` or `parsePcmMediaType` refused. */
+export function isAudioFormatError(
+  result: PcmFormat | AudioFormatError,
+): result is AudioFormatError {
+  return "error" in result;
+}
+
+/** Bytes of one frame: one sample of every channel. */
+export function bytesPerFrame(format: PcmFormat): number {
+  return (format.channels * format.bitsPerSample) / 8;
+}
+
+function readFormat(view: DataView, at: number, size: number): PcmFormat | AudioFormatError {
+  if (size < 16 || at + 16 > view.byteLength) return notAudio("The WAV format chunk is too short.");
+  const bits = view.getUint16(at + 14, true);
+  let tag = view.getUint16(at, true);
+  if (tag === FORMAT_EXTENSIBLE) {
+    if (size < 40 || at + SUB_FORMAT_OFFSET + 2 > view.byteLength) {
+      return notAudio("The extensible WAV format chunk is too short.");
+    }
+    tag = view.getUint16(at + SUB_FORMAT_OFFSET, true);
+  }
+  const encoding = encodingOf(tag, bits);
+  if (encoding === undefined) {
+    return unsupported(
+      `WAV format ${tag} with ${bits} bits is not supported: send PCM of 8, 16, 24 or 32 bits, 32-bit float or µ-law.`,
+    );
+  }
+  const channels = view.getUint16(at + 2, true);
+  const format = { encoding, channels, sampleRate: view.getUint32(at + 4, true) };
+  if (view.getUint16(at + 12, true) !== (channels * bits) / 8) {
+    return notAudio("The WAV format chunk contradicts itself about the size of a frame.");
+  }
+  return checked({ ...format, bitsPerSample: bits });
+}
+
+function encodingOf(tag: number, bits: number): SampleEncoding | undefined {
+  if (tag === FORMAT_FLOAT) return bits === 32 ? "f32le" : undefined;
+  if (tag === FORMAT_MULAW) return bits === 8 ? "mulaw" : undefined;
+  if (tag !== FORMAT_PCM) return undefined;
+  const byBits: Readonly<Record<number, SampleEncoding>> = {
+    8: "u8",
+    16: "s16le",
+    24: "s24le",
+    32: "s32le",
+  };
+  return byBits[bits];
+}
+
+function checked(format: PcmFormat): PcmFormat | AudioFormatError {
+  if (format.channels !== 1 && format.channels !== 2) {
+    return unsupported(`${format.channels} channels are not supported: send one or two.`);
+  }
+  if (!isSupportedRate(format.sampleRate)) {
+    return unsupported(
+      `A sample rate of ${format.sampleRate} Hz is not supported: send a usual one from 8000 to 48000.`,
+    );
+  }
+  return format;
+}
+
+function withData(
+  format: PcmFormat | AudioFormatError | undefined,
+  dataOffset: number,
+  size: number,
+  totalLength: number,
+): WavFormat | AudioFormatError {
+  if (format === undefined) return notAudio("The WAV file has no format chunk before its samples.");
+  if (isAudioFormatError(format)) return format;
+  const there = Math.max(0, totalLength - dataOffset);
+  const length = size === 0 || size === SIZE_UNKNOWN ? there : Math.min(size, there);
+  const frames = Math.floor(length / bytesPerFrame(format));
+  if (frames === 0) return notAudio("The WAV file holds no samples.");
+  return { ...format, dataOffset, dataLength: frames * bytesPerFrame(format), frames };
+}
+
+function readParameter(part: string): [string, string] {
+  const [name = "", value = ""] = part.split("=", 2).map((text) => text.trim());
+  return [name, value.replaceAll('"', "")];
+}
+
+function isEncoding(name: string): name is SampleEncoding {
+  return Object.hasOwn(BITS, name);
+}
+
+function tagAt(view: DataView, at: number): string {
+  if (at + 4 > view.byteLength) return "";
+  return String.fromCharCode(...[0, 1, 2, 3].map((index) => view.getUint8(at + index)));
+}
+
+function notAudio(error: string): AudioFormatError {
+  return { code: "not_audio", error };
+}
+
+function unsupported(error: string): AudioFormatError {
+  return { code: "unsupported_media_type", error };
+}
+
+const BYTES_PER_SAMPLE = 2;
+const RIFF_LIMIT = 0xffffffff;
+/** `fmt ` chunk and the head of `data`. */
+const TAIL_BYTES = 8 + 16 + 8;
+
+/**
+ * The header of a WAV file of 16 kHz mono 16-bit samples, to be followed by
+ * them. Beyond 4 GiB (37 hours) it is RF64 (EBU Tech 3306).
+ */
+export function wavHeader(samples: number): Buffer {
+  const dataBytes = samples * BYTES_PER_SAMPLE;
+  const riffBytes = 4 + TAIL_BYTES + dataBytes;
+  if (riffBytes <= RIFF_LIMIT) {
+    return Buffer.concat([riffHead("RIFF", riffBytes), formatAndData(dataBytes)]);
+  }
+  const ds64 = Buffer.alloc(8 + 28);
+  ds64.write("ds64", 0, "latin1");
+  ds64.writeUInt32LE(28, 4);
+  ds64.writeBigUInt64LE(BigInt(riffBytes + ds64.length), 8);
+  ds64.writeBigUInt64LE(BigInt(dataBytes), 16);
+  ds64.writeBigUInt64LE(BigInt(samples), 24);
+  return Buffer.concat([riffHead("RF64", RIFF_LIMIT), ds64, formatAndData(RIFF_LIMIT)]);
+}
+
+function riffHead(form: "RIFF" | "RF64", bytes: number): Buffer {
+  const head = Buffer.alloc(12);
+  head.write(form, 0, "latin1");
+  head.writeUInt32LE(bytes, 4);
+  head.write("WAVE", 8, "latin1");
+  return head;
+}
+
+function formatAndData(dataBytes: number): Buffer {
+  const tail = Buffer.alloc(TAIL_BYTES);
+  tail.write("fmt ", 0, "latin1");
+  tail.writeUInt32LE(16, 4);
+  // PCM, one channel.
+  tail.writeUInt16LE(1, 8);
+  tail.writeUInt16LE(1, 10);
+  tail.writeUInt32LE(SESSION_RATE, 12);
+  tail.writeUInt32LE(SESSION_RATE * BYTES_PER_SAMPLE, 16);
+  tail.writeUInt16LE(BYTES_PER_SAMPLE, 20);
+  tail.writeUInt16LE(8 * BYTES_PER_SAMPLE, 22);
+  tail.write("data", 24, "latin1");
+  tail.writeUInt32LE(dataBytes, 28);
+  return tail;
+}

@@ -1,3 +1,0 @@
-/** What `times_clamped` of a word means, wherever words are told. */
-export const TIMES_CLAMPED =
-  "True where the word was said in sound of a late chunk that is longer than the place kept for it on the timeline: its times are the end of that place; and of a word that begins in one that is shorter and ends in the next chunk: it stands where most of it lies. Otherwise absent";

@@ -1,0 +1,109 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { DEFAULT_BASE_URL, type UserSession } from "./user-session.ts";
+
+const LONGEST_CHUNK_S = 900;
+const MOST_LOSS = 0.9;
+
+/** `2s`, `500ms` or `2` (seconds) → seconds. */
+export function parseDuration(text: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(text) ?? [];
+  const seconds = Number(amount) / (unit === "ms" ? 1000 : 1);
+  if (seconds >= 0.02 && seconds <= LONGEST_CHUNK_S) return seconds;
+  throw new InvalidArgumentError("expected 20ms to 900s, for example 2s or 500ms");
+}
+
+/** A factor above 0, or `max` → Infinity. */
+export function parseSpeed(text: string): number {
+  if (text === "max") return Number.POSITIVE_INFINITY;
+  const speed = Number(text);
+  if (text.trim() !== "" && speed > 0 && Number.isFinite(speed)) return speed;
+  throw new InvalidArgumentError("expected a number above 0 (1 is real time), or max");
+}
+
+/** `2%` or `0.02` → 0.02. */
+export function parseShare(text: string): number {
+  const [, amount, percent] = /^(\d+(?:\.\d+)?)(%)?$/.exec(text) ?? [];
+  const share = Number(amount) / (percent ? 100 : 1);
+  if (share >= 0 && share <= MOST_LOSS) return share;
+  throw new InvalidArgumentError("expected 0 to 0.9, for example 0.02 or 2%");
+}
+
+/** A number of seconds within these bounds. */
+export function parseSeconds(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const seconds = Number(text);
+    if (text.trim() !== "" && seconds >= least && seconds <= most) return seconds;
+    throw new InvalidArgumentError(`expected ${least} to ${most}`);
+  };
+}
+
+/** Adds the flags that say which service and as whom. */
+export function withConnectionFlags(command: Command): Command {
+  return command
+    .option(
+      "--base-url <url>",
+      `address of the service, or VOICE_BASE_URL (default: the last login's, else ${DEFAULT_BASE_URL})`,
+    )
+    .option("--email <address>", "sign in as this user, or VOICE_EMAIL")
+    .option("--password <text>", "with this password, or VOICE_PASSWORD (safer)")
+    .option("--token <jwt>", "use this access token, or VOICE_TOKEN");
+}
+
+const MOST_PAGES = 100;
+
+interface Workspace {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface ChosenWorkspace extends Workspace {
+  /** How it came to be this one. */
+  readonly because: "given" | "only" | "oldest" | "new";
+}
+
+/**
+ * The workspace that a device joins: the given one, else the oldest to which the user belongs, which
+ * stays the same whatever is made later, else a new one of this name.
+ */
+export async function chooseWorkspace(
+  user: UserSession,
+  given?: string,
+  newName = "Simulated devices",
+): Promise<ChosenWorkspace> {
+  if (given) {
+    const params = { path: { id: given } };
+    const { id, name } = await user.call((client) => client.GET("/workspaces/{id}", { params }));
+    return { id, name, because: "given" };
+  }
+  const own = await ownWorkspaces(user);
+  const oldest = own.at(-1);
+  if (oldest) return { ...oldest, because: own.length === 1 ? "only" : "oldest" };
+  const body = { name: newName, preferred_language: "en" };
+  const { id, name } = await user.call((client) => client.POST("/workspaces", { body }));
+  return { id, name, because: "new" };
+}
+
+/** Newest first. */
+async function ownWorkspaces(user: UserSession): Promise<Workspace[]> {
+  const own: Workspace[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const params = { query: { limit: 100, cursor } };
+    const page = await user.call((client) => client.GET("/workspaces", { params }));
+    own.push(...page.items);
+    if (page.next_cursor === null) break;
+    cursor = page.next_cursor;
+  }
+  return own;
+}
+
+/** `workspace "Demo"`, and why it is this one when nobody said so. */
+export function describeChoice({ name, because }: ChosenWorkspace): string {
+  const reasons = {
+    given: "",
+    only: "",
+    oldest: " (the oldest of yours; --workspace takes another)",
+    new: " (made now: you belonged to none)",
+  };
+  return `workspace "${name}"${reasons[because]}`;
+}

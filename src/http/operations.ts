@@ -1,0 +1,162 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { LOOP_DELAY_FIGURES, LoopDelay, WITHOUT_LOOP_DELAY } from "../base/loop-delay.ts";
+import { type QueueOwner, renderQueues } from "../base/queue-metrics.ts";
+import type { FrontObserver } from "./server/observer.ts";
+
+/** A figure that is read when somebody asks. */
+export interface Figure {
+  name: string;
+  help: string;
+  /** A counter only rises; a gauge is what it is now. */
+  kind?: "counter" | "gauge";
+  read(): number;
+}
+
+/** What a process tells of itself, with what it runs on: memory, event loop, open files. */
+export class OpsMetrics {
+  readonly #registry = new Registry();
+  readonly #queues: QueueOwner;
+  readonly #loopDelay = new LoopDelay();
+  #requests: RequestTimes | undefined;
+
+  constructor(figures: readonly Figure[], queues: QueueOwner) {
+    this.#queues = queues;
+    collectDefaultMetrics({ register: this.#registry, ...WITHOUT_LOOP_DELAY });
+    for (const name of LOOP_DELAY_FIGURES) this.#registry.removeSingleMetric(name);
+    for (const figure of figures) register(this.#registry, figure);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** In the text format of Prometheus. */
+  async text(): Promise<string> {
+    const registered = await this.#registry.metrics();
+    const requests = this.#requests?.text() ?? "";
+    return `${registered}${this.#loopDelay.text()}${requests}${renderQueues(this.#queues.queues)}`;
+  }
+
+  /** Counts what a front does. */
+  observeFront(): FrontObserver {
+    const registers = [this.#registry];
+    const requests = new RequestTimes();
+    this.#requests = requests;
+    let frames = 0;
+    register(this.#registry, {
+      name: "voice_live_frames_sent_total",
+      help: "Frames written to viewers",
+      kind: "counter",
+      read: () => frames,
+    });
+    const closes = new Counter({
+      name: "voice_live_closes_total",
+      help: "Viewers' sockets that this side closed, by close code",
+      labelNames: ["code"],
+      registers,
+    });
+    return {
+      served: (request) => requests.add(request),
+      sent: (count) => {
+        frames += count;
+      },
+      closed: (code) => closes.inc({ code: String(code) }),
+    };
+  }
+}
+
+function register(registry: Registry, { name, help, kind, read }: Figure): void {
+  const registers = [registry];
+  if (kind === "counter") {
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+    return;
+  }
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.set(read());
+    },
+  });
+}
+
+type Served = Parameters<FrontObserver["served"]>[0];
+
+const NAME = "voice_http_request_seconds";
+const HELP = "Requests by route and status, and how long they took";
+/** Upper ends of the buckets, seconds. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** Requests of one method, route and status. */
+class Series {
+  /** By bucket, each with those below it left out; the last is beyond all ends. */
+  readonly counts = new Float64Array(SECONDS.length + 1);
+  sum = 0;
+
+  add(seconds: number): void {
+    let at = 0;
+    while (seconds > (SECONDS[at] ?? Number.POSITIVE_INFINITY)) at += 1;
+    this.counts[at] = (this.counts[at] ?? 0) + 1;
+    this.sum += seconds;
+  }
+
+  lines(labels: string): string[] {
+    let count = 0;
+    const buckets = Array.from(this.counts, (some, at) => {
+      count += some;
+      return `${NAME}_bucket{le="${SECONDS[at] ?? "+Inf"}",${labels}} ${count}`;
+    });
+    return [...buckets, `${NAME}_sum{${labels}} ${this.sum}`, `${NAME}_count{${labels}} ${count}`];
+  }
+}
+
+/**
+ * How long requests took, as a histogram. Each request is counted: by looks into maps rather than
+ * by a text of its labels, which costs as much as all else that a small answer needs.
+ */
+export class RequestTimes {
+  readonly #routes = new Map<string, Map<string, Map<number, Series>>>();
+
+  /** Labels are the paths of the routes and status codes, so their number is bounded. */
+  add({ method, route, status, seconds }: Served): void {
+    const methods = getOrMake(this.#routes, route, () => new Map<string, Map<number, Series>>());
+    const statuses = getOrMake(methods, known(method), () => new Map<number, Series>());
+    getOrMake(statuses, status, () => new Series()).add(seconds);
+  }
+
+  /** In the text format of Prometheus. Labels are ours: nothing in them needs escaping. */
+  text(): string {
+    const lines = [`# HELP ${NAME} ${HELP}`, `# TYPE ${NAME} histogram`];
+    for (const [route, methods] of this.#routes) {
+      for (const [method, statuses] of methods) {
+        for (const [status, series] of statuses) {
+          lines.push(...series.lines(`method="${method}",route="${route}",status="${status}"`));
+        }
+      }
+    }
+    return `${lines.join("\n")}\n`;
+  }
+}
+
+function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+/** A caller may invent methods: they make no series of their own. */
+function known(method: string): string {
+  return METHODS.has(method) ? method : "other";
+}

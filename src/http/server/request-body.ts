@@ -1,0 +1,197 @@
+import { isUtf8 } from "node:buffer";
+import type { Principal } from "../../access/principal.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Request, Route, Upload } from "../../rest/route.ts";
+import type { Exchange } from "./exchange.ts";
+import { type Headers, type Incoming, parseQuery } from "./request.ts";
+
+/** Bytes of body that the headers announce; infinite when they only say that there is one. */
+export function bodyLength(headers: Headers): number {
+  if (headers["transfer-encoding"] !== undefined) return Number.POSITIVE_INFINITY;
+  const length = Number(headers["content-length"] ?? 0);
+  return Number.isFinite(length) && length > 0 ? length : 0;
+}
+
+/**
+ * Refuses by the headers alone, before a byte is read: 413 and 415. A caller
+ * that sent `Expect: 100-continue` gets its 100 all the same, from
+ * uWebSockets.js before we are asked, and right after it the refusal.
+ */
+export function checkBodyHead(route: Route, headers: Headers, limit: number): void {
+  // What comes with a GET means nothing, whatever its size.
+  if (route.method === "get") return;
+  const length = bodyLength(headers);
+  if (Number.isFinite(length) && length > limit) throw tooLarge(limit);
+  if (length === 0 || route.body === undefined) return;
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  if (encoding !== "identity") {
+    throw new AppError("unsupported_media_type", "Compressed request bodies are not supported.");
+  }
+  if (route.body.kind === "json") checkJsonType(headers["content-type"] ?? "");
+}
+
+function checkJsonType(contentType: string): void {
+  const [type = "", ...parameters] = contentType.toLowerCase().split(";");
+  const mediaType = type.trim();
+  if (mediaType !== "application/json" && !mediaType.endsWith("+json")) {
+    throw new AppError(
+      "unsupported_media_type",
+      "The request body must be JSON with the Content-Type application/json.",
+    );
+  }
+  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith("charset="));
+  const name = charset?.slice("charset=".length).replaceAll('"', "");
+  if (name !== undefined && name !== "utf-8" && name !== "utf8") {
+    throw new AppError("unsupported_media_type", "The request body must be encoded in UTF-8.");
+  }
+}
+
+/** Thrown inside when the caller left; nobody is there to read an answer. */
+export class CallerGone extends Error {
+  constructor() {
+    super("The caller went away.");
+    this.name = "CallerGone";
+  }
+}
+
+export function tooLarge(limit: number): AppError {
+  return new AppError("payload_too_large", `The request body is larger than ${limit} bytes.`);
+}
+
+/** The whole body in memory. Rejects with 413 as soon as it passes `limit`, or `timeout` after `ms`. */
+export function readBytes(exchange: Exchange, limit: number, ms: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(() => reject(bodyLate(ms)), ms);
+    const settle = (act: () => void): void => {
+      clearTimeout(timer);
+      act();
+    };
+    exchange.readBody({
+      data(chunk) {
+        size += chunk.byteLength;
+        if (size <= limit) chunks.push(chunk);
+        else settle(() => reject(tooLarge(limit)));
+      },
+      end: () => settle(() => resolve(joined(chunks))),
+      gone: () => settle(() => reject(new CallerGone())),
+    });
+  });
+}
+
+/** Most bodies come in one piece. */
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+}
+
+export function bodyLate(ms: number): AppError {
+  return new AppError("timeout", `The request body did not arrive within ${ms / 1000} s.`);
+}
+
+/** Deeper than anything that is meant; parsing costs much more with depth than with length. */
+const MAX_DEPTH = 64;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** True when brackets outside strings nest too deep; looks at each byte once. */
+function isTooDeep(bytes: Buffer): boolean {
+  let depth = 0;
+  let quoted = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (quoted && byte === BACKSLASH) at += 1;
+    else if (byte === QUOTE) quoted = !quoted;
+    else if (quoted) continue;
+    else if (byte === 0x5b || byte === 0x7b) depth += 1;
+    else if (byte === 0x5d || byte === 0x7d) depth -= 1;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
+}
+
+/** Parses UTF-8 JSON; throws `invalid_json` with a sentence that says what is wrong. */
+export function parseJson(bytes: Buffer): unknown {
+  if (isTooDeep(bytes)) {
+    throw new AppError("invalid_json", `The JSON nests deeper than ${MAX_DEPTH} levels.`);
+  }
+  if (!isUtf8(bytes)) {
+    throw new AppError("invalid_json", "The request body is not valid UTF-8.");
+  }
+  const text = bytes.toString("utf8", startsWithMark(bytes) ? 3 : 0);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new AppError("invalid_json", `The request body is not valid JSON${place(error)}.`);
+  }
+  // Only an escape can bring one in, so that most bodies are not walked.
+  if (ESCAPED.test(text) && !isStorable(value)) {
+    throw new AppError(
+      "invalid_json",
+      "The JSON holds a character that no text may hold: U+0000 or half a surrogate pair.",
+    );
+  }
+  return value;
+}
+
+/** A byte order mark, which is no part of the text. */
+function startsWithMark(bytes: Buffer): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+}
+
+const ESCAPED = /\\u(?:0000|d[89a-f])/i;
+const UNSTORABLE = /[\0\p{Cs}]/u;
+
+/** PostgreSQL holds neither U+0000 nor half a surrogate pair, in text or in jsonb. */
+export function isStorable(value: unknown): boolean {
+  if (typeof value === "string") return !UNSTORABLE.test(value);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member));
+}
+
+/** Where the parser stopped, without quoting what the caller sent. */
+function place(error: unknown): string {
+  const message = error instanceof Error ? error.message : "";
+  const at = /position (\d+)/.exec(message)?.[1];
+  if (at !== undefined) return ` (at character ${Number(at) + 1})`;
+  return message.includes("end of JSON") ? " (it ends too early)" : "";
+}
+
+/** A request as its route sees it. */
+export class ServedRequest implements Request {
+  readonly #exchange: Exchange;
+  readonly id: string;
+  readonly method: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly principal: Principal | undefined;
+  readonly address: string;
+  query: Readonly<Record<string, unknown>>;
+  body: unknown = undefined;
+  upload?: Upload;
+  expected?: unknown;
+  commandId?: string;
+
+  constructor(
+    incoming: Incoming,
+    exchange: Exchange,
+    params: Readonly<Record<string, string>>,
+    principal: Principal | undefined,
+  ) {
+    this.#exchange = exchange;
+    this.id = incoming.id;
+    this.method = incoming.method;
+    this.params = params;
+    this.headers = incoming.headers;
+    this.principal = principal;
+    this.address = incoming.address;
+    this.query = parseQuery(incoming.query);
+  }
+
+  /** Made when somebody asks. */
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
+}

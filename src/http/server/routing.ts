@@ -1,0 +1,232 @@
+import type { TSchema } from "@sinclair/typebox";
+import { AppError, shown, unknownThing } from "../../base/errors.ts";
+import { isId } from "../../base/ids.ts";
+import type { Request, Route } from "../../rest/route.ts";
+import { kindOfListing, onlyParameters } from "../../rest/schemas.ts";
+import type { Exchange } from "./exchange.ts";
+import { isStorable, parseJson } from "./request-body.ts";
+import { type SchemaCheck, SchemaChecks } from "./schema-check.ts";
+
+/** A route with its schemas compiled. */
+export class PreparedRoute {
+  readonly route: Route;
+  readonly #params: SchemaCheck | undefined;
+  readonly #query: SchemaCheck | undefined;
+  readonly #only: readonly string[] | undefined;
+  readonly #body: SchemaCheck | undefined;
+  readonly #plainIds: readonly string[];
+  readonly #onlyPlainIds: boolean;
+
+  private constructor(route: Route, checks: SchemaChecks) {
+    this.route = route;
+    this.#params = route.params && checks.parameters(route.params, "The path");
+    this.#query = route.query && checks.parameters(route.query, "The query");
+    this.#only = onlyParameters(route);
+    this.#body = route.body?.kind === "json" ? checks.body(route.body.schema) : undefined;
+    const names = [...route.path.matchAll(/\{([^}]*)\}/g)].map(([, name = ""]) => name);
+    this.#plainIds = names.filter((name) => this.#isPlainId(name));
+    this.#onlyPlainIds = this.#plainIds.length === names.length;
+  }
+
+  /** Compiles all; throws, naming the route, when a schema is none. */
+  static all(routes: readonly Route[]): ReadonlyMap<Route, PreparedRoute> {
+    const checks = new SchemaChecks();
+    const prepared = new Map<Route, PreparedRoute>();
+    for (const route of routes) {
+      try {
+        prepared.set(route, new PreparedRoute(route, checks));
+      } catch (cause) {
+        throw new Error(`The schemas of the route ${route.id} do not compile.`, { cause });
+      }
+    }
+    return prepared;
+  }
+
+  /** True when a JSON body is to be read. */
+  takesJson(exchange: Exchange): boolean {
+    return exchange.hasBody && this.route.body?.kind === "json";
+  }
+
+  /** Path parameters; one that cannot be the id of anything is answered like an unknown one. */
+  params(params: Record<string, string>): Record<string, string> {
+    for (const name of this.#plainIds) {
+      const id = params[name] ?? "";
+      if (!isId(id)) throw unknownThing(this.#thingOf(name), id);
+    }
+    const odd = !this.#onlyPlainIds && !isStorable(params);
+    if (odd || this.#params?.(params) !== undefined) throw this.#notFound(params);
+    return params;
+  }
+
+  #notFound(params: Record<string, string>): AppError {
+    for (const [name, text] of Object.entries(params)) {
+      if (/(^|_)id$/.test(name) && !isId(text)) return unknownThing(this.#thingOf(name), text);
+    }
+    const wanted = Object.values(params).map(shown).join(", ");
+    return new AppError("not_found", `There is nothing called ${wanted} here.`);
+  }
+
+  /** A parameter named as an id is one of ours, unless its schema gives it a form of its own. */
+  #isPlainId(name: string): boolean {
+    if (name !== "id" && !name.endsWith("_id")) return false;
+    const schema: TSchema | undefined = this.route.params?.properties?.[name];
+    return schema?.pattern === undefined && schema?.format === undefined;
+  }
+
+  /** What an id in the path is of: `{session_id}`, or the `{id}` after `workspaces`. */
+  #thingOf(name: string): string {
+    if (name !== "id") return name.replace(/_id$/, "").replaceAll("_", " ");
+    const [, group = "thing"] = /([a-z-]+)\/\{id\}/.exec(this.route.path) ?? [];
+    return THINGS[group] ?? group.replaceAll("-", " ").replace(/s$/, "");
+  }
+
+  query(query: Request["query"]): Request["query"] {
+    if (this.#query === undefined) return {};
+    this.#refuseUnknown(query);
+    const problem = this.#query(query);
+    if (problem !== undefined) throw new AppError("invalid_parameter", problem);
+    // "1e400" becomes one, and the schema's bounds let it pass.
+    for (const [name, value] of Object.entries(query)) {
+      if (typeof value !== "number" || Number.isFinite(value)) continue;
+      throw new AppError("invalid_parameter", `"${name}" is too large a number.`);
+    }
+    if (!isStorable(query)) {
+      throw new AppError("invalid_parameter", "The query holds the character U+0000.");
+    }
+    return query;
+  }
+
+  #refuseUnknown(query: Request["query"]): void {
+    if (this.#only === undefined) return;
+    for (const name in query) {
+      if (this.#only.includes(name)) continue;
+      const kind = kindOfListing(this.#only);
+      const known = this.#only.join(", ");
+      throw new AppError(
+        "invalid_parameter",
+        `"${shown(name)}" is not known here; this ${kind} takes ${known}.`,
+      );
+    }
+  }
+
+  body(bytes: Buffer | undefined): unknown {
+    if (this.route.body?.kind !== "json") return undefined;
+    if (bytes === undefined || bytes.byteLength === 0) {
+      if (this.route.body.optional === true) return undefined;
+      throw new AppError("invalid_body", "This needs a JSON body.");
+    }
+    const value = parseJson(bytes);
+    const problem = this.#body?.(value);
+    if (problem !== undefined) throw new AppError("invalid_body", problem);
+    return value;
+  }
+}
+
+/** Groups of paths that are not named after what is in them. */
+const THINGS: Readonly<Record<string, string>> = {
+  summarisations: "summarisation job",
+  "api-keys": "key",
+};
+
+interface RouteMatch {
+  kind: "route";
+  route: Route;
+  params: Record<string, string>;
+}
+
+/** What a method and a path lead to. */
+export type Match = RouteMatch | { kind: "wrong_method"; allow: string[] } | { kind: "unknown" };
+
+interface Node {
+  literals: Map<string, Node>;
+  parameter: Node | undefined;
+  /** By upper-case method: the route and the names of its parameters in order. */
+  routes: Map<string, { route: Route; names: string[] }>;
+}
+
+const PARAMETER = /^\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
+const MAX_SEGMENTS = 16;
+
+function createNode(): Node {
+  return { literals: new Map(), parameter: undefined, routes: new Map() };
+}
+
+/** Routes by path; a literal segment wins over a parameter. */
+export class RouteTable {
+  readonly #root = createNode();
+
+  /** Throws when two routes share a method and a path. */
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) this.#add(route);
+  }
+
+  /** `path` is below /api, undecoded, without the query. HEAD is answered by the GET route. */
+  match(method: string, path: string): Match {
+    const segments = path.split("/").slice(1);
+    if (!path.startsWith("/") || segments.length > MAX_SEGMENTS) return { kind: "unknown" };
+    const values: string[] = [];
+    const node = find(this.#root, segments, 0, values);
+    if (node === undefined) return { kind: "unknown" };
+    const entry = node.routes.get(method === "HEAD" ? "GET" : method);
+    if (entry === undefined) return { kind: "wrong_method", allow: allowed(node) };
+    const params: Record<string, string> = Object.create(null);
+    for (let at = 0; at < entry.names.length; at += 1) {
+      params[entry.names[at] ?? ""] = values[at] ?? "";
+    }
+    return { kind: "route", route: entry.route, params };
+  }
+
+  #add(route: Route): void {
+    let node = this.#root;
+    const names: string[] = [];
+    for (const segment of route.path.split("/").slice(1)) {
+      const name = PARAMETER.exec(segment)?.[1];
+      if (name !== undefined) names.push(name);
+      node = name === undefined ? literalChild(node, segment) : parameterChild(node);
+    }
+    const method = route.method.toUpperCase();
+    if (node.routes.has(method)) throw new Error(`Two routes for ${method} ${route.path}.`);
+    node.routes.set(method, { route, names });
+  }
+}
+
+function literalChild(node: Node, segment: string): Node {
+  const child = node.literals.get(segment) ?? createNode();
+  node.literals.set(segment, child);
+  return child;
+}
+
+function parameterChild(node: Node): Node {
+  node.parameter ??= createNode();
+  return node.parameter;
+}
+
+function find(node: Node, segments: string[], at: number, values: string[]): Node | undefined {
+  const segment = segments[at];
+  if (segment === undefined) return node.routes.size > 0 ? node : undefined;
+  const literal = node.literals.get(segment);
+  const found = literal === undefined ? undefined : find(literal, segments, at + 1, values);
+  if (found !== undefined) return found;
+  const value = tryDecode(segment);
+  if (node.parameter === undefined || value === undefined || value === "") return undefined;
+  const depth = values.length;
+  values.push(value);
+  const below = find(node.parameter, segments, at + 1, values);
+  if (below === undefined) values.length = depth;
+  return below;
+}
+
+function tryDecode(segment: string): string | undefined {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+function allowed(node: Node): string[] {
+  const methods = [...node.routes.keys()];
+  if (methods.includes("GET")) methods.push("HEAD");
+  return [...methods, "OPTIONS"].sort();
+}

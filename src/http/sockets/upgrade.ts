@@ -1,0 +1,204 @@
+import {
+  App,
+  type HttpResponse,
+  us_listen_socket_close,
+  type us_socket_context_t,
+  us_socket_local_port,
+} from "uWebSockets.js";
+import { connect, type Socket } from "node:net";
+import type { Authenticator } from "../../access/authenticator.ts";
+import type { Principal } from "../../access/principal.ts";
+import { createDeferred, withTimeout } from "../../base/deferred.ts";
+import { AppError, toAppError } from "../../base/errors.ts";
+import type { Origins } from "../server/caller.ts";
+import { enforce, type RateLimits } from "../server/limits.ts";
+import { problemAnswer } from "../server/problem.ts";
+import { type Incoming, parseQuery } from "../server/request.ts";
+import { renderAnswer, writeHead } from "../server/response.ts";
+import type { SocketLog } from "./socket-log.ts";
+
+interface SocketGateParts {
+  authenticator: Authenticator;
+  tickets: TicketRedeemer;
+  rates: RateLimits;
+  origins: Origins;
+  /** What a caller may show instead of a ticket. */
+  accepted: Parameters<Authenticator["authenticate"]>[1];
+  /** Sockets that may be open at once. */
+  limit: number;
+}
+
+const AUTHENTICATE_MS = 10_000;
+
+/** What every WebSocket passes before it is one: limits, origin, and who calls. */
+export class SocketGate {
+  readonly #parts: SocketGateParts;
+  #draining = false;
+  #refused = 0;
+
+  constructor(parts: SocketGateParts) {
+    this.#parts = parts;
+  }
+
+  /** From now on nobody passes. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** Callers sent away because as many sockets as may be were open. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /**
+   * Who calls. Throws `unavailable` while draining, `rate_limited`, `forbidden` for a page of
+   * another origin, `overloaded` when `open` sockets are all that may be, or why they are nobody.
+   */
+  async admit(incoming: Incoming, open: number): Promise<Principal> {
+    const { rates, origins, limit } = this.#parts;
+    if (this.#draining)
+      throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
+    enforce(rates.address(incoming.address));
+    if (!origins.mayConnect(incoming.headers)) {
+      throw new AppError("forbidden", "Pages of this origin may not open a live connection.");
+    }
+    if (open >= limit) {
+      this.#refused += 1;
+      throw new AppError("overloaded", "Too many live connections.", { retryAfter: 5 });
+    }
+    return withTimeout(this.#identify(incoming), AUTHENTICATE_MS, "Signing in");
+  }
+
+  #identify({ query, headers }: Incoming): Promise<Principal> {
+    const ticket = parseQuery(query).ticket;
+    const { tickets, authenticator, accepted } = this.#parts;
+    if (typeof ticket === "string" && ticket !== "") return tickets.redeem(ticket);
+    return authenticator.authenticate(headers, accepted);
+  }
+}
+
+/** Exchanges a live ticket, once, for the caller it was issued to. */
+export interface TicketRedeemer {
+  /** Throws an AppError of status 401 for an unknown, used or expired ticket. */
+  redeem(ticket: string): Promise<Principal>;
+}
+
+interface UpgradeOptions {
+  origins: Origins;
+  cork: UpgradeCork;
+  log: SocketLog;
+}
+
+/** Turns the request into a WebSocket with `admitted` as its data, or answers why not. */
+export function upgrade<T>(
+  res: HttpResponse,
+  context: us_socket_context_t,
+  incoming: Incoming,
+  options: UpgradeOptions,
+  admitted: Promise<T>,
+): void {
+  let gone = false;
+  res.onAborted(() => {
+    gone = true;
+  });
+  admitted.then(
+    (data) => {
+      if (!gone) accept(res, context, incoming, options.cork, data);
+    },
+    (error: unknown) => {
+      options.log.refused(incoming, toAppError(error));
+      if (!gone) refuse(res, options, incoming, error);
+    },
+  );
+}
+
+function accept<T>(
+  res: HttpResponse,
+  context: us_socket_context_t,
+  { id, headers }: Incoming,
+  cork: UpgradeCork,
+  data: T,
+): void {
+  res.cork(() => {
+    res.writeStatus("101 Switching Protocols");
+    res.writeHeader("X-Request-Id", id);
+    res.writeHeader("X-API-Version", "1.0");
+  });
+  cork.run(() =>
+    res.upgrade(
+      data,
+      headers["sec-websocket-key"] ?? "",
+      headers["sec-websocket-protocol"] ?? "",
+      headers["sec-websocket-extensions"] ?? "",
+      context,
+    ),
+  );
+}
+
+function refuse(
+  res: HttpResponse,
+  { origins }: UpgradeOptions,
+  incoming: Incoming,
+  error: unknown,
+): void {
+  const answer = problemAnswer(error);
+  const { head, payload } = renderAnswer(answer, origins.headers(incoming.headers));
+  res.cork(() => {
+    writeHead(res, answer.status, incoming.id, head);
+    res.end(payload ?? "", true);
+  });
+}
+
+const START_MS = 10_000;
+
+/**
+ * Corks what turns requests into WebSockets.
+ *
+ * uWebSockets.js writes a warning to standard error for each upgrade outside a cork. But a
+ * response that is upgraded within its own cork may be closed by it: the upgrade shrinks its memory
+ * in place, and the end of the cork, which knows a WebSocket by its new address only, then reads
+ * "close after this answer" from bytes that were freed. So upgrades run in the cork of another
+ * response: one to ourselves over loopback that is never answered.
+ */
+export class UpgradeCork {
+  #response: HttpResponse | undefined;
+  #client: Socket | undefined;
+
+  /** Rejects when loopback cannot be used. */
+  async start(): Promise<void> {
+    const response = createDeferred<HttpResponse>();
+    const app = App();
+    app.any("/*", (res) => {
+      res.onAborted(() => {
+        this.#response = undefined;
+      });
+      response.resolve(res);
+    });
+    app.listen("127.0.0.1", 0, (listening) => {
+      if (!listening) return response.reject(new Error("Cannot listen on 127.0.0.1."));
+      const client = connect(us_socket_local_port(listening), "127.0.0.1");
+      this.#client = client.unref();
+      client.on("error", (error) => response.reject(error));
+      client.on("connect", () => {
+        us_listen_socket_close(listening);
+        client.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      });
+    });
+    this.#response = await withTimeout(response.promise, START_MS, "Connecting to ourselves");
+  }
+
+  /** Runs `work` at once. */
+  run(work: () => void): void {
+    if (this.#response === undefined) work();
+    else this.#response.cork(work);
+  }
+
+  stop(): void {
+    this.#response = undefined;
+    this.#client?.destroy();
+  }
+}

@@ -1,0 +1,164 @@
+import { Background } from "../base/background.ts";
+import type { Log } from "../base/log.ts";
+import { AttemptStore } from "../features/accounts/attempts-store.ts";
+import { CredentialAuthenticator } from "../features/accounts/credential-authenticator.ts";
+import { GuestEntry } from "../features/accounts/guests.ts";
+import { GuestStore } from "../features/accounts/guests-store.ts";
+import { LiveTickets } from "../features/accounts/live-tickets.ts";
+import { TicketStore } from "../features/accounts/live-tickets-store.ts";
+import { MagicLinks, signInAddress } from "../features/accounts/magic-links.ts";
+import { MagicLinkStore } from "../features/accounts/magic-links-store.ts";
+import { FolderMail, SmtpMail } from "../features/accounts/mail.ts";
+import { OAuthSignIn } from "../features/accounts/oauth.ts";
+import { GithubProvider, OidcProvider } from "../features/accounts/oauth-providers.ts";
+import { parseOAuthProviders } from "../features/accounts/oauth-settings.ts";
+import { OAuthStore } from "../features/accounts/oauth-store.ts";
+import { PasswordChanges, PasswordHasher } from "../features/accounts/passwords.ts";
+import { PasswordStore } from "../features/accounts/passwords-store.ts";
+import { SignIn } from "../features/accounts/sign-in.ts";
+import { LoginStore } from "../features/accounts/sign-in-store.ts";
+import { Tokens } from "../features/accounts/tokens.ts";
+import { UserStore } from "../features/accounts/users-store.ts";
+import { PostgresAudit } from "../features/audit/audit-store.ts";
+import { Pairing } from "../features/devices/pairing.ts";
+import { PairingStore } from "../features/devices/pairing-store.ts";
+import { ServiceKeys } from "../features/workspaces/service-keys.ts";
+import { ServiceKeyStore } from "../features/workspaces/service-keys-store.ts";
+import type { WorkspaceStore } from "../features/workspaces/store.ts";
+import type { Config } from "./config.ts";
+import type { ApiPorts } from "./routes.ts";
+import type { AppContext } from "./shared.ts";
+
+export type Access = ReturnType<typeof createAccess>;
+
+/** Who callers are, and what they may begin with. */
+export function createAccess(context: AppContext, publicUrl: () => string) {
+  const { clock, shared, queues } = context;
+  const { pool, keys, revocations } = shared;
+  const audit = new PostgresAudit(pool);
+  const tokens = new Tokens(keys.ring, clock);
+  const guests = new GuestStore(pool);
+  const logins = new LoginStore(pool);
+  const users = new UserStore(pool);
+  const attempts = new AttemptStore(pool, clock);
+  const passwords = new PasswordHasher();
+  queues.add(passwords);
+  const pairingStore = new PairingStore(pool);
+  const authenticator = createAuthenticator(context);
+  const serviceKeyBook = new ServiceKeyStore(pool);
+  const signIn = new SignIn({
+    accounts: users,
+    logins,
+    guests,
+    audit,
+    attempts,
+    passwords,
+    tokens,
+    revocations,
+    clock,
+  });
+  return {
+    revocations,
+    audit,
+    users,
+    passwords,
+    authenticator,
+    signIn,
+    passwordChanges: new PasswordChanges({
+      book: new PasswordStore(pool),
+      attempts,
+      passwords,
+      revocations,
+    }),
+    oauth: createOAuth(context, { users, attempts, signIn }, publicUrl),
+    magicLinks: createMagicLinks(context, { users, attempts, signIn }, publicUrl),
+    serviceKeyBook,
+    serviceKeys: new ServiceKeys({ book: serviceKeyBook, revocations, clock }),
+    guestEntry: new GuestEntry(guests, tokens, clock),
+    liveTickets: new LiveTickets(new TicketStore(pool), authenticator, clock),
+    pairing: new Pairing({ book: pairingStore, attempts, revocations, pepper: keys.pepper, clock }),
+  };
+}
+
+/** Checks credentials; each door of a process has one of its own. */
+export function createAuthenticator({ clock, stack, shared }: AppContext): CredentialAuthenticator {
+  const { pool, keys, revocations } = shared;
+  const authenticator = new CredentialAuthenticator({
+    tokens: new Tokens(keys.ring, clock),
+    logins: new LoginStore(pool),
+    guests: new GuestStore(pool),
+    deviceKeys: new PairingStore(pool),
+    serviceKeys: new ServiceKeyStore(pool),
+    revocations,
+    clock,
+  });
+  stack.push("authenticator", () => authenticator.stop());
+  return authenticator;
+}
+
+/** What the routes of the tags Auth and ApiKey need. */
+export function createIdentityPorts(
+  { config, shared }: AppContext,
+  access: Access,
+  workspaces: WorkspaceStore,
+  publicUrl: () => string,
+): Pick<ApiPorts, "auth" | "serviceKeys"> {
+  const { serviceKeys, serviceKeyBook } = access;
+  const { ring, cursorKey } = shared.keys;
+  const { allowedOrigins } = config;
+  return {
+    auth: { ...access, keys: ring, publicUrl, allowedOrigins },
+    serviceKeys: { serviceKeys, serviceKeyBook, workspaces, cursorKey },
+  };
+}
+
+function createMagicLinks(
+  { config, clock, log, stack, shared, queues }: AppContext,
+  parts: { users: UserStore; attempts: AttemptStore; signIn: SignIn },
+  publicUrl: () => string,
+): MagicLinks {
+  const background = new Background({ concurrency: 4, waiting: 200, timeoutMs: 30_000, log });
+  queues.add(background);
+  const mail = openMail(config, log);
+  stack.push("mail", async () => {
+    await background.stop();
+    if (mail instanceof SmtpMail) mail.close();
+  });
+  return new MagicLinks({
+    book: new MagicLinkStore(shared.pool),
+    accounts: parts.users,
+    attempts: parts.attempts,
+    audit: new PostgresAudit(shared.pool),
+    signIn: parts.signIn,
+    mail,
+    background,
+    signInUrl: (token) => signInAddress(config.signInUrl ?? `${publicUrl()}/#/sign-in`, token),
+    clock,
+  });
+}
+
+function createOAuth(
+  { config, clock, shared }: AppContext,
+  parts: { users: UserStore; attempts: AttemptStore; signIn: SignIn },
+  publicUrl: () => string,
+): OAuthSignIn {
+  const providers = parseOAuthProviders(config.oauthProviders).map((settings) =>
+    settings.kind === "github" ? new GithubProvider(settings) : new OidcProvider(settings),
+  );
+  return new OAuthSignIn({
+    providers,
+    book: new OAuthStore(shared.pool),
+    accounts: parts.users,
+    signIn: parts.signIn,
+    attempts: parts.attempts,
+    audit: new PostgresAudit(shared.pool),
+    callbackUrl: (provider) => `${publicUrl()}/api/auth/oauth/${provider}/callback`,
+    clock,
+  });
+}
+
+function openMail(config: Config, log: Log): SmtpMail | FolderMail | undefined {
+  const { smtpUrl, mailFolder, mailFrom } = config;
+  if (smtpUrl !== undefined) return new SmtpMail(smtpUrl, mailFrom);
+  return mailFolder === undefined ? undefined : new FolderMail(mailFolder, mailFrom, log);
+}

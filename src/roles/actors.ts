@@ -1,0 +1,181 @@
+import type { Behaviour, CompanionContext } from "../actor/actor.ts";
+import type { Backlog } from "../actor/backlog.ts";
+import { ActorHost } from "../actor/host.ts";
+import type { Journal } from "../actor/journal.ts";
+import type { LeaseTable } from "../actor/lease.ts";
+import { PartitionOwner } from "../actor/partition-owner.ts";
+import { Sweeper } from "../actor/sweeper.ts";
+import type { Log } from "../base/log.ts";
+import type { Runtime } from "../base/runtime.ts";
+import type { Transcribers } from "../inference/transcription-stream.ts";
+import { renderFrames } from "../live/render.ts";
+import { TurnPublisher } from "../live/turn-publisher.ts";
+import { HostInbox } from "../nats/host-inbox.ts";
+import type { Line } from "../nats/line.ts";
+import { BusAudio } from "../nats/live-audio.ts";
+import type { LiveFanout } from "../nats/live-fanout.ts";
+import { deliverTo, informedBy, outstandingIn } from "../nats/outside-commands.ts";
+import type { AudioSource } from "../recognition/audio-source.ts";
+import type { FinalTimes } from "../recognition/final-times.ts";
+import { LiveTails } from "../recognition/live-tail.ts";
+import { SessionCompanion } from "../recognition/session-companion.ts";
+import { createSessionBehaviour } from "../session/behaviour.ts";
+import type { SessionCommand } from "../session/command.ts";
+import type { DeviceSigns } from "../session/device-signs.ts";
+import type { SessionEvent } from "../session/event.ts";
+import { PATIENCE, type Patience } from "../session/limits.ts";
+import type { SessionState } from "../session/state.ts";
+import type { SessionWrite } from "../session/write.ts";
+import type { DeviceFrame } from "../wire/live-frames.ts";
+import { OWNERS_CHANGED } from "../wire/subjects.ts";
+
+export type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCommand>;
+
+/** What a host of session actors stands on. */
+export interface ActorPorts {
+  /** Another name after every start, so that a host never takes over its own old lease. */
+  host: string;
+  /** That of sessions, with this patience, unless told. */
+  behaviour?: Behaviour<SessionState, SessionEvent, SessionWrite, SessionCommand>;
+  journal: Journal<SessionEvent, SessionWrite>;
+  backlog: Backlog;
+  source: AudioSource;
+  transcribers: Transcribers;
+  line: Line;
+  table: LeaseTable;
+  fanout: LiveFanout;
+  /** How a session's recording device does, if it is known. */
+  deviceOf?(sessionId: string): DeviceFrame | undefined;
+  /** How far a session was read, in samples. */
+  readTo?(sessionId: string, samples: number): void;
+  finals?: FinalTimes;
+  /** Without it nothing is known of devices, and none is waited for after the stop. */
+  signs?: DeviceSigns;
+  /** How long audio that may still come is waited for; `PATIENCE` when absent. */
+  patience?: Patience;
+  leaseMs: number;
+  passivateMs: number;
+  runtime: Runtime;
+  /** For looks at what was left to do; `runtime` when absent. */
+  background?: Runtime;
+  log: Log;
+}
+
+/** The parts of a host of session actors, none of them started. */
+export interface Actors {
+  host: SessionHost;
+  inbox: HostInbox;
+  sweeper: Sweeper;
+  owner: PartitionOwner;
+  tails: LiveTails;
+  publisher: TurnPublisher;
+}
+
+/** For putting the sessions away, with a snapshot of each, when the process is told to stop. */
+export const HAND_OVER_MS = 10_000;
+
+/**
+ * Puts a host of session actors together. To be started as host, inbox, sweeper, owner, and stopped
+ * in the reverse order.
+ */
+export function createActors(ports: ActorPorts): Actors {
+  const { runtime, log, backlog } = ports;
+  const tails = new LiveTails(new BusAudio(ports.line), ports.source);
+  const publisher = new TurnPublisher({
+    fanout: ports.fanout,
+    log,
+    render: renderFrames,
+  });
+  const host = createHost(ports, {
+    tails,
+    publisher,
+    onFailed: (id) => sweeper.failed(id),
+    onFenced: (partition) => owner.dispute(partition),
+    hasRight: () => owner.hasRight(),
+  });
+  const deliver = deliverTo(host, log);
+  const inbox = new HostInbox({ host: ports.host, line: ports.line, deliver, log });
+  const sweeper = new Sweeper({
+    backlog,
+    owned: () => host.owned,
+    activate: (id) => host.activate(id),
+    standing: () => host.standing,
+    end: (standing, isDeleted) => host.end(standing, isDeleted),
+    deliver,
+    runtime: ports.background ?? runtime,
+    log,
+    every: 1_000,
+    olderThan: 2_000,
+  });
+  const owner = createOwner(ports, { host, sweeper });
+  return { host, inbox, sweeper, owner, tails, publisher };
+}
+
+function createOwner(
+  { host: name, table, line, leaseMs: leaseTime, runtime, log }: ActorPorts,
+  { host, sweeper }: Pick<Actors, "host" | "sweeper">,
+): PartitionOwner {
+  return new PartitionOwner({
+    host: name,
+    table,
+    runtime,
+    log,
+    leaseTime,
+    onTaken: (partitions) => {
+      host.own(...partitions);
+      sweeper.taken(...partitions);
+    },
+    onReleased: (partitions) => host.release(...partitions),
+    onLost: (partitions) => host.lose(...partitions),
+    onChanged: () => line.publish(OWNERS_CHANGED, new Uint8Array()),
+  });
+}
+
+interface HostParts extends Pick<Actors, "tails" | "publisher"> {
+  onFailed(sessionId: string): void;
+  onFenced(partition: number): Promise<boolean>;
+  hasRight(): boolean;
+}
+
+function createHost(
+  ports: ActorPorts,
+  { tails, publisher, onFailed, onFenced, hasRight }: HostParts,
+): SessionHost {
+  const { journal, backlog, source, transcribers, finals, signs, runtime, log } = ports;
+  const createCompanion = ({ id, epoch, tell }: CompanionContext<SessionCommand>) =>
+    new SessionCompanion({
+      sessionId: id,
+      source,
+      transcribers,
+      tails,
+      log: log.child({ session_id: id, epoch }),
+      runtime,
+      tell,
+      ...(finals && { times: finals }),
+      device: () => ports.deviceOf?.(id),
+      readTo: (sessionId, samples) => ports.readTo?.(sessionId, samples),
+      publish: (frame) => publisher.transient(id, frame),
+    });
+  return new ActorHost({
+    activation: {
+      behaviour: ports.behaviour ?? createSessionBehaviour(ports.patience ?? PATIENCE),
+      journal,
+      createCompanion,
+      followers: publisher,
+      runtime,
+      log,
+      mailboxCapacity: 1_024,
+      batchSize: 64,
+      snapshotEvery: 200,
+      appendAttempts: 8,
+      hasRight,
+      outstanding: outstandingIn(backlog),
+      ...(signs && { informed: informedBy(signs) }),
+    },
+    maxActivations: 10_000,
+    passivateAfter: ports.passivateMs,
+    sweepEvery: 10_000,
+    onFailed,
+    onFenced,
+  });
+}

@@ -1,0 +1,108 @@
+import { PostgresEndedRights } from "../access/ended-rights-store.ts";
+import type { RevocationFeed } from "../access/revocations.ts";
+import { newId } from "../base/ids.ts";
+import { AccountErasures } from "../features/erasure/account-erasure.ts";
+import { PostgresAccountErasure } from "../features/erasure/account-erasure-store.ts";
+import { applyRetention, SessionErasure } from "../features/erasure/session-erasure.ts";
+import {
+  PostgresRetention,
+  PostgresSessionDeletion,
+} from "../features/erasure/session-erasure-store.ts";
+import { type Chore, Housekeeping } from "../features/jobs/housekeeping.ts";
+import { AutoStop } from "../features/recording/auto-stop.ts";
+import { PostgresSilentSessions } from "../features/recording/silent-sessions-store.ts";
+import { AudioRedaction } from "../features/transcript/redaction.ts";
+import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
+import { PostgresDeliveryQueue } from "../features/webhooks/queue-store.ts";
+import { renderFrames } from "../live/render.ts";
+import { isWaiting, type WaitingWork } from "../postgres/waiting-work.ts";
+import type { AppContext } from "./shared.ts";
+import { createSealer } from "./streams.ts";
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+
+/** What takes sessions and people out of the service. */
+export function createErasure(context: AppContext, revocations: RevocationFeed) {
+  const { log, clock, shared } = context;
+  const sessions = new SessionErasure({
+    records: new PostgresSessionDeletion(shared.pool),
+    eraseAudio: (sessionId) => shared.blobs.delete(sessionId),
+    publish: (sessionId, { seq, at }) => {
+      const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
+      shared.fanout.publish(sessionId, renderFrames(sessionId, [record], new Map(), new Map()));
+    },
+    // An actor that still records answers a stop with an append, which is refused because the
+    // session is gone; for any other actor the command does nothing.
+    wake: async (sessionId) =>
+      shared.commands.post(sessionId, { type: "Stop", lastSequence: -1 }, newId()),
+    revocations,
+    log,
+  });
+  const accounts = new AccountErasures({
+    accounts: new PostgresAccountErasure(shared.pool),
+    sessions,
+    revocations,
+    clock,
+  });
+  return { sessions, accounts };
+}
+
+/** Finishes what deletions left, silences redacted audio, and deletes what was kept long enough. */
+export function startHousekeeping(
+  context: AppContext,
+  revocations: RevocationFeed,
+  isFirst: () => boolean,
+): void {
+  const { log, clock, stack, shared } = context;
+  const { work, background } = shared;
+  const ifAny = (kind: keyof WaitingWork) => ({ isWanted: () => isWaiting(work, kind) });
+  const { sessions, accounts } = createErasure(context, revocations);
+  const retention = new PostgresRetention(shared.pool);
+  const deliveries = new PostgresDeliveryQueue(shared.pool);
+  const endedRights = new PostgresEndedRights(shared.pool);
+  const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
+  const sealer = createSealer(context);
+  const housekeeping = new Housekeeping(
+    [
+      { name: "redacted audio", every: SECOND, ...ifAny("silence"), run: () => redaction.run() },
+      {
+        name: "abandoned streams",
+        every: 5 * SECOND,
+        ...ifAny("pieces"),
+        run: () => sealer.sealAbandoned(),
+      },
+      {
+        name: "audio of deleted sessions",
+        every: 10 * SECOND,
+        ...ifAny("files"),
+        run: () => sessions.finish(),
+      },
+      { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
+      { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },
+      { name: "webhook deliveries", every: HOUR / 6, run: () => deliveries.clean(clock.now()) },
+      { name: "ended rights", every: HOUR / 6, run: () => endedRights.prune() },
+      ...autoStopChores(context),
+      { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
+    ],
+    log,
+    background,
+    isFirst,
+  );
+  housekeeping.start();
+  stack.push("housekeeping", () => housekeeping.stop());
+}
+
+/** Stops sessions of silent devices, unless that is switched off. */
+function autoStopChores({ config, shared }: AppContext): Chore[] {
+  if (config.autoStopSilence === 0) return [];
+  const autoStop = new AutoStop({
+    sessions: new PostgresSilentSessions(shared.pool, shared.work),
+    notifier: shared.notifier,
+    silence: config.autoStopSilence * 1_000,
+  });
+  // Each process knows only of itself since when it listens.
+  const everywhere = true;
+  const { every } = autoStop;
+  return [{ name: "sessions of silent devices", every, everywhere, run: () => autoStop.run() }];
+}

@@ -1,0 +1,283 @@
+import { PostgresParkedCommands } from "../features/admin/outbox-store.ts";
+import { PostgresOverview } from "../features/admin/overview-store.ts";
+import { PostgresElevations } from "../features/audit/elevation-store.ts";
+import { PostgresConcerns } from "../features/concerns/store.ts";
+import { CoalescedHeartbeats } from "../features/devices/heartbeats.ts";
+import { PostgresHeartbeats } from "../features/devices/heartbeats-store.ts";
+import { DeviceStore } from "../features/devices/store.ts";
+import { PostgresGraphBuilds } from "../features/graph/build-store.ts";
+import { GraphBuilder } from "../features/graph/builder.ts";
+import type { GraphPorts } from "../features/graph/routes.ts";
+import { PostgresGraphReads } from "../features/graph/store.ts";
+import { PostgresAllJobs } from "../features/jobs/store.ts";
+import { PostgresTranscriptSearch } from "../features/questions/search-store.ts";
+import { PostgresChunkStore } from "../features/recording/chunk-store.ts";
+import { PostgresDeviceSessions } from "../features/recording/device-sessions-store.ts";
+import { PostgresRecordings, PostgresRedactedSpans } from "../features/recording/playback-store.ts";
+import { PostgresAwaitedAudio } from "../features/sessions/awaited-audio-store.ts";
+import { PostgresSessionMembers } from "../features/sessions/members-store.ts";
+import { PostgresSessionEdits, type PostgresSessions } from "../features/sessions/store.ts";
+import { PostgresSummaries } from "../features/summaries/store.ts";
+import { PostgresAudioInventories } from "../features/transcript/audio-inventories-store.ts";
+import { PostgresChunkListing } from "../features/transcript/chunks-store.ts";
+import { PostgresTranscriptionJobs } from "../features/transcript/jobs-store.ts";
+import { PostgresSegmentEdits, PostgresSegments } from "../features/transcript/segments-store.ts";
+import { AddressGuard } from "../features/webhooks/address-guard.ts";
+import { WebhookSecrets } from "../features/webhooks/secrets.ts";
+import { WebhookDeliveryStore, WebhookStore } from "../features/webhooks/store.ts";
+import { WorkspaceMemberStore } from "../features/workspaces/members-store.ts";
+import { WorkspaceEditStore, WorkspaceStore } from "../features/workspaces/store.ts";
+import { PostgresCharacters, PostgresWorkshops } from "../features/workspaces/workshops-store.ts";
+import { asyncApiDocument } from "../http/async-api.ts";
+import { GrpcEntities } from "../inference/grpc-entities.ts";
+import { PostgresNodeRegister } from "../postgres/lease-table.ts";
+import type { UploadBacklog } from "../postgres/outbox.ts";
+import { SPEECH_ENGINES } from "../wire/speech-engines.ts";
+import { JOBS_WAITING } from "../wire/subjects.ts";
+import { type Access, createIdentityPorts } from "./accounts.ts";
+import { createErasure } from "./chores.ts";
+import { healthPorts } from "./health.ts";
+import { createQueryPorts } from "./queries.ts";
+import type { ApiPorts } from "./routes.ts";
+import type { AppContext } from "./shared.ts";
+
+interface Given {
+  access: Access;
+  directory: PostgresSessions;
+  backlog: UploadBacklog;
+  publicUrl: () => string;
+}
+
+/** What the routes of every tag stand on. */
+export function createPorts(context: AppContext, given: Given): ApiPorts {
+  const parts = createParts(context, given);
+  return {
+    ...createAccountPorts(context, parts),
+    ...createGroupPorts(context, parts),
+    webhooks: createWebhookPorts(context, parts),
+    ...createConversationPorts(context, parts),
+    ...createSessionPorts(context, parts),
+    docs: { asyncApi: asyncApiDocument },
+    graph: createGraphPorts(context, parts),
+    queries: createQueryPorts(context, given.directory),
+    health: healthPorts(context),
+  };
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+/** What several of them share. */
+function createParts(context: AppContext, given: Given) {
+  const { pool } = context.shared;
+  return {
+    ...given,
+    workspaces: new WorkspaceStore(pool),
+    workshops: new PostgresWorkshops(pool),
+    characters: new PostgresCharacters(pool),
+    devices: new DeviceStore(pool),
+    deviceSessions: new PostgresDeviceSessions(pool),
+    segments: new PostgresSegments(pool),
+    awaited: new PostgresAwaitedAudio(pool),
+    erasure: createErasure(context, given.access.revocations),
+    heartbeats: createHeartbeats(context),
+  };
+}
+
+/** What devices say of themselves, heard by this process; written before it goes. */
+function createHeartbeats(context: AppContext): CoalescedHeartbeats {
+  const { clock, log, stack, shared, queues } = context;
+  const book = new PostgresHeartbeats(shared.pool);
+  const heartbeats = new CoalescedHeartbeats({ book, clock, log });
+  queues.add(heartbeats);
+  stack.push("heartbeats", () => heartbeats.stop());
+  return heartbeats;
+}
+
+/** People, workspaces, devices, and what administrators do to them. */
+function createAccountPorts(
+  context: AppContext,
+  { access, workspaces, devices, erasure, heartbeats, publicUrl }: Parts,
+): Pick<ApiPorts, "auth" | "serviceKeys" | "users" | "admin" | "workspaces" | "devices"> {
+  const { config, clock, shared } = context;
+  const { pool } = shared;
+  const { cursorKey } = shared.keys;
+  const { users, revocations, authenticator, pairing, passwords, audit } = access;
+  return {
+    ...createIdentityPorts(context, access, workspaces, publicUrl),
+    users: { users, workspaces, passwords, revocations, cursorKey, eraser: erasure.accounts },
+    admin: {
+      elevations: new PostgresElevations(pool),
+      log: audit,
+      revocations,
+      cursorKey,
+      parked: new PostgresParkedCommands(pool),
+      overview: new PostgresOverview(pool),
+      register: new PostgresNodeRegister(pool),
+      workers: () => shared.placement.status(),
+      leaseMs: config.leaseMs,
+      warnings: shared.unsafe,
+      clock,
+    },
+    workspaces: {
+      workspaces,
+      members: new WorkspaceMemberStore(pool),
+      workspaceEdits: new WorkspaceEditStore(pool),
+      users,
+      revocations,
+      cursorKey,
+    },
+    devices: {
+      devices,
+      heartbeats,
+      workspaces,
+      pairing,
+      authenticator,
+      clock,
+      cursorKey,
+    },
+  };
+}
+
+function createGroupPorts(
+  { shared }: AppContext,
+  { directory, workspaces, workshops, characters }: Parts,
+): Pick<ApiPorts, "workshops" | "concerns"> {
+  const { pool, notifier, commands: actors, keys } = shared;
+  const { cursorKey } = keys;
+  const concerns = new PostgresConcerns(pool);
+  return {
+    workshops: { workshops, characters, workspaces, cursorKey },
+    concerns: { directory, notifier, concerns, actors, cursorKey },
+  };
+}
+
+function createWebhookPorts(
+  { config, clock, shared }: AppContext,
+  { workspaces }: Parts,
+): ApiPorts["webhooks"] {
+  return {
+    workspaces,
+    webhooks: new WebhookStore(shared.pool),
+    deliveries: new WebhookDeliveryStore(shared.pool),
+    endpoints: new AddressGuard({ allowPrivate: config.webhookAllowPrivate }),
+    secrets: new WebhookSecrets(shared.keys.webhookKey),
+    clock,
+    cursorKey: shared.keys.cursorKey,
+  };
+}
+
+/** Sessions, from their start to their deletion. */
+function createConversationPorts(
+  context: AppContext,
+  parts: Parts,
+): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
+  const { config, shared } = context;
+  const { pool, blobs, notifier, commands: actors } = shared;
+  const { cursorKey } = shared.keys;
+  const { directory, segments, workshops } = parts;
+  const chunks = new PostgresChunkStore(pool);
+  context.queues.add(chunks);
+  return {
+    deviceSessions: {
+      sessions: parts.deviceSessions,
+      workshops,
+      notifier,
+      publicUrl: config.publicUrl,
+    },
+    sessions: {
+      directory,
+      awaited: parts.awaited,
+      patience: config.patience,
+      chunks: new PostgresChunkListing(pool),
+      segments,
+      gaps: segments,
+      assignees: directory,
+      edits: new PostgresSegmentEdits(pool),
+      names: parts.characters,
+      sessionEdits: new PostgresSessionEdits(pool),
+      workshops,
+      revocations: parts.access.revocations,
+      actors,
+      eraser: parts.erasure.sessions,
+      cursorKey,
+    },
+    upload: {
+      directory,
+      chunks,
+      blobs,
+      notifier,
+      backlog: parts.backlog,
+      heartbeats: parts.heartbeats,
+    },
+    jobs: {
+      directory,
+      jobs: new PostgresTranscriptionJobs(pool),
+      allJobs: new PostgresAllJobs(pool),
+      segments,
+      actors,
+      engines: SPEECH_ENGINES.map(({ name }) => name),
+      languages: SPEECH_ENGINES.flatMap(({ languages }) => languages),
+      cursorKey,
+    },
+    summaries: {
+      directory,
+      summaries: new PostgresSummaries(pool),
+      onRequested: () => shared.line.publish(JOBS_WAITING, new Uint8Array()),
+      cursorKey,
+    },
+  };
+}
+
+/** What people do with sessions besides reading their words. */
+function createSessionPorts(
+  { config, clock, shared: { pool, blobs, keys, notifier } }: AppContext,
+  parts: Parts,
+): Pick<ApiPorts, "recordings" | "ownSessions"> {
+  const { directory, access } = parts;
+  return {
+    recordings: {
+      directory,
+      recordings: new PostgresRecordings(pool, blobs, new PostgresRedactedSpans(pool)),
+      inventories: new PostgresAudioInventories(pool),
+      gaps: parts.segments,
+      awaited: parts.awaited,
+      patience: config.patience,
+      authenticator: access.authenticator,
+      clock,
+    },
+    ownSessions: {
+      directory,
+      devices: parts.devices,
+      sessions: parts.deviceSessions,
+      members: new PostgresSessionMembers(pool),
+      users: access.users,
+      workshops: parts.workshops,
+      revocations: access.revocations,
+      notifier,
+      cursorKey: keys.cursorKey,
+    },
+  };
+}
+
+/** Graphs: made by the workers, kept and put together by the database. */
+function createGraphPorts(
+  { config, log, stack, shared, queues }: AppContext,
+  { directory, workspaces }: Parts,
+): GraphPorts {
+  const { pool, placement, keys } = shared;
+  const extractor = new GrpcEntities({ placement, key: config.workerKey });
+  const builder = new GraphBuilder({ store: new PostgresGraphBuilds(pool), extractor, log });
+  queues.add(builder);
+  stack.push("graph builder", () => {
+    extractor.close();
+    return builder.close();
+  });
+  return {
+    directory,
+    workspaces,
+    workspaceSessions: new PostgresTranscriptSearch(pool),
+    builder,
+    graphs: new PostgresGraphReads(pool),
+    cursorKey: keys.cursorKey,
+  };
+}

@@ -1,0 +1,98 @@
+import type { AudioStreams } from "../features/recording/stream-routes.ts";
+import { DeviceStreams } from "../features/recording/streams.ts";
+import { PostgresSessions } from "../features/sessions/store.ts";
+import { DEFAULT_HTTP_LIMITS } from "../http/server/http.ts";
+import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../http/server/limits.ts";
+import type { FrontObserver } from "../http/server/observer.ts";
+import { FrontServer } from "../http/server.ts";
+import { DEFAULT_LIVE_LIMITS } from "../http/sockets/live-limits.ts";
+import { PostgresIdempotencyBook } from "../postgres/idempotency.ts";
+import type { UploadBacklog } from "../postgres/outbox.ts";
+import { createAccess } from "./accounts.ts";
+import { createPorts } from "./features.ts";
+import { createLiveSource, createViewerPolicy } from "./live.ts";
+import { createRoutes } from "./routes.ts";
+import type { AppContext } from "./shared.ts";
+
+/** For the requests and uploads in hand when the process is told to stop. */
+const UPLOADS_IN_HAND_MS = 6_000;
+
+/** Where audio goes, and whether more may come. */
+interface AudioIntake {
+  streams: AudioStreams;
+  backlog: UploadBacklog;
+}
+
+/** The role that serves REST and the live channel. Returns its port. */
+export async function startFront(
+  context: AppContext,
+  { streams: audioStreams, backlog }: AudioIntake,
+  observer: FrontObserver,
+): Promise<number> {
+  const { config, log, runtime, stack, shared, queues } = context;
+  let listening = config.port;
+  const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
+  const access = createAccess(context, publicUrl);
+  const sessions = new PostgresSessions(shared.pool);
+  const ports = createPorts(context, { access, directory: sessions, backlog, publicUrl });
+  const streams = new DeviceStreams({
+    ...ports.deviceSessions,
+    directory: sessions,
+    streams: audioStreams,
+    heartbeats: ports.devices.heartbeats,
+  });
+  const server = new FrontServer({
+    streams,
+    routes: createRoutes(ports),
+    authenticator: access.authenticator,
+    live: {
+      source: createLiveSource(shared),
+      policy: createViewerPolicy(access.authenticator, sessions),
+      tickets: access.liveTickets,
+      revocations: access.revocations,
+      limits: DEFAULT_LIVE_LIMITS,
+    },
+    limits: {
+      ...DEFAULT_HTTP_LIMITS,
+      jsonBytes: config.jsonBytes,
+      uploadBytes: config.uploadBytes,
+    },
+    rates: scaledRates(config.rateLimitFactor),
+    idempotency: {
+      book: new PostgresIdempotencyBook(shared.pool),
+      secret: shared.keys.pepper,
+    },
+    allowedOrigins: config.allowedOrigins,
+    uploadFolder: shared.blobs.temporaryFolder,
+    trustProxy: config.trustProxy,
+    observer,
+    host: config.host,
+    port: config.port,
+    log,
+    runtime,
+  });
+  queues.add(server);
+  const { port } = await server.start();
+  listening = port;
+  const drain = async (): Promise<void> => {
+    await server.drain(config.drainMs);
+    await server.stop();
+  };
+  stack.push("front", drain, config.drainMs + UPLOADS_IN_HAND_MS);
+  return port;
+}
+
+/** A host that one can connect to. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function scaledRates(factor: number): RateLimitSettings {
+  const scale = factor === 0 ? 1_000_000 : factor;
+  const entries = Object.entries(DEFAULT_RATE_LIMITS).map(([name, limit]) => [
+    name,
+    { perMinute: limit.perMinute * scale, burst: limit.burst * scale },
+  ]);
+  return Object.fromEntries(entries) as RateLimitSettings;
+}

@@ -1,0 +1,50 @@
+import type { HealthCheck, HealthPorts } from "../features/admin/health.ts";
+import { pingDatabase } from "../postgres/pool.ts";
+import type { AppContext, Shared } from "./shared.ts";
+
+/** How the process is, for its public address and its operations port alike. */
+export function healthPorts({ version, clock, shared, stack }: AppContext): HealthPorts {
+  return {
+    checks: { run: () => runChecks(shared) },
+    version,
+    clock,
+    stopping: () => stack.stopping,
+  };
+}
+
+async function runChecks({
+  pool,
+  bus,
+  placement,
+  unsafe,
+}: Shared): Promise<Record<string, HealthCheck>> {
+  const database = await pingDatabase(pool).then(
+    (): HealthCheck => checkDurability(unsafe),
+    (): HealthCheck => ({ status: "down", message: "PostgreSQL does not answer." }),
+  );
+  const nats = await bus.rtt().then(
+    (): HealthCheck => ({ status: "ok" }),
+    (): HealthCheck => ({
+      status: "degraded",
+      message: "NATS does not answer; audio is stored and will be transcribed later.",
+    }),
+  );
+  return { database, nats, workers: checkWorkers(placement) };
+}
+
+function checkDurability(unsafe: Shared["unsafe"]): HealthCheck {
+  if (unsafe.length === 0) return { status: "ok" };
+  return {
+    status: "degraded",
+    message: `PostgreSQL may lose what it has acknowledged. ${unsafe.join(" ")}`,
+  };
+}
+
+function checkWorkers(placement: Shared["placement"]): HealthCheck {
+  const states = placement.status().map(({ state }) => state);
+  if (states.includes("available")) return { status: "ok" };
+  const message = states.includes("full")
+    ? "All workers are busy; audio is stored and waits for its turn."
+    : "No worker is running; audio is stored and waits.";
+  return { status: "degraded", message };
+}

@@ -1,0 +1,34 @@
+import type { Authenticator } from "../access/authenticator.ts";
+import { readsByElevation } from "../access/policy.ts";
+import { recheckSession, requireSession } from "../features/sessions/access.ts";
+import type { SessionDirectory } from "../features/sessions/store.ts";
+import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
+import type { Shared } from "./shared.ts";
+
+/** What happens in sessions, for those who follow over whatever transport. */
+export function createLiveSource({ fanout, liveLog: log, liveBeat }: Shared): LiveSource {
+  return {
+    follow: (sessionId, onFrames, onDoubt) => fanout.follow(sessionId, onFrames, onDoubt),
+    replay: (sessionId, fromSeq, limit) => log.replay(sessionId, fromSeq, limit),
+    snapshot: (sessionId) => log.snapshot(sessionId),
+    beat: (sessionId) => liveBeat.read(sessionId),
+  };
+}
+
+/** Who may follow a session: whoever may read its words. */
+export function createViewerPolicy(
+  authenticator: Pick<Authenticator, "revalidate">,
+  directory: SessionDirectory,
+): ViewerPolicy {
+  return {
+    async check(principal, sessionId, again) {
+      const standing = await authenticator.revalidate(principal);
+      // To go on watching is one read, however often the right to it is checked.
+      const require = again ? recheckSession : requireSession;
+      const { facts } = await require(directory, standing, sessionId, "session.content");
+      const { ended, elevatedUntil = Number.POSITIVE_INFINITY } = facts;
+      const isElevated = readsByElevation(standing, "session.content", facts);
+      return { ended, until: Math.min(standing.expiresAt, isElevated ? elevatedUntil : Infinity) };
+    },
+  };
+}

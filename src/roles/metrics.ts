@@ -1,0 +1,114 @@
+import type { QueueOwner } from "../base/queue-metrics.ts";
+import { type Figure, OpsMetrics } from "../http/operations.ts";
+import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
+import type { SessionsRole } from "./sessions.ts";
+import type { AppContext, Shared } from "./shared.ts";
+
+/** What the operations port of this process tells. */
+export function createMetrics(
+  { queues, shared }: AppContext,
+  { sessions, outbox }: { sessions: SessionsRole | undefined; outbox: OutboxBacklog },
+  more: readonly Figure[],
+): OpsMetrics {
+  queues.add(connectionsOf(shared));
+  queues.add(shared.commands);
+  return new OpsMetrics(
+    [...createFigures(shared, sessions), ...parkedFigures(outbox), ...more],
+    queues,
+  );
+}
+
+/** Who waits for a connection is told in a figure of its own: the pool gives up after 5 s. */
+function connectionsOf({ pool, poolSize }: Shared): QueueOwner {
+  return {
+    get queues() {
+      const { acquiredConnections: length } = pool.state();
+      return [{ queue: "database_connections", length, limit: poolSize, refused: 0 }];
+    },
+  };
+}
+
+/** Of the whole service, in each process: an alert takes the highest. */
+function parkedFigures(outbox: OutboxBacklog): Figure[] {
+  return [
+    {
+      name: "voice_outbox_parked",
+      help: "Commands to sessions that failed so often that they are tried no more",
+      read: () => outbox.parked.count,
+    },
+    {
+      name: "voice_outbox_parked_oldest_seconds",
+      help: "Time since the first of them was put aside; 0 when there is none",
+      read: () => outbox.parked.oldestSeconds,
+    },
+  ];
+}
+
+function createFigures(shared: Shared, sessions: SessionsRole | undefined): Figure[] {
+  return [
+    {
+      name: "voice_sessions_active",
+      help: "Sessions in memory on this host",
+      read: () => sessions?.host.size ?? 0,
+    },
+    {
+      name: "voice_partitions_owned",
+      help: "Partitions whose lease this host holds",
+      read: () => sessions?.host.owned.length ?? 0,
+    },
+    {
+      name: "actor_fenced_total",
+      help: "Writes of stale session actors that the journal refused, since the start",
+      kind: "counter",
+      read: () => sessions?.fenced() ?? 0,
+    },
+    {
+      name: "voice_sessions_relapsed",
+      help: "Sessions whose actor a fault ended within ten minutes, taken up again or not",
+      read: () => sessions?.relapsed() ?? 0,
+    },
+    {
+      name: "voice_webhooks_succeeded",
+      help: "Webhook messages that arrived, since the start",
+      read: () => sessions?.webhooks.figures.succeeded ?? 0,
+    },
+    {
+      name: "voice_webhooks_failed",
+      help: "Attempts to send a webhook message that failed, since the start",
+      read: () => sessions?.webhooks.figures.failed ?? 0,
+    },
+    {
+      name: "voice_finals_total",
+      help: "Finals of workers to sessions of this host, since the start",
+      kind: "counter",
+      read: () => sessions?.finals.finals ?? 0,
+    },
+    {
+      name: "voice_final_worker_seconds_total",
+      help: "Time from the last audio that a final needed reaching its worker to the final",
+      kind: "counter",
+      read: () => sessions?.finals.seconds ?? 0,
+    },
+    {
+      name: "voice_final_engine_seconds_total",
+      help: "Of it, time in the engine for the final's session",
+      kind: "counter",
+      read: () => sessions?.finals.engineSeconds ?? 0,
+    },
+    {
+      name: "voice_workers_known",
+      help: "Workers heard lately",
+      read: () => shared.placement.status().length,
+    },
+    {
+      name: "voice_workers_available",
+      help: "Workers that would take another session",
+      read: () => shared.placement.status().filter(({ state }) => state === "available").length,
+    },
+    {
+      name: "voice_database_waiting",
+      help: "Queries that wait for a connection",
+      read: () => shared.pool.state().waitingClients,
+    },
+  ];
+}

@@ -1,0 +1,72 @@
+import { listenOn } from "../base/listening.ts";
+import type { AudioStreams } from "../features/recording/stream-routes.ts";
+import { PostgresSessions } from "../features/sessions/store.ts";
+import { PostgresSegments } from "../features/transcript/segments-store.ts";
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../grpc/call-gate.ts";
+import { RpcServer, serverCredentials } from "../grpc/server.ts";
+import { SessionService } from "../grpc/session-service.ts";
+import type { Figure } from "../http/operations.ts";
+import { createAuthenticator } from "./accounts.ts";
+import { createLiveSource, createViewerPolicy } from "./live.ts";
+import { createQueryPorts } from "./queries.ts";
+import type { AppContext } from "./shared.ts";
+
+interface RpcRole {
+  port: number;
+  figures: Figure[];
+}
+
+/** gRPC for other services, in every process. */
+export async function startRpc(context: AppContext, streams: AudioStreams): Promise<RpcRole> {
+  const { config, runtime, log, stack, shared, queues } = context;
+  const authenticator = createAuthenticator(context);
+  const directory = new PostgresSessions(shared.pool);
+  const service = new SessionService({
+    ports: {
+      authenticator,
+      directory,
+      segments: new PostgresSegments(shared.pool),
+      questions: createQueryPorts(context, directory),
+      source: createLiveSource(shared),
+      policy: createViewerPolicy(authenticator, directory),
+      revocations: shared.revocations,
+      streams,
+      cursorKey: shared.keys.cursorKey,
+    },
+    limits: scaledLimits(config.rateLimitFactor),
+    runtime,
+    log,
+  });
+  queues.add(service);
+  const server = new RpcServer([service]);
+  const credentials = await serverCredentials(config.rpcTls);
+  const port = await listenOn("GRPC_SESSIONS_PORT", config.grpcPort, (wanted) =>
+    server.start(config.host, wanted, credentials),
+  );
+  stack.push("gRPC server", () => server.stop());
+  return { port, figures: figuresOf(service) };
+}
+
+function scaledLimits(factor: number): RpcLimits {
+  const scale = factor === 0 ? 1_000_000 : factor;
+  const { read, query, ...rest } = DEFAULT_RPC_LIMITS;
+  const scaled = ({ perMinute, burst }: RpcLimits["read"]) => {
+    return { perMinute: perMinute * scale, burst: burst * scale };
+  };
+  return { ...rest, read: scaled(read), query: scaled(query) };
+}
+
+function figuresOf(service: SessionService): Figure[] {
+  return [
+    {
+      name: "voice_rpc_watches_too_slow",
+      help: "Watches ended because their client read too slowly, since the start",
+      read: () => service.figures.watchesTooSlow,
+    },
+    {
+      name: "voice_rpc_calls",
+      help: "Calls of other services let in, since the start",
+      read: () => service.figures.calls,
+    },
+  ];
+}

@@ -1,0 +1,188 @@
+import { randomBytes } from "node:crypto";
+import { PresenceWatch } from "../features/devices/presence.ts";
+import { PostgresRecordingDevices } from "../features/devices/presence-store.ts";
+import { PostgresJobQueue } from "../features/jobs/queue-store.ts";
+import { JobRunner } from "../features/jobs/runner.ts";
+import { BlobSweep } from "../features/recording/blob-sweep-store.ts";
+import { PostgresDeviceSigns } from "../features/sessions/device-signs-store.ts";
+import { PlacedSummariser, Summarisation } from "../features/summaries/job.ts";
+import { PostgresSummaryBook } from "../features/summaries/job-store.ts";
+import { AddressGuard } from "../features/webhooks/address-guard.ts";
+import { PostgresDeliveryQueue } from "../features/webhooks/queue-store.ts";
+import { WebhookSecrets } from "../features/webhooks/secrets.ts";
+import { WebhookSender } from "../features/webhooks/sender.ts";
+import { PlacedTranscribers } from "../inference/placed-transcribers.ts";
+import { WorkerClient } from "../inference/worker-client.ts";
+import { SessionJournal } from "../journal/session-journal.ts";
+import { PostgresLeaseTable } from "../postgres/lease-table.ts";
+import { SessionBacklog } from "../postgres/outbox.ts";
+import { createPool } from "../postgres/pool.ts";
+import { FinalTimes } from "../recognition/final-times.ts";
+import { ReadingPositions } from "../recognition/reading-positions-store.ts";
+import { SessionAudio } from "../recognition/session-audio-store.ts";
+import { JOBS_WAITING } from "../wire/subjects.ts";
+import { type Actors, createActors, HAND_OVER_MS, type SessionHost } from "./actors.ts";
+import type { AppContext } from "./shared.ts";
+
+/** At the devices of the sessions here. */
+const LOOK_MS = 2_000;
+
+export interface SessionsRole {
+  host: SessionHost;
+  /** One host at a time: does what one has to do for all. */
+  isFirst(): boolean;
+  /** Writes that the journal refused, as another activation had taken over. */
+  fenced(): number;
+  /** Sessions whose actor a fault ended not long ago. */
+  relapsed(): number;
+  finals: FinalTimes;
+  webhooks: WebhookSender;
+}
+
+/** The role that hosts session actors. */
+export async function startSessions(context: AppContext): Promise<SessionsRole> {
+  const { config, log, runtime, stack, shared, queues } = context;
+  startBlobSweep(context);
+  const client = new WorkerClient();
+  stack.push("worker client", () => client.close());
+  let fenced = 0;
+  const finals = new FinalTimes();
+  const positions = new ReadingPositions(shared.pool, log, runtime);
+  stack.push("reading positions", () => positions.stop());
+  const name = hostName(config.nodeName);
+  const actors = createActors({
+    host: name,
+    journal: new SessionJournal(shared.pool, () => {
+      fenced += 1;
+    }),
+    backlog: new SessionBacklog(shared.pool, shared.work),
+    source: new SessionAudio(shared.pool, (id, sha256) => shared.blobs.read(id, sha256)),
+    transcribers: new PlacedTranscribers(shared.placement, client, config.workerKey),
+    line: shared.line,
+    table: await openLeases(context, name),
+    fanout: shared.fanout,
+    deviceOf: (id) => presence.of(id),
+    readTo: (id, samples) => positions.note(id, samples),
+    finals,
+    signs: new PostgresDeviceSigns(shared.pool),
+    patience: config.patience,
+    leaseMs: config.leaseMs,
+    passivateMs: config.passivateMs,
+    runtime,
+    background: shared.background,
+    log,
+  });
+  const { host, inbox, sweeper, owner, tails } = actors;
+  const presence = startPresence(context, () => host.owned);
+  for (const owner of [host, client, inbox, tails]) queues.add(owner);
+  await startActors(context, actors);
+  startJobs(context, client);
+  return {
+    host,
+    isFirst: () => owner.owned.has(0),
+    finals,
+    fenced: () => fenced,
+    relapsed: () => sweeper.relapsed,
+    webhooks: startWebhooks(context),
+  };
+}
+
+async function startActors(
+  { stack }: AppContext,
+  { host, inbox, sweeper, owner }: Actors,
+): Promise<void> {
+  host.start();
+  inbox.start();
+  stack.push("command inbox", () => inbox.stop());
+  sweeper.start();
+  stack.push("sweeper", () => sweeper.stop());
+  await owner.start();
+  stack.push("actor host", () => host.drain());
+  stack.push("partitions", () => owner.stop(), HAND_OVER_MS);
+}
+
+/** Over a connection of its own: its end tells the others that this host is gone. */
+async function openLeases(
+  { config, stack }: AppContext,
+  name: string,
+): Promise<PostgresLeaseTable> {
+  const timeout = Math.round(config.leaseMs * 0.4);
+  const pool = await createPool(config.databaseUrl, {
+    maximumPoolSize: 1,
+    statementTimeout: timeout,
+    silenceTimeout: timeout + 100,
+  });
+  stack.push("lease connection", () => pool.end());
+  return new PostgresLeaseTable(pool, name);
+}
+
+function startBlobSweep({ log, runtime, shared, stack }: AppContext): void {
+  const sweep = new BlobSweep(shared.blobs, shared.pool, log, runtime);
+  sweep.start();
+  stack.push("audio sweep", () => sweep.stop());
+}
+
+/** Another one after every start, so that a host never takes over its own old lease. */
+function hostName(nodeName: string): string {
+  const name = `${nodeName}-${process.pid}-${randomBytes(3).toString("hex")}`;
+  return name.replace(/[^\w-]/g, "_");
+}
+
+/** Follows the devices of this host's sessions. */
+function startPresence(
+  { log, stack, shared }: AppContext,
+  owned: () => readonly number[],
+): PresenceWatch {
+  const watch = new PresenceWatch({
+    devices: new PostgresRecordingDevices(shared.pool, shared.work),
+    owned,
+    publish: (sessionId, frame) => shared.fanout.publish(sessionId, [frame]),
+    runtime: shared.background,
+    log,
+    every: LOOK_MS,
+  });
+  watch.start();
+  stack.push("presence of devices", () => watch.stop());
+  return watch;
+}
+
+/** Batch work, done by every host of the role `sessions`. */
+function startJobs(context: AppContext, client: WorkerClient): void {
+  const { config, log, stack, shared, queues } = context;
+  const { pool, work, placement, notifier, line, background: runtime } = shared;
+  const summariser = new PlacedSummariser(placement, client, config.workerKey);
+  const runner = new JobRunner({
+    queue: new PostgresJobQueue(pool, work),
+    handlers: [new Summarisation(new PostgresSummaryBook(pool), summariser, notifier)],
+    log,
+    runtime,
+  });
+  runner.start();
+  stack.push(
+    "job news",
+    line.subscribe(JOBS_WAITING, () => runner.wake()),
+  );
+  queues.add(runner);
+  stack.push("job runner", () => runner.stop());
+}
+
+/** The part of the sessions role that sends webhooks. */
+function startWebhooks(context: AppContext): WebhookSender {
+  const { config, log, stack, shared, queues } = context;
+  const sender = new WebhookSender({
+    queue: new PostgresDeliveryQueue(shared.pool, shared.work),
+    secrets: new WebhookSecrets(shared.keys.webhookKey),
+    guard: new AddressGuard({ allowPrivate: config.webhookAllowPrivate }),
+    runtime: shared.background,
+    log,
+    parallel: 16,
+    every: 1_000,
+    timeout: 15_000,
+    lease: 30_000,
+    grace: 1_500,
+  });
+  queues.add(sender);
+  sender.start();
+  stack.push("webhook sender", () => sender.stop());
+  return sender;
+}

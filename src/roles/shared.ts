@@ -1,0 +1,235 @@
+import { SYSTEM } from "../access/audit-entry.ts";
+import { PostgresEndedRights } from "../access/ended-rights-store.ts";
+import { RevocationReader } from "../access/revocation-reader.ts";
+import type { Clock } from "../base/clock.ts";
+import { AppError, errorMessage } from "../base/errors.ts";
+import { derivedId } from "../base/ids.ts";
+import { inStep } from "../base/in-step.ts";
+import type { Log } from "../base/log.ts";
+import type { QueueMetrics } from "../base/queue-metrics.ts";
+import { type Runtime, systemRuntime } from "../base/runtime.ts";
+import type { Stack } from "../base/stack.ts";
+import {
+  fingerprintOf,
+  type KeyMaterial,
+  loadKeyFolder,
+  parseKeyMaterial,
+  SigningKeyWatch,
+} from "../features/accounts/signing-keys.ts";
+import { PostgresAudit } from "../features/audit/audit-store.ts";
+import { claimAudioFolder } from "../features/recording/blob-sweep-store.ts";
+import { FolderBlobs } from "../features/recording/blobs.ts";
+import { segmentCursor } from "../features/transcript/segments.ts";
+import { Placement } from "../inference/placement.ts";
+import { LiveBeat, LiveLog } from "../live/replay-store.ts";
+import { BusRevocations } from "../nats/bus-revocations.ts";
+import { CommandSender, createNotifier } from "../nats/command-sender.ts";
+import { connectBus, followWorkers } from "../nats/connect.ts";
+import { type Line, NatsLine } from "../nats/line.ts";
+import { LiveFanout } from "../nats/live-fanout.ts";
+import { OwnerBook } from "../nats/owner-book.ts";
+import { PostgresCommandRecord } from "../postgres/command-outcomes.ts";
+import { DatabaseClock } from "../postgres/database-clock.ts";
+import { durabilityFaults } from "../postgres/durability.ts";
+import { claimKeys, noteSigningKey } from "../postgres/installation-keys.ts";
+import { readOwners } from "../postgres/lease-table.ts";
+import type { CommandNotifier } from "../postgres/outbox.ts";
+import { createPool } from "../postgres/pool.ts";
+import { PostgresWaitingWork, type WorkLook } from "../postgres/waiting-work.ts";
+import type { Config } from "./config.ts";
+
+/** What every role uses. */
+export interface Shared {
+  /** The machine's, but for the time of day, which is the database's. */
+  runtime: Runtime;
+  /** The same for what looks again and again whether there is something to do. */
+  background: Runtime;
+  /** What such parts ask first. */
+  work: WorkLook;
+  pool: Awaited<ReturnType<typeof createPool>>;
+  poolSize: number;
+  /** Why the database may lose what it acknowledged, as it was at the start; mostly nothing. */
+  unsafe: readonly string[];
+  bus: Awaited<ReturnType<typeof connectBus>>;
+  /** Over the bus. */
+  line: Line;
+  keys: KeyMaterial;
+  blobs: FolderBlobs;
+  commands: CommandSender;
+  /** Sends committed commands on their way at once; the sweep of their host finds what this loses. */
+  notifier: CommandNotifier;
+  fanout: LiveFanout;
+  placement: Placement;
+  liveLog: LiveLog;
+  liveBeat: LiveBeat;
+  revocations: BusRevocations;
+}
+
+export interface AppContext {
+  config: Config;
+  version: string;
+  log: Log;
+  clock: Clock;
+  /** The clock, and timers, chance and names with it. */
+  runtime: Runtime;
+  stack: Stack;
+  shared: Shared;
+  /** Where owners of queues are made known. */
+  queues: QueueMetrics;
+}
+
+/** Connects to what the process depends on. */
+export async function openShared(config: Config, log: Log, stack: Stack): Promise<Shared> {
+  const keys =
+    config.keys === undefined
+      ? await loadKeyFolder(config.keyFolder)
+      : await parseKeyMaterial(config.keys);
+  const blobs = new FolderBlobs(config.blobFolder);
+  await blobs.start();
+  stack.push("audio files", () => blobs.stop());
+  const { pool, runtime, unsafe } = await openDatabase(config, log, stack);
+  await claimAudioFolder(pool, config.blobFolder);
+  await claimKeys(pool, heldKeys(keys, config), runtime.now());
+  if (config.keys === undefined) {
+    const watch = new SigningKeyWatch({
+      folder: config.keyFolder,
+      ring: keys.ring,
+      onAdded: async (kid) => {
+        const signsFrom = keys.ring.get(kid)?.signsFrom ?? 0;
+        await noteSigningKey(pool, { kid, signsFrom });
+        await recordSigningKey(new PostgresAudit(pool), kid);
+      },
+      log,
+    });
+    await watch.start();
+    stack.push("signing keys", () => watch.stop());
+  }
+  const background = inStep(runtime);
+  const messages = await openBus(config, { pool, runtime, background }, log, stack);
+  const liveLog = new LiveLog(pool, {
+    segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
+  });
+  const liveBeat = new LiveBeat(pool, runtime);
+  const poolSize = config.databasePoolSize;
+  const kept = { keys, blobs, liveLog, liveBeat, work: new PostgresWaitingWork(pool) };
+  return { pool, runtime, background, poolSize, unsafe, ...kept, ...messages };
+}
+
+type Messages = Pick<
+  Shared,
+  "bus" | "line" | "commands" | "notifier" | "fanout" | "placement" | "revocations"
+>;
+
+/** What processes tell each other. */
+async function openBus(
+  config: Config,
+  { pool, runtime, background }: Pick<Shared, "pool" | "runtime" | "background">,
+  log: Log,
+  stack: Stack,
+): Promise<Messages> {
+  const { natsUrl: url, natsToken: token, nodeName: name } = config;
+  const bus = await named("NATS (NATS_URL)", connectBus({ url, token, name, log }));
+  stack.push("bus connection", () => bus.close());
+  const line = new NatsLine(bus);
+  const revocations = await openRevocations(line, { pool, runtime: background }, log, stack);
+  const commands = new CommandSender({
+    line,
+    owners: new OwnerBook(() => readOwners(pool), runtime),
+    record: new PostgresCommandRecord(pool),
+    runtime,
+  });
+  commands.start();
+  const notifier = createNotifier(commands, log);
+  stack.push("command sender", () => commands.stop());
+  const placement = new Placement({ runtime });
+  stack.push(
+    "worker discovery",
+    followWorkers(line, {
+      key: config.workerKey,
+      onAnnouncement: (announcement) => placement.update(announcement),
+      log,
+    }),
+  );
+  const fanout = new LiveFanout(line, runtime);
+  return { bus, line, commands, notifier, fanout, placement, revocations };
+}
+
+/** Quickly over the bus, and surely from the record. */
+async function openRevocations(
+  line: Line,
+  { pool, runtime }: Pick<Shared, "pool" | "runtime">,
+  log: Log,
+  stack: Stack,
+): Promise<BusRevocations> {
+  const revocations = new BusRevocations(line);
+  revocations.start();
+  stack.push("revocations", () => revocations.stop());
+  const record = new PostgresEndedRights(pool);
+  const tell = revocations.tell.bind(revocations);
+  const reader = new RevocationReader({ record, tell, runtime, log });
+  await reader.start();
+  stack.push("ended rights", () => reader.stop());
+  return revocations;
+}
+
+async function openDatabase(
+  config: Config,
+  log: Log,
+  stack: Stack,
+): Promise<Pick<Shared, "pool" | "runtime" | "unsafe">> {
+  const pool = await named(
+    "PostgreSQL (DATABASE_URL)",
+    createPool(config.databaseUrl, { maximumPoolSize: config.databasePoolSize }),
+  );
+  stack.push("database pool", () => pool.end());
+  const clock = new DatabaseClock(pool, systemRuntime);
+  await clock.start();
+  stack.push("clock", () => clock.stop());
+  const unsafe = await checkDurability(pool, config, log);
+  return { pool, runtime: clock.runtime, unsafe };
+}
+
+/** What devices are told is safe has to outlive the power. */
+async function checkDurability(
+  pool: Shared["pool"],
+  { allowUnsafeDatabase }: Config,
+  log: Log,
+): Promise<readonly string[]> {
+  const faults = await durabilityFaults(pool);
+  if (faults.length === 0) return faults;
+  const told = `PostgreSQL may lose what it has acknowledged. ${faults.join(" ")}`;
+  if (!allowUnsafeDatabase) {
+    throw new AppError(
+      "unavailable",
+      `${told} The service does not start like this: set it right, or, where audio may be lost or the database's storage prevents that by other means, set ALLOW_UNSAFE_DATABASE=1.`,
+    );
+  }
+  log.warn({ faults }, "the database is not durable: acknowledged audio may be lost");
+  return faults;
+}
+
+/** What the database has to know of the keys. */
+function heldKeys({ ring, pepper, cursorKey }: KeyMaterial, config: Config) {
+  return {
+    signing: ring.keys,
+    pairingFingerprint: fingerprintOf(pepper),
+    cursorFingerprint: fingerprintOf(cursorKey),
+    folder: config.keys === undefined ? config.keyFolder : undefined,
+  };
+}
+
+/** Every process sees the new key; the log gets one entry. */
+function recordSigningKey(audit: PostgresAudit, kid: string): Promise<void> {
+  const entry = { kind: "signing_key_rotated", actor: SYSTEM, detail: { kid } } as const;
+  return audit.recordOnce(derivedId("signing_key_rotated", kid), entry);
+}
+
+/** Says which part it is that cannot be reached. */
+async function named<T>(part: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const message = `${part} cannot be reached: ${errorMessage(error)}`;
+    throw new AppError("unavailable", message, { cause: error });
+  }
+}

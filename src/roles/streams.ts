@@ -1,0 +1,58 @@
+import { AudioStreams } from "../features/recording/stream-routes.ts";
+import { StreamSealer } from "../features/recording/stream-sealer.ts";
+import { PostgresAudioStreams } from "../features/recording/stream-store.ts";
+import { PostgresUnsealedChunks } from "../features/recording/unsealed-chunks-store.ts";
+import { PostgresDeviceSigns } from "../features/sessions/device-signs-store.ts";
+import { BusAudio, BusStreamNotices } from "../nats/live-audio.ts";
+import type { UploadBacklog } from "../postgres/outbox.ts";
+import { OutboxBacklog } from "../postgres/outbox-backlog.ts";
+import type { AppContext } from "./shared.ts";
+
+/** Commands that actors have yet to carry out, beyond which devices are told to wait. */
+const MAX_OUTBOX = { session: 2_000, partition: 5_000 };
+
+/** What makes chunks of streamed audio. */
+export function createSealer({ log, runtime, shared }: AppContext): StreamSealer {
+  const { pool, blobs, notifier } = shared;
+  return new StreamSealer({
+    unsealed: new PostgresUnsealedChunks(pool),
+    blobs,
+    notifier,
+    runtime,
+    log,
+  });
+}
+
+/** Looks at the outbox for as long as the process runs. */
+export function startBacklog({ shared, log, stack, queues }: AppContext): OutboxBacklog {
+  const backlog = new OutboxBacklog(shared.pool, log, MAX_OUTBOX, {
+    runtime: shared.background,
+    look: shared.work,
+  });
+  backlog.start();
+  stack.push("outbox watch", () => backlog.stop());
+  queues.add(backlog);
+  return backlog;
+}
+
+/** Streams of audio into sessions, whoever sends them. */
+export function createAudioStreams(context: AppContext, backlog: UploadBacklog): AudioStreams {
+  const { log, runtime, shared, stack, queues } = context;
+  const store = new PostgresAudioStreams(shared.pool);
+  queues.add(store);
+  const streams = new AudioStreams({
+    store,
+    sealer: createSealer(context),
+    live: new BusAudio(shared.line),
+    notices: new BusStreamNotices(shared.line),
+    signs: new PostgresDeviceSigns(shared.pool),
+    notifier: shared.notifier,
+    backlog,
+    runtime,
+    log,
+  });
+  queues.add(streams);
+  streams.start();
+  stack.push("audio streams", () => streams.stop());
+  return streams;
+}
