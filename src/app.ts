@@ -4,7 +4,7 @@ import { OpsServer } from "./base/ops-server.ts";
 import { QueueMetrics } from "./base/queue-metrics.ts";
 import { Stack } from "./base/stack.ts";
 import { readiness } from "./features/admin/health.ts";
-import { PostgresAudit } from "./features/audit/audit-store.ts";
+import { AuditStore } from "./features/audit/audit-store.ts";
 import { startHousekeeping } from "./roles/chores.ts";
 import type { Config } from "./roles/config.ts";
 import { startFront } from "./roles/front.ts";
@@ -41,7 +41,7 @@ export async function startApp(config: Config, version: string, log: Log): Promi
 
 /** With one database role for everything the audit log is only as safe as that role. */
 async function reportAuditProtection({ shared, log }: AppContext): Promise<void> {
-  if (await new PostgresAudit(shared.pool).isProtected()) return;
+  if (await new AuditStore(shared.pool).isProtected()) return;
   log.warn(
     {},
     "the audit log is not protected from this service's own database role: migrate with DATABASE_OWNER_URL as one role and serve with DATABASE_URL as another",

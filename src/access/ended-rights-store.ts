@@ -1,6 +1,5 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { RecordedRevocations, RevocationRecord } from "./revocation-reader.ts";
 import type { RevocationEvent } from "./revocations.ts";
 
 const KINDS = ["user", "guest", "device", "service_key", "session", "workspace"] as const;
@@ -16,8 +15,12 @@ const lookRow = z.object({
 /** Rows that one statement drops. */
 const DROPPED = 5_000;
 
-/** What the triggers of the migration `ended_rights` note. */
-export class PostgresEndedRights implements RevocationRecord {
+/**
+ * What the triggers of the migration `ended_rights` note.
+ *
+ * What ended rights, in the order of nothing.
+ */
+export class EndedRightsStore {
   readonly #pool: DatabasePool;
   #before: RecordedRevocations | undefined;
 
@@ -82,4 +85,15 @@ function toEvent({ kind, subject }: z.infer<typeof endedRow>): RevocationEvent {
     case "workspace":
       return { kind, workspaceId: subject };
   }
+}
+
+/** What a look at the record found, and where the next one goes on. */
+export interface RecordedRevocations {
+  /** What the look could see, for `RevocationRecord.since`. */
+  snapshot: string;
+  /** Which run of the database's server answered: another one may count from elsewhere. */
+  server: number;
+  /** When, by the database's clock, Unix milliseconds. */
+  at: number;
+  ended: readonly RevocationEvent[];
 }

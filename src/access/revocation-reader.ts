@@ -2,31 +2,11 @@ import { withTimeout } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
 import { TroubleLog } from "../base/trouble-log.ts";
+import type { EndedRightsStore, RecordedRevocations } from "./ended-rights-store.ts";
 import type { RevocationEvent } from "./revocations.ts";
 
-/** What a look at the record found, and where the next one goes on. */
-export interface RecordedRevocations {
-  /** What the look could see, for `RevocationRecord.since`. */
-  snapshot: string;
-  /** Which run of the database's server answered: another one may count from elsewhere. */
-  server: number;
-  /** When, by the database's clock, Unix milliseconds. */
-  at: number;
-  ended: readonly RevocationEvent[];
-}
-
-/** What ended rights, in the order of nothing. */
-export interface RevocationRecord {
-  /**
-   * Everything that was committed and that `snapshot` did not see, each exactly once from one look
-   * to the next, in whatever order the transactions ended; nothing without a snapshot. Beyond
-   * `most` it may leave the rest out.
-   */
-  since(snapshot: string | undefined, most: number): Promise<RecordedRevocations>;
-}
-
 interface RevocationReaderOptions {
-  record: RevocationRecord;
+  record: Pick<EndedRightsStore, "since">;
   /** Hears everything at least once. */
   tell(event: RevocationEvent): void;
   runtime: Runtime;

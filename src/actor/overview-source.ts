@@ -49,16 +49,3 @@ export interface LiveSessionRecord {
 export interface NodeRegister {
   nodes(): Promise<NodeRecord[]>;
 }
-
-/**
- * Port: numbers and ids of what is under way; no titles, no names, no words.
- * Throws `unavailable` when storage is away.
- */
-export interface OverviewSource {
-  queues(): Promise<QueueRecord>;
-  sessionsByStatus(): Promise<Record<string, number>>;
-  /** Unfinished sessions by partition; partitions without one are left out. */
-  unfinishedByPartition(): Promise<Map<number, number>>;
-  /** Sessions that record, newest first. */
-  recording(limit: number): Promise<LiveSessionRecord[]>;
-}

@@ -10,7 +10,7 @@ import { type AudioStream, SLOW_BYTES } from "../features/recording/stream.ts";
 import type { StreamSettings } from "../features/recording/stream-records.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { recheckSession } from "../features/sessions/access.ts";
-import type { SessionDirectory } from "../features/sessions/store.ts";
+import type { SessionStore } from "../features/sessions/store.ts";
 import type { LiveSource } from "../live/live-source.ts";
 import {
   IngestAudioRequest,
@@ -28,7 +28,7 @@ export interface IngestCallOptions {
   call: IngestStream;
   principal: Principal;
   streams: AudioStreams;
-  directory: SessionDirectory;
+  directory: SessionStore;
   authenticator: Pick<Authenticator, "revalidate">;
   source: Pick<LiveSource, "follow">;
   limits: RpcLimits;

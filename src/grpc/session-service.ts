@@ -15,8 +15,9 @@ import {
 } from "../features/questions/ask.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { requireSession } from "../features/sessions/access.ts";
-import type { SessionDirectory } from "../features/sessions/store.ts";
-import { readSegmentPage, type SegmentReader } from "../features/transcript/segments.ts";
+import type { SessionStore } from "../features/sessions/store.ts";
+import { readSegmentPage } from "../features/transcript/segments.ts";
+import type { SegmentStore } from "../features/transcript/segments-store.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import {
   AskRequest,
@@ -37,8 +38,8 @@ import { WatchDesk } from "./watch-desk.ts";
 
 interface SessionServicePorts {
   authenticator: Authenticator;
-  directory: SessionDirectory;
-  segments: SegmentReader;
+  directory: SessionStore;
+  segments: SegmentStore;
   questions: QuestionPorts;
   source: LiveSource;
   policy: ViewerPolicy;

@@ -51,18 +51,6 @@ export interface ExtractedGraph {
   }[];
 }
 
-/**
- * Port: finds entities in a session's words. The same words give the same graph.
- * Rejects with `unavailable`, `overloaded` or `timeout`, which may be tried again.
- */
-export interface EntityExtractor {
-  extract(
-    sessionId: string,
-    segments: readonly GraphSegment[],
-    speakers: readonly GraphSpeaker[],
-  ): Promise<ExtractedGraph>;
-}
-
 const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 
 const CHANNEL_OPTIONS = {
@@ -81,8 +69,13 @@ interface GrpcEntitiesOptions {
   deadlineMs?: number;
 }
 
-/** Entities by GraphService on the worker that has most room. */
-export class GrpcEntities implements EntityExtractor {
+/**
+ * Entities by GraphService on the worker that has most room.
+ *
+ * Finds entities in a session's words. The same words give the same graph.
+ * Rejects with `unavailable`, `overloaded` or `timeout`, which may be tried again.
+ */
+export class GrpcEntities {
   readonly #placement: Pick<Placement, "status">;
   readonly #metadata = new Metadata();
   readonly #deadlineMs: number;

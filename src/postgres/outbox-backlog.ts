@@ -6,8 +6,8 @@ import { partitionOf } from "../base/partition.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import { TroubleLog } from "../base/trouble-log.ts";
-import { nextPartition, type UploadBacklog } from "./outbox.ts";
-import { isWaiting, type WorkLook } from "./waiting-work.ts";
+import { nextPartition } from "./outbox.ts";
+import { isWaiting, type WaitingWorkStore } from "./waiting-work.ts";
 
 const EVERY_MS = 2_000;
 /** A look that took long is followed by a rest of so many times its length, and not by much more. */
@@ -48,13 +48,16 @@ const EMPTY: Figures = {
  * Devices keep what is refused, so beyond the limits their memory is the queue.
  * The limits are those of a session and of a partition: what stands still holds up
  * nobody else. Those that were parked keep nobody from sending more.
+ *
+ * Whether the service keeps up with what it is sent. Answers at once, by
+ * what it knows; never rejects for lack of knowledge.
  */
-export class OutboxBacklog implements UploadBacklog, QueueOwner {
+export class OutboxBacklog implements QueueOwner {
   readonly #pool: DatabasePool;
   readonly #log: Log;
   readonly #limits: OutboxLimits;
   readonly #runtime: Runtime;
-  readonly #look: WorkLook | undefined;
+  readonly #look: WaitingWorkStore | undefined;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
   #figures = EMPTY;
@@ -66,7 +69,7 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
     pool: DatabasePool,
     log: Log,
     limits: OutboxLimits,
-    { runtime = systemRuntime, look }: { runtime?: Runtime; look?: WorkLook } = {},
+    { runtime = systemRuntime, look }: { runtime?: Runtime; look?: WaitingWorkStore } = {},
   ) {
     this.#pool = pool;
     this.#log = log;
@@ -101,6 +104,9 @@ export class OutboxBacklog implements UploadBacklog, QueueOwner {
     return { count, oldestSeconds };
   }
 
+  /**
+   * Throws `overloaded` with `Retry-After` while too much for the session waits to be worked off.
+   */
   check(sessionId: string): void {
     const { partitions, sessions } = this.#full;
     if (!sessions.has(sessionId) && !partitions.has(partitionOf(sessionId))) return;

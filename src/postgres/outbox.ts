@@ -15,16 +15,7 @@ import type {
 import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/backlog-limits.ts";
 import { newId } from "../base/ids.ts";
 import { partitionOf } from "../base/partition.ts";
-import { isWaiting, type WorkLook } from "./waiting-work.ts";
-
-/**
- * Port: whether the service keeps up with what it is sent. Answers at once, by
- * what it knows; never rejects for lack of knowledge.
- */
-export interface UploadBacklog {
-  /** Throws `overloaded` with `Retry-After` while too much for the session waits to be worked off. */
-  check(sessionId: string): void;
-}
+import { isWaiting, type WaitingWorkStore } from "./waiting-work.ts";
 
 const nothing = z.object({}).strict();
 
@@ -83,10 +74,10 @@ const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 /** What is left to do, by the marks on sessions and the commands in the outbox. */
 export class SessionBacklog implements Backlog {
   readonly #pool: DatabasePool;
-  readonly #look: WorkLook | undefined;
+  readonly #look: WaitingWorkStore | undefined;
 
   /** @param look is asked first, where many do */
-  constructor(pool: DatabasePool, look?: WorkLook) {
+  constructor(pool: DatabasePool, look?: WaitingWorkStore) {
     this.#pool = pool;
     this.#look = look;
   }

@@ -21,17 +21,14 @@ const waitingRow = z.object({
  */
 export type WaitingWork = z.output<typeof waitingRow>;
 
-/** Port: one look at everything that may wait. Throws `unavailable`. */
-export interface WorkLook {
-  read(): Promise<WaitingWork>;
-}
-
 /**
  * Whoever works things off in the background asks here first, and those who ask in the same turn
  * share the answer: an installation at rest is looked at with one statement, however many look. It
  * sees everything that was committed before it was asked for.
+ *
+ * One look at everything that may wait. Throws `unavailable`.
  */
-export class PostgresWaitingWork implements WorkLook {
+export class WaitingWorkStore {
   readonly #looks: ReadBatch<"", WaitingWork>;
 
   constructor(pool: DatabasePool) {
@@ -52,7 +49,7 @@ export class PostgresWaitingWork implements WorkLook {
 
 /** Whether work of these kinds waits; without a look there may always be some. */
 export async function isWaiting(
-  look: WorkLook | undefined,
+  look: WaitingWorkStore | undefined,
   ...kinds: readonly (keyof WaitingWork)[]
 ): Promise<boolean> {
   if (look === undefined) return true;

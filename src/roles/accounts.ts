@@ -19,7 +19,7 @@ import { SignIn } from "../features/accounts/sign-in.ts";
 import { LoginStore } from "../features/accounts/sign-in-store.ts";
 import { Tokens } from "../features/accounts/tokens.ts";
 import { UserStore } from "../features/accounts/users-store.ts";
-import { PostgresAudit } from "../features/audit/audit-store.ts";
+import { AuditStore } from "../features/audit/audit-store.ts";
 import { Pairing } from "../features/devices/pairing.ts";
 import { PairingStore } from "../features/devices/pairing-store.ts";
 import { ServiceKeys } from "../features/workspaces/service-keys.ts";
@@ -35,7 +35,7 @@ export type Access = ReturnType<typeof createAccess>;
 export function createAccess(context: AppContext, publicUrl: () => string) {
   const { clock, shared, queues } = context;
   const { pool, keys, revocations } = shared;
-  const audit = new PostgresAudit(pool);
+  const audit = new AuditStore(pool);
   const tokens = new Tokens(keys.ring, clock);
   const guests = new GuestStore(pool);
   const logins = new LoginStore(pool);
@@ -128,7 +128,7 @@ function createMagicLinks(
     book: new MagicLinkStore(shared.pool),
     accounts: parts.users,
     attempts: parts.attempts,
-    audit: new PostgresAudit(shared.pool),
+    audit: new AuditStore(shared.pool),
     signIn: parts.signIn,
     mail,
     background,
@@ -151,7 +151,7 @@ function createOAuth(
     accounts: parts.users,
     signIn: parts.signIn,
     attempts: parts.attempts,
-    audit: new PostgresAudit(shared.pool),
+    audit: new AuditStore(shared.pool),
     callbackUrl: (provider) => `${publicUrl()}/api/auth/oauth/${provider}/callback`,
     clock,
   });

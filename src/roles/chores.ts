@@ -1,19 +1,19 @@
-import { PostgresEndedRights } from "../access/ended-rights-store.ts";
+import { EndedRightsStore } from "../access/ended-rights-store.ts";
 import type { RevocationFeed } from "../access/revocations.ts";
 import { newId } from "../base/ids.ts";
 import { AccountErasures } from "../features/erasure/account-erasure.ts";
-import { PostgresAccountErasure } from "../features/erasure/account-erasure-store.ts";
+import { AccountErasureStore } from "../features/erasure/account-erasure-store.ts";
 import { applyRetention, SessionErasure } from "../features/erasure/session-erasure.ts";
 import {
-  PostgresRetention,
   PostgresSessionDeletion,
+  RetentionStore,
 } from "../features/erasure/session-erasure-store.ts";
 import { type Chore, Housekeeping } from "../features/jobs/housekeeping.ts";
 import { AutoStop } from "../features/recording/auto-stop.ts";
-import { PostgresSilentSessions } from "../features/recording/silent-sessions-store.ts";
+import { SilentSessionStore } from "../features/recording/silent-sessions-store.ts";
 import { AudioRedaction } from "../features/transcript/redaction.ts";
 import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
-import { PostgresDeliveryQueue } from "../features/webhooks/queue-store.ts";
+import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
 import { renderFrames } from "../live/render.ts";
 import { isWaiting, type WaitingWork } from "../postgres/waiting-work.ts";
 import type { AppContext } from "./shared.ts";
@@ -40,7 +40,7 @@ export function createErasure(context: AppContext, revocations: RevocationFeed) 
     log,
   });
   const accounts = new AccountErasures({
-    accounts: new PostgresAccountErasure(shared.pool),
+    accounts: new AccountErasureStore(shared.pool),
     sessions,
     revocations,
     clock,
@@ -58,9 +58,9 @@ export function startHousekeeping(
   const { work, background } = shared;
   const ifAny = (kind: keyof WaitingWork) => ({ isWanted: () => isWaiting(work, kind) });
   const { sessions, accounts } = createErasure(context, revocations);
-  const retention = new PostgresRetention(shared.pool);
-  const deliveries = new PostgresDeliveryQueue(shared.pool);
-  const endedRights = new PostgresEndedRights(shared.pool);
+  const retention = new RetentionStore(shared.pool);
+  const deliveries = new DeliveryQueueStore(shared.pool);
+  const endedRights = new EndedRightsStore(shared.pool);
   const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
   const sealer = createSealer(context);
   const housekeeping = new Housekeeping(
@@ -97,7 +97,7 @@ export function startHousekeeping(
 function autoStopChores({ config, shared }: AppContext): Chore[] {
   if (config.autoStopSilence === 0) return [];
   const autoStop = new AutoStop({
-    sessions: new PostgresSilentSessions(shared.pool, shared.work),
+    sessions: new SilentSessionStore(shared.pool, shared.work),
     notifier: shared.notifier,
     silence: config.autoStopSilence * 1_000,
   });

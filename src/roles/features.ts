@@ -1,37 +1,37 @@
-import { PostgresParkedCommands } from "../features/admin/outbox-store.ts";
-import { PostgresOverview } from "../features/admin/overview-store.ts";
-import { PostgresElevations } from "../features/audit/elevation-store.ts";
-import { PostgresConcerns } from "../features/concerns/store.ts";
+import { ParkedCommandStore } from "../features/admin/outbox-store.ts";
+import { OverviewStore } from "../features/admin/overview-store.ts";
+import { ElevationStore } from "../features/audit/elevation-store.ts";
+import { ConcernStore } from "../features/concerns/store.ts";
 import { CoalescedHeartbeats } from "../features/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../features/devices/heartbeats-store.ts";
 import { DeviceStore } from "../features/devices/store.ts";
-import { PostgresGraphBuilds } from "../features/graph/build-store.ts";
+import { GraphBuildStore } from "../features/graph/build-store.ts";
 import { GraphBuilder } from "../features/graph/builder.ts";
 import type { GraphPorts } from "../features/graph/routes.ts";
-import { PostgresGraphReads } from "../features/graph/store.ts";
-import { PostgresAllJobs } from "../features/jobs/store.ts";
-import { PostgresTranscriptSearch } from "../features/questions/search-store.ts";
+import { GraphStore } from "../features/graph/store.ts";
+import { JobStore } from "../features/jobs/store.ts";
+import { SearchStore } from "../features/questions/search-store.ts";
 import { PostgresChunkStore } from "../features/recording/chunk-store.ts";
 import { PostgresDeviceSessions } from "../features/recording/device-sessions-store.ts";
-import { PostgresRecordings, PostgresRedactedSpans } from "../features/recording/playback-store.ts";
-import { PostgresAwaitedAudio } from "../features/sessions/awaited-audio-store.ts";
-import { PostgresSessionMembers } from "../features/sessions/members-store.ts";
-import { PostgresSessionEdits, type PostgresSessions } from "../features/sessions/store.ts";
-import { PostgresSummaries } from "../features/summaries/store.ts";
-import { PostgresAudioInventories } from "../features/transcript/audio-inventories-store.ts";
-import { PostgresChunkListing } from "../features/transcript/chunks-store.ts";
-import { PostgresTranscriptionJobs } from "../features/transcript/jobs-store.ts";
-import { PostgresSegmentEdits, PostgresSegments } from "../features/transcript/segments-store.ts";
+import { PostgresRedactedSpans, RecordingStore } from "../features/recording/playback-store.ts";
+import { AwaitedAudioStore } from "../features/sessions/awaited-audio-store.ts";
+import { SessionMemberStore } from "../features/sessions/members-store.ts";
+import { SessionEditStore, type SessionStore } from "../features/sessions/store.ts";
+import { SummaryStore } from "../features/summaries/store.ts";
+import { AudioInventoryStore } from "../features/transcript/audio-inventories-store.ts";
+import { ChunkListStore } from "../features/transcript/chunks-store.ts";
+import { TranscriptionJobStore } from "../features/transcript/jobs-store.ts";
+import { PostgresSegmentEdits, SegmentStore } from "../features/transcript/segments-store.ts";
 import { AddressGuard } from "../features/webhooks/address-guard.ts";
 import { WebhookSecrets } from "../features/webhooks/secrets.ts";
-import { WebhookDeliveryStore, WebhookStore } from "../features/webhooks/store.ts";
+import { DeliveryStore, WebhookStore } from "../features/webhooks/store.ts";
 import { WorkspaceMemberStore } from "../features/workspaces/members-store.ts";
 import { WorkspaceEditStore, WorkspaceStore } from "../features/workspaces/store.ts";
-import { PostgresCharacters, PostgresWorkshops } from "../features/workspaces/workshops-store.ts";
+import { CharacterStore, WorkshopStore } from "../features/workspaces/workshops-store.ts";
 import { asyncApiDocument } from "../http/async-api.ts";
 import { GrpcEntities } from "../inference/grpc-entities.ts";
 import { PostgresNodeRegister } from "../postgres/lease-table.ts";
-import type { UploadBacklog } from "../postgres/outbox.ts";
+import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import { SPEECH_ENGINES } from "../wire/speech-engines.ts";
 import { JOBS_WAITING } from "../wire/subjects.ts";
 import { type Access, createIdentityPorts } from "./accounts.ts";
@@ -43,8 +43,8 @@ import type { AppContext } from "./shared.ts";
 
 interface Given {
   access: Access;
-  directory: PostgresSessions;
-  backlog: UploadBacklog;
+  directory: SessionStore;
+  backlog: OutboxBacklog;
   publicUrl: () => string;
 }
 
@@ -72,12 +72,12 @@ function createParts(context: AppContext, given: Given) {
   return {
     ...given,
     workspaces: new WorkspaceStore(pool),
-    workshops: new PostgresWorkshops(pool),
-    characters: new PostgresCharacters(pool),
+    workshops: new WorkshopStore(pool),
+    characters: new CharacterStore(pool),
     devices: new DeviceStore(pool),
     deviceSessions: new PostgresDeviceSessions(pool),
-    segments: new PostgresSegments(pool),
-    awaited: new PostgresAwaitedAudio(pool),
+    segments: new SegmentStore(pool),
+    awaited: new AwaitedAudioStore(pool),
     erasure: createErasure(context, given.access.revocations),
     heartbeats: createHeartbeats(context),
   };
@@ -106,12 +106,12 @@ function createAccountPorts(
     ...createIdentityPorts(context, access, workspaces, publicUrl),
     users: { users, workspaces, passwords, revocations, cursorKey, eraser: erasure.accounts },
     admin: {
-      elevations: new PostgresElevations(pool),
+      elevations: new ElevationStore(pool),
       log: audit,
       revocations,
       cursorKey,
-      parked: new PostgresParkedCommands(pool),
-      overview: new PostgresOverview(pool),
+      parked: new ParkedCommandStore(pool),
+      overview: new OverviewStore(pool),
       register: new PostgresNodeRegister(pool),
       workers: () => shared.placement.status(),
       leaseMs: config.leaseMs,
@@ -144,7 +144,7 @@ function createGroupPorts(
 ): Pick<ApiPorts, "workshops" | "concerns"> {
   const { pool, notifier, commands: actors, keys } = shared;
   const { cursorKey } = keys;
-  const concerns = new PostgresConcerns(pool);
+  const concerns = new ConcernStore(pool);
   return {
     workshops: { workshops, characters, workspaces, cursorKey },
     concerns: { directory, notifier, concerns, actors, cursorKey },
@@ -158,7 +158,7 @@ function createWebhookPorts(
   return {
     workspaces,
     webhooks: new WebhookStore(shared.pool),
-    deliveries: new WebhookDeliveryStore(shared.pool),
+    deliveries: new DeliveryStore(shared.pool),
     endpoints: new AddressGuard({ allowPrivate: config.webhookAllowPrivate }),
     secrets: new WebhookSecrets(shared.keys.webhookKey),
     clock,
@@ -188,13 +188,13 @@ function createConversationPorts(
       directory,
       awaited: parts.awaited,
       patience: config.patience,
-      chunks: new PostgresChunkListing(pool),
+      chunks: new ChunkListStore(pool),
       segments,
       gaps: segments,
       assignees: directory,
       edits: new PostgresSegmentEdits(pool),
       names: parts.characters,
-      sessionEdits: new PostgresSessionEdits(pool),
+      sessionEdits: new SessionEditStore(pool),
       workshops,
       revocations: parts.access.revocations,
       actors,
@@ -211,8 +211,8 @@ function createConversationPorts(
     },
     jobs: {
       directory,
-      jobs: new PostgresTranscriptionJobs(pool),
-      allJobs: new PostgresAllJobs(pool),
+      jobs: new TranscriptionJobStore(pool),
+      allJobs: new JobStore(pool),
       segments,
       actors,
       engines: SPEECH_ENGINES.map(({ name }) => name),
@@ -221,7 +221,7 @@ function createConversationPorts(
     },
     summaries: {
       directory,
-      summaries: new PostgresSummaries(pool),
+      summaries: new SummaryStore(pool),
       onRequested: () => shared.line.publish(JOBS_WAITING, new Uint8Array()),
       cursorKey,
     },
@@ -237,8 +237,8 @@ function createSessionPorts(
   return {
     recordings: {
       directory,
-      recordings: new PostgresRecordings(pool, blobs, new PostgresRedactedSpans(pool)),
-      inventories: new PostgresAudioInventories(pool),
+      recordings: new RecordingStore(pool, blobs, new PostgresRedactedSpans(pool)),
+      inventories: new AudioInventoryStore(pool),
       gaps: parts.segments,
       awaited: parts.awaited,
       patience: config.patience,
@@ -249,7 +249,7 @@ function createSessionPorts(
       directory,
       devices: parts.devices,
       sessions: parts.deviceSessions,
-      members: new PostgresSessionMembers(pool),
+      members: new SessionMemberStore(pool),
       users: access.users,
       workshops: parts.workshops,
       revocations: access.revocations,
@@ -266,7 +266,7 @@ function createGraphPorts(
 ): GraphPorts {
   const { pool, placement, keys } = shared;
   const extractor = new GrpcEntities({ placement, key: config.workerKey });
-  const builder = new GraphBuilder({ store: new PostgresGraphBuilds(pool), extractor, log });
+  const builder = new GraphBuilder({ store: new GraphBuildStore(pool), extractor, log });
   queues.add(builder);
   stack.push("graph builder", () => {
     extractor.close();
@@ -275,9 +275,9 @@ function createGraphPorts(
   return {
     directory,
     workspaces,
-    workspaceSessions: new PostgresTranscriptSearch(pool),
+    workspaceSessions: new SearchStore(pool),
     builder,
-    graphs: new PostgresGraphReads(pool),
+    graphs: new GraphStore(pool),
     cursorKey: keys.cursorKey,
   };
 }

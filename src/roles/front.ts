@@ -1,13 +1,13 @@
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { DeviceStreams } from "../features/recording/streams.ts";
-import { PostgresSessions } from "../features/sessions/store.ts";
+import { SessionStore } from "../features/sessions/store.ts";
 import { DEFAULT_HTTP_LIMITS } from "../http/server/http.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../http/server/limits.ts";
 import type { FrontObserver } from "../http/server/observer.ts";
 import { FrontServer } from "../http/server.ts";
 import { DEFAULT_LIVE_LIMITS } from "../http/sockets/live-limits.ts";
 import { PostgresIdempotencyBook } from "../postgres/idempotency.ts";
-import type { UploadBacklog } from "../postgres/outbox.ts";
+import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import { createAccess } from "./accounts.ts";
 import { createPorts } from "./features.ts";
 import { createLiveSource, createViewerPolicy } from "./live.ts";
@@ -20,7 +20,7 @@ const UPLOADS_IN_HAND_MS = 6_000;
 /** Where audio goes, and whether more may come. */
 interface AudioIntake {
   streams: AudioStreams;
-  backlog: UploadBacklog;
+  backlog: OutboxBacklog;
 }
 
 /** The role that serves REST and the live channel. Returns its port. */
@@ -33,7 +33,7 @@ export async function startFront(
   let listening = config.port;
   const publicUrl = () => config.publicUrl ?? `http://${reachable(config.host)}:${listening}`;
   const access = createAccess(context, publicUrl);
-  const sessions = new PostgresSessions(shared.pool);
+  const sessions = new SessionStore(shared.pool);
   const ports = createPorts(context, { access, directory: sessions, backlog, publicUrl });
   const streams = new DeviceStreams({
     ...ports.deviceSessions,

@@ -1,7 +1,7 @@
 import type { Authenticator } from "../access/authenticator.ts";
 import { readsByElevation } from "../access/policy.ts";
 import { recheckSession, requireSession } from "../features/sessions/access.ts";
-import type { SessionDirectory } from "../features/sessions/store.ts";
+import type { SessionStore } from "../features/sessions/store.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import type { Shared } from "./shared.ts";
 
@@ -18,7 +18,7 @@ export function createLiveSource({ fanout, liveLog: log, liveBeat }: Shared): Li
 /** Who may follow a session: whoever may read its words. */
 export function createViewerPolicy(
   authenticator: Pick<Authenticator, "revalidate">,
-  directory: SessionDirectory,
+  directory: SessionStore,
 ): ViewerPolicy {
   return {
     async check(principal, sessionId, again) {

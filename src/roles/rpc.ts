@@ -1,7 +1,7 @@
 import { listenOn } from "../base/listening.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
-import { PostgresSessions } from "../features/sessions/store.ts";
-import { PostgresSegments } from "../features/transcript/segments-store.ts";
+import { SessionStore } from "../features/sessions/store.ts";
+import { SegmentStore } from "../features/transcript/segments-store.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../grpc/call-gate.ts";
 import { RpcServer, serverCredentials } from "../grpc/server.ts";
 import { SessionService } from "../grpc/session-service.ts";
@@ -20,12 +20,12 @@ interface RpcRole {
 export async function startRpc(context: AppContext, streams: AudioStreams): Promise<RpcRole> {
   const { config, runtime, log, stack, shared, queues } = context;
   const authenticator = createAuthenticator(context);
-  const directory = new PostgresSessions(shared.pool);
+  const directory = new SessionStore(shared.pool);
   const service = new SessionService({
     ports: {
       authenticator,
       directory,
-      segments: new PostgresSegments(shared.pool),
+      segments: new SegmentStore(shared.pool),
       questions: createQueryPorts(context, directory),
       source: createLiveSource(shared),
       policy: createViewerPolicy(authenticator, directory),

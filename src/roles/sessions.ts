@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { PresenceWatch } from "../features/devices/presence.ts";
-import { PostgresRecordingDevices } from "../features/devices/presence-store.ts";
-import { PostgresJobQueue } from "../features/jobs/queue-store.ts";
+import { RecordingDeviceStore } from "../features/devices/presence-store.ts";
+import { JobQueueStore } from "../features/jobs/queue-store.ts";
 import { JobRunner } from "../features/jobs/runner.ts";
 import { BlobSweep } from "../features/recording/blob-sweep-store.ts";
 import { PostgresDeviceSigns } from "../features/sessions/device-signs-store.ts";
 import { PlacedSummariser, Summarisation } from "../features/summaries/job.ts";
-import { PostgresSummaryBook } from "../features/summaries/job-store.ts";
+import { SummaryJobStore } from "../features/summaries/job-store.ts";
 import { AddressGuard } from "../features/webhooks/address-guard.ts";
-import { PostgresDeliveryQueue } from "../features/webhooks/queue-store.ts";
+import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
 import { WebhookSecrets } from "../features/webhooks/secrets.ts";
 import { WebhookSender } from "../features/webhooks/sender.ts";
 import { PlacedTranscribers } from "../inference/placed-transcribers.ts";
@@ -134,7 +134,7 @@ function startPresence(
   owned: () => readonly number[],
 ): PresenceWatch {
   const watch = new PresenceWatch({
-    devices: new PostgresRecordingDevices(shared.pool, shared.work),
+    devices: new RecordingDeviceStore(shared.pool, shared.work),
     owned,
     publish: (sessionId, frame) => shared.fanout.publish(sessionId, [frame]),
     runtime: shared.background,
@@ -152,8 +152,8 @@ function startJobs(context: AppContext, client: WorkerClient): void {
   const { pool, work, placement, notifier, line, background: runtime } = shared;
   const summariser = new PlacedSummariser(placement, client, config.workerKey);
   const runner = new JobRunner({
-    queue: new PostgresJobQueue(pool, work),
-    handlers: [new Summarisation(new PostgresSummaryBook(pool), summariser, notifier)],
+    queue: new JobQueueStore(pool, work),
+    handlers: [new Summarisation(new SummaryJobStore(pool), summariser, notifier)],
     log,
     runtime,
   });
@@ -170,7 +170,7 @@ function startJobs(context: AppContext, client: WorkerClient): void {
 function startWebhooks(context: AppContext): WebhookSender {
   const { config, log, stack, shared, queues } = context;
   const sender = new WebhookSender({
-    queue: new PostgresDeliveryQueue(shared.pool, shared.work),
+    queue: new DeliveryQueueStore(shared.pool, shared.work),
     secrets: new WebhookSecrets(shared.keys.webhookKey),
     guard: new AddressGuard({ allowPrivate: config.webhookAllowPrivate }),
     runtime: shared.background,

@@ -1,5 +1,5 @@
 import { SYSTEM } from "../access/audit-entry.ts";
-import { PostgresEndedRights } from "../access/ended-rights-store.ts";
+import { EndedRightsStore } from "../access/ended-rights-store.ts";
 import { RevocationReader } from "../access/revocation-reader.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError, errorMessage } from "../base/errors.ts";
@@ -16,7 +16,7 @@ import {
   parseKeyMaterial,
   SigningKeyWatch,
 } from "../features/accounts/signing-keys.ts";
-import { PostgresAudit } from "../features/audit/audit-store.ts";
+import { AuditStore } from "../features/audit/audit-store.ts";
 import { claimAudioFolder } from "../features/recording/blob-sweep-store.ts";
 import { FolderBlobs } from "../features/recording/blobs.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
@@ -35,7 +35,7 @@ import { claimKeys, noteSigningKey } from "../postgres/installation-keys.ts";
 import { readOwners } from "../postgres/lease-table.ts";
 import type { CommandNotifier } from "../postgres/outbox.ts";
 import { createPool } from "../postgres/pool.ts";
-import { PostgresWaitingWork, type WorkLook } from "../postgres/waiting-work.ts";
+import { WaitingWorkStore } from "../postgres/waiting-work.ts";
 import type { Config } from "./config.ts";
 
 /** What every role uses. */
@@ -45,7 +45,7 @@ export interface Shared {
   /** The same for what looks again and again whether there is something to do. */
   background: Runtime;
   /** What such parts ask first. */
-  work: WorkLook;
+  work: WaitingWorkStore;
   pool: Awaited<ReturnType<typeof createPool>>;
   poolSize: number;
   /** Why the database may lose what it acknowledged, as it was at the start; mostly nothing. */
@@ -97,7 +97,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
       onAdded: async (kid) => {
         const signsFrom = keys.ring.get(kid)?.signsFrom ?? 0;
         await noteSigningKey(pool, { kid, signsFrom });
-        await recordSigningKey(new PostgresAudit(pool), kid);
+        await recordSigningKey(new AuditStore(pool), kid);
       },
       log,
     });
@@ -111,7 +111,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   });
   const liveBeat = new LiveBeat(pool, runtime);
   const poolSize = config.databasePoolSize;
-  const kept = { keys, blobs, liveLog, liveBeat, work: new PostgresWaitingWork(pool) };
+  const kept = { keys, blobs, liveLog, liveBeat, work: new WaitingWorkStore(pool) };
   return { pool, runtime, background, poolSize, unsafe, ...kept, ...messages };
 }
 
@@ -164,7 +164,7 @@ async function openRevocations(
   const revocations = new BusRevocations(line);
   revocations.start();
   stack.push("revocations", () => revocations.stop());
-  const record = new PostgresEndedRights(pool);
+  const record = new EndedRightsStore(pool);
   const tell = revocations.tell.bind(revocations);
   const reader = new RevocationReader({ record, tell, runtime, log });
   await reader.start();
@@ -219,7 +219,7 @@ function heldKeys({ ring, pepper, cursorKey }: KeyMaterial, config: Config) {
 }
 
 /** Every process sees the new key; the log gets one entry. */
-function recordSigningKey(audit: PostgresAudit, kid: string): Promise<void> {
+function recordSigningKey(audit: AuditStore, kid: string): Promise<void> {
   const entry = { kind: "signing_key_rotated", actor: SYSTEM, detail: { kid } } as const;
   return audit.recordOnce(derivedId("signing_key_rotated", kid), entry);
 }

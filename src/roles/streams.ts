@@ -4,7 +4,6 @@ import { PostgresAudioStreams } from "../features/recording/stream-store.ts";
 import { PostgresUnsealedChunks } from "../features/recording/unsealed-chunks-store.ts";
 import { PostgresDeviceSigns } from "../features/sessions/device-signs-store.ts";
 import { BusAudio, BusStreamNotices } from "../nats/live-audio.ts";
-import type { UploadBacklog } from "../postgres/outbox.ts";
 import { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import type { AppContext } from "./shared.ts";
 
@@ -36,7 +35,7 @@ export function startBacklog({ shared, log, stack, queues }: AppContext): Outbox
 }
 
 /** Streams of audio into sessions, whoever sends them. */
-export function createAudioStreams(context: AppContext, backlog: UploadBacklog): AudioStreams {
+export function createAudioStreams(context: AppContext, backlog: OutboxBacklog): AudioStreams {
   const { log, runtime, shared, stack, queues } = context;
   const store = new PostgresAudioStreams(shared.pool);
   queues.add(store);

@@ -4,7 +4,7 @@ import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
 import { overviewRoutes } from "../../src/features/admin/overview.ts";
-import { PostgresOverview } from "../../src/features/admin/overview-store.ts";
+import { OverviewStore } from "../../src/features/admin/overview-store.ts";
 import { PostgresLeaseTable, PostgresNodeRegister } from "../../src/postgres/lease-table.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { makeWav } from "../support/make-wav.ts";
@@ -22,7 +22,7 @@ describe("overview", () => {
   beforeAll(async () => {
     house = await SessionHouse.open();
     routes = overviewRoutes({
-      overview: new PostgresOverview(house.pool),
+      overview: new OverviewStore(house.pool),
       register: { nodes: () => register.nodes() },
       workers: () => workers,
       leaseMs: LEASE_MS,

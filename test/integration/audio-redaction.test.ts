@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import {
-  PostgresRecordings,
   PostgresRedactedSpans,
+  RecordingStore,
 } from "../../src/features/recording/playback-store.ts";
 import { AudioRedaction } from "../../src/features/transcript/redaction.ts";
 import { PostgresRedactions } from "../../src/features/transcript/redaction-store.ts";
@@ -68,7 +68,7 @@ describe("audio redaction", () => {
   async function heard(sessionId: string): Promise<number> {
     const { house } = trust;
     const spans = new PostgresRedactedSpans(house.pool);
-    const recording = await new PostgresRecordings(house.pool, house.blobs, spans).open(sessionId);
+    const recording = await new RecordingStore(house.pool, house.blobs, spans).open(sessionId);
     let count = 0;
     for await (const piece of recording.read(0, recording.samples)) {
       count += piece.filter((byte) => byte !== 0).length;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresAudit } from "../../src/features/audit/audit-store.ts";
+import { AuditStore } from "../../src/features/audit/audit-store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import { codeOf } from "../support/route-call.ts";
 import { TrustHouse } from "../support/trust-house.ts";
@@ -39,7 +39,7 @@ describe("audit log", () => {
   it("audit: one role for everything is told as missing protection", async () => {
     const pool = await createPool(trust.house.ownerUrl, { maximumPoolSize: 1 });
     try {
-      expect(await new PostgresAudit(pool).isProtected()).toBe(false);
+      expect(await new AuditStore(pool).isProtected()).toBe(false);
     } finally {
       await pool.end();
     }

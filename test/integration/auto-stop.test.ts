@@ -3,9 +3,9 @@ import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
 import { CoalescedHeartbeats } from "../../src/features/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
-import { PostgresRecordingDevices } from "../../src/features/devices/presence-store.ts";
+import { RecordingDeviceStore } from "../../src/features/devices/presence-store.ts";
 import { AutoStop } from "../../src/features/recording/auto-stop.ts";
-import { PostgresSilentSessions } from "../../src/features/recording/silent-sessions-store.ts";
+import { SilentSessionStore } from "../../src/features/recording/silent-sessions-store.ts";
 import type { OutboxRow } from "../../src/postgres/outbox.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { ManualClock } from "../support/manual-clock.ts";
@@ -25,7 +25,7 @@ describe("auto-stop", () => {
   /** A process that has listened for longer than the silence. */
   async function process(clock: ManualClock) {
     const told: OutboxRow[] = [];
-    const record = new PostgresSilentSessions(house.pool);
+    const record = new SilentSessionStore(house.pool);
     const autoStop = new AutoStop({
       sessions: {
         now: async () => clock.now(),
@@ -138,7 +138,7 @@ describe("auto-stop", () => {
     const clock = new ManualClock(Date.now());
     const { device } = await house.ownDevice();
     const id = await house.start(device);
-    const devices = new PostgresRecordingDevices(house.pool);
+    const devices = new RecordingDeviceStore(house.pool);
     const mine = async () => {
       const found = await devices.read([partitionOf(id)]);
       return found.filter(({ sessionId }) => sessionId === id);

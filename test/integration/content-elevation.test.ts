@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { recheckSession, requireSession } from "../../src/features/sessions/access.ts";
-import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
 import { codeOf } from "../support/route-call.ts";
 import { type Recorded, TrustHouse } from "../support/trust-house.ts";
 
@@ -92,7 +92,7 @@ describe("content gating", () => {
   });
 
   it("elevation: to go on watching is one read, however often the right is checked", async () => {
-    const directory = new PostgresSessions(trust.house.pool);
+    const directory = new SessionStore(trust.house.pool);
     await elevate({ session_id: recorded.sessionId });
     const watch = [requireSession, recheckSession, recheckSession];
     for (const check of watch) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { applyRetention } from "../../src/features/erasure/session-erasure.ts";
-import { PostgresRetention } from "../../src/features/erasure/session-erasure-store.ts";
+import { RetentionStore } from "../../src/features/erasure/session-erasure-store.ts";
 import { PostgresSegmentEdits } from "../../src/features/transcript/segments-store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { codeOf } from "../support/route-call.ts";
@@ -183,7 +183,7 @@ describe("deletion", () => {
         device.workspaceId,
       ]);
     }
-    const records = new PostgresRetention(trust.house.pool);
+    const records = new RetentionStore(trust.house.pool);
     expect(await applyRetention(records, trust.sessions)).toBe(1);
     expect(await applyRetention(records, trust.sessions)).toBe(0);
     expect(await detail(old.jobId)).toMatchObject({

@@ -15,8 +15,8 @@ import { DeviceStreams } from "../../src/features/recording/streams.ts";
 import { PostgresUnsealedChunks } from "../../src/features/recording/unsealed-chunks-store.ts";
 import { uploadAudioRoutes } from "../../src/features/recording/upload.ts";
 import { PostgresDeviceSigns } from "../../src/features/sessions/device-signs-store.ts";
-import { PostgresSessions } from "../../src/features/sessions/store.ts";
-import { PostgresWorkshops } from "../../src/features/workspaces/workshops-store.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
+import { WorkshopStore } from "../../src/features/workspaces/workshops-store.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { KeptConnection } from "../support/kept-connection.ts";
 import { makeWav } from "../support/make-wav.ts";
@@ -130,7 +130,7 @@ describe("signs of life", () => {
     await hourPasses();
     const beats = heartbeats();
     const routes = uploadAudioRoutes({
-      directory: new PostgresSessions(house.pool),
+      directory: new SessionStore(house.pool),
       chunks: new PostgresChunkStore(house.pool),
       blobs: house.blobs,
       notifier: { notify: () => {} },
@@ -180,8 +180,8 @@ describe("signs of life", () => {
     const backlog = { check: () => {} };
     const streams = new DeviceStreams({
       sessions: new PostgresDeviceSessions(house.pool),
-      workshops: new PostgresWorkshops(house.pool),
-      directory: new PostgresSessions(house.pool),
+      workshops: new WorkshopStore(house.pool),
+      directory: new SessionStore(house.pool),
       notifier,
       streams: new AudioStreams({
         store,

@@ -1,16 +1,16 @@
 import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { PostgresEndedRights } from "../../src/access/ended-rights-store.ts";
+import { EndedRightsStore } from "../../src/access/ended-rights-store.ts";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { createDeferred } from "../../src/base/deferred.ts";
 import { newId } from "../../src/base/ids.ts";
 import { SetupAdminStore } from "../../src/features/accounts/setup-admin-store.ts";
-import { PostgresElevations } from "../../src/features/audit/elevation-store.ts";
-import { PostgresAccountErasure } from "../../src/features/erasure/account-erasure-store.ts";
+import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
+import { AccountErasureStore } from "../../src/features/erasure/account-erasure-store.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { PostgresSessionMembers } from "../../src/features/sessions/members-store.ts";
-import { PostgresSessionEdits } from "../../src/features/sessions/store.ts";
+import { SessionMemberStore } from "../../src/features/sessions/members-store.ts";
+import { SessionEditStore } from "../../src/features/sessions/store.ts";
 import { WorkspaceMemberStore } from "../../src/features/workspaces/members-store.ts";
 import { WorkspaceEditStore } from "../../src/features/workspaces/store.ts";
 import { AccountHouse, PASSWORD } from "../support/account-house.ts";
@@ -20,14 +20,14 @@ const MOST = 1_000;
 const SYSTEM = { kind: "system" } as const;
 
 let house: AccountHouse;
-let record: PostgresEndedRights;
+let record: EndedRightsStore;
 /** Who has all that can end. */
 let ids: Record<"user" | "admin" | "member" | "workspace" | "session" | "guest" | "device", string>;
 let principal: UserPrincipal;
 
 beforeAll(async () => {
   house = await AccountHouse.open();
-  record = new PostgresEndedRights(house.pool);
+  record = new EndedRightsStore(house.pool);
 });
 afterAll(() => house?.close());
 
@@ -94,20 +94,17 @@ async function elevate(): Promise<string> {
   const id = newId();
   const expiresAt = house.clock.now() + HOUR;
   const { admin: adminId, session: sessionId } = ids;
-  await new PostgresElevations(house.pool).open({ id, adminId, sessionId, reason: "r", expiresAt });
+  await new ElevationStore(house.pool).open({ id, adminId, sessionId, reason: "r", expiresAt });
   return id;
 }
 
 async function shareWithMember(): Promise<void> {
   const { session: sessionId, member: userId } = ids;
   const entry = { kind: "session_member_added", actor: SYSTEM } as const;
-  await new PostgresSessionMembers(house.pool).add(
-    { sessionId, userId, relation: "shared" },
-    entry,
-  );
+  await new SessionMemberStore(house.pool).add({ sessionId, userId, relation: "shared" }, entry);
 }
 
-const edit = (change: object) => new PostgresSessionEdits(house.pool).change(ids.session, change);
+const edit = (change: object) => new SessionEditStore(house.pool).change(ids.session, change);
 const erase = () =>
   new PostgresSessionDeletion(house.pool).erase(ids.session, "session_deleted_by_owner", SYSTEM);
 
@@ -151,7 +148,7 @@ const CAUSES: readonly Cause[] = [
       );
       return "";
     },
-    end: () => new PostgresAccountErasure(house.pool).erase(ids.user),
+    end: () => new AccountErasureStore(house.pool).erase(ids.user),
     // The member takes the workspace over.
     told: () => [ofDevice(), ofMember(), ofUser()],
   },
@@ -184,7 +181,7 @@ const CAUSES: readonly Cause[] = [
     what: "a member who left the session",
     before: async () => String(await shareWithMember()),
     end: () =>
-      new PostgresSessionMembers(house.pool).remove(ids.session, ids.member, {
+      new SessionMemberStore(house.pool).remove(ids.session, ids.member, {
         kind: "session_member_removed",
         actor: SYSTEM,
       }),
@@ -212,7 +209,7 @@ const CAUSES: readonly Cause[] = [
   {
     what: "an elevation that was ended",
     before: elevate,
-    end: async (id) => new PostgresElevations(house.pool).end(id, principal),
+    end: async (id) => new ElevationStore(house.pool).end(id, principal),
     told: () => [ofAdmin()],
   },
   {
@@ -368,7 +365,7 @@ describe("ended rights: reading what is new", () => {
   it("kept for as long as the time between two runs of the pruning, and not for ever", async () => {
     const count = () =>
       house.pool.oneFirst(sql.unsafe`select count(*)::int as count from ended_rights`);
-    const pruning = new PostgresEndedRights(house.pool);
+    const pruning = new EndedRightsStore(house.pool);
     await house.guests.revoke(ids.guest);
     const before = await count();
     expect(await pruning.prune()).toBe(0);
@@ -389,7 +386,7 @@ describe("ended rights: reading what is new", () => {
       insert into ended_rights (xid, kind, subject)
       values ('999999999999', 'user', ${ids.user})`);
     expect((await record.since(snapshot, MOST)).ended).toEqual([]);
-    const pruning = new PostgresEndedRights(house.pool);
+    const pruning = new EndedRightsStore(house.pool);
     await pruning.prune();
     await pruning.prune();
     const left = await house.pool.exists(sql.unsafe`

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { AppError } from "../../src/base/errors.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { PostgresJobQueue } from "../../src/features/jobs/queue-store.ts";
+import { JobQueueStore } from "../../src/features/jobs/queue-store.ts";
 import type { JobRunner } from "../../src/features/jobs/runner.ts";
-import { PostgresAllJobs } from "../../src/features/jobs/store.ts";
-import { PostgresSummaries } from "../../src/features/summaries/store.ts";
+import { JobStore } from "../../src/features/jobs/store.ts";
+import { SummaryStore } from "../../src/features/summaries/store.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import {
   fastRunner,
@@ -24,14 +24,14 @@ interface JobRow {
 
 describe("job runner", () => {
   let house: SessionHouse;
-  let summaries: PostgresSummaries;
+  let summaries: SummaryStore;
   let session: SpokenSession;
   let summariser: LocalSummariser;
   let runners: JobRunner[];
 
   beforeAll(async () => {
     house = await SessionHouse.open();
-    summaries = new PostgresSummaries(house.pool);
+    summaries = new SummaryStore(house.pool);
   });
   afterAll(() => house.close());
   beforeEach(async () => {
@@ -94,7 +94,7 @@ describe("job runner", () => {
 
   it("takes over the job of a host that died, with the attempt counted", async () => {
     const id = await ask();
-    const dead = await new PostgresJobQueue(house.pool).claim(["summarisation"], 200);
+    const dead = await new JobQueueStore(house.pool).claim(["summarisation"], 200);
     expect(dead).toMatchObject({ id, attempt: 1 });
     run();
     await reaches(id, "completed");
@@ -116,7 +116,7 @@ describe("job runner", () => {
   });
 
   it("takes nothing from a host whose claim ran out", async () => {
-    const queue = new PostgresJobQueue(house.pool);
+    const queue = new JobQueueStore(house.pool);
     const id = await ask();
     const late = await queue.claim(["summarisation"], 1);
     if (late === undefined) throw new Error("not claimed");
@@ -158,7 +158,7 @@ describe("job runner", () => {
     };
     run();
     await reaches(id, "running");
-    expect(await new PostgresAllJobs(house.pool).cancelBatch(id)).toBe(true);
+    expect(await new JobStore(house.pool).cancelBatch(id)).toBe(true);
     await until(() => aborted, "the work to stop");
     expect(await jobOf(id)).toMatchObject({ status: "cancelled", attempt: 1 });
     expect(await countSummaries()).toBe(0);

@@ -12,7 +12,7 @@ import {
 import { loadSync } from "@grpc/proto-loader";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import type { Retriever } from "../../src/features/questions/ask.ts";
+import type { WorkerRetriever } from "../../src/features/questions/worker-retriever.ts";
 import { serverCredentials } from "../../src/grpc/server.ts";
 import { callUnary, RpcHouse, type RpcHouseOptions } from "../support/rpc-house.ts";
 import { makeCertificates, type TestCertificates } from "../support/test-certificates.ts";
@@ -102,7 +102,7 @@ describe("gRPC: TLS", () => {
 
 describe("gRPC: deadlines and budgets", () => {
   /** Answers when it is given up, and not before. */
-  class Ponderer implements Retriever {
+  class Ponderer implements Pick<WorkerRetriever, "plan" | "retrieve"> {
     aborted = 0;
 
     plan(): Promise<never> {

@@ -7,9 +7,9 @@ import { type Runtime, systemRuntime } from "../../src/base/runtime.ts";
 import { CoalescedHeartbeats } from "../../src/features/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
 import { PresenceWatch } from "../../src/features/devices/presence.ts";
-import { PostgresRecordingDevices } from "../../src/features/devices/presence-store.ts";
-import { PostgresSilentSessions } from "../../src/features/recording/silent-sessions-store.ts";
-import { PostgresDeliveryQueue } from "../../src/features/webhooks/queue-store.ts";
+import { RecordingDeviceStore } from "../../src/features/devices/presence-store.ts";
+import { SilentSessionStore } from "../../src/features/recording/silent-sessions-store.ts";
+import { DeliveryQueueStore } from "../../src/features/webhooks/queue-store.ts";
 import { DatabaseClock } from "../../src/postgres/database-clock.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import { until } from "../support/until.ts";
@@ -69,7 +69,7 @@ describe.each([
     );
     expect(row).toEqual({ battery: "1", isNow: true });
     const watch = new PresenceWatch({
-      devices: new PostgresRecordingDevices(house.pool),
+      devices: new RecordingDeviceStore(house.pool),
       owned: () => [partitionOf(id)],
       publish: () => {},
       runtime: clock.runtime,
@@ -78,7 +78,7 @@ describe.each([
     });
     await watch.look();
     expect(watch.of(id)?.presence).toBe("online");
-    expect(await new PostgresSilentSessions(house.pool).stop(SILENCE, 100)).toEqual([]);
+    expect(await new SilentSessionStore(house.pool).stop(SILENCE, 100)).toEqual([]);
   });
 
   it("clocks: an instant in the future, left by an earlier release, silences no device", async () => {
@@ -111,7 +111,7 @@ describe.each([
     );
     const right = new DatabaseClock(house.pool, systemRuntime);
     await right.look();
-    const queue = new PostgresDeliveryQueue(house.pool);
+    const queue = new DeliveryQueueStore(house.pool);
     await until(async () => (await queue.claim(1, right.now(), 60_000)).length === 1, "the claim");
     expect(await queue.claim(1, clock.now(), 60_000)).toEqual([]);
   });

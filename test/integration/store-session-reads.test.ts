@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevicePrincipal, GuestPrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
@@ -345,7 +345,7 @@ describe("session reads", () => {
   });
 
   it("assignees: enabled users and this session's guests, nobody else", async () => {
-    const sessions = new PostgresSessions(house.pool);
+    const sessions = new SessionStore(house.pool);
     const user = await house.user();
     const [guest, gone, elsewhere] = [newId(), newId(), newId()];
     const other = await house.start((await house.ownDevice()).device);

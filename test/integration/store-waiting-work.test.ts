@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PostgresJobQueue } from "../../src/features/jobs/queue-store.ts";
-import { PostgresSummaries } from "../../src/features/summaries/store.ts";
-import { PostgresDeliveryQueue } from "../../src/features/webhooks/queue-store.ts";
+import { JobQueueStore } from "../../src/features/jobs/queue-store.ts";
+import { SummaryStore } from "../../src/features/summaries/store.ts";
+import { DeliveryQueueStore } from "../../src/features/webhooks/queue-store.ts";
 import { SessionBacklog } from "../../src/postgres/outbox.ts";
-import { PostgresWaitingWork } from "../../src/postgres/waiting-work.ts";
+import { WaitingWorkStore } from "../../src/postgres/waiting-work.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionHouse } from "../support/session-house.ts";
 
@@ -23,10 +23,10 @@ const ASKS = new Set(["any", "one", "query", "maybeOne", "transaction"]);
 
 describe("waiting work", () => {
   let house: SessionHouse;
-  let look: PostgresWaitingWork;
+  let look: WaitingWorkStore;
   beforeAll(async () => {
     house = await SessionHouse.open();
-    look = new PostgresWaitingWork(house.pool);
+    look = new WaitingWorkStore(house.pool);
   });
   afterAll(() => house?.close());
 
@@ -55,13 +55,13 @@ describe("waiting work", () => {
     const sessionId = await house.start(device);
     await house.sql("update sessions set status = 'completed'");
     await house.sql("delete from outbox");
-    const { id } = await new PostgresSummaries(house.pool).request(sessionId, "brief");
+    const { id } = await new SummaryStore(house.pool).request(sessionId, "brief");
     const jobs = async () => (await look.read()).jobs;
     expect(await jobs()).toBe(true);
     await house.sql("update jobs set due_at = now() + interval '1 hour' where id = $1", [id]);
     expect(await jobs()).toBe(false);
     await house.sql("update jobs set due_at = now() where id = $1", [id]);
-    const queue = new PostgresJobQueue(house.pool, look);
+    const queue = new JobQueueStore(house.pool, look);
     expect(await queue.claim(["summarisation"], 3_600_000)).toMatchObject({ id });
     expect(await jobs()).toBe(false);
     expect(await queue.claim(["summarisation"], 3_600_000)).toBeUndefined();
@@ -78,9 +78,9 @@ describe("waiting work", () => {
         return Reflect.get(pool, name) as unknown;
       },
     });
-    const shared = new PostgresWaitingWork(counted);
+    const shared = new WaitingWorkStore(counted);
     const backlog = new SessionBacklog(counted, shared);
-    const deliveries = new PostgresDeliveryQueue(counted, shared);
+    const deliveries = new DeliveryQueueStore(counted, shared);
     const found = await Promise.all([backlog.waiting(), deliveries.claim(16, Date.now(), 30_000)]);
     expect(found).toEqual([[], []]);
     expect(statements).toBe(1);

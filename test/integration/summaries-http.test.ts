@@ -7,9 +7,9 @@ import type {
 } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
 import { summarisationJobRoutes, summaryRoutes } from "../../src/features/summaries/routes.ts";
-import { PostgresSummaries } from "../../src/features/summaries/store.ts";
+import { SummaryStore } from "../../src/features/summaries/store.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionHouse } from "../support/session-house.ts";
 import {
@@ -32,8 +32,8 @@ describe("summaries: routes", () => {
     house = await SessionHouse.open();
     session = await spokenSession(house);
     admin = await house.user("admin");
-    const directory = new PostgresSessions(house.pool);
-    const summaries = new PostgresSummaries(house.pool);
+    const directory = new SessionStore(house.pool);
+    const summaries = new SummaryStore(house.pool);
     const cursorKey = new Uint8Array(32).fill(7);
     routes = [
       ...summaryRoutes({ directory, summaries }),

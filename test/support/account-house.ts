@@ -36,7 +36,7 @@ import {
   userRoutes,
 } from "../../src/features/accounts/users-routes.ts";
 import { UserStore } from "../../src/features/accounts/users-store.ts";
-import { PostgresAudit } from "../../src/features/audit/audit-store.ts";
+import { AuditStore } from "../../src/features/audit/audit-store.ts";
 import { heartbeatRoutes } from "../../src/features/devices/heartbeat-routes.ts";
 import { CoalescedHeartbeats } from "../../src/features/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
@@ -45,15 +45,15 @@ import { pairingRoutes } from "../../src/features/devices/pairing-routes.ts";
 import { PairingStore } from "../../src/features/devices/pairing-store.ts";
 import { deviceRoutes } from "../../src/features/devices/routes.ts";
 import { DeviceStore } from "../../src/features/devices/store.ts";
-import { PostgresAwaitedAudio } from "../../src/features/sessions/awaited-audio-store.ts";
+import { AwaitedAudioStore } from "../../src/features/sessions/awaited-audio-store.ts";
 import { sessionEditRoutes } from "../../src/features/sessions/edit.ts";
 import { sessionRoutes } from "../../src/features/sessions/routes.ts";
-import { PostgresSessionEdits, PostgresSessions } from "../../src/features/sessions/store.ts";
+import { SessionEditStore, SessionStore } from "../../src/features/sessions/store.ts";
 import { chunkRoutes } from "../../src/features/transcript/chunks.ts";
-import { PostgresChunkListing } from "../../src/features/transcript/chunks-store.ts";
+import { ChunkListStore } from "../../src/features/transcript/chunks-store.ts";
 import { transcriptRoutes } from "../../src/features/transcript/export.ts";
 import { segmentRoutes } from "../../src/features/transcript/segments.ts";
-import { PostgresSegments } from "../../src/features/transcript/segments-store.ts";
+import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
 import { workspaceMemberRoutes } from "../../src/features/workspaces/members-routes.ts";
 import { WorkspaceMemberStore } from "../../src/features/workspaces/members-store.ts";
 import { workspaceEditRoutes, workspaceRoutes } from "../../src/features/workspaces/routes.ts";
@@ -61,10 +61,7 @@ import { serviceKeyRoutes } from "../../src/features/workspaces/service-key-rout
 import { ServiceKeys } from "../../src/features/workspaces/service-keys.ts";
 import { ServiceKeyStore } from "../../src/features/workspaces/service-keys-store.ts";
 import { WorkspaceEditStore, WorkspaceStore } from "../../src/features/workspaces/store.ts";
-import {
-  PostgresCharacters,
-  PostgresWorkshops,
-} from "../../src/features/workspaces/workshops-store.ts";
+import { CharacterStore, WorkshopStore } from "../../src/features/workspaces/workshops-store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { PATIENCE } from "../../src/session/limits.ts";
@@ -143,7 +140,7 @@ export class AccountHouse {
       accounts: users,
       logins,
       guests,
-      audit: new PostgresAudit(pool),
+      audit: new AuditStore(pool),
       attempts,
       passwords,
       tokens,
@@ -154,7 +151,7 @@ export class AccountHouse {
       book: new MagicLinkStore(pool),
       accounts: users,
       attempts,
-      audit: new PostgresAudit(pool),
+      audit: new AuditStore(pool),
       signIn: this.signIn,
       mail: { send: (letter) => this.mail.send(letter) },
       background: this.background,
@@ -167,7 +164,7 @@ export class AccountHouse {
       accounts: users,
       signIn: this.signIn,
       attempts,
-      audit: new PostgresAudit(pool),
+      audit: new AuditStore(pool),
       callbackUrl: (provider) => `${this.publicUrl}/api/auth/oauth/${provider}/callback`,
       clock,
     });
@@ -256,25 +253,25 @@ export class AccountHouse {
 
   /** Those that need no actor. */
   #sessionRoutes(): Route[] {
-    const directory = new PostgresSessions(this.pool);
-    const segments = new PostgresSegments(this.pool);
+    const directory = new SessionStore(this.pool);
+    const segments = new SegmentStore(this.pool);
     const { cursorKey } = this.keys;
     const { revocations } = this;
     return [
       ...sessionRoutes({
         directory,
-        awaited: new PostgresAwaitedAudio(this.pool),
+        awaited: new AwaitedAudioStore(this.pool),
         patience: PATIENCE,
-        names: new PostgresCharacters(this.pool),
+        names: new CharacterStore(this.pool),
         cursorKey,
       }),
       ...segmentRoutes({ directory, segments, cursorKey }),
       ...transcriptRoutes({ directory, segments, gaps: segments }),
-      ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),
+      ...chunkRoutes({ directory, chunks: new ChunkListStore(this.pool), cursorKey }),
       ...sessionEditRoutes({
         directory,
-        sessionEdits: new PostgresSessionEdits(this.pool),
-        workshops: new PostgresWorkshops(this.pool),
+        sessionEdits: new SessionEditStore(this.pool),
+        workshops: new WorkshopStore(this.pool),
         revocations,
       }),
     ];

@@ -1,14 +1,14 @@
 import type { Principal, UserPrincipal } from "../../src/access/principal.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { PostgresGraphBuilds } from "../../src/features/graph/build-store.ts";
+import { GraphBuildStore } from "../../src/features/graph/build-store.ts";
 import { GraphBuilder } from "../../src/features/graph/builder.ts";
 import { graphEntityRoutes } from "../../src/features/graph/entity-routes.ts";
 import { graphRoutes } from "../../src/features/graph/routes.ts";
-import { PostgresGraphReads } from "../../src/features/graph/store.ts";
-import { PostgresTranscriptSearch } from "../../src/features/questions/search-store.ts";
-import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { GraphStore } from "../../src/features/graph/store.ts";
+import { SearchStore } from "../../src/features/questions/search-store.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
 import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
-import type { EntityExtractor, ExtractedGraph } from "../../src/inference/grpc-entities.ts";
+import type { ExtractedGraph, GrpcEntities } from "../../src/inference/grpc-entities.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { extractGraph } from "../../workers/text/graph/extract.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
@@ -27,7 +27,7 @@ export class GraphHouse {
   private constructor(house: SessionHouse) {
     this.house = house;
     const { pool } = house;
-    const extractor: EntityExtractor = {
+    const extractor: Pick<GrpcEntities, "extract"> = {
       extract: async (sessionId, segments, speakers) => {
         this.extractions += 1;
         await this.before();
@@ -35,14 +35,14 @@ export class GraphHouse {
         return extractGraph(request) as ExtractedGraph;
       },
     };
-    const store = new PostgresGraphBuilds(pool);
+    const store = new GraphBuildStore(pool);
     this.builder = new GraphBuilder({ store, extractor, log: silentLog });
     const ports = {
-      directory: new PostgresSessions(pool),
+      directory: new SessionStore(pool),
       workspaces: new WorkspaceStore(pool),
-      workspaceSessions: new PostgresTranscriptSearch(pool),
+      workspaceSessions: new SearchStore(pool),
       builder: this.builder,
-      graphs: new PostgresGraphReads(pool),
+      graphs: new GraphStore(pool),
       cursorKey: new Uint8Array(32).fill(7),
     };
     this.routes = [...graphRoutes(ports), ...graphEntityRoutes(ports)];

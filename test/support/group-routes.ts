@@ -1,17 +1,14 @@
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { concernRoutes } from "../../src/features/concerns/routes.ts";
-import { PostgresConcerns } from "../../src/features/concerns/store.ts";
+import { ConcernStore } from "../../src/features/concerns/store.ts";
 import { triageRoutes } from "../../src/features/concerns/triage-routes.ts";
 import { sessionEditRoutes } from "../../src/features/sessions/edit.ts";
-import { PostgresSessionEdits, PostgresSessions } from "../../src/features/sessions/store.ts";
+import { SessionEditStore, SessionStore } from "../../src/features/sessions/store.ts";
 import { characterRoutes } from "../../src/features/workspaces/characters-routes.ts";
 import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import { workshopRoutes } from "../../src/features/workspaces/workshops-routes.ts";
-import {
-  PostgresCharacters,
-  PostgresWorkshops,
-} from "../../src/features/workspaces/workshops-store.ts";
+import { CharacterStore, WorkshopStore } from "../../src/features/workspaces/workshops-store.ts";
 import type { OutboxRow, SessionCommand } from "../../src/postgres/outbox.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
@@ -22,8 +19,8 @@ const cursorKey = new Uint8Array(32).fill(9);
 /** The routes of workshops, concerns and workspaces over a house's database; `asked` gets what actors are asked. */
 export function groupRoutes(house: SessionHouse, asked: SessionCommand[] = []): Route[] {
   const { pool, routes } = house;
-  const directory = new PostgresSessions(pool);
-  const workshops = new PostgresWorkshops(pool);
+  const directory = new SessionStore(pool);
+  const workshops = new WorkshopStore(pool);
   const workspaces = new WorkspaceStore(pool);
   const revocations = new LocalRevocations();
   return [
@@ -31,13 +28,13 @@ export function groupRoutes(house: SessionHouse, asked: SessionCommand[] = []): 
     ...workshopRoutes({ workshops, workspaces, cursorKey }),
     ...characterRoutes({
       workshops,
-      characters: new PostgresCharacters(pool),
+      characters: new CharacterStore(pool),
       workspaces,
       cursorKey,
     }),
     ...sessionEditRoutes({
       directory,
-      sessionEdits: new PostgresSessionEdits(pool),
+      sessionEdits: new SessionEditStore(pool),
       workshops,
       revocations,
     }),
@@ -48,8 +45,8 @@ export function groupRoutes(house: SessionHouse, asked: SessionCommand[] = []): 
 
 function concernPorts(house: SessionHouse, asked: SessionCommand[]) {
   return {
-    directory: new PostgresSessions(house.pool),
-    concerns: new PostgresConcerns(house.pool),
+    directory: new SessionStore(house.pool),
+    concerns: new ConcernStore(house.pool),
     notifier: { notify: (rows: readonly OutboxRow[]) => house.notify(rows) },
     actors: {
       async ask(_sessionId: string, command: SessionCommand) {

@@ -100,9 +100,9 @@ function isWorse(one: PlanVerdict, other: PlanVerdict): boolean {
  * person may see go through everything from the newest on until a page is full.
  */
 const ACROSS_SESSIONS = [
-  // PostgresAllJobs.list
+  // JobStore.list
   /^select j\.id, j\.kind, .* from jobs j join sessions s .* order by j\.id desc/,
-  // PostgresTranscriptSearch.search: where few sessions are searched it reads all of their segments.
+  // SearchStore.search: where few sessions are searched it reads all of their segments.
   /^with queries as \( select config, websearch_to_tsquery/,
 ];
 

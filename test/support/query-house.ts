@@ -3,15 +3,15 @@ import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { PostgresAudit } from "../../src/features/audit/audit-store.ts";
+import { AuditStore } from "../../src/features/audit/audit-store.ts";
 import { elevationRoutes } from "../../src/features/audit/elevation.ts";
-import { PostgresElevations } from "../../src/features/audit/elevation-store.ts";
-import { PostgresConversations } from "../../src/features/questions/conversations-store.ts";
+import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
+import { ConversationStore } from "../../src/features/questions/conversations-store.ts";
 import { type QueryPorts, queryRoutes } from "../../src/features/questions/routes.ts";
 import { workspaceSearchRoutes } from "../../src/features/questions/search.ts";
-import { PostgresTranscriptSearch } from "../../src/features/questions/search-store.ts";
-import { PlacedRetriever } from "../../src/features/questions/worker-retriever.ts";
-import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { SearchStore } from "../../src/features/questions/search-store.ts";
+import { WorkerRetriever } from "../../src/features/questions/worker-retriever.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
 import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
@@ -46,14 +46,14 @@ export class QueryHouse {
   private constructor(house: SessionHouse) {
     this.house = house;
     const { pool } = house;
-    const search = new PostgresTranscriptSearch(pool);
-    const directory = new PostgresSessions(pool);
+    const search = new SearchStore(pool);
+    const directory = new SessionStore(pool);
     const ports = {
       directory,
       workspaces: new WorkspaceStore(pool),
       workspaceSessions: search,
-      conversations: new PostgresConversations(pool),
-      retriever: new PlacedRetriever({
+      conversations: new ConversationStore(pool),
+      retriever: new WorkerRetriever({
         placement: this.placement,
         client: this.#client,
         key: undefined,
@@ -67,7 +67,7 @@ export class QueryHouse {
       ...queryRoutes(ports),
       ...workspaceSearchRoutes(ports),
       ...elevationRoutes({
-        elevations: new PostgresElevations(pool),
+        elevations: new ElevationStore(pool),
         revocations: new LocalRevocations(),
         clock: systemClock,
       }),
@@ -161,12 +161,12 @@ export class QueryHouse {
     return { kind: "guest", id, role: "guest", sessionId, ...rest };
   }
 
-  elevations(): PostgresElevations {
-    return new PostgresElevations(this.house.pool);
+  elevations(): ElevationStore {
+    return new ElevationStore(this.house.pool);
   }
 
-  audit(): PostgresAudit {
-    return new PostgresAudit(this.house.pool);
+  audit(): AuditStore {
+    return new AuditStore(this.house.pool);
   }
 
   async askSession(principal: Principal, sessionId: string, query: string) {

@@ -10,7 +10,7 @@ import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { PostgresAudioInventories } from "../../src/features/transcript/audio-inventories-store.ts";
+import { AudioInventoryStore } from "../../src/features/transcript/audio-inventories-store.ts";
 import { PlacedTranscribers } from "../../src/inference/placed-transcribers.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
@@ -275,7 +275,7 @@ export class ReadingHouse {
 
   /** As the session's completeness tells it, in milliseconds. */
   async lag(sessionId: string): Promise<number> {
-    const inventory = await new PostgresAudioInventories(this.house.pool).of(sessionId);
+    const inventory = await new AudioInventoryStore(this.house.pool).of(sessionId);
     return inventory.lagMs;
   }
 

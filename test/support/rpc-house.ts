@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type ChannelCredentials, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
-import { PostgresEndedRights } from "../../src/access/ended-rights-store.ts";
+import { EndedRightsStore } from "../../src/access/ended-rights-store.ts";
 import { SCOPES, type Scope, type UserPrincipal } from "../../src/access/principal.ts";
 import { RevocationReader } from "../../src/access/revocation-reader.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -12,14 +12,14 @@ import { LoginStore } from "../../src/features/accounts/sign-in-store.ts";
 import { type KeyMaterial, loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
 import { Tokens } from "../../src/features/accounts/tokens.ts";
 import { PairingStore } from "../../src/features/devices/pairing-store.ts";
-import type { Retriever } from "../../src/features/questions/ask.ts";
+import type { WorkerRetriever } from "../../src/features/questions/worker-retriever.ts";
 import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
 import { type LiveAudio, StreamSealer } from "../../src/features/recording/stream-sealer.ts";
 import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
 import { PostgresUnsealedChunks } from "../../src/features/recording/unsealed-chunks-store.ts";
-import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
 import { segmentCursor } from "../../src/features/transcript/segments.ts";
-import { PostgresSegments } from "../../src/features/transcript/segments-store.ts";
+import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
 import { ServiceKeys } from "../../src/features/workspaces/service-keys.ts";
 import { ServiceKeyStore } from "../../src/features/workspaces/service-keys-store.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../../src/grpc/call-gate.ts";
@@ -43,7 +43,7 @@ export interface RpcHouseOptions {
   limits?: Partial<RpcLimits>;
   tls?: RpcTls;
   /** Answers instead of the worker. */
-  retriever?: Retriever;
+  retriever?: Pick<WorkerRetriever, "plan" | "retrieve">;
 }
 
 /** A failed call as a client sees it. */
@@ -98,19 +98,19 @@ export class RpcHouse {
       clock: systemClock,
     });
     this.#reader = new RevocationReader({
-      record: new PostgresEndedRights(pool),
+      record: new EndedRightsStore(pool),
       tell: (event) => revocations.publish(event),
       runtime: systemRuntime,
       log: silentLog,
       everyMs: READER_MS,
     });
-    const directory = new PostgresSessions(pool);
+    const directory = new SessionStore(pool);
     this.streams = this.#createStreams();
     this.service = new SessionService({
       ports: {
         authenticator: this.#authenticator,
         directory,
-        segments: new PostgresSegments(pool),
+        segments: new SegmentStore(pool),
         questions: retriever === undefined ? query.ports : { ...query.ports, retriever },
         source: {
           follow: (sessionId, listener) => this.#follow(sessionId, listener),

@@ -10,37 +10,34 @@ import { newId } from "../../src/base/ids.ts";
 import { UserStore } from "../../src/features/accounts/users-store.ts";
 import { DeviceStore } from "../../src/features/devices/store.ts";
 import { jobRoutes } from "../../src/features/jobs/routes.ts";
-import { PostgresAllJobs } from "../../src/features/jobs/store.ts";
+import { JobStore } from "../../src/features/jobs/store.ts";
 import { FolderBlobs } from "../../src/features/recording/blobs.ts";
 import { PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
 import { deviceSessionRoutes } from "../../src/features/recording/device-sessions.ts";
 import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
 import { sessionAudioRoutes } from "../../src/features/recording/playback.ts";
 import {
-  PostgresRecordings,
   PostgresRedactedSpans,
+  RecordingStore,
 } from "../../src/features/recording/playback-store.ts";
 import { sessionStartRoutes } from "../../src/features/recording/start.ts";
 import { uploadAudioRoutes } from "../../src/features/recording/upload.ts";
-import { PostgresAwaitedAudio } from "../../src/features/sessions/awaited-audio-store.ts";
+import { AwaitedAudioStore } from "../../src/features/sessions/awaited-audio-store.ts";
 import { sessionMemberRoutes } from "../../src/features/sessions/members.ts";
-import { PostgresSessionMembers } from "../../src/features/sessions/members-store.ts";
+import { SessionMemberStore } from "../../src/features/sessions/members-store.ts";
 import { sessionRoutes } from "../../src/features/sessions/routes.ts";
-import { PostgresSessions } from "../../src/features/sessions/store.ts";
-import { PostgresAudioInventories } from "../../src/features/transcript/audio-inventories-store.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
+import { AudioInventoryStore } from "../../src/features/transcript/audio-inventories-store.ts";
 import { chunkRoutes } from "../../src/features/transcript/chunks.ts";
-import { PostgresChunkListing } from "../../src/features/transcript/chunks-store.ts";
+import { ChunkListStore } from "../../src/features/transcript/chunks-store.ts";
 import { completenessRoutes } from "../../src/features/transcript/completeness.ts";
 import { transcriptRoutes } from "../../src/features/transcript/export.ts";
 import { transcriptionJobRoutes } from "../../src/features/transcript/jobs-routes.ts";
-import { PostgresTranscriptionJobs } from "../../src/features/transcript/jobs-store.ts";
+import { TranscriptionJobStore } from "../../src/features/transcript/jobs-store.ts";
 import { redoRoutes } from "../../src/features/transcript/redo.ts";
 import { segmentRoutes } from "../../src/features/transcript/segments.ts";
-import { PostgresSegments } from "../../src/features/transcript/segments-store.ts";
-import {
-  PostgresCharacters,
-  PostgresWorkshops,
-} from "../../src/features/workspaces/workshops-store.ts";
+import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
+import { CharacterStore, WorkshopStore } from "../../src/features/workspaces/workshops-store.ts";
 import type { OutboxRow, SessionCommand } from "../../src/postgres/outbox.ts";
 import { createPool, type PoolOptions } from "../../src/postgres/pool.ts";
 import type { Route, Upload } from "../../src/rest/route.ts";
@@ -129,11 +126,11 @@ export class SessionHouse {
   }
 
   #buildRoutes(): Route[] {
-    const directory = new PostgresSessions(this.pool);
-    const segments = new PostgresSegments(this.pool);
+    const directory = new SessionStore(this.pool);
+    const segments = new SegmentStore(this.pool);
     const notifier = { notify: (rows: readonly OutboxRow[]) => this.notify(rows) };
-    const workshops = new PostgresWorkshops(this.pool);
-    const jobs = new PostgresTranscriptionJobs(this.pool);
+    const workshops = new WorkshopStore(this.pool);
+    const jobs = new TranscriptionJobStore(this.pool);
     const redo = {
       jobs,
       actors: { ask: (id: string, command: SessionCommand) => this.ask(id, command) },
@@ -143,16 +140,16 @@ export class SessionHouse {
     return [
       ...sessionRoutes({
         directory,
-        awaited: new PostgresAwaitedAudio(this.pool),
+        awaited: new AwaitedAudioStore(this.pool),
         patience: PATIENCE,
-        names: new PostgresCharacters(this.pool),
+        names: new CharacterStore(this.pool),
         cursorKey,
       }),
       ...segmentRoutes({ directory, segments, cursorKey }),
       ...transcriptRoutes({ directory, segments, gaps: segments }),
-      ...chunkRoutes({ directory, chunks: new PostgresChunkListing(this.pool), cursorKey }),
+      ...chunkRoutes({ directory, chunks: new ChunkListStore(this.pool), cursorKey }),
       ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
-      ...jobRoutes({ ...redo, directory, allJobs: new PostgresAllJobs(this.pool), cursorKey }),
+      ...jobRoutes({ ...redo, directory, allJobs: new JobStore(this.pool), cursorKey }),
       ...redoRoutes(redo),
       ...deviceSessionRoutes({
         sessions: new PostgresDeviceSessions(this.pool),
@@ -161,19 +158,15 @@ export class SessionHouse {
       }),
       ...sessionAudioRoutes({
         directory,
-        recordings: new PostgresRecordings(
-          this.pool,
-          this.blobs,
-          new PostgresRedactedSpans(this.pool),
-        ),
+        recordings: new RecordingStore(this.pool, this.blobs, new PostgresRedactedSpans(this.pool)),
         authenticator: { revalidate: async (principal) => this.revalidate(principal) },
         clock: this.clock,
       }),
       ...completenessRoutes({
         directory,
-        inventories: new PostgresAudioInventories(this.pool),
+        inventories: new AudioInventoryStore(this.pool),
         gaps: segments,
-        awaited: new PostgresAwaitedAudio(this.pool),
+        awaited: new AwaitedAudioStore(this.pool),
         patience: PATIENCE,
       }),
       ...sessionStartRoutes({
@@ -185,7 +178,7 @@ export class SessionHouse {
       }),
       ...sessionMemberRoutes({
         directory,
-        members: new PostgresSessionMembers(this.pool),
+        members: new SessionMemberStore(this.pool),
         users: new UserStore(this.pool),
         revocations: { publish: (event) => this.revoked.push(event) },
         cursorKey,

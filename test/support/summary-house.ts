@@ -3,14 +3,14 @@ import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { PostgresJobQueue } from "../../src/features/jobs/queue-store.ts";
+import { JobQueueStore } from "../../src/features/jobs/queue-store.ts";
 import { JobRunner, type JobRunnerOptions } from "../../src/features/jobs/runner.ts";
 import {
   Summarisation,
   type SummariseOptions,
   type Summariser,
 } from "../../src/features/summaries/job.ts";
-import { PostgresSummaryBook } from "../../src/features/summaries/job-store.ts";
+import { SummaryJobStore } from "../../src/features/summaries/job-store.ts";
 import {
   SummariseRequest,
   SummariseResponse,
@@ -52,8 +52,8 @@ export function fastRunner(
 ): JobRunner {
   const notifier = { notify: (rows: Parameters<SessionHouse["notify"]>[0]) => house.notify(rows) };
   return new JobRunner({
-    queue: new PostgresJobQueue(house.pool),
-    handlers: [new Summarisation(new PostgresSummaryBook(house.pool), summariser, notifier)],
+    queue: new JobQueueStore(house.pool),
+    handlers: [new Summarisation(new SummaryJobStore(house.pool), summariser, notifier)],
     log: silentLog,
     runtime: systemRuntime,
     leaseMs: 1_000,

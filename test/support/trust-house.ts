@@ -3,15 +3,15 @@ import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.
 import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { PostgresAudit } from "../../src/features/audit/audit-store.ts";
+import { AuditStore } from "../../src/features/audit/audit-store.ts";
 import { elevationRoutes } from "../../src/features/audit/elevation.ts";
-import { PostgresElevations } from "../../src/features/audit/elevation-store.ts";
+import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
 import { auditRoutes } from "../../src/features/audit/routes.ts";
 import { AccountErasures, userEraseRoutes } from "../../src/features/erasure/account-erasure.ts";
-import { PostgresAccountErasure } from "../../src/features/erasure/account-erasure-store.ts";
+import { AccountErasureStore } from "../../src/features/erasure/account-erasure-store.ts";
 import { SessionErasure, sessionDeleteRoutes } from "../../src/features/erasure/session-erasure.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { makeWav } from "./make-wav.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
@@ -31,7 +31,7 @@ export interface Recorded {
 /** A session house with audit log, elevations and deletions on top. */
 export class TrustHouse {
   readonly house: SessionHouse;
-  readonly audit: PostgresAudit;
+  readonly audit: AuditStore;
   readonly sessions: SessionErasure;
   readonly accounts: AccountErasures;
   readonly routes: readonly Route[];
@@ -44,7 +44,7 @@ export class TrustHouse {
 
   private constructor(house: SessionHouse) {
     this.house = house;
-    this.audit = new PostgresAudit(house.pool);
+    this.audit = new AuditStore(house.pool);
     this.eraseAudio = (sessionId) => house.blobs.delete(sessionId);
     const revocations = new LocalRevocations();
     revocations.subscribe((event) => this.revoked.push(event));
@@ -59,14 +59,14 @@ export class TrustHouse {
       log: silentLog,
     });
     this.accounts = new AccountErasures({
-      accounts: new PostgresAccountErasure(house.pool),
+      accounts: new AccountErasureStore(house.pool),
       sessions: this.sessions,
       revocations,
       clock: systemClock,
     });
     const cursorKey = new Uint8Array(32).fill(7);
-    const elevations = new PostgresElevations(house.pool);
-    const directory = new PostgresSessions(house.pool);
+    const elevations = new ElevationStore(house.pool);
+    const directory = new SessionStore(house.pool);
     this.routes = [
       ...house.routes,
       ...elevationRoutes({ elevations, revocations, clock: systemClock }),

@@ -2,11 +2,11 @@ import type { UserPrincipal } from "../../src/access/principal.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
 import { webhookDeliveryRoutes } from "../../src/features/webhooks/delivery-routes.ts";
-import { PostgresDeliveryQueue } from "../../src/features/webhooks/queue-store.ts";
+import { DeliveryQueueStore } from "../../src/features/webhooks/queue-store.ts";
 import { webhookRoutes } from "../../src/features/webhooks/routes.ts";
 import { WebhookSecrets } from "../../src/features/webhooks/secrets.ts";
 import { WebhookSender, type WebhookSenderParts } from "../../src/features/webhooks/sender.ts";
-import { WebhookDeliveryStore, WebhookStore } from "../../src/features/webhooks/store.ts";
+import { DeliveryStore, WebhookStore } from "../../src/features/webhooks/store.ts";
 import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { ManualClock, runtimeBy } from "./manual-clock.ts";
@@ -27,7 +27,7 @@ export interface Delivery {
 export class WebhookHouse {
   readonly house: SessionHouse;
   readonly clock = new ManualClock(Date.now());
-  readonly queue: PostgresDeliveryQueue;
+  readonly queue: DeliveryQueueStore;
   readonly secrets = new WebhookSecrets(new Uint8Array(32).fill(3));
   readonly guard = new AddressGuard({ allowPrivate: true });
   readonly routes: readonly Route[];
@@ -35,11 +35,11 @@ export class WebhookHouse {
 
   private constructor(house: SessionHouse) {
     this.house = house;
-    this.queue = new PostgresDeliveryQueue(house.pool);
+    this.queue = new DeliveryQueueStore(house.pool);
     const ports = {
       workspaces: new WorkspaceStore(house.pool),
       webhooks: new WebhookStore(house.pool),
-      deliveries: new WebhookDeliveryStore(house.pool),
+      deliveries: new DeliveryStore(house.pool),
       endpoints: this.guard,
       secrets: this.secrets,
       clock: this.clock,

@@ -7,12 +7,12 @@ import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
 import { type Runtime, systemRuntime } from "../../src/base/runtime.ts";
 import { Stack } from "../../src/base/stack.ts";
-import { PostgresSessions } from "../../src/features/sessions/store.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
 import { segmentEditRoutes } from "../../src/features/transcript/edit-routes.ts";
 import { segmentRoutes } from "../../src/features/transcript/segments.ts";
 import {
   PostgresSegmentEdits,
-  PostgresSegments,
+  SegmentStore,
 } from "../../src/features/transcript/segments-store.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { CommandSender } from "../../src/nats/command-sender.ts";
@@ -176,8 +176,8 @@ export class WishHouse {
   async #startFront(): Promise<void> {
     this.sender.start();
     this.#stack.push("sender", () => this.sender.stop());
-    const segments = new PostgresSegments(this.#front);
-    const directory = new PostgresSessions(this.#front);
+    const segments = new SegmentStore(this.#front);
+    const directory = new SessionStore(this.#front);
     const edits = new PostgresSegmentEdits(this.#front);
     const server = await startFront({
       routes: [

@@ -2,14 +2,19 @@ import { createHash } from "node:crypto";
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
-import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
+import type { AttemptPolicy } from "./attempt-budget.ts";
 
 const SWEEP_EVERY = 256;
 
 const paidAtRow = z.object({ paid_at: z.coerce.number() });
 
-/** Attempt budgets as one row each; addresses stand there as hashes only. */
-export class AttemptStore implements AttemptBudget {
+/**
+ * Attempt budgets as one row each; addresses stand there as hashes only.
+ *
+ * Limits guessing: a generic cell rate (GCRA) per key, on record so that a
+ * restart forgives nothing and all processes share it.
+ */
+export class AttemptStore {
   readonly #pool: DatabasePool;
   readonly #clock: Clock;
   #taken = 0;
@@ -19,6 +24,7 @@ export class AttemptStore implements AttemptBudget {
     this.#clock = clock;
   }
 
+  /** Seconds to wait when the budget is used up; undefined when the attempt was granted. */
   async take(key: string, policy: AttemptPolicy): Promise<number | undefined> {
     const now = Math.floor(this.#clock.now());
     const keyHash = hashed(key);
@@ -38,12 +44,14 @@ export class AttemptStore implements AttemptBudget {
     return Math.max(1, Math.ceil(((used?.paid_at ?? now) - latest) / 1000));
   }
 
+  /** Gives one attempt back. */
   async refund(key: string, policy: AttemptPolicy): Promise<void> {
     await this.#pool.query(sql.unsafe`
       update attempt_budgets set paid_at = paid_at - ${policy.interval}
       where key_hash = ${hashed(key)}`);
   }
 
+  /** Forgets what was taken. */
   async restore(key: string): Promise<void> {
     await this.#pool.query(sql.unsafe`delete from attempt_budgets where key_hash = ${hashed(key)}`);
   }

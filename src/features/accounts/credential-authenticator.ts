@@ -10,9 +10,9 @@ import type { RevocationFeed } from "../../access/revocations.ts";
 import { bearerOf, isDeviceKey, isServiceKey, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import type { GuestBook, GuestStanding } from "./guests-store.ts";
+import type { GuestStanding, GuestStore } from "./guests-store.ts";
 import type { ServiceKeyBook, ServiceKeyStanding } from "./service-key-records.ts";
-import type { LoginBook, LoginStanding } from "./sign-in-store.ts";
+import type { LoginStanding, LoginStore } from "./sign-in-store.ts";
 import type { Tokens } from "./tokens.ts";
 
 interface Entry<V> {
@@ -93,8 +93,8 @@ const DEVICE_CACHE_CAPACITY = 50_000;
 
 interface AuthenticatorParts {
   tokens: Tokens;
-  logins: LoginBook;
-  guests: GuestBook;
+  logins: Pick<LoginStore, "standing">;
+  guests: Pick<GuestStore, "standing">;
   deviceKeys: DeviceKeyBook;
   serviceKeys: Pick<ServiceKeyBook, "standingByHash" | "standingBySecret">;
   revocations: RevocationFeed;

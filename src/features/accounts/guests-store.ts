@@ -13,15 +13,6 @@ export interface GuestStanding {
 
 type Admission = "admitted" | "closed" | "unknown_session";
 
-/** The guests on record. */
-export interface GuestBook {
-  /** Decided and recorded under the session row's lock. A deleted session is an unknown one. */
-  admit(guest: GuestStanding): Promise<Admission>;
-  /** Undefined when the guest was removed, guest access closed, or the session deleted. */
-  standing(guestId: string): Promise<GuestStanding | undefined>;
-  revoke(guestId: string): Promise<void>;
-}
-
 const sessionRow = z.object({ status: z.string(), guest_access: z.string() });
 
 const standingRow = z.object({
@@ -31,7 +22,8 @@ const standingRow = z.object({
   expiresAt: z.number(),
 });
 
-export class GuestStore implements GuestBook {
+/** The guests on record. */
+export class GuestStore {
   readonly #pool: DatabasePool;
   readonly #standings: ReadBatch<string, GuestStanding>;
 
@@ -40,6 +32,7 @@ export class GuestStore implements GuestBook {
     this.#standings = new ReadBatch((ids) => this.#read(ids));
   }
 
+  /** Decided and recorded under the session row's lock. A deleted session is an unknown one. */
   admit(guest: GuestStanding): Promise<Admission> {
     return this.#pool.transaction(async (transaction) => {
       const session = await transaction.maybeOne(sql.type(sessionRow)`
@@ -54,6 +47,7 @@ export class GuestStore implements GuestBook {
     });
   }
 
+  /** Undefined when the guest was removed, guest access closed, or the session deleted. */
   standing(guestId: string): Promise<GuestStanding | undefined> {
     return this.#standings.get(guestId);
   }

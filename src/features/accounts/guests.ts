@@ -3,18 +3,18 @@ import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import type { GuestBook, GuestStanding } from "./guests-store.ts";
+import type { GuestStanding, GuestStore } from "./guests-store.ts";
 import type { Tokens } from "./tokens.ts";
 
 const GUEST_LIFETIME = 12 * 3_600_000;
 
 /** Lets people without an account into one session. */
 export class GuestEntry {
-  readonly #guests: GuestBook;
+  readonly #guests: GuestStore;
   readonly #tokens: Tokens;
   readonly #clock: Clock;
 
-  constructor(guests: GuestBook, tokens: Tokens, clock: Clock) {
+  constructor(guests: GuestStore, tokens: Tokens, clock: Clock) {
     this.#guests = guests;
     this.#tokens = tokens;
     this.#clock = clock;

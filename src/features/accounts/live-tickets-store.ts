@@ -4,13 +4,6 @@ import type { Principal } from "../../access/principal.ts";
 import { toInstant } from "../../postgres/columns.ts";
 import { roleColumn } from "./users-store.ts";
 
-/** Tickets on record, by the hash of what was handed out. */
-export interface TicketBook {
-  put(ticketHash: Uint8Array, principal: Principal, expiresAt: number): Promise<void>;
-  /** The ticket's principal, at most once; undefined when unknown, used, or expired at `now`. */
-  take(ticketHash: Uint8Array, now: number): Promise<Principal | undefined>;
-}
-
 const principalSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("user"),
@@ -48,7 +41,8 @@ const principalSchema = z.discriminatedUnion("kind", [
 
 const ticketRow = z.object({ principal: principalSchema, live: z.boolean() });
 
-export class TicketStore implements TicketBook {
+/** Tickets on record, by the hash of what was handed out. */
+export class TicketStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -62,6 +56,7 @@ export class TicketStore implements TicketBook {
         ${toInstant(expiresAt)})`);
   }
 
+  /** The ticket's principal, at most once; undefined when unknown, used, or expired at `now`. */
   async take(ticketHash: Uint8Array, now: number): Promise<Principal | undefined> {
     const row = await this.#pool.maybeOne(sql.type(ticketRow)`
       delete from live_tickets where ticket_hash = ${sql.binary(Buffer.from(ticketHash))}

@@ -5,7 +5,7 @@ import { randomText, secretHash } from "../../access/secrets.ts";
 import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import type { TicketBook } from "./live-tickets-store.ts";
+import type { TicketStore } from "./live-tickets-store.ts";
 
 const LIFETIME = 30_000;
 const LENGTH = 43;
@@ -13,11 +13,11 @@ const FORM = /^[0-9A-Za-z]{43}$/;
 
 /** Tickets that open one WebSocket where a header cannot be sent; single use, 30 s. */
 export class LiveTickets {
-  readonly #book: TicketBook;
+  readonly #book: TicketStore;
   readonly #authenticator: Authenticator;
   readonly #clock: Clock;
 
-  constructor(book: TicketBook, authenticator: Authenticator, clock: Clock) {
+  constructor(book: TicketStore, authenticator: Authenticator, clock: Clock) {
     this.#book = book;
     this.#authenticator = authenticator;
     this.#clock = clock;

@@ -3,22 +3,12 @@ import { z } from "zod";
 import { toInstant } from "../../postgres/columns.ts";
 import { ACCOUNT, type Account, accountRow } from "./users-store.ts";
 
-/** The links on record, by the hash of their token. */
-export interface MagicLinkBook {
-  put(link: { tokenHash: Uint8Array; userId: string; expiresAt: number }): Promise<void>;
-  /**
-   * The account that the link is for, at most once, and then no other link of
-   * the account works. Undefined when unknown, used, expired at `now`, or when
-   * the account was disabled or its logins were ended since.
-   */
-  take(tokenHash: Uint8Array, now: number): Promise<Account | undefined>;
-}
-
 const FORGET_BATCH = 20;
 
 const takenRow = accountRow.extend({ usable: z.boolean() });
 
-export class MagicLinkStore implements MagicLinkBook {
+/** The links on record, by the hash of their token. */
+export class MagicLinkStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -37,6 +27,11 @@ export class MagicLinkStore implements MagicLinkBook {
         limit ${FORGET_BATCH} for update skip locked)`);
   }
 
+  /**
+   * The account that the link is for, at most once, and then no other link of
+   * the account works. Undefined when unknown, used, expired at `now`, or when
+   * the account was disabled or its logins were ended since.
+   */
   take(tokenHash: Uint8Array, now: number): Promise<Account | undefined> {
     return this.#pool.transaction(async (transaction) => {
       const row = await transaction.maybeOne(sql.type(takenRow)`

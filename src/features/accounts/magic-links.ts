@@ -6,11 +6,12 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { escapeHtml } from "../../base/html.ts";
 import { acknowledge, acknowledgementSchema, defineRoute, type Route } from "../../rest/route.ts";
-import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
-import type { MagicLinkBook } from "./magic-links-store.ts";
+import type { AttemptPolicy } from "./attempt-budget.ts";
+import type { AttemptStore } from "./attempts-store.ts";
+import type { MagicLinkStore } from "./magic-links-store.ts";
 import type { Letter, Mail } from "./mail.ts";
 import { type LoginResult, loginResultSchema, presentLogin, type SignIn } from "./sign-in.ts";
-import type { AccountBook } from "./users-store.ts";
+import type { UserStore } from "./users-store.ts";
 
 /**
  * The address that a link leads to: the token stands in the fragment, which
@@ -47,9 +48,9 @@ const LETTERS: AttemptPolicy = { burst: 5, interval: 120_000 };
 const REQUESTS: AttemptPolicy = { burst: 30, interval: 15_000 };
 
 interface MagicLinkParts {
-  book: MagicLinkBook;
-  accounts: Pick<AccountBook, "findByEmail">;
-  attempts: AttemptBudget;
+  book: MagicLinkStore;
+  accounts: Pick<UserStore, "findByEmail">;
+  attempts: AttemptStore;
   audit: AuditTrail;
   signIn: Pick<SignIn, "enter">;
   /** Undefined when this installation sends no mail. */

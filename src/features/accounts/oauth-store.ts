@@ -14,32 +14,6 @@ interface OAuthRequest {
   expiresAt: number;
 }
 
-/** Requests that are with a provider, and who the providers' users are here. */
-export interface OAuthBook {
-  put(request: OAuthRequest): Promise<void>;
-  /**
-   * The request, at most once; undefined when unknown, used, of another
-   * provider or browser, or expired at `now`.
-   */
-  take(
-    request: Pick<OAuthRequest, "stateHash" | "browserHash" | "provider">,
-    now: number,
-  ): Promise<{ redirect: string | undefined } | undefined>;
-  /** The account that this provider's user is known to be. */
-  findLinked(provider: string, subject: string): Promise<Account | undefined>;
-  /** Remembers who somebody is, with an audit entry. */
-  link(provider: string, subject: string, userId: string): Promise<void>;
-  /**
-   * A new account without a password, linked, with audit entries; undefined
-   * when the address was taken meanwhile.
-   */
-  createLinked(
-    provider: string,
-    subject: string,
-    user: { id: string; email: string; name: string },
-  ): Promise<Account | undefined>;
-}
-
 const FORGET_BATCH = 20;
 
 const requestRow = z.object({ redirect: optionalColumn(z.string()), live: z.boolean() });
@@ -50,7 +24,8 @@ function bytes(value: Uint8Array): ReturnType<typeof sql.binary> {
   return sql.binary(Buffer.from(value));
 }
 
-export class OAuthStore implements OAuthBook {
+/** Requests that are with a provider, and who the providers' users are here. */
+export class OAuthStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -68,6 +43,10 @@ export class OAuthStore implements OAuthBook {
         limit ${FORGET_BATCH} for update skip locked)`);
   }
 
+  /**
+   * The request, at most once; undefined when unknown, used, of another
+   * provider or browser, or expired at `now`.
+   */
   async take(
     request: Pick<OAuthRequest, "stateHash" | "browserHash" | "provider">,
     now: number,
@@ -80,6 +59,7 @@ export class OAuthStore implements OAuthBook {
     return row?.live ? { redirect: row.redirect } : undefined;
   }
 
+  /** The account that this provider's user is known to be. */
   async findLinked(provider: string, subject: string): Promise<Account | undefined> {
     const row = await this.#pool.maybeOne(sql.type(accountRow)`
       select ${ACCOUNT} from user_identities join users on users.id = user_id
@@ -87,10 +67,15 @@ export class OAuthStore implements OAuthBook {
     return row ?? undefined;
   }
 
+  /** Remembers who somebody is, with an audit entry. */
   link(provider: string, subject: string, userId: string): Promise<void> {
     return this.#pool.transaction((transaction) => link(transaction, provider, subject, userId));
   }
 
+  /**
+   * A new account without a password, linked, with audit entries; undefined
+   * when the address was taken meanwhile.
+   */
   createLinked(
     provider: string,
     subject: string,

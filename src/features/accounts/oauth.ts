@@ -4,11 +4,12 @@ import { randomText, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
+import type { AttemptPolicy } from "./attempt-budget.ts";
+import type { AttemptStore } from "./attempts-store.ts";
 import type { OAuthProfile, OAuthProvider, OAuthSecrets } from "./oauth-providers.ts";
-import type { OAuthBook } from "./oauth-store.ts";
+import type { OAuthStore } from "./oauth-store.ts";
 import type { LoginResult, SignIn } from "./sign-in.ts";
-import type { Account, AccountBook } from "./users-store.ts";
+import type { Account, UserStore } from "./users-store.ts";
 
 /** How long a browser may take at the provider. */
 export const OAUTH_LIFETIME = 10 * 60_000;
@@ -21,10 +22,10 @@ const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
 interface OAuthParts {
   providers: readonly OAuthProvider[];
-  book: OAuthBook;
-  accounts: Pick<AccountBook, "findByEmail">;
+  book: OAuthStore;
+  accounts: Pick<UserStore, "findByEmail">;
   signIn: Pick<SignIn, "enter">;
-  attempts: AttemptBudget;
+  attempts: AttemptStore;
   audit: AuditTrail;
   /** Where the provider sends the browser back to. */
   callbackUrl: (provider: string) => string;

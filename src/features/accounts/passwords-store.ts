@@ -2,12 +2,12 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
-import type { PasswordBook } from "./passwords.ts";
 import { ACCOUNT, type Account, accountRow } from "./users-store.ts";
 
 const idRow = z.object({ id: z.string() });
 
-export class PasswordStore implements PasswordBook {
+/** Passwords on record. */
+export class PasswordStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -20,6 +20,10 @@ export class PasswordStore implements PasswordBook {
     return row ?? undefined;
   }
 
+  /**
+   * Replaces one hash by another and ends every other login, every refresh token
+   * and every sign-in link of the account; false, and nothing done, when `before` no longer stands.
+   */
   change(
     change: { userId: string; before: string; after: string; keptLoginId: string },
     entry: AuditEntry,

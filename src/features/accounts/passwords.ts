@@ -1,6 +1,6 @@
 import { hash, verify } from "@node-rs/argon2";
 import { Type } from "@sinclair/typebox";
-import { type AuditEntry, actorOf } from "../../access/audit-entry.ts";
+import { actorOf } from "../../access/audit-entry.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { randomText } from "../../access/secrets.ts";
@@ -16,8 +16,9 @@ import {
   PEOPLE,
   type Route,
 } from "../../rest/route.ts";
-import type { AttemptBudget, AttemptPolicy } from "./attempt-budget.ts";
-import type { Account } from "./users-store.ts";
+import type { AttemptPolicy } from "./attempt-budget.ts";
+import type { AttemptStore } from "./attempts-store.ts";
+import type { PasswordStore } from "./passwords-store.ts";
 
 /** argon2id, as OWASP ASVS 5.0 appendix C approves: 46 MiB, one pass, one lane; about 30 ms. */
 const COST = { memoryCost: 47_104, timeCost: 1, parallelism: 1 };
@@ -116,22 +117,9 @@ export function checkPassword(password: string, email: string): void {
 /** Whoever holds a token may guess the password five times, then once a minute. */
 const GUESSES: AttemptPolicy = { burst: 5, interval: 60_000 };
 
-/** Port: passwords on record. */
-export interface PasswordBook {
-  account(userId: string): Promise<Account | undefined>;
-  /**
-   * Replaces one hash by another and ends every other login, every refresh token
-   * and every sign-in link of the account; false, and nothing done, when `before` no longer stands.
-   */
-  change(
-    change: { userId: string; before: string; after: string; keptLoginId: string },
-    entry: AuditEntry,
-  ): Promise<boolean>;
-}
-
 interface PasswordChangeParts {
-  book: PasswordBook;
-  attempts: AttemptBudget;
+  book: PasswordStore;
+  attempts: AttemptStore;
   passwords: Pick<PasswordHasher, "hash" | "verify">;
   revocations: Pick<RevocationFeed, "publish">;
 }

@@ -13,13 +13,13 @@ import {
 } from "../../rest/route.ts";
 import { accountRoleSchema, loginResultSchema, presentLogin, type SignIn } from "./sign-in.ts";
 import type { KeyRing } from "./tokens.ts";
-import type { UserDirectory } from "./users-store.ts";
+import type { UserStore } from "./users-store.ts";
 
 const NO_STORE = { "cache-control": "no-store" };
 
 export interface AuthPorts {
   signIn: Pick<SignIn, "login" | "refresh" | "logout">;
-  users: Pick<UserDirectory, "find">;
+  users: Pick<UserStore, "find">;
   keys: Pick<KeyRing, "publicJwks">;
 }
 

@@ -25,15 +25,6 @@ interface NewLogin {
   expiresAt: number;
 }
 
-/** The logins on record: one row per sign-in, shared by its access and refresh tokens. */
-export interface LoginBook {
-  /** False, and nothing recorded, when the account was disabled or its password changed meanwhile. */
-  open(login: NewLogin): Promise<boolean>;
-  /** Undefined when the login was revoked, or its user disabled, removed, or given a new password since. */
-  standing(loginId: string): Promise<LoginStanding | undefined>;
-  revoke(loginId: string): Promise<void>;
-}
-
 const FORGET_BATCH = 20;
 
 const idRow = z.object({ id: z.string() });
@@ -48,7 +39,8 @@ const standingRow = z.object({
   refreshable: z.boolean(),
 });
 
-export class LoginStore implements LoginBook {
+/** The logins on record: one row per sign-in, shared by its access and refresh tokens. */
+export class LoginStore {
   readonly #pool: DatabasePool;
   readonly #standings: ReadBatch<string, LoginStanding>;
 
@@ -57,6 +49,9 @@ export class LoginStore implements LoginBook {
     this.#standings = new ReadBatch((ids) => this.#read(ids));
   }
 
+  /**
+   * False, and nothing recorded, when the account was disabled or its password changed meanwhile.
+   */
   async open(login: NewLogin): Promise<boolean> {
     // `created_at` and `tokens_valid_from` both come from the database's clock.
     const row = await this.#pool.maybeOne(sql.type(idRow)`
@@ -72,6 +67,9 @@ export class LoginStore implements LoginBook {
     return row !== null;
   }
 
+  /**
+   * Undefined when the login was revoked, or its user disabled, removed, or given a new password since.
+   */
   standing(loginId: string): Promise<LoginStanding | undefined> {
     return this.#standings.get(loginId);
   }

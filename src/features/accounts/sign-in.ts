@@ -5,12 +5,12 @@ import type { RevocationFeed } from "../../access/revocations.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import type { AttemptBudget } from "./attempt-budget.ts";
-import type { GuestBook } from "./guests-store.ts";
+import type { AttemptStore } from "./attempts-store.ts";
+import type { GuestStore } from "./guests-store.ts";
 import type { PasswordHasher } from "./passwords.ts";
-import type { LoginBook } from "./sign-in-store.ts";
+import type { LoginStore } from "./sign-in-store.ts";
 import type { Tokens } from "./tokens.ts";
-import type { Account, AccountBook } from "./users-store.ts";
+import type { Account, UserStore } from "./users-store.ts";
 
 export const accountRoleSchema = Type.Union([
   Type.Literal("admin"),
@@ -37,11 +37,11 @@ const LOGIN_LIFETIME = 12 * HOUR;
 const LOGIN_ATTEMPTS = { burst: 10, interval: 30_000 };
 
 interface SignInParts {
-  accounts: AccountBook;
-  logins: LoginBook;
-  guests: GuestBook;
+  accounts: UserStore;
+  logins: LoginStore;
+  guests: GuestStore;
   audit: AuditTrail;
-  attempts: AttemptBudget;
+  attempts: AttemptStore;
   passwords: PasswordHasher;
   tokens: Tokens;
   revocations: RevocationFeed;

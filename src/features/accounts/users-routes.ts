@@ -22,10 +22,10 @@ import {
   type PasswordHasher,
 } from "./passwords.ts";
 import { accountRoleSchema } from "./sign-in.ts";
-import type { UserDirectory, UserFilter, UserRecord } from "./users-store.ts";
+import type { UserFilter, UserRecord, UserStore } from "./users-store.ts";
 
 export interface UserAccessPorts {
-  users: Pick<UserDirectory, "find" | "setDisabled">;
+  users: Pick<UserStore, "find" | "setDisabled">;
   revocations: RevocationFeed;
 }
 
@@ -81,7 +81,7 @@ function setAccess({ users, revocations }: UserAccessPorts, action: "disable" | 
 }
 
 export interface UserPorts {
-  users: UserDirectory;
+  users: UserStore;
   /** Which workspaces there are, and a member's role in one; undefined for neither. */
   workspaces: {
     find(id: string): Promise<object | undefined>;
@@ -262,17 +262,14 @@ function getUser({ users }: UserPorts): Route {
 }
 
 /** 404 for an id that no user has. */
-async function requireKnownUser(
-  users: Pick<UserDirectory, "find">,
-  id: string,
-): Promise<UserRecord> {
+async function requireKnownUser(users: Pick<UserStore, "find">, id: string): Promise<UserRecord> {
   const user = isId(id) ? await users.find(id) : undefined;
   if (user === undefined) throw unknownThing("user", id);
   return user;
 }
 
 export interface UserEditPorts {
-  users: Pick<UserDirectory, "find" | "rename" | "setRole">;
+  users: Pick<UserStore, "find" | "rename" | "setRole">;
   revocations: Pick<RevocationFeed, "publish">;
 }
 

@@ -32,28 +32,6 @@ export interface UserFilter {
   search?: string;
 }
 
-/** An audit entry that is given is written together with what it records, and only then. */
-export interface UserDirectory {
-  /** False, and nothing recorded, when the e-mail address is taken. */
-  insert(user: NewUser, entry?: AuditEntry): Promise<boolean>;
-  find(id: string): Promise<UserRecord | undefined>;
-  findByEmail(email: string): Promise<UserRecord | undefined>;
-  list(filter: UserFilter, page: PageRequest): Promise<Page<UserRecord>>;
-  /** Ends all logins on a change. Returns what happened. */
-  setDisabled(
-    id: string,
-    disabled: boolean,
-    entry?: AuditEntry,
-  ): Promise<"changed" | "unchanged" | "unknown">;
-  rename(id: string, name: string): Promise<void>;
-  /** Nothing is changed when nobody could administer the service any more. */
-  setRole(
-    id: string,
-    role: UserRecord["role"],
-    entry: AuditEntry,
-  ): Promise<"changed" | "unchanged" | "unknown" | "last_admin">;
-}
-
 export interface Account {
   id: string;
   email: string;
@@ -62,14 +40,6 @@ export interface Account {
   /** Absent when the account has no password of its own. */
   passwordHash?: string | undefined;
   disabled: boolean;
-}
-
-/** The accounts, as signing in needs them. */
-export interface AccountBook {
-  /** E-mail addresses are compared without case. */
-  findByEmail(email: string): Promise<Account | undefined>;
-  /** Replaces a hash by one of the same password made with today's costs; ends no login. */
-  rehashPassword(userId: string, before: string, after: string): Promise<void>;
 }
 
 const idRow = z.object({ id: z.string() });
@@ -103,13 +73,19 @@ const COLUMNS = sql.fragment`id, email, name, role, disabled_at as "disabledAt",
 export const ACCOUNT = sql.fragment`users.id, email, name, role, password_hash as "passwordHash",
   disabled_at is not null as disabled`;
 
-export class UserStore implements UserDirectory, AccountBook {
+/**
+ * An audit entry that is given is written together with what it records, and only then.
+ *
+ * The accounts, as signing in needs them.
+ */
+export class UserStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** False, and nothing recorded, when the e-mail address is taken. */
   insert(user: NewUser, entry?: AuditEntry): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       const row = await transaction.maybeOne(sql.type(idRow)`
@@ -150,6 +126,7 @@ export class UserStore implements UserDirectory, AccountBook {
     return toPage(rows, page.limit, (user) => user.id);
   }
 
+  /** Ends all logins on a change. Returns what happened. */
   setDisabled(
     id: string,
     disabled: boolean,
@@ -179,6 +156,7 @@ export class UserStore implements UserDirectory, AccountBook {
       where id = ${id} and erased_at is null`);
   }
 
+  /** Nothing is changed when nobody could administer the service any more. */
   setRole(
     id: string,
     role: UserRecord["role"],
@@ -203,6 +181,7 @@ export class UserStore implements UserDirectory, AccountBook {
     });
   }
 
+  /** E-mail addresses are compared without case. */
   async findByEmail(email: string): Promise<(Account & UserRecord) | undefined> {
     const row = await this.#pool.maybeOne(sql.type(accountRow.merge(userRow))`
       select ${COLUMNS}, password_hash as "passwordHash", disabled_at is not null as disabled
@@ -210,6 +189,7 @@ export class UserStore implements UserDirectory, AccountBook {
     return row ?? undefined;
   }
 
+  /** Replaces a hash by one of the same password made with today's costs; ends no login. */
   async rehashPassword(userId: string, before: string, after: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
       update users set password_hash = ${after}

@@ -26,18 +26,6 @@ export interface ParkedRecord {
 /** What of the parked commands is meant. */
 type ParkedChoice = { ids: readonly string[] } | "all";
 
-/**
- * Port: commands that were put aside. Both acts go with an audit entry or not at
- * all, and tell how many commands they found.
- */
-export interface ParkedCommands {
-  list(page: PageRequest): Promise<Page<ParkedRecord>>;
-  /** They are tried again within seconds, as if they were new. */
-  retry(choice: ParkedChoice, actor: AuditActor): Promise<number>;
-  /** They are never carried out; a chunk that its session was never told of has failed. */
-  drop(ids: readonly string[], actor: AuditActor): Promise<number>;
-}
-
 const DROPPED = "An operator gave it up: its session could not take it.";
 
 const parkedRow = z.object({
@@ -52,8 +40,13 @@ const parkedRow = z.object({
 const touchedRow = z.object({ id: z.string(), sessionId: z.string(), type: z.string() });
 type Touched = z.output<typeof touchedRow>;
 
-/** Commands of the outbox that are tried no more. */
-export class PostgresParkedCommands implements ParkedCommands {
+/**
+ * Commands of the outbox that are tried no more.
+ *
+ * Commands that were put aside. Both acts go with an audit entry or not at
+ * all, and tell how many commands they found.
+ */
+export class ParkedCommandStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -72,6 +65,7 @@ export class PostgresParkedCommands implements ParkedCommands {
     return toPage(rows, limit, ({ id }) => id);
   }
 
+  /** They are tried again within seconds, as if they were new. */
   retry(choice: ParkedChoice, actor: AuditActor): Promise<number> {
     return this.#touch(async (tx) => {
       const rows = await tx.any(sql.type(touchedRow)`
@@ -88,6 +82,7 @@ export class PostgresParkedCommands implements ParkedCommands {
     });
   }
 
+  /** They are never carried out; a chunk that its session was never told of has failed. */
   drop(ids: readonly string[], actor: AuditActor): Promise<number> {
     return this.#touch(async (tx) => {
       const rows = await tx.any(sql.type(touchedRow)`

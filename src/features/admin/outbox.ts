@@ -7,10 +7,10 @@ import { requireUser } from "../../rest/callers.ts";
 import { pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
-import type { ParkedCommands, ParkedRecord } from "./outbox-store.ts";
+import type { ParkedCommandStore, ParkedRecord } from "./outbox-store.ts";
 
 export interface OutboxPorts {
-  parked: ParkedCommands;
+  parked: ParkedCommandStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }

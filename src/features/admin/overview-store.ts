@@ -1,10 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type {
-  LiveSessionRecord,
-  OverviewSource,
-  QueueRecord,
-} from "../../actor/overview-source.ts";
+import type { LiveSessionRecord, QueueRecord } from "../../actor/overview-source.ts";
 import { optionalColumn } from "../../postgres/columns.ts";
 
 /** Commands that are counted at most. */
@@ -31,8 +27,13 @@ const liveRow = z.object({
   lagMs: z.number(),
 });
 
-/** Numbers of what is under way, from the tables that the work itself goes by. */
-export class PostgresOverview implements OverviewSource {
+/**
+ * Numbers of what is under way, from the tables that the work itself goes by.
+ *
+ * Numbers and ids of what is under way; no titles, no names, no words.
+ * Throws `unavailable` when storage is away.
+ */
+export class OverviewStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -66,6 +67,7 @@ export class PostgresOverview implements OverviewSource {
     return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
   }
 
+  /** Unfinished sessions by partition; partitions without one are left out. */
   async unfinishedByPartition(): Promise<Map<number, number>> {
     const rows = await this.#pool.any(sql.type(partitionRow)`
       select partition_of(id) as partition, count(*)::int as count from sessions
@@ -73,6 +75,7 @@ export class PostgresOverview implements OverviewSource {
     return new Map(rows.map(({ partition, count }) => [partition, count]));
   }
 
+  /** Sessions that record, newest first. */
   async recording(limit: number): Promise<LiveSessionRecord[]> {
     return [
       ...(await this.#pool.any(sql.type(liveRow)`

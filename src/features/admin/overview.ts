@@ -3,7 +3,6 @@ import type {
   LiveSessionRecord,
   NodeRecord,
   NodeRegister,
-  OverviewSource,
   QueueRecord,
   WorkerRecord,
 } from "../../actor/overview-source.ts";
@@ -13,11 +12,12 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { LAG } from "../../wire/field-descriptions.ts";
 import { JOB_KINDS } from "../jobs/store.ts";
+import type { OverviewStore } from "./overview-store.ts";
 
 const NEWEST = 50;
 
 export interface OverviewPorts {
-  overview: OverviewSource;
+  overview: OverviewStore;
   register: NodeRegister;
   /** Every worker heard lately, by id. */
   workers(): readonly WorkerRecord[];

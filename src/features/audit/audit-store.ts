@@ -51,14 +51,6 @@ interface AuditVerdict {
   protected: boolean;
 }
 
-/** Port: the audit log for readers. Every method throws `unavailable` when storage is away. */
-export interface AuditDirectory {
-  /** Newest first. */
-  list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditRecord>>;
-  /** Computes every hash again; with `known` also that this entry still stands. */
-  verify(known?: AuditHead): Promise<AuditVerdict>;
-}
-
 const FIRST = "00".repeat(32);
 
 /** An entry with the text that its hash was made of. */
@@ -155,8 +147,12 @@ const chainRow = z.object({
 
 const protectionRow = z.object({ protected: z.boolean() });
 
-/** The audit log in PostgreSQL. */
-export class PostgresAudit implements AuditTrail, AuditDirectory {
+/**
+ * The audit log in PostgreSQL.
+ *
+ * The audit log for readers. Every method throws `unavailable` when storage is away.
+ */
+export class AuditStore implements AuditTrail {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -172,6 +168,7 @@ export class PostgresAudit implements AuditTrail, AuditDirectory {
     return insertAuditEntry(this.#pool, entry);
   }
 
+  /** Newest first. */
   async list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditRecord>> {
     const rows = await this.#pool.any(sql.type(entryRow)`
       select seq, id, at, kind, actor_kind as "actorKind", actor_id as "actorId",
@@ -182,6 +179,7 @@ export class PostgresAudit implements AuditTrail, AuditDirectory {
     return toPage(rows.map(toRecord), page.limit, (record) => String(record.seq));
   }
 
+  /** Computes every hash again; with `known` also that this entry still stands. */
   async verify(known?: AuditHead): Promise<AuditVerdict> {
     const chain = new AuditChain(known);
     for (let after = 0; ; ) {

@@ -15,17 +15,6 @@ interface Elevation {
   expiresAt: number;
 }
 
-/**
- * Port: elevations. Each is written together with its audit entry: none is in
- * force without one. Every method throws `unavailable` when storage is away.
- */
-export interface ElevationBook {
-  /** False, and nothing is written, when there is no such session or it was deleted. */
-  open(elevation: Elevation): Promise<boolean>;
-  /** The administrator whose elevation it was; undefined when there is no such elevation. Repeatable. */
-  end(elevationId: string, by: UserPrincipal): Promise<{ adminId: string } | undefined>;
-}
-
 const idRow = z.object({ id: z.string() });
 const endedRow = z.object({
   adminId: z.string(),
@@ -33,13 +22,18 @@ const endedRow = z.object({
   ended: z.boolean(),
 });
 
-export class PostgresElevations implements ElevationBook {
+/**
+ * Elevations. Each is written together with its audit entry: none is in
+ * force without one. Every method throws `unavailable` when storage is away.
+ */
+export class ElevationStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** False, and nothing is written, when there is no such session or it was deleted. */
   open(elevation: Elevation): Promise<boolean> {
     const { id, adminId, sessionId, reason, expiresAt } = elevation;
     return this.#pool.transaction(async (tx) => {
@@ -62,6 +56,9 @@ export class PostgresElevations implements ElevationBook {
     });
   }
 
+  /**
+   * The administrator whose elevation it was; undefined when there is no such elevation. Repeatable.
+   */
   end(elevationId: string, by: UserPrincipal): Promise<{ adminId: string } | undefined> {
     return this.#pool.transaction(async (tx) => {
       const known = await tx.maybeOne(sql.type(endedRow)`

@@ -6,14 +6,14 @@ import { isId, newId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { acknowledge, acknowledgementSchema, defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
-import type { ElevationBook } from "./elevation-store.ts";
+import type { ElevationStore } from "./elevation-store.ts";
 
 const MINUTE = 60_000;
 const DEFAULT_MINUTES = 30;
 const MAX_MINUTES = 240;
 
 export interface ElevationPorts {
-  elevations: ElevationBook;
+  elevations: ElevationStore;
   revocations: Pick<RevocationFeed, "publish">;
   clock: Clock;
 }

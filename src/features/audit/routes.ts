@@ -5,10 +5,10 @@ import { AppError } from "../../base/errors.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
-import type { AuditDirectory, AuditHead, AuditRecord } from "./audit-store.ts";
+import type { AuditHead, AuditRecord, AuditStore } from "./audit-store.ts";
 
 export interface AuditPorts {
-  log: AuditDirectory;
+  log: AuditStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }

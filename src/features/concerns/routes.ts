@@ -10,12 +10,12 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
+import type { SessionStore } from "../sessions/store.ts";
 import {
   CONCERN_CATEGORIES,
   CONCERN_STATUSES,
-  type ConcernBook,
   type ConcernRecord,
+  type ConcernStore,
   type RaiserKind,
   type Span,
 } from "./store.ts";
@@ -82,8 +82,8 @@ export function presentConcern(
 }
 
 export interface ConcernPorts {
-  directory: SessionDirectory;
-  concerns: ConcernBook;
+  directory: SessionStore;
+  concerns: ConcernStore;
   notifier: CommandNotifier;
   cursorKey: Uint8Array;
 }

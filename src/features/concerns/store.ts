@@ -74,34 +74,6 @@ interface ConcernChange {
   handledById: string;
 }
 
-/** Port: concerns about sessions, newest first in lists. Throws `unavailable` when storage is away. */
-export interface ConcernBook {
-  /**
-   * The concern and the command that tells the session's followers, all or
-   * nothing. Throws `not_found` for an unknown segment, `session_deleted` when
-   * the session went meanwhile.
-   */
-  raise(concern: NewConcern): Promise<{ concern: ConcernRecord; outbox: OutboxRow[] }>;
-  find(id: string): Promise<ConcernRecord | undefined>;
-  /** Of one session; only what `raisedById` raised, when given. */
-  ofSession(
-    sessionId: string,
-    raisedById: string | undefined,
-    page: PageRequest,
-  ): Promise<Page<ConcernRecord>>;
-  /** What the caller may triage, or raised and may still see. */
-  listFor(
-    principal: Principal,
-    filter: ConcernFilter,
-    page: PageRequest,
-  ): Promise<Page<ListedConcern>>;
-  /**
-   * Undefined, and nothing changed, when it was changed after `since`. Throws
-   * `session_deleted` when the session went meanwhile.
-   */
-  change(id: string, change: ConcernChange, since?: number): Promise<ConcernRecord | undefined>;
-}
-
 const concernRow = z.object({
   id: z.string(),
   sessionId: z.string(),
@@ -136,14 +108,23 @@ function toConcern(row: z.output<typeof concernRow>): ListedConcern {
   };
 }
 
-/** Concerns in PostgreSQL; their texts go with the words of their session. */
-export class PostgresConcerns implements ConcernBook {
+/**
+ * Concerns in PostgreSQL; their texts go with the words of their session.
+ *
+ * Concerns about sessions, newest first in lists. Throws `unavailable` when storage is away.
+ */
+export class ConcernStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /**
+   * The concern and the command that tells the session's followers, all or
+   * nothing. Throws `not_found` for an unknown segment, `session_deleted` when
+   * the session went meanwhile.
+   */
   raise(concern: NewConcern): Promise<{ concern: ConcernRecord; outbox: OutboxRow[] }> {
     return this.#pool.transaction(async (tx) => {
       await holdSession(tx, concern.sessionId);
@@ -159,6 +140,7 @@ export class PostgresConcerns implements ConcernBook {
     return (await read(this.#pool, [sql.fragment`c.id = ${id}`], 1))[0];
   }
 
+  /** Of one session; only what `raisedById` raised, when given. */
   ofSession(
     sessionId: string,
     raisedById: string | undefined,
@@ -169,6 +151,7 @@ export class PostgresConcerns implements ConcernBook {
     return this.#page(conditions, page);
   }
 
+  /** What the caller may triage, or raised and may still see. */
   listFor(
     principal: Principal,
     filter: ConcernFilter,
@@ -186,6 +169,10 @@ export class PostgresConcerns implements ConcernBook {
     return this.#page(conditions, page, nativelyVisibleTo(principal));
   }
 
+  /**
+   * Undefined, and nothing changed, when it was changed after `since`. Throws
+   * `session_deleted` when the session went meanwhile.
+   */
   change(id: string, change: ConcernChange, since?: number): Promise<ConcernRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
       await holdSession(tx, (await readOne(tx, id)).sessionId);

@@ -10,7 +10,7 @@ import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
 import { defineRoute, PEOPLE, type Request, type Route } from "../../rest/route.ts";
 import { assertAllowed, requireSession, type SessionGrant } from "../sessions/access.ts";
 import type { SessionActors } from "../sessions/actors.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
+import type { SessionStore } from "../sessions/store.ts";
 import {
   concernCategory,
   concernParams,
@@ -18,11 +18,11 @@ import {
   concernStatus,
   presentConcern,
 } from "./routes.ts";
-import type { ConcernBook, ConcernRecord, Span } from "./store.ts";
+import type { ConcernRecord, ConcernStore, Span } from "./store.ts";
 
 export interface TriagePorts {
-  directory: SessionDirectory;
-  concerns: ConcernBook;
+  directory: SessionStore;
+  concerns: ConcernStore;
   actors: SessionActors;
   cursorKey: Uint8Array;
 }

@@ -7,10 +7,10 @@ import { requireDevice } from "../../rest/callers.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { type CoalescedHeartbeats, telemetrySchema } from "./heartbeats.ts";
 import { requireKnownDevice } from "./routes.ts";
-import type { DeviceDirectory } from "./store.ts";
+import type { DeviceStore } from "./store.ts";
 
 export interface HeartbeatPorts {
-  devices: Pick<DeviceDirectory, "find">;
+  devices: Pick<DeviceStore, "find">;
   heartbeats: CoalescedHeartbeats;
 }
 

@@ -8,8 +8,8 @@ import { isId } from "../../base/ids.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { exampleId } from "../../rest/openapi-parts.ts";
 import { defineRoute, PEOPLE, type Reply, type Request, type Route } from "../../rest/route.ts";
-import type { WorkspaceDirectory } from "../workspaces/records.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
+import type { WorkspaceStore } from "../workspaces/store.ts";
 import { type CodeApproval, type IssuedKey, type Pairing, POLL_INTERVAL } from "./pairing.ts";
 import {
   deviceSchema,
@@ -18,14 +18,14 @@ import {
   presentKey,
   requireKnownDevice,
 } from "./routes.ts";
-import type { DeviceDirectory } from "./store.ts";
+import type { DeviceStore } from "./store.ts";
 
 const NO_STORE = { "cache-control": "no-store" };
 
 export interface PairingPorts {
   pairing: Pairing;
-  devices: Pick<DeviceDirectory, "find">;
-  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  devices: Pick<DeviceStore, "find">;
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
   authenticator: Authenticator;
   clock: Clock;
 }

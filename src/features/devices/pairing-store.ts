@@ -58,27 +58,6 @@ export interface PairingStanding {
   ownerActive: boolean;
 }
 
-/** Devices on their way in, their codes and keys. */
-export interface PairingBook {
-  /** False, and nothing recorded, when a code that is live at `now` has this hash. */
-  publish(device: NewDevice, code: NewPairingCode, now: number): Promise<boolean>;
-  /** Of all that approve one code at once, exactly one is told `paired`. */
-  approve(approval: Approval): Promise<ApprovalOutcome>;
-  standingById(deviceId: string): Promise<PairingStanding | undefined>;
-  standingByCode(codeHash: Uint8Array): Promise<PairingStanding | undefined>;
-  standingBySecret(secretHash: Uint8Array): Promise<PairingStanding | undefined>;
-  /** False when the device is not paired (any more). */
-  addKey(deviceId: string, key: NewDeviceKey, now: number): Promise<boolean>;
-  /** A device that is paired from the start, with its key. */
-  addPaired(
-    device: NewDevice,
-    pairing: { workspaceId: string; ownerId: string },
-    key: NewDeviceKey,
-  ): Promise<void>;
-  /** Unpairs, once, with an audit entry: every key, code and the pairing secret end with it. */
-  unpair(deviceId: string, by: AuditActor): Promise<void>;
-}
-
 /** Keys of one device that may be valid at once; more renewals end the oldest early. */
 const LIVE_KEYS = 5;
 /** Devices that nobody paired are forgotten after a day, a few with each new code. */
@@ -117,7 +96,8 @@ function bytes(value: Uint8Array): ReturnType<typeof sql.binary> {
   return sql.binary(Buffer.from(value));
 }
 
-export class PairingStore implements PairingBook, DeviceKeyBook {
+/** Devices on their way in, their codes and keys. */
+export class PairingStore implements DeviceKeyBook {
   readonly #pool: DatabasePool;
   readonly #keys: ReadBatch<string, DeviceKeyStanding>;
   readonly #openKeys: ReadBatch<string, DeviceKeyStanding>;
@@ -128,6 +108,7 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
     this.#openKeys = new ReadBatch((ids) => this.#byId(ids), MANY_KEYS);
   }
 
+  /** False, and nothing recorded, when a code that is live at `now` has this hash. */
   publish(device: NewDevice, code: NewPairingCode, now: number): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       const taken = await transaction.maybeOne(sql.type(idRow)`
@@ -152,6 +133,7 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
     });
   }
 
+  /** Of all that approve one code at once, exactly one is told `paired`. */
   approve(approval: Approval): Promise<ApprovalOutcome> {
     return this.#pool.transaction(async (transaction) => {
       const code = await transaction.maybeOne(sql.type(codeRow)`
@@ -190,6 +172,7 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
     return this.#standing(sql.fragment`pairing_secret_hash = ${bytes(hash)}`);
   }
 
+  /** False when the device is not paired (any more). */
   addKey(deviceId: string, key: NewDeviceKey, now: number): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       const device = await transaction.maybeOne(sql.type(placeRow)`
@@ -211,6 +194,7 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
     });
   }
 
+  /** A device that is paired from the start, with its key. */
   addPaired(
     device: NewDevice,
     pairing: { workspaceId: string; ownerId: string },
@@ -228,6 +212,7 @@ export class PairingStore implements PairingBook, DeviceKeyBook {
     });
   }
 
+  /** Unpairs, once, with an audit entry: every key, code and the pairing secret end with it. */
   unpair(deviceId: string, by: AuditActor): Promise<void> {
     return this.#pool.transaction(async (transaction) => {
       const device = await transaction.maybeOne(sql.type(placeRow)`

@@ -5,8 +5,9 @@ import { newDeviceKey, randomText, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import type { AttemptBudget, AttemptPolicy } from "../accounts/attempt-budget.ts";
-import type { NewDevice, NewDeviceKey, PairingBook, PairingStanding } from "./pairing-store.ts";
+import type { AttemptPolicy } from "../accounts/attempt-budget.ts";
+import type { AttemptStore } from "../accounts/attempts-store.ts";
+import type { NewDevice, NewDeviceKey, PairingStanding, PairingStore } from "./pairing-store.ts";
 
 /** No vowels, so that no words come out (RFC 8628 §6.1): 8 of 20 letters are 34.6 bits. */
 const ALPHABET = "BCDFGHJKLMNPQRSTVWXZ";
@@ -62,8 +63,8 @@ const FRESH_CODE_TRIES = 5;
 const TOO_MANY_GUESSES = "Too many wrong pairing codes.";
 
 interface PairingParts {
-  book: PairingBook;
-  attempts: AttemptBudget;
+  book: PairingStore;
+  attempts: AttemptStore;
   revocations: RevocationFeed;
   pepper: Uint8Array;
   clock: Clock;

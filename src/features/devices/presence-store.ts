@@ -1,7 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { isWaiting, type WorkLook } from "../../postgres/waiting-work.ts";
-import type { RecordingDevice, RecordingDevices } from "./presence.ts";
+import { isWaiting, type WaitingWorkStore } from "../../postgres/waiting-work.ts";
 
 const deviceRow = z.object({
   sessionId: z.string(),
@@ -9,16 +8,18 @@ const deviceRow = z.object({
   telemetry: z.record(z.unknown()),
 });
 
-export class PostgresRecordingDevices implements RecordingDevices {
+/** Devices that record. */
+export class RecordingDeviceStore {
   readonly #pool: DatabasePool;
-  readonly #look: WorkLook | undefined;
+  readonly #look: WaitingWorkStore | undefined;
 
   /** @param look is asked first, where many do */
-  constructor(pool: DatabasePool, look?: WorkLook) {
+  constructor(pool: DatabasePool, look?: WaitingWorkStore) {
     this.#pool = pool;
     this.#look = look;
   }
 
+  /** Those that were ever heard of, with a recording session in these partitions. */
   async read(partitions: readonly number[]): Promise<RecordingDevice[]> {
     if (!(await isWaiting(this.#look, "recording"))) return [];
     const rows = await this.#pool.any(sql.type(deviceRow)`
@@ -28,4 +29,12 @@ export class PostgresRecordingDevices implements RecordingDevices {
         and d.last_seen_at is not null`);
     return [...rows];
   }
+}
+
+/** What the device of a recording session said last. */
+export interface RecordingDevice {
+  sessionId: string;
+  /** Unix milliseconds. */
+  lastSeenAt: number;
+  telemetry: Readonly<Record<string, unknown>>;
 }

@@ -3,23 +3,10 @@ import type { Runtime } from "../../base/runtime.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
 import { deviceStanding, type Presence } from "../../session/presence.ts";
 import type { DeviceFrame, WarningFrame } from "../../wire/live-frames.ts";
-
-/** What the device of a recording session said last. */
-export interface RecordingDevice {
-  sessionId: string;
-  /** Unix milliseconds. */
-  lastSeenAt: number;
-  telemetry: Readonly<Record<string, unknown>>;
-}
-
-/** Port: devices that record. */
-export interface RecordingDevices {
-  /** Those that were ever heard of, with a recording session in these partitions. */
-  read(partitions: readonly number[]): Promise<RecordingDevice[]>;
-}
+import type { RecordingDeviceStore } from "./presence-store.ts";
 
 interface PresenceWatchParts {
-  devices: RecordingDevices;
+  devices: Pick<RecordingDeviceStore, "read">;
   /** Partitions of this host: each session is watched by the one that holds it. */
   owned(): readonly number[];
   publish(sessionId: string, frame: WarningFrame): void;

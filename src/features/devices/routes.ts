@@ -16,11 +16,11 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { presenceOf } from "../../session/presence.ts";
-import type { WorkspaceDirectory } from "../workspaces/records.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
+import type { WorkspaceStore } from "../workspaces/store.ts";
 import type { CoalescedHeartbeats } from "./heartbeats.ts";
 import type { IssuedKey, Pairing } from "./pairing.ts";
-import type { DeviceDirectory, DeviceRecord } from "./store.ts";
+import type { DeviceRecord, DeviceStore } from "./store.ts";
 
 const deviceStatusSchema = Type.Union([
   Type.Literal("pairing"),
@@ -70,7 +70,7 @@ export function presentDevice(device: DeviceRecord, now: number): Static<typeof 
 
 /** 404 for an id that no device has. */
 export async function requireKnownDevice(
-  devices: Pick<DeviceDirectory, "find">,
+  devices: Pick<DeviceStore, "find">,
   id: string,
 ): Promise<DeviceRecord> {
   const device = isId(id) ? await devices.find(id) : undefined;
@@ -79,9 +79,9 @@ export async function requireKnownDevice(
 }
 
 export interface DevicePorts {
-  devices: DeviceDirectory;
+  devices: DeviceStore;
   heartbeats: Pick<CoalescedHeartbeats, "flush">;
-  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
   pairing: Pick<Pairing, "addVirtual" | "unpair">;
   clock: Clock;
   cursorKey: Uint8Array;
@@ -101,7 +101,7 @@ export function deviceRoutes(ports: DevicePorts): Route[] {
 const deviceParams = Type.Object({ device_id: Type.String() });
 
 async function requireDeviceFor(
-  devices: DeviceDirectory,
+  devices: DeviceStore,
   principal: Principal | undefined,
   id: string,
   action: DeviceAction,

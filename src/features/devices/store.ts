@@ -2,7 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
-import type { WorkspaceRole } from "../workspaces/records.ts";
+import type { WorkspaceRole } from "../workspaces/store.ts";
 
 export interface DeviceRecord {
   id: string;
@@ -27,15 +27,6 @@ interface DeviceFilter {
   status?: DeviceRecord["status"];
 }
 
-export interface DeviceDirectory {
-  find(id: string): Promise<DeviceRecord | undefined>;
-  /** The caller's role in the device's workspace. */
-  workspaceRole(deviceId: string, userId: string): Promise<WorkspaceRole | undefined>;
-  list(filter: DeviceFilter, page: PageRequest): Promise<Page<DeviceRecord>>;
-  /** False, and nothing changed, when `expected` is given and no longer its name. */
-  rename(id: string, name: string, expected?: string): Promise<boolean>;
-}
-
 const deviceRow = z.object({
   id: z.string(),
   serial: z.string(),
@@ -55,7 +46,7 @@ const COLUMNS = sql.fragment`id, serial, name, model, firmware, status,
   workspace_id as "workspaceId", owner_id as "ownerId", last_seen_at as "lastSeenAt", telemetry,
   created_at as "createdAt", updated_at as "updatedAt"`;
 
-export class DeviceStore implements DeviceDirectory {
+export class DeviceStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -69,6 +60,7 @@ export class DeviceStore implements DeviceDirectory {
     return row ?? undefined;
   }
 
+  /** The caller's role in the device's workspace. */
   async workspaceRole(deviceId: string, userId: string): Promise<WorkspaceRole | undefined> {
     const row = await this.#pool.maybeOne(sql.type(z.object({ role: z.enum(["owner", "member"]) }))`
       select role from workspace_members
@@ -94,6 +86,7 @@ export class DeviceStore implements DeviceDirectory {
     return toPage(rows, page.limit, (device) => device.id);
   }
 
+  /** False, and nothing changed, when `expected` is given and no longer its name. */
   async rename(id: string, name: string, expected?: string): Promise<boolean> {
     const row = await this.#pool.maybeOne(sql.type(z.object({ id: z.string() }))`
       update devices set name = ${name}, updated_at = now()

@@ -1,7 +1,6 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AccountRecords } from "./account-erasure.ts";
 
 /** Shown where the person's name stood. */
 const ERASED_NAME = "Deleted account";
@@ -9,13 +8,15 @@ const ERASED_NAME = "Deleted account";
 const idRow = z.object({ id: z.string() });
 const userRow = z.object({ role: z.string(), otherAdmins: z.number() });
 
-export class PostgresAccountErasure implements AccountRecords {
+/** The record's part of an account's erasure. */
+export class AccountErasureStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** Takes the person out of the account, in one transaction with its audit entry. */
   erase(userId: string): Promise<{ deviceIds: string[] } | "last_admin" | undefined> {
     return this.#pool.transaction(async (tx) => {
       // All administrators, so that the last two cannot leave at once.
@@ -42,6 +43,7 @@ export class PostgresAccountErasure implements AccountRecords {
     });
   }
 
+  /** Sessions of erased accounts that are not deleted yet, with their owners. */
   async orphanedSessions(
     limit: number,
     userId?: string,

@@ -4,30 +4,29 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
-import type { SessionEraser } from "./session-erasure.ts";
+import type { AccountErasureStore } from "./account-erasure-store.ts";
+import type { SessionErasure } from "./session-erasure.ts";
 
 /** Sessions deleted while the caller waits; the rest is housekeeping's. */
 const BUDGET_MS = 10_000;
 const PAGE = 50;
 
-/** Port: the record's part of an account's erasure. */
-export interface AccountRecords {
-  /** Takes the person out of the account, in one transaction with its audit entry. */
-  erase(userId: string): Promise<{ deviceIds: string[] } | "last_admin" | undefined>;
-  /** Sessions of erased accounts that are not deleted yet, with their owners. */
-  orphanedSessions(limit: number, userId?: string): Promise<{ id: string; ownerId: string }[]>;
-  countOrphaned(userId: string): Promise<number>;
-}
-
 interface AccountErasureParts {
-  accounts: AccountRecords;
-  sessions: SessionEraser;
+  accounts: AccountErasureStore;
+  sessions: SessionErasure;
   revocations: Pick<RevocationFeed, "publish">;
   clock: Clock;
 }
 
-/** Erases people: the account first, so that it does nothing more, then what it owns. */
-export class AccountErasures implements AccountEraser {
+/**
+ * Erases people: the account first, so that it does nothing more, then what it owns.
+ *
+ * Erases a person. The account ends at once and can never be used again;
+ * the sessions that it owns are deleted, as many as fit into the call now and
+ * the rest soon after. `last_admin`, and nothing is done, when nobody could
+ * administer the service any more; undefined when there is no such account.
+ */
+export class AccountErasures {
   readonly #parts: AccountErasureParts;
 
   constructor(parts: AccountErasureParts) {
@@ -73,18 +72,8 @@ interface AccountErasure {
   devicesUnpaired: number;
 }
 
-/**
- * Port: erases a person. The account ends at once and can never be used again;
- * the sessions that it owns are deleted, as many as fit into the call now and
- * the rest soon after. `last_admin`, and nothing is done, when nobody could
- * administer the service any more; undefined when there is no such account.
- */
-interface AccountEraser {
-  erase(userId: string): Promise<AccountErasure | "last_admin" | undefined>;
-}
-
 export interface UserErasePorts {
-  eraser: AccountEraser;
+  eraser: AccountErasures;
 }
 
 const answer = Type.Object({

@@ -6,20 +6,13 @@ import {
 } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
-import type { AuditActor } from "../../access/audit-entry.ts";
+import type { AuditActor, AuditKind } from "../../access/audit-entry.ts";
 import { newId } from "../../base/ids.ts";
 import { deleteSnapshots } from "../../postgres/session-snapshots.ts";
 import type { SessionDeleted } from "../../session/event.ts";
 import { deletionPlaceholder } from "../../session/redaction.ts";
 import { eraseGraph } from "../graph/build-store.ts";
 import { enqueueWebhookEvent } from "../webhooks/queue-store.ts";
-import type {
-  DeletedRecord,
-  DeletionKind,
-  DeletionReceipt,
-  DeletionRecords,
-  RetentionRecords,
-} from "./session-erasure.ts";
 
 /**
  * Erases what was derived from a session's words and would go on telling them.
@@ -237,14 +230,19 @@ async function markDeleted(
   return at;
 }
 
-/** What has been kept long enough. */
-export class PostgresRetention implements RetentionRecords {
+/**
+ * What has been kept long enough.
+ *
+ * Sessions that are older than their workspace keeps them.
+ */
+export class RetentionStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** Ended sessions past the workspace's `retention_days`, oldest first. */
   async expired(limit: number): Promise<string[]> {
     const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
       select s.id
@@ -261,4 +259,47 @@ export class PostgresRetention implements RetentionRecords {
       delete from segment_edits where created_at < now() - interval '1 hour'`);
     return rowCount;
   }
+}
+
+/** Why a session was deleted: the kind of its audit entry. */
+export type DeletionKind = Extract<
+  AuditKind,
+  | "session_deleted_by_owner"
+  | "session_deleted_by_admin"
+  | "account_erasure_session_redacted"
+  | "retention_session_redacted"
+>;
+
+/** What a deletion removed. */
+export interface DeletionReceipt {
+  id: string;
+  sessionId: string;
+  workspaceId: string;
+  kind: DeletionKind;
+  /** Unix milliseconds. */
+  deletedAt: number;
+  /** Counts by what they count, e.g. `segments`, `audio_chunks`, `audio_bytes`. */
+  removed: Readonly<Record<string, number>>;
+  /** The files are gone; until then the service goes on removing them. */
+  audioErased: boolean;
+}
+
+/** A session that is gone from the record; `event` when it went just now. */
+export interface DeletedRecord {
+  receipt: DeletionReceipt;
+  /** Its last event: seq, and when, in Unix milliseconds. */
+  event?: { seq: number; at: number };
+}
+
+/** Port: the record's part of deletions; `erase` is one transaction. */
+export interface DeletionRecords {
+  erase(
+    sessionId: string,
+    kind: DeletionKind,
+    actor: AuditActor,
+  ): Promise<DeletedRecord | undefined>;
+  /** The session's files are gone. */
+  audioErased(sessionId: string): Promise<void>;
+  /** Deleted sessions whose files may still be there, oldest first. */
+  withAudioLeft(limit: number): Promise<string[]>;
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type AuditActor, type AuditKind, actorOf } from "../../access/audit-entry.ts";
+import { type AuditActor, actorOf } from "../../access/audit-entry.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
@@ -8,64 +8,13 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
-
-/** Why a session was deleted: the kind of its audit entry. */
-export type DeletionKind = Extract<
-  AuditKind,
-  | "session_deleted_by_owner"
-  | "session_deleted_by_admin"
-  | "account_erasure_session_redacted"
-  | "retention_session_redacted"
->;
-
-/** What a deletion removed. */
-export interface DeletionReceipt {
-  id: string;
-  sessionId: string;
-  workspaceId: string;
-  kind: DeletionKind;
-  /** Unix milliseconds. */
-  deletedAt: number;
-  /** Counts by what they count, e.g. `segments`, `audio_chunks`, `audio_bytes`. */
-  removed: Readonly<Record<string, number>>;
-  /** The files are gone; until then the service goes on removing them. */
-  audioErased: boolean;
-}
-
-/**
- * Port: deletes a session for good. Words, names and everything derived from
- * them go in one transaction together with the audit entry; the audio files
- * follow at once, or as soon as the disk lets them. Repeatable: the first
- * receipt comes again. Undefined when there is no such session.
- */
-export interface SessionEraser {
-  erase(
-    sessionId: string,
-    kind: DeletionKind,
-    actor: AuditActor,
-  ): Promise<DeletionReceipt | undefined>;
-}
-
-/** A session that is gone from the record; `event` when it went just now. */
-export interface DeletedRecord {
-  receipt: DeletionReceipt;
-  /** Its last event: seq, and when, in Unix milliseconds. */
-  event?: { seq: number; at: number };
-}
-
-/** Port: the record's part of deletions; `erase` is one transaction. */
-export interface DeletionRecords {
-  erase(
-    sessionId: string,
-    kind: DeletionKind,
-    actor: AuditActor,
-  ): Promise<DeletedRecord | undefined>;
-  /** The session's files are gone. */
-  audioErased(sessionId: string): Promise<void>;
-  /** Deleted sessions whose files may still be there, oldest first. */
-  withAudioLeft(limit: number): Promise<string[]>;
-}
+import type { SessionStore } from "../sessions/store.ts";
+import type {
+  DeletionKind,
+  DeletionReceipt,
+  DeletionRecords,
+  RetentionStore,
+} from "./session-erasure-store.ts";
 
 interface SessionErasureParts {
   records: DeletionRecords;
@@ -79,8 +28,15 @@ interface SessionErasureParts {
   log: Log;
 }
 
-/** Deletes sessions: the record first, then everything that only points at it. */
-export class SessionErasure implements SessionEraser {
+/**
+ * Deletes sessions: the record first, then everything that only points at it.
+ *
+ * Deletes a session for good. Words, names and everything derived from
+ * them go in one transaction together with the audit entry; the audio files
+ * follow at once, or as soon as the disk lets them. Repeatable: the first
+ * receipt comes again. Undefined when there is no such session.
+ */
+export class SessionErasure {
   readonly #parts: SessionErasureParts;
 
   constructor(parts: SessionErasureParts) {
@@ -139,8 +95,8 @@ export class SessionErasure implements SessionEraser {
 }
 
 export interface SessionDeletePorts {
-  directory: SessionDirectory;
-  eraser: SessionEraser;
+  directory: SessionStore;
+  eraser: SessionErasure;
 }
 
 const receiptSchema = Type.Object({
@@ -202,16 +158,10 @@ function present(receipt: DeletionReceipt): Static<typeof receiptSchema> {
 
 const PAGE = 100;
 
-/** Port: sessions that are older than their workspace keeps them. */
-export interface RetentionRecords {
-  /** Ended sessions past the workspace's `retention_days`, oldest first. */
-  expired(limit: number): Promise<string[]>;
-}
-
 /** Deletes sessions whose time is over; returns how many. */
 export async function applyRetention(
-  records: RetentionRecords,
-  sessions: SessionEraser,
+  records: RetentionStore,
+  sessions: SessionErasure,
 ): Promise<number> {
   const expired = await records.expired(PAGE);
   for (const id of expired) {

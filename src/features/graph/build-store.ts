@@ -3,7 +3,7 @@ import { z } from "zod";
 import { optionalColumn } from "../../postgres/columns.ts";
 import { readSpeakers } from "../sessions/store.ts";
 import { unclearWords, wordColumn } from "../transcript/segments-store.ts";
-import type { GraphInput, GraphState, GraphStore, SessionGraph } from "./records.ts";
+import type { GraphInput, GraphState, SessionGraph } from "./records.ts";
 
 const stateRow = z.object({
   sessionId: z.string(),
@@ -39,14 +39,19 @@ export async function eraseGraph(
   return rowCount;
 }
 
-/** Graphs in PostgreSQL, beside the words they were made from. */
-export class PostgresGraphBuilds implements GraphStore {
+/**
+ * Graphs in PostgreSQL, beside the words they were made from.
+ *
+ * The derived graphs of sessions. Every method throws `unavailable` when storage is away.
+ */
+export class GraphBuildStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** Tells the states of the sessions that exist and are not deleted. */
   async states(sessionIds: readonly string[]): Promise<GraphState[]> {
     const rows = await this.#pool.any(sql.type(stateRow)`
       select
@@ -61,6 +66,7 @@ export class PostgresGraphBuilds implements GraphStore {
     return [...rows];
   }
 
+  /** Undefined for a deleted session. Redacted segments are not among the words. */
   async input(sessionId: string): Promise<GraphInput | undefined> {
     // The number first: words that come in between make the graph look older than it is.
     const session = await this.#pool.maybeOne(sql.type(sessionRow)`
@@ -81,6 +87,7 @@ export class PostgresGraphBuilds implements GraphStore {
     };
   }
 
+  /** The same words as before: the graph stands for `seq` as well, if it did not already. */
   async confirm(sessionId: string, seq: number, inputHash: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
       update graph_builds set seq = ${seq}, built_at = now()
@@ -88,6 +95,11 @@ export class PostgresGraphBuilds implements GraphStore {
         and seq < ${seq}`);
   }
 
+  /**
+   * Replaces the session's graph in one step. False, and nothing is kept, when any
+   * word that went in has been changed, replaced or redacted meanwhile, or the
+   * session deleted: no erased word comes back this way.
+   */
   replace(input: GraphInput, inputHash: string, graph: SessionGraph): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
       if (!(await isUnchanged(tx, input))) return false;

@@ -4,8 +4,9 @@ import { AppError, toAppError } from "../../base/errors.ts";
 import { derivedId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
-import type { EntityExtractor, ExtractedGraph } from "../../inference/grpc-entities.ts";
-import type { GraphInput, GraphState, GraphStore, SessionGraph } from "./records.ts";
+import type { ExtractedGraph, GrpcEntities } from "../../inference/grpc-entities.ts";
+import type { GraphBuildStore } from "./build-store.ts";
+import type { GraphInput, GraphState, SessionGraph } from "./records.ts";
 
 /** Builds at once; the others wait in line. */
 const CONCURRENT = 2;
@@ -16,8 +17,8 @@ const ATTEMPTS = 3;
 const MIN_AGE_MS = 5_000;
 
 interface GraphBuilderOptions {
-  store: GraphStore;
-  extractor: EntityExtractor;
+  store: GraphBuildStore;
+  extractor: Pick<GrpcEntities, "extract">;
   log: Log;
   /** How long a caller waits for a graph that is missing, in milliseconds. */
   missingMs?: number;
@@ -38,8 +39,8 @@ export interface GraphReadiness {
 
 /** Makes graphs when somebody asks for them, one build per session at a time. */
 export class GraphBuilder implements QueueOwner {
-  readonly #store: GraphStore;
-  readonly #extractor: EntityExtractor;
+  readonly #store: GraphBuildStore;
+  readonly #extractor: Pick<GrpcEntities, "extract">;
   readonly #log: Log;
   readonly #missingMs: number;
   readonly #staleMs: number;

@@ -75,50 +75,6 @@ export interface GraphEdge {
   weight: number;
 }
 
-/**
- * Port: graphs of several sessions as one. Nothing comes of a session that is not
- * named, of a deleted one, or of a segment that is gone or redacted. Every method
- * throws `unavailable` when storage is away.
- */
-export interface GraphReader {
-  /** Most mentioned first; `total` counts those beyond the limit too. */
-  entities(
-    sessionIds: readonly string[],
-    filter: GraphFilter,
-  ): Promise<{ entities: EntityRecord[]; total: number }>;
-  entity(sessionIds: readonly string[], entityId: string): Promise<EntityRecord | undefined>;
-  /** By id, in the order given; unknown ones are left out. */
-  entitiesById(
-    sessionIds: readonly string[],
-    entityIds: readonly string[],
-  ): Promise<EntityRecord[]>;
-  /** Between any two of these entities, the strongest first. */
-  relations(
-    sessionIds: readonly string[],
-    entityIds: readonly string[],
-    span: Pick<GraphFilter, "from" | "to">,
-    limit: number,
-  ): Promise<RelationRecord[]>;
-  /** Those of one entity, the strongest first. */
-  relationsOf(
-    sessionIds: readonly string[],
-    entityId: string,
-    limit: number,
-  ): Promise<RelationRecord[]>;
-  mentions(
-    sessionIds: readonly string[],
-    entityId: string,
-    page: { after?: MentionPosition; limit: number },
-  ): Promise<MentionRecord[]>;
-  /** Everything that is tied, the strongest first. */
-  edges(sessionIds: readonly string[], limit: number): Promise<GraphEdge[]>;
-  /** Words of segments, by id. */
-  spoken(
-    sessionIds: readonly string[],
-    segmentIds: readonly string[],
-  ): Promise<Map<string, SpokenEvidence>>;
-}
-
 /** What a graph is made from, and what tells later whether it was still so. */
 export interface GraphInput {
   sessionId: string;
@@ -153,20 +109,4 @@ export interface GraphState {
   /** Nothing has happened in the session since. */
   isCurrent: boolean;
   inputHash?: string | undefined;
-}
-
-/** Port: the derived graphs of sessions. Every method throws `unavailable` when storage is away. */
-export interface GraphStore {
-  /** Tells the states of the sessions that exist and are not deleted. */
-  states(sessionIds: readonly string[]): Promise<GraphState[]>;
-  /** Undefined for a deleted session. Redacted segments are not among the words. */
-  input(sessionId: string): Promise<GraphInput | undefined>;
-  /** The same words as before: the graph stands for `seq` as well, if it did not already. */
-  confirm(sessionId: string, seq: number, inputHash: string): Promise<void>;
-  /**
-   * Replaces the session's graph in one step. False, and nothing is kept, when any
-   * word that went in has been changed, replaced or redacted meanwhile, or the
-   * session deleted: no erased word comes back this way.
-   */
-  replace(input: GraphInput, inputHash: string, graph: SessionGraph): Promise<boolean>;
 }

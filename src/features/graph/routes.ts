@@ -11,10 +11,10 @@ import {
 } from "../questions/ask.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
+import type { SessionStore } from "../sessions/store.ts";
 import type { GraphBuilder } from "./builder.ts";
 import { findCommunities } from "./communities.ts";
-import type { GraphFilter, GraphReader } from "./records.ts";
+import type { GraphFilter } from "./records.ts";
 import {
   graphQuery,
   graphSchema,
@@ -24,12 +24,13 @@ import {
   presentStanding,
   toTypes,
 } from "./schema.ts";
+import type { GraphStore } from "./store.ts";
 
 /** Sessions that one graph is made of at most: the newest. */
 const MAX_SESSIONS = 100;
 
 interface WorkspaceGraphPorts extends WorkspaceQuestionPorts {
-  directory: SessionDirectory;
+  directory: SessionStore;
 }
 
 /** A workspace as far as the caller may read the words in it. */
@@ -57,7 +58,7 @@ const MADE_OF =
 
 export interface GraphPorts extends WorkspaceGraphPorts {
   builder: Pick<GraphBuilder, "ensure">;
-  graphs: GraphReader;
+  graphs: GraphStore;
   cursorKey: Uint8Array;
 }
 

@@ -7,7 +7,6 @@ import type {
   EntityRecord,
   GraphEdge,
   GraphFilter,
-  GraphReader,
   MentionPosition,
   MentionRecord,
   RelationRecord,
@@ -96,14 +95,21 @@ function within(position: Fragment, { from, to }: Span): Fragment {
   return sql.fragment`${allOf(conditions)}`;
 }
 
-/** Graphs of several sessions as one, put together by the database. */
-export class PostgresGraphReads implements GraphReader {
+/**
+ * Graphs of several sessions as one, put together by the database.
+ *
+ * Graphs of several sessions as one. Nothing comes of a session that is not
+ * named, of a deleted one, or of a segment that is gone or redacted. Every method
+ * throws `unavailable` when storage is away.
+ */
+export class GraphStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** Most mentioned first; `total` counts those beyond the limit too. */
   async entities(
     sessionIds: Ids,
     filter: GraphFilter,
@@ -125,6 +131,7 @@ export class PostgresGraphReads implements GraphReader {
     return entity;
   }
 
+  /** By id, in the order given; unknown ones are left out. */
   async entitiesById(sessionIds: Ids, entityIds: Ids): Promise<EntityRecord[]> {
     const which = isOneOf(sql.fragment`m.entity_id`, entityIds);
     const rows = await this.#entities(sessionIds, which, {}, [], entityIds.length);
@@ -179,12 +186,14 @@ export class PostgresGraphReads implements GraphReader {
       limit ${limit}`);
   }
 
+  /** Between any two of these entities, the strongest first. */
   relations(sessionIds: Ids, entityIds: Ids, span: Span, limit: number): Promise<RelationRecord[]> {
     const source = isOneOf(sql.fragment`l.source_id`, entityIds);
     const target = isOneOf(sql.fragment`l.target_id`, entityIds);
     return this.#relations(sessionIds, sql.fragment`${source} and ${target}`, span, limit);
   }
 
+  /** Those of one entity, the strongest first. */
   relationsOf(sessionIds: Ids, entityId: string, limit: number): Promise<RelationRecord[]> {
     const which = sql.fragment`(l.source_id = ${entityId} or l.target_id = ${entityId})`;
     return this.#relations(sessionIds, which, {}, limit);
@@ -242,6 +251,7 @@ export class PostgresGraphReads implements GraphReader {
     return rows.map((row) => ({ ...row, name: row.name }));
   }
 
+  /** Everything that is tied, the strongest first. */
   async edges(sessionIds: Ids, limit: number): Promise<GraphEdge[]> {
     const rows = await this.#pool.any(sql.type(edgeRow)`
       select
@@ -258,6 +268,7 @@ export class PostgresGraphReads implements GraphReader {
     return [...rows];
   }
 
+  /** Words of segments, by id. */
   async spoken(sessionIds: Ids, segmentIds: Ids): Promise<Map<string, SpokenEvidence>> {
     const rows = await this.#pool.any(sql.type(spokenRow)`
       select ${spokenColumns(sql.fragment`g.start_sample`, sql.fragment`g.end_sample`)}

@@ -1,8 +1,8 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { newId } from "../../base/ids.ts";
-import { isWaiting, type WorkLook } from "../../postgres/waiting-work.ts";
-import type { ClaimedJob, JobQueue, Release } from "./queue.ts";
+import { isWaiting, type WaitingWorkStore } from "../../postgres/waiting-work.ts";
+import type { ClaimedJob, Release } from "./queue.ts";
 
 const claimedRow = z.object({
   id: z.string(),
@@ -15,17 +15,28 @@ const idRow = z.object({ id: z.string() });
 const MAX_ATTEMPTS = 3;
 const LEFT_BEHIND = "The work was begun several times and never came to an end.";
 
-/** Batch jobs in the jobs table; who claims one holds it until `claimed_until`. */
-export class PostgresJobQueue implements JobQueue {
+/**
+ * Batch jobs in the jobs table; who claims one holds it until `claimed_until`.
+ *
+ * Jobs that wait for a host. Every method throws `unavailable` when
+ * storage is away; a claim that is not renewed ends by itself. A job has three
+ * attempts.
+ */
+export class JobQueueStore {
   readonly #pool: DatabasePool;
-  readonly #look: WorkLook | undefined;
+  readonly #look: WaitingWorkStore | undefined;
 
   /** @param look is asked first, where many do */
-  constructor(pool: DatabasePool, look?: WorkLook) {
+  constructor(pool: DatabasePool, look?: WaitingWorkStore) {
     this.#pool = pool;
     this.#look = look;
   }
 
+  /**
+   * The next job that is due, queued or left behind by a host whose claim ran
+   * out; no other host gets it while the claim stands. Left behind too often,
+   * it is failed instead.
+   */
   async claim(kinds: readonly string[], leaseMs: number): Promise<ClaimedJob | undefined> {
     if (!(await isWaiting(this.#look, "jobs"))) return undefined;
     const claimId = newId();
@@ -58,6 +69,7 @@ export class PostgresJobQueue implements JobQueue {
     return row === null ? undefined : { ...row, claimId };
   }
 
+  /** Progress is 0..1 and never goes back. False when the job is no longer this claim's. */
   async renew({ id, claimId }: ClaimedJob, progress: number, leaseMs: number): Promise<boolean> {
     const row = await this.#pool.maybeOne(sql.type(idRow)`
       update jobs
@@ -67,6 +79,7 @@ export class PostgresJobQueue implements JobQueue {
     return row !== null;
   }
 
+  /** Gives it back for another attempt, or fails it after the last one. */
   async release({ id, claimId }: ClaimedJob, release: Release): Promise<void> {
     const { error, retryMs, counts } = release;
     await this.#pool.query(sql.unsafe`
@@ -84,6 +97,7 @@ export class PostgresJobQueue implements JobQueue {
       where id = ${id} and claim_id = ${claimId} and status = 'running'`);
   }
 
+  /** Ends it for good without a result. */
   async end(
     { id, claimId }: ClaimedJob,
     status: "failed" | "cancelled",

@@ -38,23 +38,3 @@ export interface Release {
   /** False for what is no fault of the job: a host that stops, workers that are busy. */
   counts: boolean;
 }
-
-/**
- * Port: jobs that wait for a host. Every method throws `unavailable` when
- * storage is away; a claim that is not renewed ends by itself. A job has three
- * attempts.
- */
-export interface JobQueue {
-  /**
-   * The next job that is due, queued or left behind by a host whose claim ran
-   * out; no other host gets it while the claim stands. Left behind too often,
-   * it is failed instead.
-   */
-  claim(kinds: readonly string[], leaseMs: number): Promise<ClaimedJob | undefined>;
-  /** Progress is 0..1 and never goes back. False when the job is no longer this claim's. */
-  renew(job: ClaimedJob, progress: number, leaseMs: number): Promise<boolean>;
-  /** Gives it back for another attempt, or fails it after the last one. */
-  release(job: ClaimedJob, release: Release): Promise<void>;
-  /** Ends it for good without a result. */
-  end(job: ClaimedJob, status: "failed" | "cancelled", error: string): Promise<void>;
-}

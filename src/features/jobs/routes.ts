@@ -12,14 +12,14 @@ import { optionalTime, timestamp } from "../../rest/schemas.ts";
 import { requireSession } from "../sessions/access.ts";
 import type { SessionActors } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
+import type { SessionStore } from "../sessions/store.ts";
 import { jobStatus } from "../transcript/jobs-routes.ts";
 import { type RedoPorts, redoBody, requestRedo } from "../transcript/redo.ts";
-import { JOB_KINDS, type JobDirectory, type JobRecord } from "./store.ts";
+import { JOB_KINDS, type JobRecord, type JobStore } from "./store.ts";
 
 export interface JobPorts {
-  directory: SessionDirectory;
-  allJobs: JobDirectory;
+  directory: SessionStore;
+  allJobs: JobStore;
   actors: SessionActors;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
@@ -93,7 +93,7 @@ async function requireJob(
   return job;
 }
 
-async function replyWith(allJobs: JobDirectory, jobId: string, status: number): Promise<Reply> {
+async function replyWith(allJobs: JobStore, jobId: string, status: number): Promise<Reply> {
   const job = await allJobs.find(jobId);
   if (job === undefined) throw unknownThing("job", jobId);
   return { status, body: presentJob(job) };

@@ -4,11 +4,12 @@ import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
-import type { ClaimedJob, JobContext, JobHandler, JobQueue } from "./queue.ts";
+import type { ClaimedJob, JobContext, JobHandler } from "./queue.ts";
+import type { JobQueueStore } from "./queue-store.ts";
 
 interface AttemptWatchOptions {
   job: ClaimedJob;
-  queue: JobQueue;
+  queue: Pick<JobQueueStore, "claim" | "renew" | "release" | "end">;
   leaseMs: number;
   beatMs: number;
   /** The host stops. */
@@ -73,7 +74,7 @@ const RETRIES = { firstMs: 1_000, factor: 4 };
 const BUSY_RETRY_MS = 2_000;
 
 export interface JobRunnerOptions {
-  queue: JobQueue;
+  queue: Pick<JobQueueStore, "claim" | "renew" | "release" | "end">;
   handlers: readonly JobHandler[];
   log: Log;
   runtime: Runtime;
@@ -93,7 +94,7 @@ export interface JobRunnerOptions {
  * to run out; another host then takes the jobs over.
  */
 export class JobRunner implements QueueOwner {
-  readonly #queue: JobQueue;
+  readonly #queue: Pick<JobQueueStore, "claim" | "renew" | "release" | "end">;
   readonly #handlers: ReadonlyMap<string, JobHandler>;
   readonly #log: Log;
   readonly #runtime: Runtime;

@@ -35,18 +35,6 @@ interface JobFilter {
   sessionId?: string;
 }
 
-/** Port: jobs of all kinds. Every method throws `unavailable` when storage is away. */
-export interface JobDirectory {
-  find(jobId: string): Promise<JobRecord | undefined>;
-  /** Newest first; jobs of the sessions to which this user has native access. */
-  list(userId: string, filter: JobFilter, page: PageRequest): Promise<Page<JobRecord>>;
-  /**
-   * Cancels batch work that is queued or running: whoever runs it finds its
-   * claim gone and may store nothing more. False when it has ended before.
-   */
-  cancelBatch(jobId: string): Promise<boolean>;
-}
-
 const jobRow = z.object({
   id: z.string(),
   kind: z.enum(["transcription", "summarisation"]),
@@ -64,8 +52,12 @@ const jobRow = z.object({
   completedAt: optionalColumn(z.number()),
 });
 
-/** Jobs of every kind, as the people of their sessions see them. */
-export class PostgresAllJobs implements JobDirectory {
+/**
+ * Jobs of every kind, as the people of their sessions see them.
+ *
+ * Jobs of all kinds. Every method throws `unavailable` when storage is away.
+ */
+export class JobStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -76,6 +68,7 @@ export class PostgresAllJobs implements JobDirectory {
     return (await this.#read([sql.fragment`j.id = ${jobId}`], 1))[0];
   }
 
+  /** Newest first; jobs of the sessions to which this user has native access. */
   async list(userId: string, filter: JobFilter, page: PageRequest): Promise<Page<JobRecord>> {
     const conditions = [sql.fragment`s.status <> 'deleted'`, nativeTo(userId)];
     if (page.after !== undefined) conditions.push(sql.fragment`j.id < ${page.after}::uuid`);
@@ -87,6 +80,10 @@ export class PostgresAllJobs implements JobDirectory {
     return toPage(await this.#read(conditions, page.limit + 1), page.limit, (job) => job.id);
   }
 
+  /**
+   * Cancels batch work that is queued or running: whoever runs it finds its
+   * claim gone and may store nothing more. False when it has ended before.
+   */
   async cancelBatch(jobId: string): Promise<boolean> {
     const { rowCount } = await this.#pool.query(sql.unsafe`
       update jobs set status = 'cancelled', completed_at = now()

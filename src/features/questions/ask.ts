@@ -5,49 +5,15 @@ import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
 import { recordElevatedRead } from "../sessions/access.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
-import type { WorkspaceDirectory } from "../workspaces/records.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import type { WorkspaceStore } from "../workspaces/store.ts";
 import type {
-  ConversationReader,
+  ConversationStore,
   SpokenConversation,
   SpokenPassage,
 } from "./conversations-store.ts";
-
-/** What a question asks for, as far as it tells where to look. */
-export interface QuestionPlan {
-  /** Words worth searching for. */
-  words: string[];
-  /** When the conversations took place, Unix milliseconds. */
-  days?: { from: number; to: number } | undefined;
-}
-
-export interface RetrieveQuestion {
-  query: string;
-  /** Unix milliseconds. */
-  now: number;
-  /** Who asks, for "what did I say". */
-  askerId: string;
-  /** True when the question is about several conversations. */
-  across: boolean;
-  conversations: readonly SpokenConversation[];
-}
-
-export interface RetrievedAnswer {
-  text: string;
-  /** In the order of their use. */
-  toolsUsed: string[];
-  citations: { sessionId: string; segmentId: string }[];
-}
-
-/**
- * Port: answers questions from conversations, and from nothing else; keeps nothing of them.
- * Rejects with `unavailable` when no worker is running, `overloaded` or `timeout`, always within
- * a few seconds, and when `signal` aborts.
- */
-export interface Retriever {
-  plan(query: string, now: number, signal: AbortSignal): Promise<QuestionPlan>;
-  retrieve(question: RetrieveQuestion, signal: AbortSignal): Promise<RetrievedAnswer>;
-}
+import type { SearchStore } from "./search-store.ts";
+import type { RetrievedAnswer, WorkerRetriever } from "./worker-retriever.ts";
 
 /** Characters of a question at most. */
 export const MAX_QUESTION = 2_000;
@@ -71,8 +37,8 @@ export interface QuestionAnswer {
 }
 
 export interface QuestionPorts extends WorkspaceQuestionPorts {
-  conversations: ConversationReader;
-  retriever: Retriever;
+  conversations: ConversationStore;
+  retriever: Pick<WorkerRetriever, "plan" | "retrieve">;
   clock: Clock;
 }
 
@@ -175,16 +141,10 @@ function resolve(
 const MAX_SESSIONS = 5_000;
 const ACTION = "session.query";
 
-/** Port: the caller's ties to many sessions. Throws `unavailable` when storage is away. */
-export interface WorkspaceSessions {
-  /** Facts for `maySession` of a workspace's sessions, newest first, deleted ones left out. */
-  factsIn(principal: Principal, workspaceId: string, limit: number): Promise<SessionFacts[]>;
-}
-
 export interface WorkspaceQuestionPorts {
-  directory: Pick<SessionDirectory, "recordContentRead">;
-  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
-  workspaceSessions: WorkspaceSessions;
+  directory: Pick<SessionStore, "recordContentRead">;
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
+  workspaceSessions: SearchStore;
 }
 
 /** A workspace as far as the caller may ask about the words in it. */

@@ -34,23 +34,6 @@ export interface SpokenPassage {
   unclear: number[];
 }
 
-/** Port: conversations to answer from. Every method throws `unavailable` when storage is away. */
-export interface ConversationReader {
-  /**
-   * The conversations in the order of the ids, deleted ones left out; once `maxPassages` were
-   * read the rest is left out too.
-   */
-  read(sessionIds: readonly string[], maxPassages: number): Promise<SpokenConversation[]>;
-  /** Those of the sessions in which one of the words was said, the best first. */
-  findSessions(
-    sessionIds: readonly string[],
-    words: readonly string[],
-    limit: number,
-  ): Promise<string[]>;
-  /** Those of the sessions that began in the span, in the order of the ids. Unix milliseconds. */
-  startedWithin(sessionIds: readonly string[], from: number, to: number): Promise<string[]>;
-}
-
 const idRow = z.object({ id: z.string() });
 const sessionRow = z.object({
   sessionId: z.string(),
@@ -76,14 +59,22 @@ const passageRow = z.object({
 
 type Ids = ReturnType<typeof sql.array>;
 
-/** Sessions with their words, out of the one place that holds them. */
-export class PostgresConversations implements ConversationReader {
+/**
+ * Sessions with their words, out of the one place that holds them.
+ *
+ * Conversations to answer from. Every method throws `unavailable` when storage is away.
+ */
+export class ConversationStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /**
+   * The conversations in the order of the ids, deleted ones left out; once `maxPassages` were
+   * read the rest is left out too.
+   */
   read(sessionIds: readonly string[], maxPassages: number): Promise<SpokenConversation[]> {
     const ids = sql.array([...sessionIds], "uuid");
     return this.#pool.connect(async (connection) => {
@@ -101,6 +92,7 @@ export class PostgresConversations implements ConversationReader {
     });
   }
 
+  /** Those of the sessions in which one of the words was said, the best first. */
   async findSessions(
     sessionIds: readonly string[],
     words: readonly string[],
@@ -129,6 +121,7 @@ export class PostgresConversations implements ConversationReader {
     return rows.map(({ id }) => id);
   }
 
+  /** Those of the sessions that began in the span, in the order of the ids. Unix milliseconds. */
   async startedWithin(sessionIds: readonly string[], from: number, to: number): Promise<string[]> {
     const ids = sql.array([...sessionIds], "uuid");
     const rows = await this.#pool.any(sql.type(idRow)`

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { requireSession, type SessionGrant } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
+import type { SessionStore } from "../sessions/store.ts";
 import {
   type AskableWorkspace,
   askSession,
@@ -14,7 +14,7 @@ import {
 } from "./ask.ts";
 
 export interface QueryPorts extends QuestionPorts {
-  directory: SessionDirectory;
+  directory: SessionStore;
 }
 
 /** POST /sessions/{session_id}/hirag-query, POST /workspaces/{id}/agentic-query. */

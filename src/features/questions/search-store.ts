@@ -5,8 +5,6 @@ import type { Principal } from "../../access/principal.ts";
 import { allOf, toInstant } from "../../postgres/columns.ts";
 import { readFacts } from "../sessions/session-facts-store.ts";
 import { USER_DISPLAY_NAME } from "../sessions/store.ts";
-import type { WorkspaceSessions } from "./ask.ts";
-import type { HitPosition, SearchFilter, SearchHit, TranscriptSearch } from "./search.ts";
 
 /** Control characters that mark a match in a headline; no recognised word has them. */
 const START = "\u0002";
@@ -30,19 +28,29 @@ const hitRow = z.object({
 const SAID_AT = sql.fragment`(s.started_at + g.start_sample / 16000.0 * interval '1 second')`;
 const SPEAKER = sql.fragment`coalesce(${USER_DISPLAY_NAME}, v.display_name, '')`;
 
-/** Search by the full-text index over `segments`. */
-export class PostgresTranscriptSearch implements TranscriptSearch, WorkspaceSessions {
+/**
+ * Search by the full-text index over `segments`.
+ *
+ * Full-text search in the words of sessions. Throws `unavailable` when storage is away.
+ *
+ * The caller's ties to many sessions. Throws `unavailable` when storage is away.
+ */
+export class SearchStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** Facts for `maySession` of a workspace's sessions, newest first, deleted ones left out. */
   factsIn(principal: Principal, workspaceId: string, limit: number): Promise<SessionFacts[]> {
     const condition = sql.fragment`s.workspace_id = ${workspaceId} and s.status <> 'deleted'`;
     return readFacts(this.#pool, principal, condition, limit);
   }
 
+  /**
+   * The best hits after `after`, in the given sessions only; redacted segments are never found.
+   */
   async search(
     sessionIds: readonly string[],
     filter: SearchFilter,
@@ -110,4 +118,38 @@ function piecesOf(headline: string): SearchHit["snippet"] {
     const pieces = [{ text: match, isMatch: true }];
     return rest === "" ? pieces : [...pieces, { text: rest, isMatch: false }];
   });
+}
+
+/** What is looked for in the words of sessions. */
+interface SearchFilter {
+  /** As people write in a search field: words, "phrases", or, -not. */
+  text: string;
+  /** A label, or a part of the name of the person who claimed it. */
+  speaker?: string | undefined;
+  /** When it was said, Unix milliseconds; `to` is not included. */
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+/** Place in the order of hits: the best first. */
+export interface HitPosition {
+  rank: number;
+  sessionId: string;
+  segmentId: string;
+}
+
+/** A segment that was found. */
+export interface SearchHit extends HitPosition {
+  title: string;
+  /** On the session's timeline, milliseconds. */
+  startMs: number;
+  endMs: number;
+  /** When it was said, Unix milliseconds. */
+  at: number;
+  label: string;
+  /** Of the person who claimed the label; empty when nobody did. */
+  speakerName: string;
+  text: string;
+  /** The text around what was found, in pieces: those that match and those between them. */
+  snippet: { text: string; isMatch: boolean }[];
 }

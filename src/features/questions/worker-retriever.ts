@@ -9,7 +9,6 @@ import {
   type RetrieveResponse,
   type Understanding,
 } from "../../wire/gen/voice/v1/retrieval.ts";
-import type { QuestionPlan, RetrievedAnswer, RetrieveQuestion, Retriever } from "./ask.ts";
 import type { SpokenConversation } from "./conversations-store.ts";
 
 const PLAN_MS = 3_000;
@@ -25,8 +24,14 @@ interface PlacedRetrieverOptions {
   key: string | undefined;
 }
 
-/** Has questions answered by the worker that has least to do, by another when that one is lost or busy. */
-export class PlacedRetriever implements Retriever {
+/**
+ * Has questions answered by the worker that has least to do, by another when that one is lost or busy.
+ *
+ * Answers questions from conversations, and from nothing else; keeps nothing of them.
+ * Rejects with `unavailable` when no worker is running, `overloaded` or `timeout`, always within
+ * a few seconds, and when `signal` aborts.
+ */
+export class WorkerRetriever {
   readonly #placement: Placement;
   readonly #client: WorkerClient;
   readonly #key: string | undefined;
@@ -107,4 +112,30 @@ function toMessage(conversation: SpokenConversation, askerId: string): Conversat
 
 function silent(): AppError {
   return new AppError("unavailable", "The worker ended before the answer was there.");
+}
+
+/** What a question asks for, as far as it tells where to look. */
+interface QuestionPlan {
+  /** Words worth searching for. */
+  words: string[];
+  /** When the conversations took place, Unix milliseconds. */
+  days?: { from: number; to: number } | undefined;
+}
+
+interface RetrieveQuestion {
+  query: string;
+  /** Unix milliseconds. */
+  now: number;
+  /** Who asks, for "what did I say". */
+  askerId: string;
+  /** True when the question is about several conversations. */
+  across: boolean;
+  conversations: readonly SpokenConversation[];
+}
+
+export interface RetrievedAnswer {
+  text: string;
+  /** In the order of their use. */
+  toolsUsed: string[];
+  citations: { sessionId: string; segmentId: string }[];
 }

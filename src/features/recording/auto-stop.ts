@@ -1,24 +1,12 @@
-import type { CommandNotifier, OutboxRow } from "../../postgres/outbox.ts";
+import type { CommandNotifier } from "../../postgres/outbox.ts";
+import type { SilentSessionStore } from "./silent-sessions-store.ts";
 
 const PAGE = 100;
 /** A longer pause between two looks that worked means that nobody could hear devices either. */
 const DEAF_MS = 60_000;
 
-/** Port: sessions that record while nothing comes from their device. */
-export interface SilentSessions {
-  /** The record's own time, Unix milliseconds. */
-  now(): Promise<number>;
-  /**
-   * Stops at most `limit` sessions whose device has given no sign of life for
-   * `silence` milliseconds of the record's time: no audio and no heartbeat.
-   * Each once, however many processes are at it; returns the commands to their
-   * actors.
-   */
-  stop(silence: number, limit: number): Promise<OutboxRow[]>;
-}
-
 interface AutoStopParts {
-  sessions: SilentSessions;
+  sessions: Pick<SilentSessionStore, "now" | "stop">;
   notifier: CommandNotifier;
   /** Milliseconds. */
   silence: number;

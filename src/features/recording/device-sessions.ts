@@ -9,12 +9,12 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { sessionStatus } from "../sessions/schema.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
-import type { WorkshopDirectory } from "../workspaces/workshops-store.ts";
+import type { WorkshopStore } from "../workspaces/workshops-store.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
 
 export interface DeviceSessionPorts {
   sessions: DeviceSessionStore;
-  workshops: Pick<WorkshopDirectory, "find">;
+  workshops: Pick<WorkshopStore, "find">;
   notifier: CommandNotifier;
   /** Where clients reach this service, e.g. `https://voice.example.org`; else the request's Host. */
   publicUrl?: string;

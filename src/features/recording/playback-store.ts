@@ -6,7 +6,6 @@ import { SESSION_RATE, toSessionSamples } from "../../base/audio/sample-rate.ts"
 import { AppError } from "../../base/errors.ts";
 import type { Span } from "../../session/segments.ts";
 import { type AudioParts, ChunkSamples, type PlacedFile } from "./chunk-samples.ts";
-import type { Recording, Recordings, RedactedSpans } from "./playback.ts";
 
 const spanRow = z.object({ start: z.number(), end: z.number() });
 
@@ -65,8 +64,12 @@ const FILE_COLUMNS = sql.fragment`
   sequence, start_sample as start, length_samples as length, sample_rate as "sampleRate",
   media_type as "mediaType", encode(sha256, 'hex') as sha256, bytes`;
 
-/** Recordings put together, while they are read, from the chunks on the timeline. */
-export class PostgresRecordings implements Recordings {
+/**
+ * Recordings put together, while they are read, from the chunks on the timeline.
+ *
+ * Recordings by session. Throws `unavailable` when storage is away.
+ */
+export class RecordingStore {
   readonly #pool: DatabasePool;
   readonly #parts: AudioParts;
   readonly #redacted: RedactedSpans;
@@ -92,6 +95,10 @@ export class PostgresRecordings implements Recordings {
     };
   }
 
+  /**
+   * One chunk from its first sample to its last, also where its place on the timeline is shorter.
+   * Undefined when there is no such chunk, or it has no place yet.
+   */
   async openChunk(sessionId: string, sequence: number): Promise<Recording | undefined> {
     const spans = await this.#redacted.of(sessionId);
     const file = await this.#pool.maybeOne(sql.type(fileRow.extend({ frames: z.number() }))`
@@ -237,4 +244,26 @@ function erase(samples: Int16Array, position: number, spans: readonly Span[]): v
       samples.fill(0, Math.max(0, start - position), Math.max(0, end - position));
     }
   }
+}
+
+/** A session's audio as it lies on its timeline: 16 kHz, mono, 16 bits. */
+export interface Recording {
+  /** Samples from the start of the timeline to the end of what has its place there. */
+  samples: number;
+  /** Another one whenever any sample may be another. */
+  version: string;
+  /** Another one whenever more was redacted. */
+  redactions: string;
+  /**
+   * The samples of [from, to) in order, little endian, in pieces of at most
+   * 64 KiB. What never came, cannot be decoded or was redacted is silence.
+   * Reads only the audio it needs, when it is asked for the next piece. Throws
+   * `session_deleted` when the session was deleted meanwhile.
+   */
+  read(from: number, to: number): AsyncIterable<Uint8Array>;
+}
+
+/** Port: what nobody may hear any more of a session; in order, not overlapping. */
+export interface RedactedSpans {
+  of(sessionId: string): Promise<Span[]>;
 }

@@ -1,26 +1,33 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { type OutboxRow, writeOutbox } from "../../postgres/outbox.ts";
-import { isWaiting, type WorkLook } from "../../postgres/waiting-work.ts";
-import type { SilentSessions } from "./auto-stop.ts";
+import { isWaiting, type WaitingWorkStore } from "../../postgres/waiting-work.ts";
 import { markStopped } from "./device-sessions-store.ts";
 
 const idRow = z.object({ id: z.string() });
 
-export class PostgresSilentSessions implements SilentSessions {
+/** Sessions that record while nothing comes from their device. */
+export class SilentSessionStore {
   readonly #pool: DatabasePool;
-  readonly #look: WorkLook | undefined;
+  readonly #look: WaitingWorkStore | undefined;
 
   /** @param look is asked first, where many do */
-  constructor(pool: DatabasePool, look?: WorkLook) {
+  constructor(pool: DatabasePool, look?: WaitingWorkStore) {
     this.#pool = pool;
     this.#look = look;
   }
 
+  /** The record's own time, Unix milliseconds. */
   now(): Promise<number> {
     return this.#pool.oneFirst(sql.type(z.object({ now: z.number() }))`select now() as now`);
   }
 
+  /**
+   * Stops at most `limit` sessions whose device has given no sign of life for
+   * `silence` milliseconds of the record's time: no audio and no heartbeat.
+   * Each once, however many processes are at it; returns the commands to their
+   * actors.
+   */
   async stop(silence: number, limit: number): Promise<OutboxRow[]> {
     if (!(await isWaiting(this.#look, "recording"))) return [];
     return this.#pool.transaction(async (tx) => {

@@ -6,20 +6,20 @@ import { isId, newId } from "../../base/ids.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import { requireUser } from "../../rest/callers.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
-import type { DeviceDirectory, DeviceRecord } from "../devices/store.ts";
+import type { DeviceRecord, DeviceStore } from "../devices/store.ts";
 import { requireSession } from "../sessions/access.ts";
 import { presentSession, sessionParams, sessionSchema } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
+import type { SessionStore } from "../sessions/store.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
-import type { WorkshopDirectory } from "../workspaces/workshops-store.ts";
+import type { WorkshopStore } from "../workspaces/workshops-store.ts";
 import { lastChunkSequence, newSessionMembers, stoppedSchema } from "./device-sessions.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
 
 export interface SessionStartPorts {
-  directory: SessionDirectory;
-  devices: Pick<DeviceDirectory, "find">;
+  directory: SessionStore;
+  devices: Pick<DeviceStore, "find">;
   sessions: Pick<DeviceSessionStore, "workspace" | "start" | "stop">;
-  workshops: Pick<WorkshopDirectory, "find">;
+  workshops: Pick<WorkshopStore, "find">;
   notifier: CommandNotifier;
 }
 

@@ -1,7 +1,8 @@
 import { AppError, errorMessage, isAppError, toAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime, Timer } from "../../base/runtime.ts";
-import type { CommandNotifier, UploadBacklog } from "../../postgres/outbox.ts";
+import type { CommandNotifier } from "../../postgres/outbox.ts";
+import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
 import type { CutAudio, StreamCutter } from "./stream-encoding.ts";
 import { StreamHead, wantedSentence } from "./stream-head.ts";
 import { PacketWatch } from "./stream-packets.ts";
@@ -29,7 +30,7 @@ export interface AudioStreamPorts {
   store: AudioStreamStore;
   sealer: StreamSealer;
   live: LivePieces;
-  backlog: UploadBacklog;
+  backlog: Pick<OutboxBacklog, "check">;
   notifier: CommandNotifier;
   runtime: Runtime;
   log: Log;

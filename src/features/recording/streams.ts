@@ -2,14 +2,14 @@ import type { DevicePrincipal, Principal } from "../../access/principal.ts";
 import { isAppError } from "../../base/errors.ts";
 import type { CoalescedHeartbeats } from "../devices/heartbeats.ts";
 import { requireSession } from "../sessions/access.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
+import type { SessionStore } from "../sessions/store.ts";
 import { type DeviceSessionPorts, requireSelf, startRecording } from "./device-sessions.ts";
 import type { AudioStreamEvents } from "./stream.ts";
 import type { StreamSettings } from "./stream-records.ts";
 import type { AudioStreams, OpenedAudioStream } from "./stream-routes.ts";
 
 interface DeviceStreamPorts extends DeviceSessionPorts {
-  directory: SessionDirectory;
+  directory: SessionStore;
   streams: AudioStreams;
   heartbeats: Pick<CoalescedHeartbeats, "hear" | "seen">;
 }

@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError, isAppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import type { CommandNotifier, UploadBacklog } from "../../postgres/outbox.ts";
+import type { CommandNotifier } from "../../postgres/outbox.ts";
+import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
 import {
   defineRoute,
   type Reply,
@@ -11,20 +12,19 @@ import {
 } from "../../rest/route.ts";
 import { MAX_SEQUENCE } from "../../session/limits.ts";
 import type { CoalescedHeartbeats } from "../devices/heartbeats.ts";
-import { requireSession } from "../sessions/access.ts";
+import { requireSession, type SessionAccess } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
 import { chunkStatus } from "../transcript/chunks.ts";
 import { inspectAudio } from "./audio-container.ts";
 import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./chunk-store.ts";
 
 export interface UploadAudioPorts {
-  directory: SessionDirectory;
+  directory: SessionAccess;
   chunks: ChunkStore;
   blobs: BlobStore;
   notifier: CommandNotifier;
   /** Asked before an upload is taken. */
-  backlog: UploadBacklog;
+  backlog: Pick<OutboxBacklog, "check">;
   /** Audio is a sign of life of its device, from the first byte of an upload on. */
   heartbeats?: Pick<CoalescedHeartbeats, "seen">;
   /** Longest decoded audio of one chunk in seconds; 900 unless told. */

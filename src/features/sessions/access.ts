@@ -10,7 +10,7 @@ import type { Principal } from "../../access/principal.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
 import { requirePrincipal } from "../../rest/callers.ts";
-import type { SessionDirectory } from "./store.ts";
+import type { SessionStore } from "./store.ts";
 
 const REFUSALS: Record<Exclude<Verdict, "allow">, () => AppError> = {
   not_found: () => new AppError("not_found", "There is no session with this id."),
@@ -23,6 +23,9 @@ const REFUSALS: Record<Exclude<Verdict, "allow">, () => AppError> = {
   guest_access_closed: () =>
     new AppError("guest_access_closed", "Guests no longer have access to this session."),
 };
+
+/** What tells whether somebody may reach a session, and keeps what only an elevation opened. */
+export type SessionAccess = Pick<SessionStore, "facts" | "recordContentRead">;
 
 export interface SessionGrant {
   principal: Principal;
@@ -46,7 +49,7 @@ function missingScope(action: SessionAction): AppError {
  * `action`. What only an elevation opens is put on record.
  */
 export async function requireSession(
-  directory: SessionDirectory,
+  directory: SessionAccess,
   caller: Principal | undefined,
   sessionId: string,
   action: SessionAction,
@@ -58,7 +61,7 @@ export async function requireSession(
 
 /** The same for a read that goes on and is on record already. */
 export async function recheckSession(
-  directory: SessionDirectory,
+  directory: SessionAccess,
   caller: Principal | undefined,
   sessionId: string,
   action: SessionAction,
@@ -78,7 +81,7 @@ export async function recheckSession(
  * rejects, and so shows nothing, when the entry cannot be written.
  */
 export async function recordElevatedRead(
-  directory: Pick<SessionDirectory, "recordContentRead">,
+  directory: Pick<SessionStore, "recordContentRead">,
   principal: Principal,
   action: SessionAction,
   facts: SessionFacts,

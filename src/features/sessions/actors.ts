@@ -1,5 +1,5 @@
 import type { SessionCommand } from "../../postgres/outbox.ts";
-import type { SessionDirectory } from "./store.ts";
+import type { SessionStore } from "./store.ts";
 
 /** Port: a session's actor, wherever it lives. */
 export interface SessionActors {
@@ -14,6 +14,6 @@ export interface SessionActors {
 
 /** What routes need that carry a wish to a session's actor. */
 export interface SessionWishPorts {
-  directory: SessionDirectory;
+  directory: SessionStore;
   actors: SessionActors;
 }

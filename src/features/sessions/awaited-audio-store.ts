@@ -1,6 +1,6 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import type { AwaitedAudio, AwaitedChunks } from "./awaited-audio.ts";
+import type { AwaitedChunks } from "./awaited-audio.ts";
 import { PostgresDeviceSigns } from "./device-signs-store.ts";
 
 /** More are not named one by one. */
@@ -12,8 +12,12 @@ const awaitedRow = z.object({
   stoppedAgo: z.number(),
 });
 
-/** What sessions that were stopped still wait for, from the record. */
-export class PostgresAwaitedAudio implements AwaitedAudio {
+/**
+ * What sessions that were stopped still wait for, from the record.
+ *
+ * Throws `unavailable` when storage is away.
+ */
+export class AwaitedAudioStore {
   readonly #pool: DatabasePool;
   readonly #signs: PostgresDeviceSigns;
 
@@ -22,6 +26,7 @@ export class PostgresAwaitedAudio implements AwaitedAudio {
     this.#signs = new PostgresDeviceSigns(pool);
   }
 
+  /** Undefined when the session still records, or waits for nothing. */
   async of(sessionId: string): Promise<AwaitedChunks | undefined> {
     const row = await this.#pool.maybeOne(sql.type(awaitedRow)`
       select

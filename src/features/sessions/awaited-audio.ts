@@ -16,12 +16,6 @@ export interface AwaitedChunks {
   chunkAgo: number | undefined;
 }
 
-/** Port: throws `unavailable` when storage is away. */
-export interface AwaitedAudio {
-  /** Undefined when the session still records, or waits for nothing. */
-  of(sessionId: string): Promise<AwaitedChunks | undefined>;
-}
-
 export const waitingSchema = Type.Object(
   {
     chunk_sequences: Type.Array(Type.Integer()),

@@ -5,15 +5,15 @@ import { AppError } from "../../base/errors.ts";
 import { expectedOf, staleEdit } from "../../rest/representations.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { assertLinkable } from "../workspaces/workshops-routes.ts";
-import type { WorkshopDirectory } from "../workspaces/workshops-store.ts";
+import type { WorkshopStore } from "../workspaces/workshops-store.ts";
 import { assertAllowed, requireSession } from "./access.ts";
 import { presentSession, sessionParams, sessionSchema } from "./schema.ts";
-import type { SessionDirectory, SessionEdits } from "./store.ts";
+import type { SessionEditStore, SessionStore } from "./store.ts";
 
 export interface SessionEditPorts {
-  directory: SessionDirectory;
-  sessionEdits: SessionEdits;
-  workshops: Pick<WorkshopDirectory, "find">;
+  directory: SessionStore;
+  sessionEdits: SessionEditStore;
+  workshops: Pick<WorkshopStore, "find">;
   revocations: Pick<RevocationFeed, "publish">;
 }
 

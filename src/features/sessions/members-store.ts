@@ -21,22 +21,6 @@ interface NewSessionMember {
   relation: "participant" | "shared";
 }
 
-/** Port: the people of a session. Every method throws `unavailable` when storage is away. */
-export interface SessionMembers {
-  /** The owner among them. */
-  list(sessionId: string, page: PageRequest): Promise<Page<SessionMemberRecord>>;
-  /**
-   * With its audit entry, or not at all. `already` tells of the tie that the
-   * user has, the owner's included.
-   */
-  add(
-    member: NewSessionMember,
-    audit: AuditEntry,
-  ): Promise<{ member: SessionMemberRecord } | { already: SessionMemberRecord["relation"] }>;
-  /** With its audit entry, or not at all; false when the user is no member. */
-  remove(sessionId: string, userId: string, audit: AuditEntry): Promise<boolean>;
-}
-
 const relationColumn = z.enum(["owner", "participant", "shared"]);
 
 const memberRow = z.object({
@@ -47,13 +31,15 @@ const memberRow = z.object({
   createdAt: z.number(),
 });
 
-export class PostgresSessionMembers implements SessionMembers {
+/** The people of a session. Every method throws `unavailable` when storage is away. */
+export class SessionMemberStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** The owner among them. */
   async list(sessionId: string, page: PageRequest): Promise<Page<SessionMemberRecord>> {
     const conditions = [sql.fragment`true`];
     if (page.after !== undefined) conditions.push(sql.fragment`u.id < ${page.after}::uuid`);
@@ -71,6 +57,10 @@ export class PostgresSessionMembers implements SessionMembers {
     return toPage(rows, page.limit, (member) => member.userId);
   }
 
+  /**
+   * With its audit entry, or not at all. `already` tells of the tie that the
+   * user has, the owner's included.
+   */
   add(
     { sessionId, userId, relation }: NewSessionMember,
     audit: AuditEntry,
@@ -97,6 +87,7 @@ export class PostgresSessionMembers implements SessionMembers {
     });
   }
 
+  /** With its audit entry, or not at all; false when the user is no member. */
   remove(sessionId: string, userId: string, audit: AuditEntry): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
       const { rowCount } = await tx.query(sql.unsafe`

@@ -13,17 +13,17 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
-import type { UserDirectory } from "../accounts/users-store.ts";
+import type { UserStore } from "../accounts/users-store.ts";
 import { findInvited } from "../workspaces/members-routes.ts";
 import { requireSession, type SessionGrant } from "./access.ts";
-import type { SessionMemberRecord, SessionMembers } from "./members-store.ts";
+import type { SessionMemberRecord, SessionMemberStore } from "./members-store.ts";
 import { sessionParams } from "./schema.ts";
-import type { SessionDirectory } from "./store.ts";
+import type { SessionStore } from "./store.ts";
 
 export interface SessionMemberPorts {
-  directory: SessionDirectory;
-  members: SessionMembers;
-  users: Pick<UserDirectory, "find" | "findByEmail">;
+  directory: SessionStore;
+  members: SessionMemberStore;
+  users: Pick<UserStore, "find" | "findByEmail">;
   revocations: Pick<RevocationFeed, "publish">;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;

@@ -5,9 +5,10 @@ import { requirePrincipal } from "../../rest/callers.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import type { Patience } from "../../session/limits.ts";
-import type { NameSuggestions } from "../workspaces/workshops-store.ts";
+import type { CharacterStore } from "../workspaces/workshops-store.ts";
 import { requireSession } from "./access.ts";
-import { type AwaitedAudio, presentWaiting, waitingSchema } from "./awaited-audio.ts";
+import { presentWaiting, waitingSchema } from "./awaited-audio.ts";
+import type { AwaitedAudioStore } from "./awaited-audio-store.ts";
 import {
   presentSession,
   presentSpeaker,
@@ -16,13 +17,13 @@ import {
   sessionStatus,
   speakersSchema,
 } from "./schema.ts";
-import type { SessionDirectory } from "./store.ts";
+import type { SessionStore } from "./store.ts";
 
 export interface SessionPorts {
-  directory: SessionDirectory;
-  awaited: AwaitedAudio;
+  directory: SessionStore;
+  awaited: AwaitedAudioStore;
   patience: Patience;
-  names: NameSuggestions;
+  names: CharacterStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }

@@ -50,29 +50,6 @@ export interface SpeakerRecord {
   source?: ClaimSource;
 }
 
-/** Port: sessions as readers see them. Every method throws `unavailable` when storage is away. */
-export interface SessionDirectory {
-  /** The caller's ties to a session for `maySession`; undefined when there is no such session. */
-  facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined>;
-  get(sessionId: string): Promise<SessionRecord | undefined>;
-  /** Puts on record that content was read under an elevation; resolves after the entry is durable. */
-  recordContentRead(principal: Principal, sessionId: string, action: string): Promise<void>;
-  /** Newest first; only what `principal` may read, deleted ones only when asked for by an admin. */
-  list(
-    principal: Principal,
-    filter: SessionFilter,
-    page: PageRequest,
-  ): Promise<Page<SessionRecord>>;
-  /** By label number, unknown (`UU`) last. */
-  speakers(sessionId: string): Promise<SpeakerRecord[]>;
-}
-
-/** Port: who a label can be assigned to. Throws `unavailable` when storage is away. */
-export interface AssigneeDirectory {
-  /** An enabled user, or a guest of this session whose access stands. */
-  isAssignable(sessionId: string, userId: string): Promise<boolean>;
-}
-
 const speakerRow = z.object({
   label: z.string(),
   segmentCount: z.number(),
@@ -165,8 +142,14 @@ const SESSION_COLUMNS = sql.fragment`
   s.created_at as "createdAt"
 `;
 
-/** Sessions as readers see them. */
-export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
+/**
+ * Sessions as readers see them.
+ *
+ * Sessions as readers see them. Every method throws `unavailable` when storage is away.
+ *
+ * Who a label can be assigned to. Throws `unavailable` when storage is away.
+ */
+export class SessionStore {
   readonly #pool: DatabasePool;
   readonly #facts: ReadBatch<FactsKey, SessionFacts>;
   readonly #records: ReadBatch<string, SessionRecord>;
@@ -177,10 +160,14 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
     this.#records = new ReadBatch((ids) => readRecords(pool, ids));
   }
 
+  /** The caller's ties to a session for `maySession`; undefined when there is no such session. */
   facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined> {
     return this.#facts.get({ principal, sessionId });
   }
 
+  /**
+   * Puts on record that content was read under an elevation; resolves after the entry is durable.
+   */
   recordContentRead(principal: Principal, sessionId: string, action: string): Promise<void> {
     return recordElevatedRead(this.#pool, principal, sessionId, action);
   }
@@ -189,6 +176,9 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
     return this.#records.get(sessionId);
   }
 
+  /**
+   * Newest first; only what `principal` may read, deleted ones only when asked for by an admin.
+   */
   async list(
     principal: Principal,
     filter: SessionFilter,
@@ -206,10 +196,12 @@ export class PostgresSessions implements SessionDirectory, AssigneeDirectory {
     return toPage(rows, page.limit, ({ id }) => id);
   }
 
+  /** By label number, unknown (`UU`) last. */
   speakers(sessionId: string): Promise<SpeakerRecord[]> {
     return readSpeakers(this.#pool, sessionId);
   }
 
+  /** An enabled user, or a guest of this session whose access stands. */
   isAssignable(sessionId: string, userId: string): Promise<boolean> {
     return this.#pool.exists(sql.type(nothing)`
       select 1 from users where id = ${userId} and disabled_at is null
@@ -306,13 +298,15 @@ export function nativeTo(userId: string): Fragment {
   return tiedTo(userId, sql.fragment`s.visibility = 'workspace'`);
 }
 
-export class PostgresSessionEdits implements SessionEdits {
+/** Changes what a session's owner decides. Closing guest access ends its guests' tokens. */
+export class SessionEditStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** False, and nothing changed, when the session no longer is as `expected` says. */
   change(
     sessionId: string,
     { title, visibility, guestAccess, workshopId }: SessionChange,
@@ -363,14 +357,4 @@ interface SessionChange {
   guestAccess?: "open" | "closed" | undefined;
   /** Null takes the link away. */
   workshopId?: string | null | undefined;
-}
-
-/** Port: changes what a session's owner decides. Closing guest access ends its guests' tokens. */
-export interface SessionEdits {
-  /** False, and nothing changed, when the session no longer is as `expected` says. */
-  change(
-    sessionId: string,
-    change: SessionChange,
-    expected?: Required<SessionChange>,
-  ): Promise<boolean>;
 }

@@ -18,18 +18,6 @@ interface SummarySource {
   redactions: number;
 }
 
-/** Port: where summaries come from and go to. Throws `unavailable` when storage is away. */
-export interface SummaryBook {
-  /** Throws `session_deleted`. */
-  load(job: ClaimedJob): Promise<SummarySource>;
-  /**
-   * Stores the summary, completes the job and makes the session's command due,
-   * all or nothing. Throws `session_deleted`, `lease_lost` when the claim stands
-   * no longer, and `conflict` when words were redacted since `load`.
-   */
-  store(job: ClaimedJob, source: SummarySource, summary: Summary): Promise<OutboxRow[]>;
-}
-
 /** Silence between two words that ends a sentence, in samples: 250 ms. */
 const PAUSE = 250 * SAMPLES_PER_MS;
 
@@ -52,14 +40,19 @@ const completedRow = z.object({ summaryType: z.string() });
 
 type SegmentRow = z.output<typeof segmentRow>;
 
-/** Reads what is to be summarised and stores what comes of it. */
-export class PostgresSummaryBook implements SummaryBook {
+/**
+ * Reads what is to be summarised and stores what comes of it.
+ *
+ * Where summaries come from and go to. Throws `unavailable` when storage is away.
+ */
+export class SummaryJobStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** Throws `session_deleted`. */
   load(job: ClaimedJob): Promise<SummarySource> {
     return this.#pool.transaction(async (tx) => {
       // One view of words, names and fingerprint.
@@ -80,6 +73,11 @@ export class PostgresSummaryBook implements SummaryBook {
     });
   }
 
+  /**
+   * Stores the summary, completes the job and makes the session's command due,
+   * all or nothing. Throws `session_deleted`, `lease_lost` when the claim stands
+   * no longer, and `conflict` when words were redacted since `load`.
+   */
   store(job: ClaimedJob, source: SummarySource, summary: Summary): Promise<OutboxRow[]> {
     return this.#pool.transaction(async (tx) => {
       await lockUnchanged(tx, job, source);

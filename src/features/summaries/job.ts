@@ -9,7 +9,7 @@ import {
   TextServiceService,
 } from "../../wire/gen/voice/v1/text.ts";
 import type { ClaimedJob, JobContext, JobHandler } from "../jobs/queue.ts";
-import type { SummaryBook } from "./job-store.ts";
+import type { SummaryJobStore } from "./job-store.ts";
 
 export interface SummariseOptions {
   signal: AbortSignal;
@@ -28,11 +28,11 @@ export interface Summariser {
 /** Jobs of kind `summarisation`: reads the words, has them summarised, stores what came. */
 export class Summarisation implements JobHandler {
   readonly kind = "summarisation";
-  readonly #book: SummaryBook;
+  readonly #book: SummaryJobStore;
   readonly #summariser: Summariser;
   readonly #notifier: CommandNotifier;
 
-  constructor(book: SummaryBook, summariser: Summariser, notifier: CommandNotifier) {
+  constructor(book: SummaryJobStore, summariser: Summariser, notifier: CommandNotifier) {
     this.#book = book;
     this.#summariser = summariser;
     this.#notifier = notifier;

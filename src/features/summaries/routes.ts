@@ -10,9 +10,9 @@ import { deletionPlaceholder, REDACTED_SPAN } from "../../session/redaction.ts";
 import { SUMMARY_TYPES } from "../../session/status.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
+import type { SessionStore } from "../sessions/store.ts";
 import { contentVerdict, HIDDEN, jobStatus } from "../transcript/jobs-routes.ts";
-import type { SummaryDirectory, SummaryJob, SummaryRecord } from "./store.ts";
+import type { SummaryJob, SummaryRecord, SummaryStore } from "./store.ts";
 
 const summaryType = Type.Union(
   SUMMARY_TYPES.map((type) => Type.Literal(type)),
@@ -101,8 +101,8 @@ function presentSummary(summary: SummaryRecord): Static<typeof summarySchema> {
 }
 
 export interface SummaryPorts {
-  directory: SessionDirectory;
-  summaries: SummaryDirectory;
+  directory: SessionStore;
+  summaries: SummaryStore;
   /** A job was asked for and committed: whoever makes summaries may look at once. */
   onRequested?(): void;
 }
@@ -161,8 +161,8 @@ function listSummaries({ directory, summaries }: SummaryPorts): Route {
 }
 
 export interface SummarisationJobPorts {
-  directory: SessionDirectory;
-  summaries: SummaryDirectory;
+  directory: SessionStore;
+  summaries: SummaryStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }
@@ -233,7 +233,7 @@ function getJob({ directory, summaries }: SummarisationJobPorts): Route {
   });
 }
 
-async function textOf(summaries: SummaryDirectory, job: SummaryJob): Promise<string> {
+async function textOf(summaries: SummaryStore, job: SummaryJob): Promise<string> {
   const text = await summaries.text(job.id);
   // A completed job without words lost them to a redaction.
   return text ?? (job.status === "completed" ? REDACTED_SPAN : "");

@@ -62,22 +62,6 @@ interface SummaryJobFilter {
   workspaceId?: string;
 }
 
-/** Port: summaries and the jobs that make them. Every method throws `unavailable` when storage is away. */
-export interface SummaryDirectory {
-  /**
-   * A queued job, or the one of the same type that is queued or running
-   * already. Throws `session_deleted`.
-   */
-  request(sessionId: string, summaryType: SummaryType): Promise<SummaryJob>;
-  /** The newest of each type. */
-  latest(sessionId: string): Promise<SummaryRecord[]>;
-  /** Newest first. */
-  list(filter: SummaryJobFilter, page: PageRequest): Promise<Page<SummaryJob>>;
-  get(jobId: string): Promise<SummaryJob | undefined>;
-  /** The words that the job made; undefined when there are none, or none any more. */
-  text(jobId: string): Promise<string | undefined>;
-}
-
 /** A job that ends just between two looks: then the next look makes a new one. */
 const LOOKS = 3;
 
@@ -124,14 +108,22 @@ const summaryRow = z.object({
   stale: z.boolean(),
 });
 
-/** Summaries as readers see them, and the jobs that make them. */
-export class PostgresSummaries implements SummaryDirectory {
+/**
+ * Summaries as readers see them, and the jobs that make them.
+ *
+ * Summaries and the jobs that make them. Every method throws `unavailable` when storage is away.
+ */
+export class SummaryStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /**
+   * A queued job, or the one of the same type that is queued or running
+   * already. Throws `session_deleted`.
+   */
   request(sessionId: string, type: SummaryType): Promise<SummaryJob> {
     return this.#pool.transaction(async (tx) => {
       const workspaceId = await lockSession(tx, sessionId);
@@ -146,6 +138,7 @@ export class PostgresSummaries implements SummaryDirectory {
     });
   }
 
+  /** The newest of each type. */
   async latest(sessionId: string): Promise<SummaryRecord[]> {
     const rows = await this.#pool.any(sql.type(summaryRow)`
       with newest as (
@@ -165,6 +158,7 @@ export class PostgresSummaries implements SummaryDirectory {
     return [...rows];
   }
 
+  /** Newest first. */
   async list(filter: SummaryJobFilter, page: PageRequest): Promise<Page<SummaryJob>> {
     const conditions: Fragment[] = [];
     if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}`);
@@ -187,6 +181,7 @@ export class PostgresSummaries implements SummaryDirectory {
     return rows[0];
   }
 
+  /** The words that the job made; undefined when there are none, or none any more. */
   async text(jobId: string): Promise<string | undefined> {
     const row = await this.#pool.maybeOne(sql.type(textRow)`
       select text from summaries where job_id = ${jobId}`);

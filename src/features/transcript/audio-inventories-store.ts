@@ -2,7 +2,7 @@ import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { optionalColumn } from "../../postgres/columns.ts";
-import type { AudioInventories, AudioInventory } from "./completeness.ts";
+import type { GapRecord } from "./segments-store.ts";
 
 /** Sequences that are told one by one; a session that lacks more is broken anyway. */
 const MAX_ABSENT = 10_000;
@@ -23,7 +23,8 @@ const placeRow = z.object({ sequence: z.number(), start: z.number(), length: z.n
 const sequenceRow = z.object({ sequence: z.number() });
 const clampedRow = z.object({ sequence: z.number(), end: z.number(), excess: z.number() });
 
-export class PostgresAudioInventories implements AudioInventories {
+/** Throws `unavailable` when storage is away. */
+export class AudioInventoryStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -116,4 +117,36 @@ export class PostgresAudioInventories implements AudioInventories {
       order by sequence`);
     return [...rows];
   }
+}
+
+/** What is stored of a session's audio. Positions and lengths are samples at 16 kHz. */
+export interface AudioInventory {
+  /** Length of all stored chunks together, seconds. */
+  seconds: number;
+  /** Length of what was not read yet, see `LAG`. */
+  lagMs: number;
+  /** Last sequence that belongs to it, as said at its stop. */
+  expectedLast?: number;
+  /** Nothing is recorded any more. */
+  ended: boolean;
+  /** Nothing that came could be read. */
+  failed: boolean;
+  /** Every stored chunk was decoded or given up. */
+  settled: boolean;
+  /** End of what has its place on the timeline. */
+  end: number;
+  /** Length of the newest chunk with a place: what a missing one is taken for. */
+  nominal: number;
+  /** Stored, but not decodable. */
+  undecodable: GapRecord[];
+  /** Parts of decodable ones that are not. */
+  broken: GapRecord[];
+  /** Sequences up to the last one with neither a chunk nor a gap on the timeline, in order. */
+  absent: number[];
+  /** Came after their gap had been declared, and are not read yet. */
+  late: GapRecord[];
+  /** Sound that is longer than the place on the timeline that was kept for it. */
+  clamped: { sequence: number; end: number; excess: number }[];
+  /** Until then missing chunks are taken, Unix milliseconds; unknown while it records. */
+  acceptedUntil?: number;
 }

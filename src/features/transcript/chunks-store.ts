@@ -1,8 +1,8 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { optionalColumn } from "../../postgres/columns.ts";
+import type { ChunkStatus } from "../../session/status.ts";
 import type { Word } from "../../session/write.ts";
-import type { ChunkListing, ChunkRecord } from "./chunks.ts";
 import { wordColumn } from "./segments-store.ts";
 
 const chunkRow = z.object({
@@ -19,14 +19,21 @@ const chunkRow = z.object({
 const totalRow = z.object({ total: z.number() });
 const wordsRow = z.object({ words: z.array(wordColumn) });
 
-/** Stored chunks and the words over them, for readers. */
-export class PostgresChunkListing implements ChunkListing {
+/**
+ * Stored chunks and the words over them, for readers.
+ *
+ * The stored chunks of a session. Throws `unavailable` when storage is away.
+ */
+export class ChunkListStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /**
+   * By sequence, after `after`; all of them without a limit. `total` counts the whole session.
+   */
   async chunks(
     sessionId: string,
     page: { after?: number; limit?: number },
@@ -51,6 +58,7 @@ export class PostgresChunkListing implements ChunkListing {
     return { chunks: [...rows], total };
   }
 
+  /** Words that touch [from, to), samples at 16 kHz. */
   async words(sessionId: string, from: number, to: number): Promise<Word[]> {
     const rows = await this.#pool.any(sql.type(wordsRow)`
       select words
@@ -60,4 +68,22 @@ export class PostgresChunkListing implements ChunkListing {
     `);
     return rows.flatMap(({ words }) => words);
   }
+}
+
+export interface ChunkRecord extends ChunkSpan {
+  id: string;
+  sequence: number;
+  filename: string;
+  status: ChunkStatus;
+  /** Unix milliseconds. */
+  uploadedAt: number;
+  /** When it was recorded, as the device said. */
+  recordedAt?: number;
+  durationSeconds: number;
+}
+
+export interface ChunkSpan {
+  /** Samples at 16 kHz; undefined until the chunk has its place. */
+  start?: number;
+  length?: number;
 }

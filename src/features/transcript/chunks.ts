@@ -3,38 +3,15 @@ import { toTimestamp } from "../../base/clock.ts";
 import { cutPage, decodeCursor, encodeCursor } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp, uuid } from "../../rest/schemas.ts";
-import type { ChunkStatus } from "../../session/status.ts";
 import type { Word } from "../../session/write.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
-
-export interface ChunkRecord extends ChunkSpan {
-  id: string;
-  sequence: number;
-  filename: string;
-  status: ChunkStatus;
-  /** Unix milliseconds. */
-  uploadedAt: number;
-  /** When it was recorded, as the device said. */
-  recordedAt?: number;
-  durationSeconds: number;
-}
-
-/** Port: the stored chunks of a session. Throws `unavailable` when storage is away. */
-export interface ChunkListing {
-  /** By sequence, after `after`; all of them without a limit. `total` counts the whole session. */
-  chunks(
-    sessionId: string,
-    page: { after?: number; limit?: number },
-  ): Promise<{ chunks: ChunkRecord[]; total: number }>;
-  /** Words that touch [from, to), samples at 16 kHz. */
-  words(sessionId: string, from: number, to: number): Promise<Word[]>;
-}
+import type { SessionStore } from "../sessions/store.ts";
+import type { ChunkListStore, ChunkRecord, ChunkSpan } from "./chunks-store.ts";
 
 export interface ChunkPorts {
-  directory: SessionDirectory;
-  chunks: ChunkListing;
+  directory: SessionStore;
+  chunks: ChunkListStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }
@@ -81,7 +58,7 @@ function presentChunk(chunk: ChunkRecord, text: string): Static<typeof chunkSche
 }
 
 async function textsOf(
-  listing: ChunkListing,
+  listing: ChunkListStore,
   sessionId: string,
   chunks: readonly ChunkRecord[],
 ): Promise<string[]> {
@@ -142,12 +119,6 @@ export function chunkRoutes({ directory, chunks, cursorKey }: ChunkPorts): Route
     },
   });
   return [list];
-}
-
-interface ChunkSpan {
-  /** Samples at 16 kHz; undefined until the chunk has its place. */
-  start?: number;
-  length?: number;
 }
 
 /**

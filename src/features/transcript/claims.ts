@@ -6,14 +6,19 @@ import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { uuid } from "../../rest/schemas.ts";
 import type { ClaimReply } from "../../session/decide-speakers.ts";
-import { assertAllowed, requireSession, type SessionGrant } from "../sessions/access.ts";
+import {
+  assertAllowed,
+  requireSession,
+  type SessionAccess,
+  type SessionGrant,
+} from "../sessions/access.ts";
 import type { SessionActors } from "../sessions/actors.ts";
 import { claimSource, sessionParams } from "../sessions/schema.ts";
-import type { AssigneeDirectory, SessionDirectory } from "../sessions/store.ts";
+import type { SessionStore } from "../sessions/store.ts";
 
 export interface SpeakerClaimPorts {
-  directory: SessionDirectory;
-  assignees: AssigneeDirectory;
+  directory: SessionAccess;
+  assignees: Pick<SessionStore, "isAssignable">;
   actors: SessionActors;
 }
 
@@ -31,7 +36,7 @@ const claimBody = Type.Object({
 });
 
 async function assigneeOf(
-  assignees: AssigneeDirectory,
+  assignees: SpeakerClaimPorts["assignees"],
   grant: SessionGrant,
   body: Static<typeof claimBody>,
 ): Promise<string> {

@@ -6,53 +6,18 @@ import { timestamp } from "../../rest/schemas.ts";
 import type { Patience } from "../../session/limits.ts";
 import { LAG } from "../../wire/field-descriptions.ts";
 import { requireSession } from "../sessions/access.ts";
-import { type AwaitedAudio, presentWaiting, waitingSchema } from "../sessions/awaited-audio.ts";
+import { presentWaiting, waitingSchema } from "../sessions/awaited-audio.ts";
+import type { AwaitedAudioStore } from "../sessions/awaited-audio-store.ts";
 import { sessionParams } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
-import type { GapReader, GapRecord } from "./export.ts";
-
-/** What is stored of a session's audio. Positions and lengths are samples at 16 kHz. */
-export interface AudioInventory {
-  /** Length of all stored chunks together, seconds. */
-  seconds: number;
-  /** Length of what was not read yet, see `LAG`. */
-  lagMs: number;
-  /** Last sequence that belongs to it, as said at its stop. */
-  expectedLast?: number;
-  /** Nothing is recorded any more. */
-  ended: boolean;
-  /** Nothing that came could be read. */
-  failed: boolean;
-  /** Every stored chunk was decoded or given up. */
-  settled: boolean;
-  /** End of what has its place on the timeline. */
-  end: number;
-  /** Length of the newest chunk with a place: what a missing one is taken for. */
-  nominal: number;
-  /** Stored, but not decodable. */
-  undecodable: GapRecord[];
-  /** Parts of decodable ones that are not. */
-  broken: GapRecord[];
-  /** Sequences up to the last one with neither a chunk nor a gap on the timeline, in order. */
-  absent: number[];
-  /** Came after their gap had been declared, and are not read yet. */
-  late: GapRecord[];
-  /** Sound that is longer than the place on the timeline that was kept for it. */
-  clamped: { sequence: number; end: number; excess: number }[];
-  /** Until then missing chunks are taken, Unix milliseconds; unknown while it records. */
-  acceptedUntil?: number;
-}
-
-/** Port: throws `unavailable` when storage is away. */
-export interface AudioInventories {
-  of(sessionId: string): Promise<AudioInventory>;
-}
+import type { SessionStore } from "../sessions/store.ts";
+import type { AudioInventory, AudioInventoryStore } from "./audio-inventories-store.ts";
+import type { GapRecord, SegmentStore } from "./segments-store.ts";
 
 export interface CompletenessPorts {
-  directory: SessionDirectory;
-  inventories: AudioInventories;
-  gaps: GapReader;
-  awaited: AwaitedAudio;
+  directory: SessionStore;
+  inventories: AudioInventoryStore;
+  gaps: SegmentStore;
+  awaited: AwaitedAudioStore;
   patience: Patience;
 }
 

@@ -14,27 +14,13 @@ import {
 import { assertAllowed, requireSession } from "../sessions/access.ts";
 import type { SessionActors, SessionWishPorts } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
-import { presentRevised, revisedSegmentSchema, type SegmentFinder } from "./segments.ts";
-
-/** Port: texts on their way from this route to the session that puts them in place. */
-export interface SegmentEdits {
-  /**
-   * Keeps the text until the session takes it. Its words get times in
-   * proportion to their length. False when there is no such segment.
-   */
-  put(edit: {
-    id: string;
-    sessionId: string;
-    segmentId: string;
-    text: string;
-    byUserId: string;
-  }): Promise<boolean>;
-}
+import type { SessionStore } from "../sessions/store.ts";
+import { presentRevised, revisedSegmentSchema } from "./segments.ts";
+import type { SegmentEdits, SegmentStore } from "./segments-store.ts";
 
 export interface SegmentEditPorts {
-  directory: SessionDirectory;
-  segments: SegmentFinder;
+  directory: SessionStore;
+  segments: SegmentStore;
   edits: SegmentEdits;
   actors: SessionActors;
 }

@@ -1,7 +1,7 @@
 import { SESSION_RATE, toMilliseconds } from "../../base/audio/sample-rate.ts";
 import { clockTime } from "../../wire/clock-time.ts";
 import { markUnclear, UNCLEAR_LEGEND, unclearPlaces } from "../../wire/unclear-words.ts";
-import type { SegmentRecord } from "./segments.ts";
+import type { SegmentRecord } from "./segments-store.ts";
 
 type Spoken = Pick<SegmentRecord, "text" | "words">;
 

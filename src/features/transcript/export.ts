@@ -4,33 +4,15 @@ import { AppError } from "../../base/errors.ts";
 import { defineRoute, type Reply, type Route } from "../../rest/route.ts";
 import { requireSession } from "../sessions/access.ts";
 import { presentSpeaker, sessionParams, sessionStatus, speakerSchema } from "../sessions/schema.ts";
-import type { SessionDirectory, SessionRecord, SpeakerRecord } from "../sessions/store.ts";
+import type { SessionRecord, SessionStore, SpeakerRecord } from "../sessions/store.ts";
 import { toCues, toMarkdown, toSrt, toVtt, transcriptText } from "./export-formats.ts";
-import {
-  presentSegment,
-  presentWords,
-  type SegmentReader,
-  type SegmentRecord,
-  segmentSchema,
-  wordSchema,
-} from "./segments.ts";
-
-/** Audio that did not come: its nominal span on the timeline, samples at 16 kHz. */
-export interface GapRecord {
-  sequence: number;
-  start: number;
-  length: number;
-}
-
-/** Port: spans that still stand as gaps. Throws `unavailable` when storage is away. */
-export interface GapReader {
-  gaps(sessionId: string): Promise<GapRecord[]>;
-}
+import { presentSegment, presentWords, segmentSchema, wordSchema } from "./segments.ts";
+import type { GapRecord, SegmentRecord, SegmentStore } from "./segments-store.ts";
 
 export interface TranscriptPorts {
-  directory: SessionDirectory;
-  segments: SegmentReader;
-  gaps: GapReader;
+  directory: SessionStore;
+  segments: SegmentStore;
+  gaps: SegmentStore;
 }
 
 const gapSchema = Type.Object({

@@ -10,19 +10,15 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { float, int32, timestamp } from "../../rest/schemas.ts";
 import { deletionPlaceholder } from "../../session/redaction.ts";
 import { recordElevatedRead } from "../sessions/access.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
-import type { TranscriptionJob, TranscriptionJobDirectory } from "./jobs-store.ts";
-import {
-  presentSegment,
-  type SegmentReader,
-  type SegmentRecord,
-  segmentSchema,
-} from "./segments.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import type { TranscriptionJob, TranscriptionJobStore } from "./jobs-store.ts";
+import { presentSegment, segmentSchema } from "./segments.ts";
+import type { SegmentRecord, SegmentStore } from "./segments-store.ts";
 
 export interface TranscriptionJobPorts {
-  directory: SessionDirectory;
-  jobs: TranscriptionJobDirectory;
-  segments: SegmentReader;
+  directory: SessionStore;
+  jobs: TranscriptionJobStore;
+  segments: SegmentStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }
@@ -65,7 +61,7 @@ function listJobs({ jobs, cursorKey }: TranscriptionJobPorts): Route {
 
 /** Whether the caller may see the words of the session that a job is about. */
 export async function contentVerdict(
-  directory: SessionDirectory,
+  directory: SessionStore,
   principal: Principal,
   job: { sessionId?: string | undefined },
 ): Promise<Verdict> {

@@ -47,15 +47,6 @@ interface RedoOptions {
   vocabulary?: string[] | undefined;
 }
 
-/** Port: transcription jobs. Every method throws `unavailable` when storage is away. */
-export interface TranscriptionJobDirectory {
-  /** Newest first. */
-  list(filter: TranscriptionJobFilter, page: PageRequest): Promise<Page<TranscriptionJob>>;
-  get(jobId: string): Promise<TranscriptionJob | undefined>;
-  /** Keeps what the next reading is told. */
-  prepareRedo(jobId: string, options: RedoOptions): Promise<void>;
-}
-
 const jobRow = z.object({
   id: z.string(),
   sessionId: optionalColumn(z.string()),
@@ -79,14 +70,19 @@ const jobRow = z.object({
   deletionKind: optionalColumn(z.string()),
 });
 
-/** Transcription jobs; figures are counted from the words that stand now. */
-export class PostgresTranscriptionJobs implements TranscriptionJobDirectory {
+/**
+ * Transcription jobs; figures are counted from the words that stand now.
+ *
+ * Transcription jobs. Every method throws `unavailable` when storage is away.
+ */
+export class TranscriptionJobStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** Newest first. */
   async list(filter: TranscriptionJobFilter, page: PageRequest): Promise<Page<TranscriptionJob>> {
     const conditions = [sql.fragment`kind = 'transcription'`];
     if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}`);
@@ -106,6 +102,7 @@ export class PostgresTranscriptionJobs implements TranscriptionJobDirectory {
     return (await this.#read(conditions, 1))[0];
   }
 
+  /** Keeps what the next reading is told. */
   async prepareRedo(jobId: string, { forcedLanguage, vocabulary }: RedoOptions): Promise<void> {
     await this.#pool.query(sql.unsafe`
       update jobs set forced_language = ${forcedLanguage ?? null} where id = ${jobId}`);

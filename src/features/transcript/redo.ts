@@ -11,10 +11,10 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import type { SessionActors } from "../sessions/actors.ts";
-import type { TranscriptionJob, TranscriptionJobDirectory } from "./jobs-store.ts";
+import type { TranscriptionJob, TranscriptionJobStore } from "./jobs-store.ts";
 
 export interface RedoPorts {
-  jobs: Pick<TranscriptionJobDirectory, "get" | "prepareRedo">;
+  jobs: Pick<TranscriptionJobStore, "get" | "prepareRedo">;
   actors: SessionActors;
   /** Engines that can be asked for by name. */
   engines: readonly string[];

@@ -1,9 +1,6 @@
 import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
 import type { Word } from "../../session/write.ts";
-import type { SegmentEdits } from "./edit-routes.ts";
-import type { GapReader, GapRecord } from "./export.ts";
-import type { SegmentFinder, SegmentPosition, SegmentReader, SegmentRecord } from "./segments.ts";
 
 /** Places, counted from 0, of the unclear words in a column of words; most segments have none. */
 export function unclearWords(words: Fragment): Fragment {
@@ -100,14 +97,23 @@ const gapRow = z.object({ sequence: z.number(), start: z.number(), length: z.num
 const COLUMNS = sql.fragment`id, start_sample as start, end_sample as "end", label, text, words,
   confidence, revision, redacted`;
 
-/** Words and gaps of a session, for readers. */
-export class PostgresSegments implements SegmentReader, SegmentFinder, GapReader {
+/**
+ * Words and gaps of a session, for readers.
+ *
+ * The one place that holds words. Throws `unavailable` when storage is away.
+ *
+ * One segment. Throws `unavailable` when storage is away.
+ *
+ * Spans that still stand as gaps. Throws `unavailable` when storage is away.
+ */
+export class SegmentStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** Segments of a session after `after` in order; all of them without a limit. */
   async segments(
     sessionId: string,
     page: { after?: SegmentPosition; limit?: number } = {},
@@ -140,4 +146,47 @@ export class PostgresSegments implements SegmentReader, SegmentFinder, GapReader
     `);
     return [...rows];
   }
+}
+
+/** A final segment with its words. Positions are samples at 16 kHz. */
+export interface SegmentRecord {
+  id: string;
+  start: number;
+  end: number;
+  label: string;
+  text: string;
+  words: Word[];
+  /** Mean confidence of its words, 0..1. */
+  confidence: number;
+  revision: number;
+  /** Its words were taken out; a placeholder stands for them. */
+  redacted?: boolean;
+}
+
+/** Place of a segment in the order of a session: by start, then by id. */
+export interface SegmentPosition {
+  start: number;
+  id: string;
+}
+
+/** Audio that did not come: its nominal span on the timeline, samples at 16 kHz. */
+export interface GapRecord {
+  sequence: number;
+  start: number;
+  length: number;
+}
+
+/** Port: texts on their way from this route to the session that puts them in place. */
+export interface SegmentEdits {
+  /**
+   * Keeps the text until the session takes it. Its words get times in
+   * proportion to their length. False when there is no such segment.
+   */
+  put(edit: {
+    id: string;
+    sessionId: string;
+    segmentId: string;
+    text: string;
+    byUserId: string;
+  }): Promise<boolean>;
 }

@@ -9,46 +9,12 @@ import type { Word } from "../../session/write.ts";
 import { TIMES_CLAMPED } from "../../wire/field-descriptions.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
-import type { SessionDirectory } from "../sessions/store.ts";
-
-/** A final segment with its words. Positions are samples at 16 kHz. */
-export interface SegmentRecord {
-  id: string;
-  start: number;
-  end: number;
-  label: string;
-  text: string;
-  words: Word[];
-  /** Mean confidence of its words, 0..1. */
-  confidence: number;
-  revision: number;
-  /** Its words were taken out; a placeholder stands for them. */
-  redacted?: boolean;
-}
-
-/** Place of a segment in the order of a session: by start, then by id. */
-export interface SegmentPosition {
-  start: number;
-  id: string;
-}
-
-/** Port: the one place that holds words. Throws `unavailable` when storage is away. */
-export interface SegmentReader {
-  /** Segments of a session after `after` in order; all of them without a limit. */
-  segments(
-    sessionId: string,
-    page?: { after?: SegmentPosition; limit?: number },
-  ): Promise<SegmentRecord[]>;
-}
-
-/** Port: one segment. Throws `unavailable` when storage is away. */
-export interface SegmentFinder {
-  find(sessionId: string, segmentId: string): Promise<SegmentRecord | undefined>;
-}
+import type { SessionStore } from "../sessions/store.ts";
+import type { SegmentPosition, SegmentRecord, SegmentStore } from "./segments-store.ts";
 
 export interface SegmentPorts {
-  directory: SessionDirectory;
-  segments: SegmentReader & SegmentFinder;
+  directory: SessionStore;
+  segments: SegmentStore & SegmentStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }
@@ -133,7 +99,7 @@ function positionOf(
 
 /** A page of a session's segments, and the cursor of the next; undefined at the end. */
 export async function readSegmentPage(
-  { segments, cursorKey }: { segments: SegmentReader; cursorKey: Uint8Array },
+  { segments, cursorKey }: { segments: SegmentStore; cursorKey: Uint8Array },
   sessionId: string,
   { limit, cursor }: { limit: number; cursor: string | undefined },
 ): Promise<{ page: SegmentRecord[]; next: string | undefined }> {

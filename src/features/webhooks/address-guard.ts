@@ -2,7 +2,6 @@ import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 import { withTimeout } from "../../base/deferred.ts";
-import type { EndpointCheck } from "./store.ts";
 
 type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
@@ -33,8 +32,10 @@ interface AddressGuardOptions {
  * resolved here, every address they have is checked, and the connection goes to
  * the addresses that were checked: a name that answers otherwise a moment later
  * gains nothing.
+ *
+ * Where webhooks may be sent to.
  */
-export class AddressGuard implements EndpointCheck {
+export class AddressGuard {
   readonly #allowPrivate: boolean;
   readonly #resolve: Resolve;
 
@@ -43,6 +44,7 @@ export class AddressGuard implements EndpointCheck {
     this.#resolve = resolve ?? ((hostname) => lookup(hostname, { all: true }));
   }
 
+  /** Why not to this URL, as a sentence; undefined when it may be. */
   async refusal(text: string): Promise<string | undefined> {
     try {
       await this.addresses(this.parse(text));

@@ -14,12 +14,12 @@ import {
 } from "./routes.ts";
 import { deliverySchema, presentDelivery, presentWebhook, webhookSecretSchema } from "./schema.ts";
 import type { WebhookSecrets } from "./secrets.ts";
-import type { DeliveryLog, DeliveryRecord, WebhookRecord } from "./store.ts";
+import type { DeliveryRecord, DeliveryStore, WebhookRecord } from "./store.ts";
 
 const OLD_SECRET_MS = 24 * 3_600_000;
 
 export interface WebhookDeliveryPorts extends WebhookAccessPorts {
-  deliveries: DeliveryLog;
+  deliveries: DeliveryStore;
   secrets: Pick<WebhookSecrets, "create">;
   clock: Clock;
   cursorKey: Uint8Array;

@@ -10,14 +10,14 @@ import type { Recorded } from "../../actor/journal.ts";
 import { newId } from "../../base/ids.ts";
 import type { Change } from "../../postgres/append-work.ts";
 import { optionalColumn, toInstant } from "../../postgres/columns.ts";
-import { isWaiting, type WorkLook } from "../../postgres/waiting-work.ts";
+import { isWaiting, type WaitingWorkStore } from "../../postgres/waiting-work.ts";
 import type { SessionEvent } from "../../session/event.ts";
 import {
   toWebhookEvent,
   type WebhookData,
   type WebhookEventType,
 } from "../../session/webhook-event.ts";
-import type { AttemptResult, DeliveryClaim, DeliveryQueue, FailureVerdict } from "./queue.ts";
+import type { AttemptResult, DeliveryClaim, FailureVerdict } from "./queue.ts";
 import { endPending } from "./store.ts";
 
 interface WebhookEvent {
@@ -107,17 +107,27 @@ const claimRow = z.object({
 
 type Queries = Pick<CommonQueryMethods, "any" | "query">;
 
-/** The queue of deliveries in PostgreSQL: leases stand on the webhooks' rows. */
-export class PostgresDeliveryQueue implements DeliveryQueue {
+/**
+ * The queue of deliveries in PostgreSQL: leases stand on the webhooks' rows.
+ *
+ * The messages that wait for delivery. All times are Unix milliseconds of
+ * the record's clock, whatever the caller's host has: see `DatabaseClock`.
+ *
+ * An endpoint is leased to one caller at a time, so its messages go one after
+ * the other, in the order in which they became due. A lease ends by itself, so
+ * what a crashed process held comes back: delivery is at least once.
+ */
+export class DeliveryQueueStore {
   readonly #pool: DatabasePool;
-  readonly #look: WorkLook | undefined;
+  readonly #look: WaitingWorkStore | undefined;
 
   /** @param look is asked first, where many do */
-  constructor(pool: DatabasePool, look?: WorkLook) {
+  constructor(pool: DatabasePool, look?: WaitingWorkStore) {
     this.#pool = pool;
     this.#look = look;
   }
 
+  /** One due message of each of at most `limit` endpoints, those served longest ago first. */
   async claim(limit: number, now: number, leaseMs: number): Promise<DeliveryClaim[]> {
     if (!(await isWaiting(this.#look, "deliveries"))) return [];
     const leaseId = newId();
@@ -132,6 +142,7 @@ export class PostgresDeliveryQueue implements DeliveryQueue {
     });
   }
 
+  /** Records that the message arrived, and frees the endpoint. */
   succeeded(claim: DeliveryClaim, result: AttemptResult): Promise<void> {
     return this.#settle(async (tx) => {
       await tx.query(sql.unsafe`
@@ -146,6 +157,7 @@ export class PostgresDeliveryQueue implements DeliveryQueue {
     });
   }
 
+  /** Records a failure, and frees the endpoint; ignored when the lease was lost meanwhile. */
   failed(claim: DeliveryClaim, result: AttemptResult, verdict: FailureVerdict): Promise<void> {
     const { disable = null, pauseUntil, failingSince } = verdict;
     const retryAt = disable === null ? verdict.retryAt : undefined;
@@ -171,6 +183,7 @@ export class PostgresDeliveryQueue implements DeliveryQueue {
     });
   }
 
+  /** Gives an attempt back that was broken off: as if it had never been claimed. */
   release(claim: DeliveryClaim, now: number): Promise<void> {
     return this.#settle(async (tx) => {
       await tx.query(sql.unsafe`
@@ -182,6 +195,7 @@ export class PostgresDeliveryQueue implements DeliveryQueue {
     });
   }
 
+  /** Ends what is past its time, deletes what is 30 days old, some at once; returns how many. */
   async clean(now: number): Promise<number> {
     const expired = await this.#pool.query(sql.unsafe`
       update webhook_deliveries

@@ -39,27 +39,6 @@ export interface FailureVerdict {
   disable: "gone" | "failing" | undefined;
 }
 
-/**
- * Port: the messages that wait for delivery. All times are Unix milliseconds of
- * the record's clock, whatever the caller's host has: see `DatabaseClock`.
- *
- * An endpoint is leased to one caller at a time, so its messages go one after
- * the other, in the order in which they became due. A lease ends by itself, so
- * what a crashed process held comes back: delivery is at least once.
- */
-export interface DeliveryQueue {
-  /** One due message of each of at most `limit` endpoints, those served longest ago first. */
-  claim(limit: number, now: number, leaseMs: number): Promise<DeliveryClaim[]>;
-  /** Records that the message arrived, and frees the endpoint. */
-  succeeded(claim: DeliveryClaim, result: AttemptResult): Promise<void>;
-  /** Records a failure, and frees the endpoint; ignored when the lease was lost meanwhile. */
-  failed(claim: DeliveryClaim, result: AttemptResult, verdict: FailureVerdict): Promise<void>;
-  /** Gives an attempt back that was broken off: as if it had never been claimed. */
-  release(claim: DeliveryClaim, now: number): Promise<void>;
-  /** Ends what is past its time, deletes what is 30 days old, some at once; returns how many. */
-  clean(now: number): Promise<number>;
-}
-
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

@@ -13,15 +13,16 @@ import {
   PEOPLE,
   type Route,
 } from "../../rest/route.ts";
-import type { WorkspaceDirectory, WorkspaceRecord } from "../workspaces/records.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
+import type { WorkspaceRecord, WorkspaceStore } from "../workspaces/store.ts";
+import type { AddressGuard } from "./address-guard.ts";
 import { presentWebhook, webhookEventTypes, webhookSchema, webhookSecretSchema } from "./schema.ts";
 import type { WebhookSecrets } from "./secrets.ts";
-import type { EndpointCheck, WebhookDirectory, WebhookRecord } from "./store.ts";
+import type { WebhookRecord, WebhookStore } from "./store.ts";
 
 export interface WebhookAccessPorts {
-  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
-  webhooks: WebhookDirectory;
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
+  webhooks: WebhookStore;
 }
 
 /** Who may call any route of webhooks, before the relation to the workspace is looked at. */
@@ -70,7 +71,7 @@ export function actorOfCaller(principal: Principal | undefined): AuditActor {
 const MAX_WEBHOOKS = 20;
 
 export interface WebhookPorts extends WebhookAccessPorts {
-  endpoints: EndpointCheck;
+  endpoints: AddressGuard;
   secrets: Pick<WebhookSecrets, "create">;
   cursorKey: Uint8Array;
 }
@@ -172,7 +173,7 @@ function createWebhook(ports: WebhookPorts): Route {
   });
 }
 
-async function assertSendable(endpoints: EndpointCheck, target: string): Promise<void> {
+async function assertSendable(endpoints: AddressGuard, target: string): Promise<void> {
   const refusal = await endpoints.refusal(target);
   if (refusal !== undefined) throw new AppError("invalid_body", refusal);
 }

@@ -12,12 +12,8 @@ import type { Runtime } from "../../base/runtime.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
 import type { WebhookError } from "../../session/webhook-event.ts";
 import { type AddressGuard, EndpointRefused } from "./address-guard.ts";
-import {
-  type AttemptResult,
-  type DeliveryClaim,
-  type DeliveryQueue,
-  judgeFailure,
-} from "./queue.ts";
+import { type AttemptResult, type DeliveryClaim, judgeFailure } from "./queue.ts";
+import type { DeliveryQueueStore } from "./queue-store.ts";
 import type { WebhookSecrets } from "./secrets.ts";
 
 interface PostOutcome {
@@ -116,7 +112,7 @@ function errorOf(error: unknown, signal: AbortSignal): WebhookError {
 }
 
 export interface WebhookSenderParts {
-  queue: DeliveryQueue;
+  queue: DeliveryQueueStore;
   secrets: Pick<WebhookSecrets, "open">;
   guard: AddressGuard;
   runtime: Runtime;

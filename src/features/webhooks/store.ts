@@ -55,34 +55,6 @@ interface WebhookChange {
   enabled?: boolean | undefined;
 }
 
-/**
- * Port: the webhooks of workspaces. Each change and its audit entry stand or
- * fall together. Switching a webhook off ends what waits for it; switching it
- * on, or giving it another URL, forgets earlier failures.
- */
-export interface WebhookDirectory {
-  /** Undefined when the workspace has `limit` webhooks already. */
-  insert(webhook: NewWebhook, limit: number, by: AuditActor): Promise<WebhookRecord | undefined>;
-  find(workspaceId: string, id: string): Promise<WebhookRecord | undefined>;
-  list(workspaceId: string, page: PageRequest): Promise<Page<WebhookRecord>>;
-  /** Undefined when there is none any more, or it was changed since `expected`, its `updated_at`. */
-  change(
-    id: string,
-    change: WebhookChange,
-    by: AuditActor,
-    expected?: string,
-  ): Promise<WebhookRecord | undefined>;
-  /** Puts a new secret in place; the one before signs too until `keepUntil`. */
-  rotate(
-    id: string,
-    sealedSecret: Uint8Array,
-    keepUntil: number,
-    by: AuditActor,
-  ): Promise<WebhookRecord | undefined>;
-  /** With its deliveries; nothing happens when it is gone. */
-  remove(id: string, by: AuditActor): Promise<void>;
-}
-
 type DeliveryStatus = "pending" | "succeeded" | "failed";
 
 export interface DeliveryAttempt {
@@ -104,26 +76,6 @@ export interface DeliveryRecord {
   nextAttemptAt: number;
   createdAt: number;
   completedAt?: number | undefined;
-}
-
-/** Port: what was, and is to be, delivered to a webhook. */
-export interface DeliveryLog {
-  list(
-    webhookId: string,
-    status: DeliveryStatus | undefined,
-    page: PageRequest,
-  ): Promise<Page<DeliveryRecord>>;
-  find(webhookId: string, id: string): Promise<DeliveryRecord | undefined>;
-  /** Queues a `webhook.test`; undefined when the webhook is gone. */
-  test(webhookId: string): Promise<DeliveryRecord | undefined>;
-  /** Due now, with all its attempts before it again; undefined when there is none any more. */
-  retry(webhookId: string, id: string): Promise<DeliveryRecord | undefined>;
-}
-
-/** Port: where webhooks may be sent to. */
-export interface EndpointCheck {
-  /** Why not to this URL, as a sentence; undefined when it may be. */
-  refusal(url: string): Promise<string | undefined>;
 }
 
 const attempt = z.object({
@@ -150,8 +102,12 @@ const DELIVERY_COLUMNS = sql.fragment`
   id, event_type as "eventType", data, occurred_at as "occurredAt", status, attempts, history,
   next_attempt_at as "nextAttemptAt", created_at as "createdAt", completed_at as "completedAt"`;
 
-/** The delivery log in PostgreSQL. */
-export class WebhookDeliveryStore implements DeliveryLog {
+/**
+ * The delivery log in PostgreSQL.
+ *
+ * What was, and is to be, delivered to a webhook.
+ */
+export class DeliveryStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -178,6 +134,7 @@ export class WebhookDeliveryStore implements DeliveryLog {
     return row ?? undefined;
   }
 
+  /** Queues a `webhook.test`; undefined when the webhook is gone. */
   test(webhookId: string): Promise<DeliveryRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
       await endPause(tx, webhookId);
@@ -191,6 +148,7 @@ export class WebhookDeliveryStore implements DeliveryLog {
     });
   }
 
+  /** Due now, with all its attempts before it again; undefined when there is none any more. */
   retry(webhookId: string, id: string): Promise<DeliveryRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
       await endPause(tx, webhookId);
@@ -244,14 +202,21 @@ const COLUMNS = sql.fragment`
   case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil",
   created_at as "createdAt", updated_at as "updatedAt"`;
 
-/** Webhooks in PostgreSQL; an audit entry goes with each change. */
-export class WebhookStore implements WebhookDirectory {
+/**
+ * Webhooks in PostgreSQL; an audit entry goes with each change.
+ *
+ * The webhooks of workspaces. Each change and its audit entry stand or
+ * fall together. Switching a webhook off ends what waits for it; switching it
+ * on, or giving it another URL, forgets earlier failures.
+ */
+export class WebhookStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** Undefined when the workspace has `limit` webhooks already. */
   insert(webhook: NewWebhook, limit: number, by: AuditActor): Promise<WebhookRecord | undefined> {
     return this.#change("webhook_created", by, async (tx) => {
       // Under the workspace's lock two requests cannot both take the last place.
@@ -284,6 +249,9 @@ export class WebhookStore implements WebhookDirectory {
     return toPage(rows, page.limit, (webhook) => webhook.id);
   }
 
+  /**
+   * Undefined when there is none any more, or it was changed since `expected`, its `updated_at`.
+   */
   change(
     id: string,
     change: WebhookChange,
@@ -314,6 +282,7 @@ export class WebhookStore implements WebhookDirectory {
     });
   }
 
+  /** Puts a new secret in place; the one before signs too until `keepUntil`. */
   rotate(
     id: string,
     sealedSecret: Uint8Array,
@@ -330,6 +299,7 @@ export class WebhookStore implements WebhookDirectory {
     );
   }
 
+  /** With its deliveries; nothing happens when it is gone. */
   async remove(id: string, by: AuditActor): Promise<void> {
     await this.#change("webhook_deleted", by, (tx) =>
       tx.maybeOne(sql.type(webhookRow)`

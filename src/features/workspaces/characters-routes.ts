@@ -21,10 +21,10 @@ import {
   type WorkshopAccess,
   workshopParams,
 } from "./workshops-routes.ts";
-import type { CharacterDirectory, CharacterRecord, WorkshopRecord } from "./workshops-store.ts";
+import type { CharacterRecord, CharacterStore, WorkshopRecord } from "./workshops-store.ts";
 
 export interface CharacterPorts extends WorkshopAccess {
-  characters: CharacterDirectory;
+  characters: CharacterStore;
   cursorKey: Uint8Array;
 }
 

@@ -14,20 +14,15 @@ import {
   PEOPLE,
   type Route,
 } from "../../rest/route.ts";
-import type { UserDirectory, UserRecord } from "../accounts/users-store.ts";
-import type {
-  MemberChange,
-  MemberRecord,
-  WorkspaceDirectory,
-  WorkspaceMembers,
-  WorkspaceRecord,
-} from "./records.ts";
+import type { UserRecord, UserStore } from "../accounts/users-store.ts";
+import type { WorkspaceMemberStore } from "./members-store.ts";
 import { requireWorkspace } from "./routes.ts";
+import type { MemberChange, MemberRecord, WorkspaceRecord, WorkspaceStore } from "./store.ts";
 
 export interface WorkspaceMemberPorts {
-  workspaces: WorkspaceDirectory;
-  members: WorkspaceMembers;
-  users: Pick<UserDirectory, "find" | "findByEmail">;
+  workspaces: WorkspaceStore;
+  members: WorkspaceMemberStore;
+  users: Pick<UserStore, "find" | "findByEmail">;
   revocations: RevocationFeed;
   cursorKey: Uint8Array;
 }
@@ -81,7 +76,7 @@ function listMembers({ workspaces, cursorKey }: WorkspaceMemberPorts): Route {
 
 /** An administrator who let himself in would read what members read, without an elevation. */
 async function requireSelfPromotion(
-  workspaces: Pick<WorkspaceDirectory, "find" | "role">,
+  workspaces: Pick<WorkspaceStore, "find" | "role">,
   principal: Principal | undefined,
   { id }: WorkspaceRecord,
 ): Promise<void> {

@@ -2,19 +2,30 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor, AuditKind } from "../../access/audit-entry.ts";
-import type { MemberChange, MemberRecord, WorkspaceMembers, WorkspaceRole } from "./records.ts";
-import { MEMBER_COLUMNS, memberRow } from "./store.ts";
+import {
+  MEMBER_COLUMNS,
+  type MemberChange,
+  type MemberRecord,
+  memberRow,
+  type WorkspaceRole,
+} from "./store.ts";
 
 const staffRow = z.object({ user_id: z.string(), role: z.enum(["owner", "member"]) });
 
-/** Who belongs to workspaces; each change in one transaction with its audit entry. */
-export class WorkspaceMemberStore implements WorkspaceMembers {
+/**
+ * Who belongs to workspaces; each change in one transaction with its audit entry.
+ *
+ * Changes who belongs to a workspace. The audit entry is part of each
+ * step. A workspace keeps at least one owner.
+ */
+export class WorkspaceMemberStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** Undefined when the user is a member already. */
   add(
     workspaceId: string,
     userId: string,

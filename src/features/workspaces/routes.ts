@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type AuditActor, actorOf } from "../../access/audit-entry.ts";
+import { actorOf } from "../../access/audit-entry.ts";
 import { mayWorkspace, type WorkspaceAction } from "../../access/policy.ts";
 import type { Principal, ServicePrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
@@ -17,11 +17,16 @@ import {
   type Reply,
   type Route,
 } from "../../rest/route.ts";
-import type { WorkspaceDirectory, WorkspaceRecord } from "./records.ts";
+import type {
+  WorkspaceChange,
+  WorkspaceEditStore,
+  WorkspaceRecord,
+  WorkspaceStore,
+} from "./store.ts";
 
 /** The workspace, when the caller may do this to it: 404 for an unknown one, 403 by relation. */
 export async function requireWorkspace(
-  workspaces: Pick<WorkspaceDirectory, "find" | "role">,
+  workspaces: Pick<WorkspaceStore, "find" | "role">,
   principal: Principal | undefined,
   id: string,
   action: WorkspaceAction,
@@ -47,7 +52,7 @@ export async function requireWorkspace(
 const DEFAULT_LANGUAGE = "en";
 
 export interface WorkspacePorts {
-  workspaces: WorkspaceDirectory;
+  workspaces: WorkspaceStore;
   cursorKey: Uint8Array;
 }
 
@@ -166,7 +171,7 @@ function requireAdmin(principal: Principal | undefined): void {
 
 /** A service key has one workspace. */
 async function ownWorkspace(
-  workspaces: WorkspaceDirectory,
+  workspaces: WorkspaceStore,
   principal: ServicePrincipal,
 ): Promise<Reply> {
   const { workspaceId } = principal;
@@ -193,40 +198,9 @@ function getWorkspace({ workspaces }: WorkspacePorts): Route {
   });
 }
 
-/** Members that are absent stay as they are. */
-export interface WorkspaceChange {
-  name?: string | undefined;
-  preferredLanguage?: string | undefined;
-  workspaceType?: WorkspaceRecord["workspaceType"] | undefined;
-  /** Null keeps words and audio until somebody deletes them. */
-  retentionDays?: number | null | undefined;
-}
-
-/** Whose rights ended with a workspace. */
-export interface RemovedWorkspace {
-  memberIds: string[];
-  deviceIds: string[];
-}
-
-/** Port: what owners decide of a workspace. Audit entries are part of each step. */
-export interface WorkspaceEdits {
-  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
-  change(
-    id: string,
-    change: WorkspaceChange,
-    by: AuditActor,
-    since?: number,
-  ): Promise<WorkspaceRecord | undefined>;
-  /**
-   * Hides the workspace for ever, ends its members' rights and its devices'
-   * keys. Throws `conflict` while a session of it is not deleted.
-   */
-  remove(id: string, by: AuditActor): Promise<RemovedWorkspace>;
-}
-
 export interface WorkspaceEditPorts {
-  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
-  workspaceEdits: WorkspaceEdits;
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
+  workspaceEdits: WorkspaceEditStore;
   revocations: Pick<RevocationFeed, "publish">;
 }
 

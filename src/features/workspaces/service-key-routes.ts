@@ -15,9 +15,9 @@ import {
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { ServiceKeyBook, ServiceKeyRecord } from "../accounts/service-key-records.ts";
-import type { WorkspaceDirectory } from "./records.ts";
 import { requireWorkspace } from "./routes.ts";
 import { type IssuedServiceKey, type ServiceKeys, unknownKey } from "./service-keys.ts";
+import type { WorkspaceStore } from "./store.ts";
 
 const scopeSchema = Type.Union(SCOPES.map((scope) => Type.Literal(scope)));
 
@@ -70,7 +70,7 @@ const NO_STORE = { "cache-control": "no-store" };
 export interface ServiceKeyPorts {
   serviceKeys: Pick<ServiceKeys, "issue" | "rotate" | "revoke">;
   serviceKeyBook: Pick<ServiceKeyBook, "find" | "list">;
-  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
   cursorKey: Uint8Array;
 }
 

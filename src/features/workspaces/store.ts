@@ -5,26 +5,53 @@ import type { AuditActor } from "../../access/audit-entry.ts";
 import { AppError } from "../../base/errors.ts";
 import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
-import type {
-  MemberRecord,
-  NewWorkspace,
-  WorkspaceDirectory,
-  WorkspaceRecord,
-  WorkspaceRole,
-} from "./records.ts";
-import type { RemovedWorkspace, WorkspaceChange, WorkspaceEdits } from "./routes.ts";
+
+export type WorkspaceRole = "owner" | "member";
+
+export interface WorkspaceRecord {
+  id: string;
+  name: string;
+  workspaceType: "private" | "team";
+  preferredLanguage: string;
+  /** Days after which the words and audio of a session go; absent: never. */
+  retentionDays?: number;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface MemberRecord {
+  userId: string;
+  email: string;
+  name: string;
+  role: WorkspaceRole;
+  createdAt: number;
+}
+
+interface NewWorkspace {
+  id: string;
+  name: string;
+  preferredLanguage: string;
+  ownerId: string;
+}
+
+export type MemberChange = "done" | "not_a_member" | "last_owner";
 
 const idRow = z.object({ id: z.string() });
 const nothing = z.object({}).strict();
 
-/** Changes and the end of workspaces, each in one transaction with its audit entry. */
-export class WorkspaceEditStore implements WorkspaceEdits {
+/**
+ * Changes and the end of workspaces, each in one transaction with its audit entry.
+ *
+ * What owners decide of a workspace. Audit entries are part of each step.
+ */
+export class WorkspaceEditStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
+  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
   change(
     id: string,
     change: WorkspaceChange,
@@ -49,6 +76,10 @@ export class WorkspaceEditStore implements WorkspaceEdits {
     });
   }
 
+  /**
+   * Hides the workspace for ever, ends its members' rights and its devices'
+   * keys. Throws `conflict` while a session of it is not deleted.
+   */
   remove(id: string, by: AuditActor): Promise<RemovedWorkspace> {
     return this.#pool.transaction(async (tx) => {
       // A session that starts meanwhile waits for this lock, and then finds no workspace.
@@ -157,7 +188,8 @@ const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type as "workspaceTyp
 export const MEMBER_COLUMNS = sql.fragment`
   user_id as "userId", email, users.name, member.role, member.created_at as "createdAt"`;
 
-export class WorkspaceStore implements WorkspaceDirectory {
+/** Workspaces and who belongs to them; a deleted one is as if it had never been. */
+export class WorkspaceStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -185,6 +217,7 @@ export class WorkspaceStore implements WorkspaceDirectory {
     return row ?? undefined;
   }
 
+  /** Lists the workspaces that `memberId` belongs to, or all when it is undefined. */
   async list(memberId: string | undefined, page: PageRequest): Promise<Page<WorkspaceRecord>> {
     const conditions = [sql.fragment`deleted_at is null`];
     if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}::uuid`);
@@ -215,4 +248,19 @@ export class WorkspaceStore implements WorkspaceDirectory {
       order by user_id desc limit ${page.limit + 1}`);
     return toPage(rows, page.limit, (member) => member.userId);
   }
+}
+
+/** Members that are absent stay as they are. */
+export interface WorkspaceChange {
+  name?: string | undefined;
+  preferredLanguage?: string | undefined;
+  workspaceType?: WorkspaceRecord["workspaceType"] | undefined;
+  /** Null keeps words and audio until somebody deletes them. */
+  retentionDays?: number | null | undefined;
+}
+
+/** Whose rights ended with a workspace. */
+interface RemovedWorkspace {
+  memberIds: string[];
+  deviceIds: string[];
 }

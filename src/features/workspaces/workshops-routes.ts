@@ -14,9 +14,9 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
-import type { WorkspaceDirectory } from "./records.ts";
 import { requireWorkspace } from "./routes.ts";
-import type { CharacterRecord, WorkshopDirectory, WorkshopRecord } from "./workshops-store.ts";
+import type { WorkspaceStore } from "./store.ts";
+import type { CharacterRecord, WorkshopRecord, WorkshopStore } from "./workshops-store.ts";
 
 export const nameMember = Type.String({ minLength: 1, maxLength: 200, pattern: "\\S" });
 export const descriptionMember = Type.String({ maxLength: 4_000 });
@@ -76,8 +76,8 @@ export function presentCharacter(character: CharacterRecord): Static<typeof char
 }
 
 export interface WorkshopAccess {
-  workshops: Pick<WorkshopDirectory, "find">;
-  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  workshops: Pick<WorkshopStore, "find">;
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
 }
 
 function unknownWorkshop(id: string): AppError {
@@ -100,7 +100,7 @@ export async function requireWorkshop(
 
 /** A session is linked to workshops of its own workspace only: 404 for an unknown one, 403 for others. */
 export async function assertLinkable(
-  workshops: Pick<WorkshopDirectory, "find">,
+  workshops: Pick<WorkshopStore, "find">,
   workshopId: string,
   workspaceId: string,
 ): Promise<void> {
@@ -111,8 +111,8 @@ export async function assertLinkable(
 }
 
 export interface WorkshopPorts {
-  workshops: WorkshopDirectory;
-  workspaces: Pick<WorkspaceDirectory, "find" | "role">;
+  workshops: WorkshopStore;
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
   cursorKey: Uint8Array;
 }
 

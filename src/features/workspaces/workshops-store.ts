@@ -39,37 +39,6 @@ interface CharacterChange extends WorkshopChange {
   isActive?: boolean | undefined;
 }
 
-/** Port: workshops, newest first in lists. Every method throws `unavailable` when storage is away. */
-export interface WorkshopDirectory {
-  insert(workshop: Omit<WorkshopRecord, "createdAt" | "updatedAt">): Promise<WorkshopRecord>;
-  find(id: string): Promise<WorkshopRecord | undefined>;
-  list(filter: WorkshopFilter, page: PageRequest): Promise<Page<WorkshopRecord>>;
-  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
-  change(id: string, change: WorkshopChange, since?: number): Promise<WorkshopRecord | undefined>;
-  /** With its characters; sessions that were linked to it no longer are. */
-  remove(id: string): Promise<void>;
-}
-
-/** Port: the characters of workshops, newest first in lists. Throws as the other. */
-export interface CharacterDirectory {
-  insert(character: Omit<CharacterRecord, "createdAt" | "updatedAt">): Promise<CharacterRecord>;
-  find(workshopId: string, id: string): Promise<CharacterRecord | undefined>;
-  list(
-    workshopId: string,
-    active: boolean | undefined,
-    page: PageRequest,
-  ): Promise<Page<CharacterRecord>>;
-  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
-  change(id: string, change: CharacterChange, since?: number): Promise<CharacterRecord | undefined>;
-  remove(id: string): Promise<void>;
-}
-
-/** Port: names to offer for the voices of a session. Throws as the others. */
-export interface NameSuggestions {
-  /** Of the active characters of the session's workshop; none without one. */
-  namesFor(sessionId: string): Promise<string[]>;
-}
-
 const characterRow = z.object({
   id: z.string(),
   workshopId: z.string(),
@@ -83,7 +52,12 @@ const characterRow = z.object({
 const CHARACTER_COLUMNS = sql.fragment`id, workshop_id as "workshopId", name, description,
   is_active as "isActive", created_at as "createdAt", updated_at as "updatedAt"`;
 
-export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
+/**
+ * The characters of workshops, newest first in lists. Throws as the other.
+ *
+ * Names to offer for the voices of a session. Throws as the others.
+ */
+export class CharacterStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -119,6 +93,7 @@ export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
     return toPage(rows, page.limit, (character) => character.id);
   }
 
+  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
   async change(
     id: string,
     { name, description, isActive }: CharacterChange,
@@ -139,6 +114,7 @@ export class PostgresCharacters implements CharacterDirectory, NameSuggestions {
     await this.#pool.query(sql.unsafe`delete from workshop_characters where id = ${id}`);
   }
 
+  /** Of the active characters of the session's workshop; none without one. */
   async namesFor(sessionId: string): Promise<string[]> {
     const workshop = sql.fragment`(select workshop_id from sessions where id = ${sessionId})`;
     const row = z.object({ name: z.string() });
@@ -166,7 +142,8 @@ const workshopRow = z.object({
 const COLUMNS = sql.fragment`id, workspace_id as "workspaceId", name, description,
   created_at as "createdAt", updated_at as "updatedAt"`;
 
-export class PostgresWorkshops implements WorkshopDirectory {
+/** Workshops, newest first in lists. Every method throws `unavailable` when storage is away. */
+export class WorkshopStore {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
@@ -204,6 +181,7 @@ export class PostgresWorkshops implements WorkshopDirectory {
     return toPage(rows, page.limit, (workshop) => workshop.id);
   }
 
+  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
   async change(
     id: string,
     { name, description }: WorkshopChange,
@@ -219,6 +197,7 @@ export class PostgresWorkshops implements WorkshopDirectory {
     return row ?? undefined;
   }
 
+  /** With its characters; sessions that were linked to it no longer are. */
   async remove(id: string): Promise<void> {
     await this.#pool.query(sql.unsafe`delete from workshops where id = ${id}`);
   }

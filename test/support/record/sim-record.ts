@@ -3,17 +3,17 @@ import type { CommandRecord, Journal } from "../../../src/actor/journal.ts";
 import type { LeaseTable } from "../../../src/actor/lease.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
 import type { HeartbeatBook } from "../../../src/features/devices/heartbeats.ts";
-import type { DeletionRecords } from "../../../src/features/erasure/session-erasure.ts";
+import type { DeletionRecords } from "../../../src/features/erasure/session-erasure-store.ts";
 import type { ChunkStore } from "../../../src/features/recording/chunk-store.ts";
 import type { DeviceSessionStore } from "../../../src/features/recording/device-sessions-store.ts";
-import type { RedactedSpans } from "../../../src/features/recording/playback.ts";
+import type { RedactedSpans } from "../../../src/features/recording/playback-store.ts";
 import type {
   AudioStreamStore,
   UnsealedChunks,
 } from "../../../src/features/recording/stream-records.ts";
 import type { StreamSigns } from "../../../src/features/recording/stream-routes.ts";
-import type { SegmentEdits } from "../../../src/features/transcript/edit-routes.ts";
 import type { RedactionRecords } from "../../../src/features/transcript/redaction.ts";
+import type { SegmentEdits } from "../../../src/features/transcript/segments-store.ts";
 import type { LiveSource } from "../../../src/live/live-source.ts";
 import type { JournalRecord } from "../../../src/live/render.ts";
 import type { ReadOwners } from "../../../src/nats/owner-book.ts";

@@ -1,5 +1,4 @@
-import type { SegmentEdits } from "../../../src/features/transcript/edit-routes.ts";
-import { spreadWords } from "../../../src/features/transcript/segments-store.ts";
+import { type SegmentEdits, spreadWords } from "../../../src/features/transcript/segments-store.ts";
 import type { TwinParts } from "./twin-journal.ts";
 
 /** Edited texts until the append that puts them in place, over tables in memory. */

@@ -1,4 +1,4 @@
-import type { RedactedSpans } from "../../../src/features/recording/playback.ts";
+import type { RedactedSpans } from "../../../src/features/recording/playback-store.ts";
 import type {
   ChunkName,
   RedactedChunk,

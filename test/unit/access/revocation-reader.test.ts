@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  type RecordedRevocations,
-  RevocationReader,
-} from "../../../src/access/revocation-reader.ts";
+import type { RecordedRevocations } from "../../../src/access/ended-rights-store.ts";
+import { RevocationReader } from "../../../src/access/revocation-reader.ts";
 import type { RevocationEvent } from "../../../src/access/revocations.ts";
 import { AppError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";

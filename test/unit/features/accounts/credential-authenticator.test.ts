@@ -11,7 +11,6 @@ import { codeOf } from "../../../support/route-call.ts";
 
 const HOUR = 3_600_000;
 const nobody = async () => undefined;
-const nothing = async () => {};
 
 describe("authenticator", () => {
   const userId = newId();
@@ -41,8 +40,8 @@ describe("authenticator", () => {
     };
     authenticator = new CredentialAuthenticator({
       tokens,
-      logins: { open: async () => true, revoke: nothing, standing },
-      guests: { admit: async () => "closed", revoke: nothing, standing: nobody },
+      logins: { standing },
+      guests: { standing: nobody },
       serviceKeys: { standingByHash: nobody, standingBySecret: nobody },
       deviceKeys: { standingByHash: nobody, standingByKey: nobody },
       revocations,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../../src/base/log.ts";
-import { PresenceWatch, type RecordingDevice } from "../../../../src/features/devices/presence.ts";
+import { PresenceWatch } from "../../../../src/features/devices/presence.ts";
+import type { RecordingDevice } from "../../../../src/features/devices/presence-store.ts";
 import type { WarningFrame } from "../../../../src/wire/live-frames.ts";
 import { ManualClock, runtimeBy } from "../../../support/manual-clock.ts";
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../../../src/base/deferred.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { type Runtime, systemRuntime } from "../../../../src/base/runtime.ts";
-import type { ClaimedJob, JobQueue } from "../../../../src/features/jobs/queue.ts";
+import type { ClaimedJob } from "../../../../src/features/jobs/queue.ts";
+import type { JobQueueStore } from "../../../../src/features/jobs/queue-store.ts";
 import { JobRunner } from "../../../../src/features/jobs/runner.ts";
 
 const JOB: ClaimedJob = { id: "1", kind: "k", sessionId: "s", attempt: 1, claimId: "c" };
@@ -12,7 +13,7 @@ describe("job runner", () => {
     const waiting: ClaimedJob[] = [];
     const done = createDeferred<string>();
     const firstLook = createDeferred<void>();
-    const queue: JobQueue = {
+    const queue: Pick<JobQueueStore, "claim" | "renew" | "release" | "end"> = {
       claim: async () => {
         firstLook.resolve();
         return waiting.pop();

@@ -82,9 +82,6 @@ describe("upload-audio", () => {
     const routes = uploadAudioRoutes({
       directory: {
         facts: async () => facts,
-        get: unused,
-        list: unused,
-        speakers: unused,
         recordContentRead: unused,
       },
       chunks,

@@ -41,9 +41,6 @@ function routesFor(
   return speakerClaimRoutes({
     directory: {
       facts: async (_principal, id) => (id === sessionId ? facts : undefined),
-      get: unused,
-      list: unused,
-      speakers: unused,
       recordContentRead: unused,
     },
     assignees: { isAssignable: async (_session, id) => id === known },

@@ -6,8 +6,10 @@ import {
   toVtt,
   transcriptText,
 } from "../../../../src/features/transcript/export-formats.ts";
-import type { SegmentRecord } from "../../../../src/features/transcript/segments.ts";
-import { spreadWords } from "../../../../src/features/transcript/segments-store.ts";
+import {
+  type SegmentRecord,
+  spreadWords,
+} from "../../../../src/features/transcript/segments-store.ts";
 import { heardText } from "../../../support/heard-text.ts";
 
 const SECOND = 16_000;
