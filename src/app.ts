@@ -5,10 +5,10 @@ import { QueueMetrics } from "./base/queue-metrics.ts";
 import { Stack } from "./base/stack.ts";
 import { readiness } from "./features/admin/health.ts";
 import { AuditStore } from "./features/audit/audit-store.ts";
-import { startHousekeeping } from "./roles/chores.ts";
 import type { Config } from "./roles/config.ts";
 import { startFront } from "./roles/front.ts";
 import { healthPorts } from "./roles/health.ts";
+import { startMaintenance } from "./roles/maintenance.ts";
 import { createMetrics } from "./roles/metrics.ts";
 import { startRpc } from "./roles/rpc.ts";
 import { type SessionsRole, startSessions } from "./roles/sessions.ts";
@@ -62,7 +62,7 @@ async function startParts(
   let sessions: SessionsRole | undefined;
   if (config.roles.has("sessions")) {
     sessions = await startSessions(context);
-    startHousekeeping(context, shared.revocations, sessions.isFirst);
+    startMaintenance(context, shared.revocations, sessions.isFirst);
   }
   await reportAuditProtection(context);
   const backlog = startBacklog(context);

@@ -4,7 +4,7 @@ import type { OpsSource } from "../src/base/ops-server.ts";
 import { type QueueOwner, renderQueues } from "../src/base/queue-metrics.ts";
 
 /** What a worker's readiness goes by. */
-export interface WorkerStanding {
+export interface WorkerStatus {
   version: string;
   isDraining(): boolean;
   /** Sessions that its threads hold, and those that they can hold. */
@@ -19,7 +19,7 @@ interface Check {
 }
 
 /** Metrics and readiness of a worker, for its operations port. */
-export function opsSource(queues: QueueOwner, standing: WorkerStanding): OpsSource {
+export function opsSource(queues: QueueOwner, status: WorkerStatus): OpsSource {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, ...WITHOUT_LOOP_DELAY });
   for (const name of LOOP_DELAY_FIGURES) registry.removeSingleMetric(name);
@@ -30,24 +30,24 @@ export function opsSource(queues: QueueOwner, standing: WorkerStanding): OpsSour
       text: async () =>
         `${await registry.metrics()}${loopDelay.text()}${renderQueues(queues.queues)}`,
     },
-    ready: async () => readiness(standing),
+    ready: async () => readiness(status),
   };
 }
 
-function readiness(standing: WorkerStanding): { status: number; body: object } {
-  const checks = { threads: threads(standing), nats: nats(standing) };
+function readiness(status: WorkerStatus): { status: number; body: object } {
+  const checks = { threads: threads(status), nats: nats(status) };
   const failing = Object.values(checks).find(({ status }) => status === "down");
-  const why = standing.isDraining() ? "The worker is stopping." : failing?.message;
+  const why = status.isDraining() ? "The worker is stopping." : failing?.message;
   if (why !== undefined) {
     return { status: 503, body: { success: false, message: why, status: "down", checks } };
   }
   const isWhole = Object.values(checks).every(({ status }) => status === "ok");
-  const { version } = standing;
+  const { version } = status;
   return { status: 200, body: { status: isWhole ? "ok" : "degraded", version, checks } };
 }
 
-function threads(standing: WorkerStanding): Check {
-  const { held, capacity } = standing.sessions();
+function threads(status: WorkerStatus): Check {
+  const { held, capacity } = status.sessions();
   if (capacity === 0) {
     return { status: "down", message: "No recognition thread is running at the moment." };
   }
@@ -55,8 +55,8 @@ function threads(standing: WorkerStanding): Check {
   return { status: "degraded", message: `All ${capacity} places for sessions are taken.` };
 }
 
-function nats(standing: WorkerStanding): Check {
-  if (standing.isAnnounced()) return { status: "ok" };
+function nats(status: WorkerStatus): Check {
+  if (status.isAnnounced()) return { status: "ok" };
   return {
     status: "degraded",
     message: "NATS does not know this worker; it serves only who has its address.",

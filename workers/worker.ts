@@ -9,7 +9,7 @@ import { fingerprintOfKey } from "../src/wire/worker-announcement.ts";
 import { Announcer } from "./announce.ts";
 import { graphService } from "./grpc/graph-service.ts";
 import { WorkerServer } from "./grpc/server.ts";
-import { opsSource, type WorkerStanding } from "./ops-source.ts";
+import { opsSource, type WorkerStatus } from "./ops-source.ts";
 import type { WorkerSettings } from "./settings.ts";
 import { GraphThread } from "./threads/graph-thread.ts";
 import { ThreadPool } from "./threads/pool.ts";
@@ -100,12 +100,12 @@ async function startOps(
   { host, opsPort }: WorkerSettings,
   parts: Stack,
   owners: readonly QueueOwner[],
-  standing: WorkerStanding,
+  status: WorkerStatus,
 ): Promise<number | undefined> {
   if (opsPort === undefined) return undefined;
   const queues = new QueueMetrics();
   for (const owner of owners) queues.add(owner);
-  const ops = new OpsServer(opsSource(queues, standing));
+  const ops = new OpsServer(opsSource(queues, status));
   const port = await ops.start(host, opsPort);
   parts.push("operations port", () => ops.stop());
   return port;

@@ -1,7 +1,7 @@
 import { AppError, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { Behaviour, Companion, CompanionContext, DurableTurn } from "./actor.ts";
+import type { Behaviour, DurableTurn, Effects, EffectsContext } from "./actor.ts";
 import { DeadlineTimer } from "./deadline-timer.ts";
 import { type Decided, Deciding, type Message, Undecidable } from "./deciding.ts";
 import { type Journal, Outcomes } from "./journal.ts";
@@ -28,7 +28,7 @@ const NOTHING = { events: [], writes: [], commandIds: [], outcomes: [], deadline
  */
 export class Activation<S, E, W, C> {
   readonly id: string;
-  readonly #parts: ActivationParts<S, E, W, C>;
+  readonly #options: ActivationOptions<S, E, W, C>;
   readonly #mailbox: Mailbox<Message<C>>;
   readonly #log: Log;
   readonly #outcomes = new Outcomes();
@@ -41,18 +41,18 @@ export class Activation<S, E, W, C> {
   #snapshotSeq = 0;
   /** What the record has of `hasWork`. */
   #toldWork = false;
-  #companion: Companion<S, E, W> | undefined;
+  #effects: Effects<S, E, W> | undefined;
   #pumping: Promise<void> | undefined;
   readonly #deadline: DeadlineTimer<C>;
   #lastActive: number;
 
-  constructor(id: string, parts: ActivationParts<S, E, W, C>) {
+  constructor(id: string, options: ActivationOptions<S, E, W, C>) {
     this.id = id;
-    this.#parts = parts;
-    this.#mailbox = new Mailbox(parts.mailboxCapacity);
-    this.#log = parts.log.child({ session_id: id });
-    this.#clock = new RecordClock(parts.runtime);
-    const { runtime, outstanding, informed } = parts;
+    this.#options = options;
+    this.#mailbox = new Mailbox(options.mailboxCapacity);
+    this.#log = options.log.child({ session_id: id });
+    this.#clock = new RecordClock(options.runtime);
+    const { runtime, outstanding, informed } = options;
     this.#deadline = new DeadlineTimer({
       runtime,
       log: this.#log,
@@ -62,7 +62,7 @@ export class Activation<S, E, W, C> {
       ask: (command, commandId) => this.ask(command, commandId),
       tell: (command) => this.tell(command),
     });
-    this.#lastActive = parts.runtime.monotonic();
+    this.#lastActive = options.runtime.monotonic();
   }
 
   get phase(): string {
@@ -81,19 +81,19 @@ export class Activation<S, E, W, C> {
   /** Milliseconds without anything to do; 0 while effects or timers are open. */
   idleFor(): number {
     if (this.#phase !== "active" || this.#pumping !== undefined || this.#mailbox.size > 0) return 0;
-    if (this.#deadline.isSet || this.#companion?.busy()) return 0;
-    return this.#parts.runtime.monotonic() - this.#lastActive;
+    if (this.#deadline.isSet || this.#effects?.busy()) return 0;
+    return this.#options.runtime.monotonic() - this.#lastActive;
   }
 
   /** Takes the actor over and loads it. False when there is no such actor. */
   async start(): Promise<boolean> {
-    const { journal, createCompanion } = this.#parts;
+    const { journal, createEffects } = this.#options;
     const loaded = await this.#hear(() => journal.activate(this.id));
     if (loaded === undefined) {
       this.#phase = "stopped";
       return false;
     }
-    const state = await stateOf({ id: this.id, ...this.#parts, log: this.#log }, loaded);
+    const state = await stateOf({ id: this.id, ...this.#options, log: this.#log }, loaded);
     this.#state = state;
     this.#epoch = loaded.epoch;
     this.#seq = loaded.seq;
@@ -101,14 +101,14 @@ export class Activation<S, E, W, C> {
     this.#outcomes.add(loaded.outcomes);
     this.#toldWork = loaded.hasWork;
     if (this.#workToTell(0) !== undefined) await this.#append(NOTHING);
-    this.#companion = createCompanion({
+    this.#effects = createEffects({
       id: this.id,
       epoch: loaded.epoch,
       tell: (command) => this.tell(command),
     });
     this.#phase = "active";
     this.#log.debug({ epoch: this.#epoch, seq: this.#seq }, "activated");
-    this.#companion.start(state, this.#seq);
+    this.#effects.start(state, this.#seq);
     this.#arm();
     this.#pump();
     return true;
@@ -124,7 +124,7 @@ export class Activation<S, E, W, C> {
       if (this.#phase === "draining" || this.#phase === "stopped") {
         reject(new AppError("lease_lost", "This session is moving to another host."));
       } else if (!this.#mailbox.offer(message, false)) {
-        this.#parts.onRefused("requests");
+        this.#options.onRefused("requests");
         reject(new AppError("overloaded", "This session has too much to do just now."));
       } else {
         this.#pump();
@@ -137,7 +137,7 @@ export class Activation<S, E, W, C> {
     if (this.#phase === "stopped") return false;
     const queued = this.#mailbox.offer({ command }, true);
     if (queued) this.#pump();
-    else this.#parts.onRefused("control");
+    else this.#options.onRefused("control");
     return queued;
   }
 
@@ -151,7 +151,7 @@ export class Activation<S, E, W, C> {
       await this.#append(NOTHING, true).catch((thrown: unknown) => {
         const error = toAppError(thrown);
         this.#log.warn({ error: error.message }, "no snapshot at passivation");
-        if (error.code === "stale_epoch") this.#parts.onFailed(this.id, error);
+        if (error.code === "stale_epoch") this.#options.onFailed(this.id, error);
       });
     }
     await this.stop();
@@ -169,7 +169,7 @@ export class Activation<S, E, W, C> {
     this.#deadline.cancel();
     const reason = error ?? new AppError("lease_lost", "This session is moving to another host.");
     for (const message of this.#mailbox.drain()) message.reject?.(reason);
-    await this.#companion?.stop();
+    await this.#effects?.stop();
   }
 
   #pump(): void {
@@ -185,11 +185,11 @@ export class Activation<S, E, W, C> {
     // One microtask later, so that what was queued together is decided together.
     await Promise.resolve();
     while (this.#phase === "active") {
-      if (this.#parts.hasRight?.() === false) {
-        await this.#parts.runtime.delay(RIGHT_PAUSE);
+      if (this.#options.hasRight?.() === false) {
+        await this.#options.runtime.delay(RIGHT_PAUSE);
         continue;
       }
-      const batch = this.#mailbox.take(this.#parts.batchSize);
+      const batch = this.#mailbox.take(this.#options.batchSize);
       if (batch.length === 0) break;
       try {
         await this.#turn(state, batch);
@@ -197,7 +197,7 @@ export class Activation<S, E, W, C> {
         await this.#fail(toAppError(error), batch);
       }
     }
-    this.#lastActive = this.#parts.runtime.monotonic();
+    this.#lastActive = this.#options.runtime.monotonic();
     if (this.#phase === "active") this.#arm();
   }
 
@@ -207,8 +207,8 @@ export class Activation<S, E, W, C> {
     this.#outcomes.add(outcomes);
     for (const answer of decided.answers) answer();
     if (events.length + writes.length > 0) {
-      this.#parts.followers?.turn(this.id, { state, events, writes });
-      this.#companion?.after({ state, events, writes });
+      this.#options.followers?.turn(this.id, { state, events, writes });
+      this.#effects?.after({ state, events, writes });
     }
     if (fault !== undefined) throw fault;
   }
@@ -238,8 +238,8 @@ export class Activation<S, E, W, C> {
   }
 
   #deciding(): Deciding<S, E, W, C> {
-    const standing = { seq: this.#seq, now: this.#clock.now() };
-    return new Deciding(this.#parts.behaviour, this.#outcomes, standing);
+    const at = { seq: this.#seq, now: this.#clock.now() };
+    return new Deciding(this.#options.behaviour, this.#outcomes, at);
   }
 
   #logUndecided({ cause }: Undecidable): void {
@@ -254,20 +254,20 @@ export class Activation<S, E, W, C> {
 
   /** Throws the state in memory away for the one on record. */
   async #restore(state: S): Promise<void> {
-    const { journal } = this.#parts;
+    const { journal } = this.#options;
     const loaded = await this.#retrying(() => this.#hear(() => journal.load(this.id, "snapshot")));
     if (loaded === undefined) throw new AppError("session_deleted", "This session was deleted.");
     if (loaded.epoch !== this.#epoch || loaded.seq !== this.#seq) {
       throw new AppError("stale_epoch", "Another activation of this session has taken over.");
     }
-    become(state, await stateOf({ id: this.id, ...this.#parts, log: this.#log }, loaded));
+    become(state, await stateOf({ id: this.id, ...this.#options, log: this.#log }, loaded));
   }
 
   async #append(
     { events, writes, commandIds, outcomes, deadline }: Omit<Decided<E, W>, "answers" | "fault">,
     snapshot = false,
   ): Promise<void> {
-    const { journal, behaviour, snapshotEvery } = this.#parts;
+    const { journal, behaviour, snapshotEvery } = this.#options;
     const seq = this.#seq + events.length;
     const keep = snapshot || seq - this.#snapshotSeq >= snapshotEvery;
     const hasWork = this.#workToTell(events.length);
@@ -294,13 +294,13 @@ export class Activation<S, E, W, C> {
   /** With events always, as they may have changed it; else when the record has it wrong. */
   #workToTell(events: number): boolean | undefined {
     if (this.#state === undefined) return undefined;
-    const hasWork = this.#parts.behaviour.hasWork(this.#state);
+    const hasWork = this.#options.behaviour.hasWork(this.#state);
     return events > 0 || hasWork !== this.#toldWork ? hasWork : undefined;
   }
 
   /** Every answer of the record tells its time. */
   async #hear<T extends { now: number } | undefined>(ask: () => Promise<T>): Promise<T> {
-    const askedAt = this.#parts.runtime.monotonic();
+    const askedAt = this.#options.runtime.monotonic();
     const answer = await ask();
     if (answer !== undefined) this.#clock.heard(answer.now, askedAt);
     return answer;
@@ -313,10 +313,10 @@ export class Activation<S, E, W, C> {
         return await work();
       } catch (error) {
         const again = isAppError(error, "unavailable") || isAppError(error, "storage_full");
-        if (!again || attempt >= this.#parts.appendAttempts || this.#phase === "stopped")
+        if (!again || attempt >= this.#options.appendAttempts || this.#phase === "stopped")
           throw error;
         this.#log.warn({ attempt, code: error.code }, "journal away, trying again");
-        await this.#parts.runtime.delay(Math.min(2_000, 100 * 2 ** attempt));
+        await this.#options.runtime.delay(Math.min(2_000, 100 * 2 ** attempt));
       }
     }
   }
@@ -327,19 +327,20 @@ export class Activation<S, E, W, C> {
     else this.#log.warn(fields, "activation ended");
     for (const message of batch) message.reject?.(error);
     await this.stop(error);
-    this.#parts.onFailed(this.id, error);
+    this.#options.onFailed(this.id, error);
   }
 
   #arm(): void {
-    if (this.#state !== undefined) this.#deadline.set(this.#parts.behaviour.deadline(this.#state));
+    if (this.#state !== undefined)
+      this.#deadline.set(this.#options.behaviour.deadline(this.#state));
   }
 }
 
-export interface ActivationParts<S, E, W, C> {
+export interface ActivationOptions<S, E, W, C> {
   behaviour: Behaviour<S, E, W, C>;
   journal: Journal<E, W>;
-  createCompanion(context: CompanionContext<C>): Companion<S, E, W>;
-  /** Told of each durable turn, in order, whatever the companion does. Must not throw or wait. */
+  createEffects(context: EffectsContext<C>): Effects<S, E, W>;
+  /** Told of each durable turn, in order, whatever the effects do. Must not throw or wait. */
   followers?: { turn(id: string, turn: DurableTurn<S, E, W>): void };
   runtime: Runtime;
   log: Log;

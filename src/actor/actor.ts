@@ -44,7 +44,7 @@ interface Decision<E, W> {
  * The effects of one activation: what goes out after a turn is durable, and
  * what comes back as commands through `tell`.
  */
-export interface Companion<S, E, W> {
+export interface Effects<S, E, W> {
   /** Once, after the state is loaded, before the first turn. */
   start(state: Readonly<S>, seq: number): void;
   /** After each durable turn, in order. Must not throw and must not wait. */
@@ -62,7 +62,7 @@ export interface DurableTurn<S, E, W> {
   writes: W[];
 }
 
-export interface CompanionContext<C> {
+export interface EffectsContext<C> {
   id: string;
   epoch: number;
   /** Queues a command to the activation itself. False when it is full or gone. */

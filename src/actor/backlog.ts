@@ -24,7 +24,7 @@ export interface Backlog {
    */
   failed(failure: FailedDelivery): Promise<ParkedCommand[]>;
   /** Those of these activations whose actor was deleted or taken over by another. */
-  ended(standing: readonly Standing[]): Promise<Ended[]>;
+  ended(active: readonly ActiveSession[]): Promise<Ended[]>;
 }
 
 export interface Ended {
@@ -34,7 +34,7 @@ export interface Ended {
 }
 
 /** An activation that is in memory. */
-export interface Standing {
+export interface ActiveSession {
   id: string;
   epoch: number;
 }

@@ -6,7 +6,7 @@ import type { Deadline } from "./actor.ts";
 /** Wait before the record is asked again, milliseconds. */
 const PUT_OFF = 1_000;
 
-interface DeadlineTimerParts<C> {
+interface DeadlineTimerOptions<C> {
   runtime: Runtime;
   log: Log;
   /** The record's time. */
@@ -25,13 +25,13 @@ interface DeadlineTimerParts<C> {
  * asked, nothing is known to be missing.
  */
 export class DeadlineTimer<C> {
-  readonly #parts: DeadlineTimerParts<C>;
+  readonly #options: DeadlineTimerOptions<C>;
   #timer: Timer | undefined;
   /** The deadline that was sent last, and until when it rests. */
   #sent: { command: string; restsUntil: number } | undefined;
 
-  constructor(parts: DeadlineTimerParts<C>) {
-    this.#parts = parts;
+  constructor(options: DeadlineTimerOptions<C>) {
+    this.#options = options;
   }
 
   get isSet(): boolean {
@@ -42,8 +42,8 @@ export class DeadlineTimer<C> {
   set(deadline: Deadline<C> | undefined): void {
     this.cancel();
     if (deadline === undefined) return;
-    const wait = Math.max(0, deadline.at - this.#parts.now(), this.#restOf(deadline));
-    this.#timer = this.#parts.runtime.after(wait, () => void this.#expire(deadline));
+    const wait = Math.max(0, deadline.at - this.#options.now(), this.#restOf(deadline));
+    this.#timer = this.#options.runtime.after(wait, () => void this.#expire(deadline));
   }
 
   cancel(): void {
@@ -53,11 +53,11 @@ export class DeadlineTimer<C> {
 
   #restOf({ command }: Deadline<C>): number {
     if (this.#sent?.command !== JSON.stringify(command)) return 0;
-    return this.#sent.restsUntil - this.#parts.runtime.monotonic();
+    return this.#sent.restsUntil - this.#options.runtime.monotonic();
   }
 
   async #expire(deadline: Deadline<C>): Promise<void> {
-    const { outstanding, informed, ask, tell, runtime, log } = this.#parts;
+    const { outstanding, informed, ask, tell, runtime, log } = this.#options;
     let { command } = deadline;
     const timer = this.#timer;
     try {

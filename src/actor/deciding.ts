@@ -26,7 +26,7 @@ export interface Decided<E, W> {
   fault: AppError | undefined;
 }
 
-interface Standing<S> {
+interface Draft<S> {
   state: S;
   /** Of the newest event in `state`. */
   seq: number;
@@ -60,7 +60,7 @@ export class Deciding<S, E, W, C> {
   constructor(
     behaviour: Decider<S, E, W, C>,
     outcomes: Outcomes,
-    { seq, now }: Omit<Standing<S>, "state">,
+    { seq, now }: Omit<Draft<S>, "state">,
   ) {
     this.#behaviour = behaviour;
     this.#outcomes = outcomes;
@@ -82,17 +82,17 @@ export class Deciding<S, E, W, C> {
    * state afterwards is the returned one.
    */
   apart(state: S, batch: readonly Message<C>[]): { state: S; decided: Decided<E, W> } {
-    let standing = state;
+    let current = state;
     for (const message of batch) {
-      const copy = structuredClone(standing);
+      const copy = structuredClone(current);
       try {
         this.#answer(message, this.#outcomeOf(copy, message));
-        standing = copy;
+        current = copy;
       } catch (error) {
         this.#fail(message, toAppError(error instanceof Undecidable ? error.cause : error));
       }
     }
-    return { state: standing, decided: this.decided };
+    return { state: current, decided: this.decided };
   }
 
   #answer(message: Message<C>, outcome: Outcome): void {

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { LeaseView } from "./lease.ts";
 
-interface HostWatchParts {
+interface HostWatchOptions {
   /** This host: always alive to itself. */
   host: string;
   clock: Clock;
@@ -29,14 +29,14 @@ interface Seen {
  * others, and after one as long as a lease all begin anew.
  */
 export class HostWatch {
-  readonly #parts: HostWatchParts;
+  readonly #options: HostWatchOptions;
   readonly #seen = new Map<string, Seen>();
   /** When it could look last, monotonic milliseconds. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #isBlind = false;
 
-  constructor(parts: HostWatchParts) {
-    this.#parts = parts;
+  constructor(options: HostWatchOptions) {
+    this.#options = options;
   }
 
   /** The record did not answer. */
@@ -45,7 +45,7 @@ export class HostWatch {
   }
 
   alive(view: LeaseView): Set<string> {
-    const { host, clock, leaseTime } = this.#parts;
+    const { host, clock, leaseTime } = this.#options;
     const now = clock.monotonic();
     const sinceLook = now - this.#lookedAt;
     const watched = this.#isBlind ? 0 : sinceLook;
@@ -78,7 +78,7 @@ export class HostWatch {
   }
 
   #isGone({ silence, absent }: Seen): boolean {
-    const { leaseTime } = this.#parts;
+    const { leaseTime } = this.#options;
     return silence >= leaseTime || (absent >= 2 && silence >= leaseTime / 3);
   }
 }

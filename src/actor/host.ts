@@ -2,8 +2,8 @@ import { AppError, isAppError, toAppError } from "../base/errors.ts";
 import { partitionOf } from "../base/partition.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
 import type { Timer } from "../base/runtime.ts";
-import { Activation, type ActivationParts } from "./activation.ts";
-import type { Standing } from "./backlog.ts";
+import { Activation, type ActivationOptions } from "./activation.ts";
+import type { ActiveSession } from "./backlog.ts";
 
 /**
  * The activations of this process. A session is activated by the first command
@@ -11,7 +11,7 @@ import type { Standing } from "./backlog.ts";
  * and told, and the next command or sweep makes a new one from the record.
  */
 export class ActorHost<S, E, W, C> implements QueueOwner {
-  readonly #parts: HostParts<S, E, W, C>;
+  readonly #options: HostOptions<S, E, W, C>;
   readonly #activations = new Map<string, Entry<S, E, W, C>>();
   readonly #owned = new Set<number>();
   #sweeper: Timer | undefined;
@@ -21,12 +21,12 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   /** Their record could not be replayed when it was tried last. */
   readonly #unreadable = new Set<string>();
 
-  constructor(parts: HostParts<S, E, W, C>) {
-    this.#parts = parts;
+  constructor(options: HostOptions<S, E, W, C>) {
+    this.#options = options;
   }
 
   start(): void {
-    const { activation, sweepEvery } = this.#parts;
+    const { activation, sweepEvery } = this.#options;
     this.#sweeper ??= activation.runtime.every(sweepEvery, () => this.#passivate());
   }
 
@@ -35,7 +35,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   }
 
   get queues(): readonly QueueFigures[] {
-    const { maxActivations, activation } = this.#parts;
+    const { maxActivations, activation } = this.#options;
     const waiting = [...this.#activations.values()].map((entry) => entry.activation.waiting);
     const lane = (name: "control" | "requests"): QueueFigures => ({
       queue: `mailbox_${name}`,
@@ -91,12 +91,12 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     if (!this.#owned.has(partitionOf(id)) || this.#disputed.has(id)) {
       throw new AppError("lease_lost", "This session lives on another host.");
     }
-    if (this.#parts.activation.hasRight?.() === false) {
+    if (this.#options.activation.hasRight?.() === false) {
       throw new AppError("unavailable", "This host has not renewed its lease.", { retryAfter: 1 });
     }
     let entry = this.#activations.get(id);
     if (entry === undefined) {
-      if (this.#activations.size >= this.#parts.maxActivations) {
+      if (this.#activations.size >= this.#options.maxActivations) {
         this.#refused.activations += 1;
         throw new AppError("overloaded", "This host has as many sessions as it can take.");
       }
@@ -108,7 +108,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
 
   #create(id: string): Entry<S, E, W, C> {
     const activation = new Activation<S, E, W, C>(id, {
-      ...this.#parts.activation,
+      ...this.#options.activation,
       onFailed: (_id, error) => this.#failed(activation, error),
       onRefused: (lane) => {
         this.#refused[lane] += 1;
@@ -137,7 +137,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     this.#unreadable.add(id);
     const cause = error.cause instanceof Error ? error.cause.stack : String(error.cause ?? "");
     const fields = { session_id: id, error: error.message, cause };
-    this.#parts.activation.log.error(fields, "session cannot be loaded");
+    this.#options.activation.log.error(fields, "session cannot be loaded");
     return error;
   }
 
@@ -147,7 +147,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
     if (this.#activations.get(id)?.activation !== activation) return;
     this.#forget(id, activation);
     if (isAppError(error, "stale_epoch")) void this.#yield(id);
-    else this.#parts.onFailed?.(id);
+    else this.#options.onFailed?.(id);
   }
 
   /**
@@ -155,7 +155,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
    * end. It is taken up again only when it is certain that it belongs here.
    */
   async #yield(id: string): Promise<void> {
-    const { onFenced, onFailed, activation } = this.#parts;
+    const { onFenced, onFailed, activation } = this.#options;
     if (onFenced === undefined) return;
     this.#disputed.add(id);
     try {
@@ -168,7 +168,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   }
 
   /** The activations that are at work. */
-  get standing(): Standing[] {
+  get active(): ActiveSession[] {
     return [...this.#activations.values()]
       .filter(({ activation }) => activation.phase === "active")
       .map(({ activation: { id, epoch } }) => ({ id, epoch }));
@@ -178,7 +178,7 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
    * The record knows this activation no longer: it ends at once, and is nobody's fault. Who has
    * taken it over shall keep it.
    */
-  async end({ id, epoch }: Standing, isDeleted: boolean): Promise<void> {
+  async end({ id, epoch }: ActiveSession, isDeleted: boolean): Promise<void> {
     const entry = this.#activations.get(id);
     if (entry?.activation.epoch !== epoch) return;
     const yielding = isDeleted ? undefined : this.#yield(id);
@@ -198,9 +198,9 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
 
   #passivate(): void {
     for (const entry of this.#activations.values()) {
-      if (entry.activation.idleFor() < this.#parts.passivateAfter) continue;
+      if (entry.activation.idleFor() < this.#options.passivateAfter) continue;
       this.#end(entry, "drain").catch((error: unknown) => {
-        this.#parts.activation.log.warn({ error: String(error) }, "passivation failed");
+        this.#options.activation.log.warn({ error: String(error) }, "passivation failed");
       });
     }
   }
@@ -214,8 +214,8 @@ export class ActorHost<S, E, W, C> implements QueueOwner {
   }
 }
 
-interface HostParts<S, E, W, C> {
-  activation: Omit<ActivationParts<S, E, W, C>, "onFailed" | "onRefused">;
+interface HostOptions<S, E, W, C> {
+  activation: Omit<ActivationOptions<S, E, W, C>, "onFailed" | "onRefused">;
   maxActivations: number;
   /** Idle milliseconds after which an activation is put away. */
   passivateAfter: number;

@@ -23,7 +23,7 @@ const LEAVING_TOGETHER = 8;
  * (`hasRight`), and goes on when a look finds that nobody took over.
  */
 export class PartitionOwner {
-  readonly #parts: PartitionOwnerParts;
+  readonly #options: PartitionOwnerOptions;
   readonly #watch: HostWatch;
   readonly #owned = new Set<number>();
   /** Given back or lost, and their actors not yet put away. */
@@ -42,9 +42,9 @@ export class PartitionOwner {
   /** How all stood when a look found nothing to do: as long as it does, there is nothing. */
   #settled: { partitions: LeaseView["partitions"]; staying: string } | undefined;
 
-  constructor(parts: PartitionOwnerParts) {
-    this.#parts = parts;
-    const { host, runtime, leaseTime } = parts;
+  constructor(options: PartitionOwnerOptions) {
+    this.#options = options;
+    const { host, runtime, leaseTime } = options;
     this.#seenAt = Number.NEGATIVE_INFINITY;
     this.#watch = new HostWatch({ host, clock: runtime, leaseTime });
   }
@@ -55,25 +55,25 @@ export class PartitionOwner {
 
   /** No other host may have taken its sessions yet, by the lease alone. */
   hasRight(): boolean {
-    return this.#parts.runtime.monotonic() < this.#seenAt + this.#parts.leaseTime;
+    return this.#options.runtime.monotonic() < this.#seenAt + this.#options.leaseTime;
   }
 
   /** Looks for the first time at once; when the record is not there yet, the next ones will. */
   async start(): Promise<void> {
-    const beganAt = this.#parts.runtime.monotonic();
+    const beganAt = this.#options.runtime.monotonic();
     await this.look();
     this.#schedule(beganAt);
   }
 
   /** One look at the leases. Never rejects; the timer calls it. */
   async look(): Promise<void> {
-    const beganAt = this.#parts.runtime.monotonic();
+    const beganAt = this.#options.runtime.monotonic();
     try {
       await this.#look(beganAt);
     } catch (error) {
       this.#watch.blind();
       const cause = error instanceof Error && error.cause ? errorMessage(error.cause) : undefined;
-      this.#parts.log.warn({ error: errorMessage(error), cause }, "leases not readable");
+      this.#options.log.warn({ error: errorMessage(error), cause }, "leases not readable");
     }
   }
 
@@ -90,7 +90,7 @@ export class PartitionOwner {
 
   async #ask(partition: number): Promise<boolean> {
     if (!this.#owned.has(partition)) return false;
-    const { table, log } = this.#parts;
+    const { table, log } = this.#options;
     const isHeld = await table.holds(partition).catch(() => false);
     if (isHeld && this.#owned.has(partition)) return true;
     log.warn({ partition }, "partition lost to a host that writes for it");
@@ -100,15 +100,15 @@ export class PartitionOwner {
 
   #schedule(beganAt: number): void {
     if (this.#stopped) return;
-    this.#timer = this.#parts.runtime.after(this.#pause(beganAt), () => {
-      const began = this.#parts.runtime.monotonic();
+    this.#timer = this.#options.runtime.after(this.#pause(beganAt), () => {
+      const began = this.#options.runtime.monotonic();
       this.#looking = this.look().finally(() => this.#schedule(began));
     });
   }
 
   /** A look that failed is made up for at once where looks are rare, so that its lease stands. */
   #pause(beganAt: number): number {
-    const { runtime, leaseTime } = this.#parts;
+    const { runtime, leaseTime } = this.#options;
     const usual = leaseTime / LOOKS_PER_LEASE;
     if (!this.#isAlone) return usual;
     const pace = this.#seenAt >= beganAt ? leaseTime / LOOKS_ALONE : usual;
@@ -133,12 +133,12 @@ export class PartitionOwner {
     this.#stopped = true;
     this.#timer?.cancel();
     await this.#looking;
-    const { table, host } = this.#parts;
+    const { table, host } = this.#options;
     await table.forget([host]).catch(() => {});
   }
 
   async #look(beganAt: number): Promise<void> {
-    const { table, host } = this.#parts;
+    const { table, host } = this.#options;
     this.#counter += 1;
     const view = await table.look({ counter: this.#counter, leaving: this.#leaving });
     this.#seenAt = beganAt;
@@ -153,7 +153,7 @@ export class PartitionOwner {
     }
     this.#settled = undefined;
     const taken = [...this.#owned].filter((each) => partitions.get(each)?.holder !== host);
-    if (taken.length > 0) this.#parts.log.warn({ partitions: taken.length }, "partitions lost");
+    if (taken.length > 0) this.#options.log.warn({ partitions: taken.length }, "partitions lost");
     void this.#lose(taken);
     if (this.#leaving) return;
     const share = this.#shareOf(view, staying);
@@ -169,7 +169,7 @@ export class PartitionOwner {
 
   /** As many as each of the others, or one more: that those have who hold most already. */
   #shareOf({ partitions }: LeaseView, staying: string[]): number {
-    const { host } = this.#parts;
+    const { host } = this.#options;
     const held = new Map<string, number>();
     for (const { holder } of partitions.values()) held.set(holder, (held.get(holder) ?? 0) + 1);
     staying.sort((a, b) => (held.get(b) ?? 0) - (held.get(a) ?? 0) || (a < b ? -1 : 1));
@@ -182,7 +182,7 @@ export class PartitionOwner {
    * Nobody else could take it.
    */
   async #freeUnknown({ partitions }: LeaseView): Promise<number> {
-    const { table, host } = this.#parts;
+    const { table, host } = this.#options;
     const unknown = [...partitions].filter(
       ([partition, { holder }]) =>
         holder === host && !this.#owned.has(partition) && !this.#puttingAway.has(partition),
@@ -195,13 +195,13 @@ export class PartitionOwner {
   async #forgetGone(view: LeaseView, alive: ReadonlySet<string>): Promise<number> {
     const holders = new Set([...view.partitions.values()].map(({ holder }) => holder));
     const gone = [...view.hosts.keys()].filter((each) => !alive.has(each) && !holders.has(each));
-    if (gone.length > 0) await this.#parts.table.forget(gone);
+    if (gone.length > 0) await this.#options.table.forget(gone);
     return gone.length;
   }
 
   /** Returns how many it wanted. */
   async #takeUpTo(share: number, view: LeaseView, alive: ReadonlySet<string>): Promise<number> {
-    const { table, host, log } = this.#parts;
+    const { table, host, log } = this.#options;
     // Each host begins elsewhere, so that two that start at once rarely race.
     const first = host.split("").reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % PARTITIONS, 7);
     const wanted: PartitionRevision[] = [];
@@ -217,14 +217,14 @@ export class PartitionOwner {
     const taken = await table.take(wanted);
     if (this.#stopped || taken.length === 0) return wanted.length;
     for (const partition of taken) this.#owned.add(partition);
-    this.#parts.onTaken(taken);
-    this.#parts.onChanged?.();
+    this.#options.onTaken(taken);
+    this.#options.onChanged?.();
     log.info({ taken: taken.length, owned: this.#owned.size }, "partitions taken");
     return wanted.length;
   }
 
   #giveBack(partitions: readonly number[]): Promise<void> {
-    const { table, onReleased } = this.#parts;
+    const { table, onReleased } = this.#options;
     return this.#putAway(partitions, async (these) => {
       await onReleased(these);
       await table.free(these);
@@ -232,7 +232,7 @@ export class PartitionOwner {
   }
 
   #lose(partitions: readonly number[]): Promise<void> {
-    return this.#putAway(partitions, (these) => this.#parts.onLost(these));
+    return this.#putAway(partitions, (these) => this.#options.onLost(these));
   }
 
   /** Those that it owns. Never rejects; they are not taken again before it is through. */
@@ -246,7 +246,7 @@ export class PartitionOwner {
     const working = work(these)
       .catch((error: unknown) => {
         const fields = { partitions: these, error: errorMessage(error) };
-        this.#parts.log.warn(fields, "partitions not freed");
+        this.#options.log.warn(fields, "partitions not freed");
       })
       .finally(() => {
         for (const partition of these) this.#puttingAway.delete(partition);
@@ -262,7 +262,7 @@ function groups(partitions: readonly number[]): (readonly number[])[] {
   );
 }
 
-interface PartitionOwnerParts {
+interface PartitionOwnerOptions {
   host: string;
   table: LeaseTable;
   runtime: Runtime;

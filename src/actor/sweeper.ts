@@ -7,8 +7,8 @@ import {
 import { type AppError, errorMessage, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { Backlog, BacklogCommand, CommandQueue, Standing } from "./backlog.ts";
-import { RECOVERED, Relapses, restAfter } from "./relapses.ts";
+import type { ActiveSession, Backlog, BacklogCommand, CommandQueue } from "./backlog.ts";
+import { RECOVERED, RestartBackoff, restAfter } from "./restart-backoff.ts";
 
 /** Works that go on side by side: a bounded number, and never two under one key. */
 class Lanes {
@@ -85,13 +85,13 @@ const REVIEW_PAGE = 500;
  * that cannot be loaded is tried again alone, ever more rarely.
  */
 export class Sweeper {
-  readonly #parts: SweeperParts;
+  readonly #options: SweeperOptions;
   readonly #stop = new AbortController();
   /** Partitions whose sessions with work are still to be taken up: how far that has come. */
   readonly #fresh = new Map<number, { after: string | undefined }>();
   /** Partitions whose commands are to be delivered however young they are. */
   readonly #hasty = new Set<number>();
-  readonly #relapses = new Relapses();
+  readonly #backoff = new RestartBackoff();
   /** Sessions that took no commands. */
   readonly #rests = new Rests();
   readonly #loading = new Lanes(LOADED_TOGETHER);
@@ -102,8 +102,8 @@ export class Sweeper {
   /** Ends the waits for the next looks. */
   #wake = new AbortController();
 
-  constructor(parts: SweeperParts) {
-    this.#parts = parts;
+  constructor(options: SweeperOptions) {
+    this.#options = options;
   }
 
   start(): void {
@@ -128,12 +128,12 @@ export class Sweeper {
 
   /** Sessions whose activation a fault ended not long ago. */
   get relapsed(): number {
-    return this.#relapses.size;
+    return this.#backoff.size;
   }
 
   /** This session's activation ended by a fault: nobody else may ask for it. */
   failed(id: string): void {
-    this.#relapses.failed(id, this.#parts.runtime.monotonic());
+    this.#backoff.failed(id, this.#options.runtime.monotonic());
   }
 
   async stop(): Promise<void> {
@@ -145,8 +145,8 @@ export class Sweeper {
 
   /** `look` tells whether there is more to be seen at once. */
   async #repeat(look: () => Promise<boolean>, rarer = 1): Promise<void> {
-    const { log, runtime } = this.#parts;
-    const every = rarer * this.#parts.every;
+    const { log, runtime } = this.#options;
+    const every = rarer * this.#options.every;
     while (!this.#stop.signal.aborted) {
       const { signal } = this.#wake;
       let hasMore = false;
@@ -163,7 +163,7 @@ export class Sweeper {
   async #resume(): Promise<boolean> {
     const looked = [...this.#fresh].slice(0, PARTITIONS_PAGE);
     if (looked.length === 0) return false;
-    const found = await this.#parts.backlog.openWork(
+    const found = await this.#options.backlog.openWork(
       looked.map(([partition, { after }]) => ({ partition, after })),
     );
     for (const [partition, place] of looked) {
@@ -179,7 +179,7 @@ export class Sweeper {
 
   /** What such an activation had begun, as a reading, would else wait for the next command. */
   async #revive(): Promise<boolean> {
-    for (const id of this.#relapses.due(this.#parts.runtime.monotonic())) await this.#load(id);
+    for (const id of this.#backoff.due(this.#options.runtime.monotonic())) await this.#load(id);
     return false;
   }
 
@@ -188,10 +188,10 @@ export class Sweeper {
     if (this.#stop.signal.aborted) return;
     await this.#loading.begin(id, async () => {
       try {
-        await this.#parts.activate(id);
-        this.#relapses.activated(id);
+        await this.#options.activate(id);
+        this.#backoff.activated(id);
       } catch (error) {
-        if (isElsewhere(error) || isAppError(error, "not_found")) this.#relapses.forget(id);
+        if (isElsewhere(error) || isAppError(error, "not_found")) this.#backoff.forget(id);
         else this.failed(id);
       }
     });
@@ -199,8 +199,8 @@ export class Sweeper {
 
   /** Asks the record about all activations, a page at a time. */
   async #review(): Promise<boolean> {
-    const { backlog, standing, end } = this.#parts;
-    const all = standing();
+    const { backlog, active, end } = this.#options;
+    const all = active();
     for (let at = 0; at < all.length; at += REVIEW_PAGE) {
       const page = all.slice(at, at + REVIEW_PAGE);
       const known = new Map(page.map((each) => [each.id, each]));
@@ -214,7 +214,7 @@ export class Sweeper {
 
   /** Goes once through all sessions to which commands wait. */
   async #redeliver(): Promise<boolean> {
-    const { backlog, owned, olderThan, runtime } = this.#parts;
+    const { backlog, owned, olderThan, runtime } = this.#options;
     this.#hasMore = false;
     this.#rests.prune(runtime.monotonic());
     const hasty = new Set(this.#hasty);
@@ -242,21 +242,21 @@ export class Sweeper {
 
   /** Those that take longer than a look is apart are left to themselves. */
   async #served(): Promise<void> {
-    const { runtime, every } = this.#parts;
+    const { runtime, every } = this.#options;
     const ended = new AbortController();
     await Promise.race([this.#serving.idle(), runtime.delay(every, ended.signal)]);
     ended.abort();
   }
 
   async #serve({ sessionId, commands }: CommandQueue): Promise<void> {
-    const now = this.#parts.runtime.monotonic();
-    const rests = this.#relapses.rests(sessionId, now) || this.#rests.has(sessionId, now);
+    const now = this.#options.runtime.monotonic();
+    const rests = this.#backoff.rests(sessionId, now) || this.#rests.has(sessionId, now);
     if (commands.length === 0 || rests) return;
     await this.#serving.begin(sessionId, () => this.#deliver(sessionId, commands));
   }
 
   async #deliver(sessionId: string, commands: readonly BacklogCommand[]): Promise<void> {
-    const { activate, deliver } = this.#parts;
+    const { activate, deliver } = this.#options;
     try {
       await activate(sessionId);
     } catch (error) {
@@ -285,11 +285,11 @@ export class Sweeper {
   }
 
   async #note(sessionId: string, ids: readonly Failure["id"][], reason: string): Promise<void> {
-    const log = this.#parts.log.child({ session_id: sessionId });
+    const log = this.#options.log.child({ session_id: sessionId });
     const named = ids.filter((id) => id !== undefined);
     const isWhole = named.length < ids.length;
     try {
-      const parked = await this.#parts.backlog.failed({
+      const parked = await this.#options.backlog.failed({
         sessionId,
         ids: isWhole ? undefined : named,
         reason,
@@ -303,7 +303,7 @@ export class Sweeper {
   }
 
   #rest(sessionId: string): void {
-    this.#rests.failed(sessionId, this.#parts.runtime.monotonic());
+    this.#rests.failed(sessionId, this.#options.runtime.monotonic());
   }
 }
 
@@ -324,13 +324,13 @@ function reasonOf({ code, message, cause }: AppError): string {
   return `${code}: ${text.replace(/\s+/g, " ")}`.slice(0, MOST_REASON);
 }
 
-export interface SweeperParts {
+export interface SweeperOptions {
   backlog: Backlog;
   owned(): number[];
   activate(id: string): Promise<unknown>;
   /** The activations of this host. */
-  standing(): Standing[];
-  end(standing: Standing, isDeleted: boolean): Promise<void>;
+  active(): ActiveSession[];
+  end(active: ActiveSession, isDeleted: boolean): Promise<void>;
   deliver(command: BacklogCommand): Promise<unknown>;
   runtime: Runtime;
   log: Log;

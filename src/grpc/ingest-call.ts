@@ -18,7 +18,7 @@ import {
   type IngestConfigure,
 } from "../wire/gen/voice/v1/sessions.ts";
 import type { PublishedFrame } from "../wire/live-frames.ts";
-import { failStream, type RpcLimits } from "./call-gate.ts";
+import { failStream, type RpcLimits } from "./call-admission.ts";
 import type { OpenStream } from "./open-streams.ts";
 import { decodeRequest, logFailure } from "./unary-call.ts";
 
@@ -98,9 +98,9 @@ export class IngestCall implements OpenStream {
   async #check(): Promise<void> {
     const { authenticator, directory, principal, limits } = this.#options;
     const check = async () => {
-      const standing = await authenticator.revalidate(principal);
-      await recheckSession(directory, standing, this.#sessionId, "session.upload");
-      this.#rightUntil = standing.expiresAt;
+      const current = await authenticator.revalidate(principal);
+      await recheckSession(directory, current, this.#sessionId, "session.upload");
+      this.#rightUntil = current.expiresAt;
     };
     await withTimeout(check(), limits.readTimeoutMs, "Checking your rights");
   }

@@ -4,7 +4,7 @@ import { type RightHolder, RightsWatch } from "../access/rights-watch.ts";
 import { AppError } from "../base/errors.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
-import { stopping } from "./call-gate.ts";
+import { stopping } from "./call-admission.ts";
 
 /** A stream whose caller is known. */
 export interface OpenStream extends RightHolder {

@@ -10,7 +10,7 @@ import {
   askSession,
   askWorkspace,
   MAX_QUESTION,
-  type QuestionPorts,
+  type QuestionOptions,
   requireAskableWorkspace,
 } from "../features/questions/ask.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
@@ -28,19 +28,19 @@ import {
   type Session,
   SessionServiceService,
 } from "../wire/gen/voice/v1/sessions.ts";
-import { CallGate, type RpcLimits } from "./call-gate.ts";
+import { CallAdmission, type RpcLimits } from "./call-admission.ts";
 import type { IngestStream } from "./ingest-call.ts";
-import { IngestDesk } from "./ingest-desk.ts";
+import { Ingests } from "./ingests.ts";
 import { toAnswerMessage, toSegmentMessage, toSessionMessage } from "./messages.ts";
 import { type UnaryMethod, unaryCall } from "./unary-call.ts";
 import type { WatchStream } from "./watch-call.ts";
-import { WatchDesk } from "./watch-desk.ts";
+import { Watches } from "./watches.ts";
 
-interface SessionServicePorts {
+interface SessionServiceStores {
   authenticator: Authenticator;
   directory: SessionStore;
   segments: SegmentStore;
-  questions: QuestionPorts;
+  questions: QuestionOptions;
   source: LiveSource;
   policy: ViewerPolicy;
   revocations: Pick<RevocationFeed, "subscribe">;
@@ -50,7 +50,7 @@ interface SessionServicePorts {
 }
 
 interface SessionServiceOptions {
-  ports: SessionServicePorts;
+  ports: SessionServiceStores;
   limits: RpcLimits;
   runtime: Runtime;
   log: Log;
@@ -82,19 +82,19 @@ export class SessionService implements QueueOwner {
   readonly name = "voice.v1.SessionService";
   readonly proto = "voice/v1/sessions.proto";
   readonly #options: SessionServiceOptions;
-  readonly #gate: CallGate;
-  readonly #watches: WatchDesk;
-  readonly #ingests: IngestDesk;
+  readonly #admission: CallAdmission;
+  readonly #watches: Watches;
+  readonly #ingests: Ingests;
 
   constructor(options: SessionServiceOptions) {
     this.#options = options;
     const { ports, limits, runtime, log } = options;
     const { authenticator, source, policy, revocations, streams, directory } = ports;
-    this.#gate = new CallGate({ authenticator, limits, clock: runtime });
-    const gate = this.#gate;
-    this.#watches = new WatchDesk({ gate, source, policy, revocations, limits, runtime, log });
-    this.#ingests = new IngestDesk({
-      gate,
+    this.#admission = new CallAdmission({ authenticator, limits, clock: runtime });
+    const admission = this.#admission;
+    this.#watches = new Watches({ admission, source, policy, revocations, limits, runtime, log });
+    this.#ingests = new Ingests({
+      admission,
       streams,
       directory,
       authenticator,
@@ -112,22 +112,27 @@ export class SessionService implements QueueOwner {
 
   get figures(): { watches: number; watchesTooSlow: number; ingests: number; calls: number } {
     const { size: watches, tooSlow: watchesTooSlow } = this.#watches;
-    return { watches, watchesTooSlow, ingests: this.#ingests.size, calls: this.#gate.admitted };
+    return {
+      watches,
+      watchesTooSlow,
+      ingests: this.#ingests.size,
+      calls: this.#admission.admitted,
+    };
   }
 
   addTo(server: Server): void {
     const { log } = this.#options;
     server.addService(DEFINITION, {
-      getSession: unaryCall(this.#gate, log, this.#getSession()),
-      listSegments: unaryCall(this.#gate, log, this.#listSegments()),
-      ask: unaryCall(this.#gate, log, this.#ask()),
+      getSession: unaryCall(this.#admission, log, this.#getSession()),
+      listSegments: unaryCall(this.#admission, log, this.#listSegments()),
+      ask: unaryCall(this.#admission, log, this.#ask()),
       watchTranscript: (call: WatchStream) => this.#watches.open(call),
       ingestAudio: (call: IngestStream) => this.#ingests.open(call),
     });
   }
 
   stop(): void {
-    this.#gate.close();
+    this.#admission.close();
     this.#watches.stop();
     this.#ingests.stop();
   }
@@ -182,7 +187,7 @@ export class SessionService implements QueueOwner {
 
 /** The same steps as the two query routes of REST. */
 async function answer(
-  { directory, questions }: SessionServicePorts,
+  { directory, questions }: SessionServiceStores,
   { about, query }: AskRequest,
   { principal, signal }: { principal: Principal; signal: AbortSignal },
 ) {

@@ -4,7 +4,7 @@ import { withTimeout } from "../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { toGrpcFailure } from "../wire/grpc-status.ts";
-import type { Budget, CallGate } from "./call-gate.ts";
+import type { Budget, CallAdmission } from "./call-admission.ts";
 
 export interface UnaryMethod<Q, A> {
   decode(bytes: Buffer): Q;
@@ -26,12 +26,12 @@ export function decodeRequest<Q>(decode: (bytes: Buffer) => Q, bytes: Buffer): Q
 
 /** A handler for grpc-js, which gives the request as bytes. */
 export function unaryCall<Q, A>(
-  gate: CallGate,
+  admission: CallAdmission,
   log: Log,
   method: UnaryMethod<Q, A>,
 ): handleUnaryCall<Buffer, A> {
   return (call, answer) => {
-    answerCall(gate, method, call).then(
+    answerCall(admission, method, call).then(
       (message) => answer(null, message),
       (thrown: unknown) => {
         const error = toAppError(thrown);
@@ -43,7 +43,7 @@ export function unaryCall<Q, A>(
 }
 
 async function answerCall<Q, A>(
-  gate: CallGate,
+  admission: CallAdmission,
   { decode, budget, defaultMs, handle }: UnaryMethod<Q, A>,
   call: ServerUnaryCall<Buffer, A>,
 ): Promise<A> {
@@ -51,7 +51,7 @@ async function answerCall<Q, A>(
   // Also at the client's deadline, which grpc-js itself answers.
   call.on("cancelled", () => gone.abort());
   const work = async (): Promise<A> => {
-    const principal = await gate.admit(call.metadata, budget);
+    const principal = await admission.admit(call.metadata, budget);
     return handle(decodeRequest(decode, call.request), { principal, signal: gone.signal });
   };
   try {

@@ -12,7 +12,7 @@ import type { ViewerPolicy } from "../live/live-source.ts";
 import { type FrameSink, Subscriber } from "../live/subscriber.ts";
 import type { WatchTranscriptRequest } from "../wire/gen/voice/v1/sessions.ts";
 import type { SessionEnd } from "../wire/live-frames.ts";
-import { failStream, type RpcLimits } from "./call-gate.ts";
+import { failStream, type RpcLimits } from "./call-admission.ts";
 import { EventWriter } from "./event-writer.ts";
 import type { OpenStream } from "./open-streams.ts";
 import { logFailure } from "./unary-call.ts";

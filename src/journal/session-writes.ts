@@ -110,13 +110,13 @@ function insertCheckpoint(
   attempt: number,
   { position, recogniser, speakers, voices }: HandedOnWrite["checkpoints"][number],
 ): Change {
-  const [state, book] = [recogniser, speakers].map((bytes) => sql.binary(Buffer.from(bytes)));
+  const [state, store] = [recogniser, speakers].map((bytes) => sql.binary(Buffer.from(bytes)));
   return {
     writes: ["checkpoints"],
     sql: (when) => sql.fragment`
       insert into checkpoints (session_id, attempt, position, recogniser, speakers, voices)
       select ${sessionId}::uuid, ${attempt}::int, ${position}::int8, ${state ?? null}::bytea,
-        ${book ?? null}::bytea, ${sql.jsonb(voices)}
+        ${store ?? null}::bytea, ${sql.jsonb(voices)}
       where ${when}
       on conflict (session_id, attempt, position) do update
       set recogniser = excluded.recogniser, speakers = excluded.speakers,

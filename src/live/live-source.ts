@@ -2,8 +2,8 @@ import type { Principal } from "../access/principal.ts";
 import type {
   DurableFrame,
   PublishedFrame,
-  SessionBeat,
   SessionEnd,
+  SessionHeartbeat,
   SnapshotFrame,
 } from "../wire/live-frames.ts";
 
@@ -26,7 +26,7 @@ export interface LiveSource {
    * What the record says in place of the actor's heartbeat, for a session of which nothing is
    * heard. Throws `not_found` when there is no such session or it was deleted.
    */
-  beat(sessionId: string): Promise<SessionBeat>;
+  beat(sessionId: string): Promise<SessionHeartbeat>;
 }
 
 /** Decides who may follow a session. */

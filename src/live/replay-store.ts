@@ -3,23 +3,23 @@ import { z } from "zod";
 import { toSeconds } from "../base/audio/sample-rate.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import { ReadBatch } from "../base/read-batch.ts";
+import { LookupBatcher } from "../base/lookup-batcher.ts";
 import { readSpeakers, USER_DISPLAY_NAME } from "../features/sessions/store.ts";
 import { unclearWords, wordColumn } from "../features/transcript/segments-store.ts";
 import { optionalColumn } from "../postgres/columns.ts";
 import type { SessionEvent } from "../session/event.ts";
-import { deviceStanding } from "../session/presence.ts";
+import { deviceStatus } from "../session/presence.ts";
 import type { SegmentWords } from "../session/write.ts";
 import type {
   DurableFrame,
   HeartbeatFrame,
-  SessionBeat,
+  SessionHeartbeat,
   SnapshotFrame,
   SnapshotSegment,
 } from "../wire/live-frames.ts";
 import { type JournalRecord, renderFrames } from "./render.ts";
 
-const standingRow = z.object({
+const stateRow = z.object({
   id: z.string(),
   seq: z.number(),
   isRecording: z.boolean(),
@@ -31,23 +31,23 @@ const standingRow = z.object({
   lastSeenAt: optionalColumn(z.number()),
   telemetry: optionalColumn(z.record(z.unknown())),
 });
-type Standing = z.output<typeof standingRow>;
+type LiveState = z.output<typeof stateRow>;
 
 /** How sessions stand, from the record: what their actors beat while they are at work. */
-export class LiveBeat {
+export class RecordedHeartbeat {
   readonly #pool: DatabasePool;
   readonly #clock: Clock;
-  readonly #standings: ReadBatch<string, Standing>;
+  readonly #states: LookupBatcher<string, LiveState>;
 
   constructor(pool: DatabasePool, clock: Clock) {
     this.#pool = pool;
     this.#clock = clock;
-    this.#standings = new ReadBatch((ids) => this.#read(ids));
+    this.#states = new LookupBatcher((ids) => this.#read(ids));
   }
 
   /** Many at a time with one query. Throws `not_found` when there is no such session or it was deleted. */
-  async read(sessionId: string): Promise<SessionBeat> {
-    const row = await this.#standings.get(sessionId);
+  async read(sessionId: string): Promise<SessionHeartbeat> {
+    const row = await this.#states.get(sessionId);
     if (row === undefined) throw new AppError("not_found", "There is no session with this id.");
     const { received, finalised, lagMs, isRecording, isOver, lastSeenAt, telemetry = {} } = row;
     const frame: HeartbeatFrame = {
@@ -60,7 +60,7 @@ export class LiveBeat {
       gaps: row.gaps,
       ...(isRecording &&
         lastSeenAt !== undefined && {
-          device: deviceStanding(lastSeenAt, telemetry, this.#clock.now()),
+          device: deviceStatus(lastSeenAt, telemetry, this.#clock.now()),
         }),
     };
     return { frame, isOver };
@@ -70,8 +70,8 @@ export class LiveBeat {
    * By the ends of what is there and by the gaps, which are few: it costs the same however long a
    * session is. All up to the last that has a place was stored or is a gap that was declared.
    */
-  async #read(ids: readonly string[]): Promise<(Standing | undefined)[]> {
-    const rows = await this.#pool.any(sql.type(standingRow)`
+  async #read(ids: readonly string[]): Promise<(LiveState | undefined)[]> {
+    const rows = await this.#pool.any(sql.type(stateRow)`
       select s.id, s.seq, s.status = 'recording' as "isRecording",
         s.status in ('completed', 'failed') as "isOver",
         session_lag_ms(s.id) as "lagMs",

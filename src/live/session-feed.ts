@@ -9,8 +9,8 @@ import type {
   InterimResultsFrame,
   PublishedFrame,
   ServerFrame,
-  SessionBeat,
   SessionEnd,
+  SessionHeartbeat,
   SnapshotFrame,
 } from "../wire/live-frames.ts";
 import {
@@ -33,7 +33,7 @@ type Redacted = Extract<DurableFrame, { type: "Redacted" }>;
  * Whether what is being said may still be shown. A host that was cut off, or slept, tells afterwards
  * what it heard before: words that have become final since, and words that were taken out.
  */
-export class InterimGate {
+export class InterimThrottle {
   #redactions: Redacted[] = [];
   /** Seconds of the timeline up to which words are final. */
   #finalTo = 0;
@@ -111,7 +111,7 @@ export class SessionFeed {
   readonly #recent: RecentFrames;
   readonly #listeners = new Set<FeedListener>();
   readonly #batch: FrameBatch;
-  readonly #gate = new InterimGate();
+  readonly #throttle = new InterimThrottle();
   readonly #held = new Map<number, DurableFrame>();
   readonly #closing = new AbortController();
   readonly #tail: TailWatch;
@@ -257,14 +257,14 @@ export class SessionFeed {
     return frame;
   }
 
-  async #beat(): Promise<SessionBeat> {
+  async #beat(): Promise<SessionHeartbeat> {
     const { source, sessionId } = this.#options;
     try {
       const beat = await source.beat(sessionId);
-      this.#gate.note(beat.frame);
+      this.#throttle.note(beat.frame);
       return beat;
     } catch (error) {
-      if (isAppError(error, "not_found")) this.#gate.close();
+      if (isAppError(error, "not_found")) this.#throttle.close();
       throw error;
     }
   }
@@ -280,11 +280,11 @@ export class SessionFeed {
 
   #takeTransient(frame: ServerFrame): void {
     if (frame.type === "Heartbeat") {
-      this.#gate.note(frame);
+      this.#throttle.note(frame);
       this.#want(frame.seq);
     }
     if (frame.type === "Results" && !frame.is_final) {
-      if (!this.#gate.admits(frame)) return;
+      if (!this.#throttle.admits(frame)) return;
       this.#interim = frame;
     }
     this.#batch.addTransient(frame);
@@ -299,13 +299,14 @@ export class SessionFeed {
   }
 
   #append(frame: DurableFrame): void {
-    this.#gate.note(frame);
+    this.#throttle.note(frame);
     if (withdrawsWords(frame)) {
       this.#recent.forget();
       this.#snapshot = undefined;
     }
-    this.#batch.withdraw((interim) => !this.#gate.admits(interim));
-    if (this.#interim !== undefined && !this.#gate.admits(this.#interim)) this.#interim = undefined;
+    this.#batch.withdraw((interim) => !this.#throttle.admits(interim));
+    if (this.#interim !== undefined && !this.#throttle.admits(this.#interim))
+      this.#interim = undefined;
     if (frame.type === "Results" && this.#interim?.segment_id === frame.segment_id) {
       this.#interim = undefined;
     }

@@ -3,11 +3,11 @@ import { withTimeout } from "../base/deferred.ts";
 import { toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime, Timer } from "../base/runtime.ts";
-import type { HeartbeatFrame, SessionBeat } from "../wire/live-frames.ts";
+import type { HeartbeatFrame, SessionHeartbeat } from "../wire/live-frames.ts";
 
-interface TailWatchParts {
+interface TailWatchOptions {
   /** Reads what the record says; rejects with `not_found` when there is no such session any more. */
-  readonly beat: () => Promise<SessionBeat>;
+  readonly beat: () => Promise<SessionHeartbeat>;
   /** There is an event of this `seq`. */
   readonly onNewest: (seq: number) => void;
   /** Takes the heartbeat that stands in for the silent actor's own. */
@@ -29,7 +29,7 @@ const SILENCES_AFTER_END = 20;
  * what was heard is in doubt. It also gives the viewers of a silent session a sign of life.
  */
 export class TailWatch {
-  readonly #parts: TailWatchParts;
+  readonly #options: TailWatchOptions;
   #timer: Timer | undefined;
   #heardAt: number;
   /** Questions in a row that failed. */
@@ -40,13 +40,13 @@ export class TailWatch {
   /** What the record said of the session's end, and for how many silences more it need not be asked. */
   #ended: { frame: HeartbeatFrame; silences: number } | undefined;
 
-  constructor(parts: TailWatchParts) {
-    this.#parts = parts;
-    this.#heardAt = parts.runtime.monotonic();
+  constructor(options: TailWatchOptions) {
+    this.#options = options;
+    this.#heardAt = options.runtime.monotonic();
   }
 
   start(): void {
-    this.#wake(this.#parts.quietMs);
+    this.#wake(this.#options.quietMs);
   }
 
   stop(): void {
@@ -55,7 +55,7 @@ export class TailWatch {
   }
 
   heard(): void {
-    this.#heardAt = this.#parts.runtime.monotonic();
+    this.#heardAt = this.#options.runtime.monotonic();
     this.#ended = undefined;
   }
 
@@ -68,7 +68,7 @@ export class TailWatch {
   #wake(ms: number): void {
     if (this.#stopped) return;
     this.#timer?.cancel();
-    this.#timer = this.#parts.runtime.after(ms, () => this.#look());
+    this.#timer = this.#options.runtime.after(ms, () => this.#look());
   }
 
   #look(): void {
@@ -82,13 +82,13 @@ export class TailWatch {
   }
 
   #beatFor(frame: HeartbeatFrame): void {
-    this.#parts.onBeat(frame);
-    this.#heardAt = this.#parts.runtime.monotonic();
+    this.#options.onBeat(frame);
+    this.#heardAt = this.#options.runtime.monotonic();
   }
 
   /** Milliseconds until nothing will have been heard for long enough. */
   #quietIn(): number {
-    const { runtime, quietMs } = this.#parts;
+    const { runtime, quietMs } = this.#options;
     return this.#heardAt + quietMs - runtime.monotonic();
   }
 
@@ -106,11 +106,11 @@ export class TailWatch {
     }
     this.#inDoubt = true;
     this.#failures += 1;
-    this.#wake(backOff(this.#failures, { firstMs: FIRST_RETRY_MS, mostMs: this.#parts.quietMs }));
+    this.#wake(backOff(this.#failures, { firstMs: FIRST_RETRY_MS, mostMs: this.#options.quietMs }));
   }
 
   async #askOnce(): Promise<"told" | "failed" | "gone"> {
-    const { beat, onNewest, log, readTimeoutMs, runtime } = this.#parts;
+    const { beat, onNewest, log, readTimeoutMs, runtime } = this.#options;
     try {
       const what = "Reading how the session stands";
       const { frame, isOver } = await withTimeout(beat(), readTimeoutMs, what, runtime);

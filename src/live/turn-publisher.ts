@@ -10,7 +10,7 @@ import type { DurableFrame, PublishedFrame, TransientFrame } from "../wire/live-
 
 type Turn = DurableTurn<SessionState, SessionEvent, SessionWrite>;
 
-interface TurnPublisherParts {
+interface TurnPublisherOptions {
   fanout: Pick<LiveFanout, "publish" | "isFollowed">;
   log: Log;
   /** The same rendering as for a replay. */
@@ -37,15 +37,15 @@ const TELLS_STATUS: ReadonlySet<SessionEvent["type"]> = new Set<SessionEvent["ty
 
 /** Shows followers what became durable, in order. Neither throws nor waits. */
 export class TurnPublisher {
-  readonly #parts: TurnPublisherParts;
+  readonly #options: TurnPublisherOptions;
 
-  constructor(parts: TurnPublisherParts) {
-    this.#parts = parts;
+  constructor(options: TurnPublisherOptions) {
+    this.#options = options;
   }
 
   /** Shown to those who follow now, and kept for nobody. */
   transient(sessionId: string, frame: TransientFrame): void {
-    if (this.#parts.fanout.isFollowed(sessionId)) this.#publish(sessionId, () => [frame]);
+    if (this.#options.fanout.isFollowed(sessionId)) this.#publish(sessionId, () => [frame]);
   }
 
   /**
@@ -53,7 +53,7 @@ export class TurnPublisher {
    * so is one who has just begun to follow, of whom it is not known here yet.
    */
   turn(sessionId: string, { events, writes }: Pick<Turn, "events" | "writes">): void {
-    const { render, fanout } = this.#parts;
+    const { render, fanout } = this.#options;
     const isFollowed = fanout.isFollowed(sessionId);
     const whole = events.filter(({ event: { type } }) =>
       isFollowed ? !NEEDS_LOOK_UP.has(type) : TELLS_STATUS.has(type),
@@ -68,7 +68,7 @@ export class TurnPublisher {
 
   /** Frames that could not be sent show as a gap, too. */
   #publish(sessionId: string, frames: () => PublishedFrame[]): void {
-    const { fanout, log } = this.#parts;
+    const { fanout, log } = this.#options;
     try {
       fanout.publish(sessionId, frames());
     } catch (error) {

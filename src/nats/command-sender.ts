@@ -20,7 +20,7 @@ import {
 } from "../wire/envelope.ts";
 import { hostSubject, OWNERS_CHANGED } from "../wire/subjects.ts";
 import type { Line } from "./line.ts";
-import type { OwnerBook } from "./owner-book.ts";
+import type { PartitionOwners } from "./partition-owners.ts";
 
 /** Commands that may wait for their answer at once. */
 const MAX_PENDING = 2_000;
@@ -37,9 +37,9 @@ const RECORD_PAUSE = 100;
 /** Posted commands that the server has not been seen to take yet. */
 const MAX_POSTED = 10_000;
 
-interface CommandSenderParts {
+interface CommandSenderOptions {
   line: Line;
-  owners: OwnerBook;
+  owners: PartitionOwners;
   record: CommandRecord;
   runtime: Runtime;
   /**
@@ -54,7 +54,7 @@ interface CommandSenderParts {
  * be lost is in the outbox table as well.
  */
 export class CommandSender implements ActorRef, QueueOwner {
-  readonly #parts: CommandSenderParts;
+  readonly #options: CommandSenderOptions;
   readonly #askTimeout: number;
   readonly #stopped = new AbortController();
   #stopListening: (() => void) | undefined;
@@ -64,9 +64,9 @@ export class CommandSender implements ActorRef, QueueOwner {
   #postsRefused = 0;
   #confirming = false;
 
-  constructor(parts: CommandSenderParts) {
-    this.#parts = parts;
-    this.#askTimeout = parts.askTimeout ?? ASK_TIMEOUT;
+  constructor(options: CommandSenderOptions) {
+    this.#options = options;
+    this.#askTimeout = options.askTimeout ?? ASK_TIMEOUT;
   }
 
   get queues(): readonly QueueFigures[] {
@@ -87,7 +87,7 @@ export class CommandSender implements ActorRef, QueueOwner {
   }
 
   start(): void {
-    const { line, owners } = this.#parts;
+    const { line, owners } = this.#options;
     this.#stopListening ??= line.subscribe(OWNERS_CHANGED, () => owners.doubt());
   }
 
@@ -102,7 +102,7 @@ export class CommandSender implements ActorRef, QueueOwner {
    * waits for nothing. Throws `unavailable` when the line takes nothing.
    */
   post(sessionId: string, command: ActorCommand, commandId: string): void {
-    const { line, owners } = this.#parts;
+    const { line, owners } = this.#options;
     if (this.#posted >= MAX_POSTED || line.isClosed()) {
       this.#postsRefused += 1;
       throw away();
@@ -125,7 +125,7 @@ export class CommandSender implements ActorRef, QueueOwner {
     try {
       while (this.#posted > 0) {
         const sent = this.#posted;
-        await this.#parts.line.flush();
+        await this.#options.line.flush();
         this.#posted -= sent;
       }
     } catch {
@@ -143,8 +143,8 @@ export class CommandSender implements ActorRef, QueueOwner {
     }
     this.#waiting += 1;
     try {
-      if (this.#parts.line.isClosed()) throw away();
-      const deadline = (await this.#parts.record.now()) + this.#askTimeout;
+      if (this.#options.line.isClosed()) throw away();
+      const deadline = (await this.#options.record.now()) + this.#askTimeout;
       const wish = { v: 1, id: commandId, sessionId, command, deadline } as const;
       return settle((await this.#replyTo(wish)) ?? (await this.#fate(wish)));
     } finally {
@@ -154,7 +154,7 @@ export class CommandSender implements ActorRef, QueueOwner {
 
   /** Sent again, under the same id, as long as there is time. Undefined when none came in time. */
   async #replyTo(wish: CommandEnvelope): Promise<Outcome | undefined> {
-    const { runtime } = this.#parts;
+    const { runtime } = this.#options;
     const data = encodeJson(wish);
     const until = runtime.monotonic() + this.#askTimeout;
     for (let left = this.#askTimeout; left > 0; left = until - runtime.monotonic()) {
@@ -172,7 +172,7 @@ export class CommandSender implements ActorRef, QueueOwner {
     data: Uint8Array,
     ms: number,
   ): Promise<{ outcome: Outcome | undefined } | { again: number }> {
-    const { line, owners } = this.#parts;
+    const { line, owners } = this.#options;
     try {
       const owner = await owners.of(sessionId);
       if (owner === undefined) throw away();
@@ -193,7 +193,7 @@ export class CommandSender implements ActorRef, QueueOwner {
 
   /** Of a wish that was not answered. Throws when it was not carried out, or nobody can tell. */
   async #fate(wish: { sessionId: string; id: string; deadline: number }): Promise<Outcome> {
-    const { runtime, record } = this.#parts;
+    const { runtime, record } = this.#options;
     const patience = this.#askTimeout / 2;
     const until = runtime.monotonic() + patience;
     let cause: unknown;

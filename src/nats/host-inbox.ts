@@ -16,7 +16,7 @@ const MAX_UNDER_WAY = 4_096;
 /** Carries a command out; settles after its events are durable. */
 type Deliver = (envelope: CommandEnvelope) => Promise<unknown>;
 
-interface HostInboxParts {
+interface HostInboxOptions {
   host: string;
   line: Pick<Line, "serve">;
   deliver: Deliver;
@@ -28,13 +28,13 @@ interface HostInboxParts {
  * refused, or lost with the host, is sent again by who asked, or found in the outbox by the sweep.
  */
 export class HostInbox implements QueueOwner {
-  readonly #parts: HostInboxParts;
+  readonly #options: HostInboxOptions;
   #stop: (() => void) | undefined;
   #underWay = 0;
   #refused = 0;
 
-  constructor(parts: HostInboxParts) {
-    this.#parts = parts;
+  constructor(options: HostInboxOptions) {
+    this.#options = options;
   }
 
   get queues(): readonly QueueFigures[] {
@@ -43,7 +43,7 @@ export class HostInbox implements QueueOwner {
   }
 
   start(): void {
-    const { line, host } = this.#parts;
+    const { line, host } = this.#options;
     this.#stop ??= line.serve(hostSubject(host), (data) => this.#handle(data));
   }
 
@@ -55,7 +55,7 @@ export class HostInbox implements QueueOwner {
   async #handle(data: Uint8Array): Promise<Uint8Array | undefined> {
     const envelope = decodeEnvelope(data);
     if (envelope === undefined) {
-      this.#parts.log.error({}, "malformed command dropped");
+      this.#options.log.error({}, "malformed command dropped");
       return undefined;
     }
     if (this.#underWay >= MAX_UNDER_WAY) {
@@ -74,14 +74,14 @@ export class HostInbox implements QueueOwner {
   async #replyTo(envelope: CommandEnvelope): Promise<CommandReply> {
     const { id, command } = envelope;
     try {
-      return { id, ok: true, value: await this.#parts.deliver(envelope) };
+      return { id, ok: true, value: await this.#options.deliver(envelope) };
     } catch (thrown) {
       const error = toAppError(thrown);
       const { code, message, cause } = error;
       if (code === "overloaded") this.#refused += 1;
       if (code === "internal") {
         const fields = { command: command.type, cause: String(cause) };
-        this.#parts.log.error(fields, "command failed");
+        this.#options.log.error(fields, "command failed");
       }
       return { id, ok: false, code, message };
     }

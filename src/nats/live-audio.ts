@@ -1,10 +1,10 @@
-import type { StreamNotices } from "../features/recording/stream-routes.ts";
 import type {
   LiveAudio,
   LiveFinalize,
   LivePiece,
   LivePieces,
-} from "../features/recording/stream-sealer.ts";
+} from "../features/recording/stream-finalizer.ts";
+import type { StreamNotices } from "../features/recording/stream-routes.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { audioSubject, STREAMS_TAKEN } from "../wire/subjects.ts";
 import type { Line } from "./line.ts";

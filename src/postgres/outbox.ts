@@ -1,6 +1,7 @@
 import { type CommonQueryMethods, type DatabasePool, type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import type {
+  ActiveSession,
   Backlog,
   BacklogCommand,
   CommandQueue,
@@ -9,7 +10,6 @@ import type {
   ParkedCommand,
   Place,
   QueuePlace,
-  Standing,
   WorkingSession,
 } from "../actor/backlog.ts";
 import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD, QUEUES_PAGE } from "../base/backlog-limits.ts";
@@ -97,13 +97,13 @@ export class SessionBacklog implements Backlog {
     ];
   }
 
-  async ended(standing: readonly Standing[]): Promise<Ended[]> {
-    const ids = standing.map(({ id }) => id);
+  async ended(active: readonly ActiveSession[]): Promise<Ended[]> {
+    const ids = active.map(({ id }) => id);
     const rows = await this.#pool.any(sql.type(standingRow)`
       select id, epoch, status = 'deleted' as "isDeleted" from sessions
       where id = any(${sql.array(ids, "uuid")})`);
     const known = new Map(rows.map((row) => [row.id, row]));
-    return standing.flatMap(({ id, epoch }) => {
+    return active.flatMap(({ id, epoch }) => {
       const row = known.get(id);
       const isDeleted = row?.isDeleted ?? true;
       return isDeleted || row?.epoch !== epoch ? [{ id, isDeleted }] : [];

@@ -1,7 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../base/errors.ts";
-import { ReadBatch } from "../base/read-batch.ts";
+import { LookupBatcher } from "../base/lookup-batcher.ts";
 
 const waitingRow = z.object({
   commands: z.boolean(),
@@ -29,10 +29,10 @@ export type WaitingWork = z.output<typeof waitingRow>;
  * One look at everything that may wait. Throws `unavailable`.
  */
 export class WaitingWorkStore {
-  readonly #looks: ReadBatch<"", WaitingWork>;
+  readonly #looks: LookupBatcher<"", WaitingWork>;
 
   constructor(pool: DatabasePool) {
-    this.#looks = new ReadBatch(async (keys) => {
+    this.#looks = new LookupBatcher(async (keys) => {
       const found = await pool.one(sql.type(waitingRow)`
         select commands, parked, jobs, deliveries, silence, recording, pieces, files
         from waiting_work()`);

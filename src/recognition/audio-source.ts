@@ -1,4 +1,4 @@
-import type { LivePiece } from "../features/recording/stream-sealer.ts";
+import type { LivePiece } from "../features/recording/stream-finalizer.ts";
 import type { Suspect } from "../session/status.ts";
 import type { Voices } from "../session/write.ts";
 

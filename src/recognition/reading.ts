@@ -9,9 +9,9 @@ import type { Span } from "../session/segments.ts";
 import type { Suspect } from "../session/status.ts";
 import { type Gap, positionOf, SAMPLE_RATE, type Timeline } from "../session/timeline.ts";
 import type { AudioSource, PlacedChunk, StoredCheckpoint } from "./audio-source.ts";
-import type { LiveTail } from "./live-tail.ts";
+import { type Fed, mayBeTheAudio, type PoisonDetector } from "./poison-detector.ts";
+import type { StreamTail } from "./stream-tail.ts";
 import { StretchedTime } from "./stretched-time.ts";
-import { type Fed, mayBeTheAudio, type Suspicion } from "./suspicion.ts";
 
 /** Samples that may be under way to the worker and not read yet: the credit of one reading. */
 const MAX_AHEAD = 120 * SAMPLE_RATE;
@@ -29,7 +29,7 @@ const ROUNDING = 2;
 export class Reading {
   /** Of all positions that the worker is told, and tells. */
   readonly time = new StretchedTime();
-  readonly #parts: ReadingParts;
+  readonly #options: ReadingOptions;
   #from = 0;
   /** Where sound broke off. */
   readonly #breaks: number[] = [];
@@ -47,8 +47,8 @@ export class Reading {
   /** How much of chunk `sequence` was fed while it was still being streamed. */
   #part: FedPart = { sequence: -1, pieces: 0, bytes: 0, end: 0 };
 
-  constructor(parts: ReadingParts) {
-    this.#parts = parts;
+  constructor(options: ReadingOptions) {
+    this.#options = options;
   }
 
   /** Position up to which the worker has read. */
@@ -63,7 +63,7 @@ export class Reading {
 
   /** All that is there was fed, and read as far as is told. */
   get isIdle(): boolean {
-    const isFed = this.#sequence >= this.#parts.timeline().next && !this.#feeding && !this.#full;
+    const isFed = this.#sequence >= this.#options.timeline().next && !this.#feeding && !this.#full;
     return this.#opened && isFed && this.#fedTo - this.#processedTo <= UNTOLD;
   }
 
@@ -74,27 +74,27 @@ export class Reading {
 
   /** Opens the stream at the newest checkpoint that is not after `position`. */
   async start(position: number): Promise<void> {
-    const { source, sessionId, suspicion } = this.#parts;
+    const { source, sessionId, detector } = this.#options;
     try {
-      const { attempt, checkpointAttempt } = this.#parts;
+      const { attempt, checkpointAttempt } = this.#options;
       const asked = source.opening({ sessionId, attempt, checkpointAttempt, position });
-      const [opening] = await Promise.all([asked, this.#parts.tail?.learnInterim(asked)]);
+      const [opening] = await Promise.all([asked, this.#options.tail?.learnInterim(asked)]);
       const { checkpoint, sequence, vocabulary } = opening;
-      suspicion.load(opening.suspects);
+      detector.load(opening.suspects);
       const from = checkpoint?.position ?? 0;
-      this.#parts.onBegin?.(checkpoint);
+      this.#options.onBegin?.(checkpoint);
       if (this.#closed) return;
-      const stream = this.#parts.transcribers.open();
+      const stream = this.#options.transcribers.open();
       this.#stream = stream;
-      this.#parts.tail?.rewind();
+      this.#options.tail?.rewind();
       // The chunk before fills the resampler; the worker drops what lies before the checkpoint.
       this.#sequence = Math.max(0, sequence - 1);
       this.#from = from;
       this.#fedTo = from;
       this.#processedTo = from;
-      suspicion.begin(this.#sequence);
+      detector.begin(this.#sequence);
       this.#listen(stream);
-      const { language, interim } = this.#parts;
+      const { language, interim } = this.#options;
       stream.send({
         $case: "open",
         value: {
@@ -104,7 +104,7 @@ export class Reading {
           vocabulary,
           checkpoint,
           interimResults: interim,
-          tellWhenRead: suspicion.isCareful,
+          tellWhenRead: detector.isCareful,
           sparseCheckpoints: true,
         },
       });
@@ -150,7 +150,7 @@ export class Reading {
       if (message.$case === "opened") this.#begin();
       else if (message.$case === "progress") this.#readTo(message.value.processedTo);
       else if (message.$case === "utterance") this.#readTo(message.value.end);
-      this.#parts.onMessage(message);
+      this.#options.onMessage(message);
     });
     stream.onDrain(() => {
       this.#full = false;
@@ -166,41 +166,41 @@ export class Reading {
 
   #readTo(position: number): void {
     this.#processedTo = Math.max(this.#processedTo, position);
-    this.#parts.suspicion.read(this.#processedTo);
+    this.#options.detector.read(this.#processedTo);
     this.feed();
   }
 
   #end(error: AppError | undefined): void {
     if (this.#closed) return;
     this.close();
-    const { suspicion, onSuspects, onEnd } = this.#parts;
+    const { detector, onSuspects, onEnd } = this.#options;
     if (mayBeTheAudio(error)) {
-      const suspects = suspicion.broke(this.#processedTo);
+      const suspects = detector.broke(this.#processedTo);
       if (suspects !== undefined) onSuspects(suspects);
     }
     onEnd(error);
   }
 
   async #feedAll(stream: TranscriptionStream): Promise<void> {
-    const { suspicion } = this.#parts;
-    while (!this.#closed && !this.#full && suspicion.mayFeed) {
+    const { detector } = this.#options;
+    while (!this.#closed && !this.#full && detector.mayFeed) {
       if (this.#fedTo - this.#processedTo >= MAX_AHEAD) return;
-      const timeline = this.#parts.timeline();
+      const timeline = this.#options.timeline();
       // What was taken back will be placed again; or the record is ahead, as others took over.
       if (this.#sequence > timeline.next) return;
-      if (this.#parts.tail?.takeFinalize(this.#sequence, this.#fedPieces())) {
+      if (this.#options.tail?.takeFinalize(this.#sequence, this.#fedPieces())) {
         stream.send({ $case: "finalize", value: {} });
       }
       if (this.#sequence >= timeline.next) {
         if (await this.#feedPiece(stream)) continue;
         // Waiting takes turns even where nothing is waited for: the last chunk may have come in one.
-        if (this.#sequence < this.#parts.timeline().next) continue;
+        if (this.#sequence < this.#options.timeline().next) continue;
         this.#finishIfAll(stream);
         return;
       }
       if (!this.#mayFeed()) return;
       const gap = timeline.gaps.find((g) => g.sequence === this.#sequence);
-      if (gap !== undefined && !(this.#parts.readFilled && gap.chunkId !== undefined)) {
+      if (gap !== undefined && !(this.#options.readFilled && gap.chunkId !== undefined)) {
         this.#feedGap(stream, gap.start, gap.length);
         this.#noteFed(gap.sequence, "gap");
       } else if (!(await this.#feedChunk(stream, gap))) {
@@ -212,7 +212,7 @@ export class Reading {
 
   #mayFeed(): boolean {
     const fedTo = this.time.placeOf(this.#fedTo).position;
-    return this.#parts.mayFeed?.(fedTo, this.#fedTo - this.#processedTo) ?? true;
+    return this.#options.mayFeed?.(fedTo, this.#fedTo - this.#processedTo) ?? true;
   }
 
   /** @param at on the timeline */
@@ -226,13 +226,13 @@ export class Reading {
   async #feedChunk(stream: TranscriptionStream, gap: Gap | undefined): Promise<boolean> {
     const chunk = await this.#fetch();
     if (chunk === undefined) return false;
-    const { source, sessionId, suspicion, onSuspects } = this.#parts;
-    if (suspicion.isUnreadable(chunk.sequence)) {
+    const { source, sessionId, detector, onSuspects } = this.#options;
+    if (detector.isUnreadable(chunk.sequence)) {
       this.#feedGap(stream, chunk.start, chunk.length);
       this.#noteFed(chunk.sequence, "gap");
-      this.#parts.onUnread?.({ start: chunk.start, end: chunk.start + chunk.length });
+      this.#options.onUnread?.({ start: chunk.start, end: chunk.start + chunk.length });
       // One that was given up while it was being streamed had no place to be failed at.
-      onSuspects(suspicion.suspects);
+      onSuspects(detector.suspects);
       return true;
     }
     const data = await source.bytes(sessionId, chunk.sha256);
@@ -241,7 +241,7 @@ export class Reading {
     this.#closeUp(chunk);
     const shift = this.time.shift;
     const end = chunk.start + chunk.length + shift + this.#excess(chunk);
-    if (gap !== undefined) this.#parts.onLate?.(gap);
+    if (gap !== undefined) this.#options.onLate?.(gap);
     // What was fed while it was being streamed is not fed again.
     const part = this.#part.sequence === sequence ? this.#part : undefined;
     const start = part?.end ?? chunk.start + shift;
@@ -265,21 +265,21 @@ export class Reading {
   /** A late chunk before it may be shorter than the span that was kept for it: its sound goes on here. */
   #closeUp({ start }: PlacedChunk): void {
     const end = this.time.placeOf(this.#fedTo).position;
-    if (this.#parts.readFilled && start - end > ROUNDING) this.time.stretch(end, end - start);
+    if (this.#options.readFilled && start - end > ROUNDING) this.time.stretch(end, end - start);
   }
 
   /** How much longer its sound is than its place; all of it is heard. */
   #excess({ start, length, samples }: PlacedChunk): number {
     const excess = samples - length;
-    if (!this.#parts.readFilled || excess <= ROUNDING || start + length <= this.#from) return 0;
+    if (!this.#options.readFilled || excess <= ROUNDING || start + length <= this.#from) return 0;
     this.time.stretch(start + length, excess);
     return excess;
   }
 
   #noteFed(sequence: number, kind: Fed["kind"]): void {
-    const { suspicion } = this.#parts;
-    suspicion.fed({ sequence, end: this.#fedTo, kind });
-    suspicion.read(this.#processedTo);
+    const { detector } = this.#options;
+    detector.fed({ sequence, end: this.#fedTo, kind });
+    detector.read(this.#processedTo);
   }
 
   #fedPieces(): number {
@@ -288,9 +288,9 @@ export class Reading {
 
   /** Feeds the next piece of a chunk that has no place yet; false when there is none. */
   async #feedPiece(stream: TranscriptionStream): Promise<boolean> {
-    const { tail, timeline, suspicion } = this.#parts;
+    const { tail, timeline, detector } = this.#options;
     const sequence = this.#sequence;
-    if (tail === undefined || suspicion.isUnreadable(sequence)) return false;
+    if (tail === undefined || detector.isUnreadable(sequence)) return false;
     const piece = await tail.next(sequence, this.#fedPieces());
     // Sealed and placed meanwhile: what is left of it comes with the chunk.
     if (this.#closed || timeline().next !== sequence) return !this.#closed;
@@ -320,7 +320,7 @@ export class Reading {
   }
 
   async #fetch(): Promise<PlacedChunk | undefined> {
-    const { source, sessionId } = this.#parts;
+    const { source, sessionId } = this.#options;
     if (this.#fetched[0]?.sequence !== this.#sequence) {
       this.#fetched = await source.placed(sessionId, this.#sequence, FETCH);
     }
@@ -329,7 +329,7 @@ export class Reading {
   }
 
   #finishIfAll(stream: TranscriptionStream): void {
-    if (!this.#parts.complete() || this.#finished) return;
+    if (!this.#options.complete() || this.#finished) return;
     this.#finished = true;
     this.#breaks.push(this.#fedTo);
     stream.send({ $case: "finish", value: {} });
@@ -345,7 +345,7 @@ interface FedPart {
   end: number;
 }
 
-interface ReadingParts {
+interface ReadingOptions {
   sessionId: string;
   attempt: number;
   /** The attempt whose checkpoints are resumed from. */
@@ -365,9 +365,9 @@ interface ReadingParts {
   /** A chunk is left out that readings broke at too often; on the timeline. */
   onUnread?(span: Span): void;
   /** What is streamed and no chunk yet; absent when only chunks are read. */
-  tail?: LiveTail;
+  tail?: StreamTail;
   /** What is known of chunks that readings of this attempt broke at. */
-  suspicion: Suspicion;
+  detector: PoisonDetector;
   timeline(): Readonly<Timeline>;
   /** True when everything that belongs to the session is placed. */
   complete(): boolean;

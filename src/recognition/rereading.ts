@@ -8,9 +8,9 @@ import { isOver, type Suspect } from "../session/status.ts";
 import { finalisedTo, type Gap, isLate, SAMPLE_RATE } from "../session/timeline.ts";
 import type { Opened, SpeakerUpdate, Utterance } from "../wire/gen/voice/v1/worker.ts";
 import type { AudioSource, StoredCheckpoint } from "./audio-source.ts";
+import type { PoisonDetector } from "./poison-detector.ts";
 import { Reading } from "./reading.ts";
 import { agreedEnd, agreement, nextStretch, type Stretch, sameStart } from "./stretched-time.ts";
-import type { Suspicion } from "./suspicion.ts";
 
 /** What may be under way to the worker behind the late audio: what it is told is told each second. */
 const AHEAD = 4 * SAMPLE_RATE;
@@ -32,7 +32,7 @@ interface End {
  * one command; it stays until that has shown in the session's state.
  */
 export class Rereading {
-  readonly #parts: RereadingParts;
+  readonly #options: RereadingOptions;
   readonly #redo: number | undefined;
   readonly #stretch: Stretch;
   readonly #attempt: number;
@@ -52,13 +52,13 @@ export class Rereading {
   #told: RereadCommand | undefined;
 
   /** Undefined when nothing is to be read again. */
-  static of(state: Readonly<SessionState>, parts: RereadingParts): Rereading | undefined {
+  static of(state: Readonly<SessionState>, options: RereadingOptions): Rereading | undefined {
     const stretch = state.redo === undefined ? nextStretch(state) : WHOLE;
-    return stretch && new Rereading(state, stretch, parts);
+    return stretch && new Rereading(state, stretch, options);
   }
 
-  private constructor(state: Readonly<SessionState>, stretch: Stretch, parts: RereadingParts) {
-    this.#parts = parts;
+  private constructor(state: Readonly<SessionState>, stretch: Stretch, options: RereadingOptions) {
+    this.#options = options;
     this.#redo = state.redo?.attempt;
     this.#stretch = { ...stretch };
     this.#attempt = this.#redo ?? state.attempts + 1;
@@ -70,11 +70,11 @@ export class Rereading {
       language: state.language,
       interim: false,
       readFilled: true,
-      source: parts.source,
-      transcribers: parts.transcribers,
-      suspicion: parts.suspicionOf(this.#attempt),
+      source: options.source,
+      transcribers: options.transcribers,
+      detector: options.suspicionOf(this.#attempt),
       timeline: () => state.timeline,
-      complete: () => parts.complete(),
+      complete: () => options.complete(),
       mayFeed: (fedTo, ahead) => this.#mayFeed(state, fedTo, ahead),
       onBegin: (checkpoint) => {
         this.#from = checkpoint;
@@ -82,10 +82,10 @@ export class Rereading {
       onLate: (gap) => this.#includes(gap),
       onUnread: (span) => void this.#unread.push(span),
       onMessage: (message) => this.#hear(state, message),
-      onSuspects: (suspects) => parts.onSuspects(this.#attempt, suspects),
+      onSuspects: (suspects) => options.onSuspects(this.#attempt, suspects),
       onEnd: (error) => {
         // All was read, and the first reading is waited for.
-        if (this.#ends.at(-1)?.position !== Number.MAX_SAFE_INTEGER) parts.onFailed(error);
+        if (this.#ends.at(-1)?.position !== Number.MAX_SAFE_INTEGER) options.onFailed(error);
       },
     });
   }
@@ -147,9 +147,9 @@ export class Rereading {
     if (this.#told !== undefined) return;
     switch (message.$case) {
       case "opened":
-        return this.#parts.onOpened(message.value);
+        return this.#options.onOpened(message.value);
       case "progress":
-        this.#parts.onProgress(this.#attempt, message.value.processedTo);
+        this.#options.onProgress(this.#attempt, message.value.processedTo);
         return this.#mayEnd(state, message.value.finalisedTo);
       case "utterance":
         this.#take(state, message.value);
@@ -213,7 +213,7 @@ export class Rereading {
    * then its words are still to come.
    */
   #end(state: Readonly<SessionState>): void {
-    const isThrough = isOver(state.phase) || this.#parts.isFirstRead();
+    const isThrough = isOver(state.phase) || this.#options.isFirstRead();
     const final = finalisedTo(state.timeline, state.checkpoint);
     for (const end of this.#ends) {
       if (!isThrough && Math.min(end.position, state.timeline.position) > final) continue;
@@ -260,7 +260,7 @@ export class Rereading {
       voices: this.#from === undefined ? {} : this.#from.voices,
       checkpoints: this.#checkpoints,
     };
-    this.#parts.onDone(
+    this.#options.onDone(
       this.#told,
       this.#failed.filter((failure) => sequences.includes(failure.sequence)),
     );
@@ -269,10 +269,10 @@ export class Rereading {
 
 const WHOLE: Stretch = { start: 0, until: Number.MAX_SAFE_INTEGER };
 
-interface RereadingParts {
+interface RereadingOptions {
   source: AudioSource;
   transcribers: Transcribers;
-  suspicionOf(attempt: number): Suspicion;
+  suspicionOf(attempt: number): PoisonDetector;
   complete(): boolean;
   /** True when the first reading has said everything. */
   isFirstRead(): boolean;

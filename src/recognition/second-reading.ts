@@ -7,20 +7,20 @@ import type { SessionState } from "../session/state.ts";
 import type { Suspect } from "../session/status.ts";
 import type { Opened } from "../wire/gen/voice/v1/worker.ts";
 import type { AudioSource } from "./audio-source.ts";
+import type { PoisonDetector } from "./poison-detector.ts";
 import { Rereading } from "./rereading.ts";
-import type { Suspicion } from "./suspicion.ts";
 
 /** By then a second reading that was told shows in the state; milliseconds. */
 const UNHEEDED = 60_000;
 
 /** Has late audio read, or all of it anew, as long as the session's state asks for that. */
 export class SecondReading {
-  readonly #parts: SecondReadingParts;
+  readonly #options: SecondReadingOptions;
   #rereading: Rereading | undefined;
   #unheeded: Timer | undefined;
 
-  constructor(parts: SecondReadingParts) {
-    this.#parts = parts;
+  constructor(options: SecondReadingOptions) {
+    this.#options = options;
   }
 
   get isOpen(): boolean {
@@ -46,16 +46,16 @@ export class SecondReading {
   }
 
   #begin(state: Readonly<SessionState>): void {
-    const { source, transcribers, suspicionOf, isFirstRead, tell, ...parts } = this.#parts;
+    const { source, transcribers, suspicionOf, isFirstRead, tell, ...options } = this.#options;
     this.#rereading = Rereading.of(state, {
       source,
       transcribers,
       suspicionOf,
       complete: () => isAllPlaced(state),
       isFirstRead,
-      onSuspects: parts.onSuspects,
+      onSuspects: options.onSuspects,
       onOpened: (opened: Opened) => {
-        parts.onOpened();
+        options.onOpened();
         if (state.redo?.started === false) tell({ type: "RecognitionOpened", ...opened });
       },
       onProgress: (attempt, processedTo) => {
@@ -66,7 +66,7 @@ export class SecondReading {
       onDone: (command, failed) => this.#done(command, failed),
       onFailed: (error) => {
         this.#rereading = undefined;
-        parts.onFailed(error);
+        options.onFailed(error);
       },
     });
     void this.#rereading?.start();
@@ -77,7 +77,7 @@ export class SecondReading {
     command: RereadCommand,
     failed: { sequence: number; code: string; message: string }[],
   ): void {
-    const { tell, onRead, runtime } = this.#parts;
+    const { tell, onRead, runtime } = this.#options;
     for (const failure of failed) tell({ type: "ChunkFailed", ...failure });
     onRead();
     tell(command);
@@ -89,15 +89,15 @@ export class SecondReading {
   #readOnceMore(): void {
     if (this.#rereading?.isReading !== false) return;
     this.#rereading = undefined;
-    this.#parts.onUnheeded();
+    this.#options.onUnheeded();
   }
 }
 
-interface SecondReadingParts {
+interface SecondReadingOptions {
   source: AudioSource;
   transcribers: Transcribers;
   runtime: Runtime;
-  suspicionOf(attempt: number): Suspicion;
+  suspicionOf(attempt: number): PoisonDetector;
   /** True when the first reading has said everything. */
   isFirstRead(): boolean;
   tell(command: SessionCommand): void;

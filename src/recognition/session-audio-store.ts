@@ -1,8 +1,8 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { SESSION_RATE } from "../base/audio/sample-rate.ts";
-import { ReadBatch } from "../base/read-batch.ts";
-import type { LivePiece } from "../features/recording/stream-sealer.ts";
+import { LookupBatcher } from "../base/lookup-batcher.ts";
+import type { LivePiece } from "../features/recording/stream-finalizer.ts";
 import { activeNames } from "../features/workspaces/workshops-store.ts";
 import type {
   AudioSource,
@@ -69,14 +69,14 @@ interface Look {
 export class SessionAudio implements AudioSource {
   readonly #pool: DatabasePool;
   readonly #read: (sessionId: string, sha256: string) => Promise<Buffer>;
-  readonly #openings = new ReadBatch<OpeningPlace, Opening>(
+  readonly #openings = new LookupBatcher<OpeningPlace, Opening>(
     (places) => this.#readOpenings(places),
     MOST_OPENINGS,
   );
-  readonly #placed = new ReadBatch<Omit<Look, "piece">, PlacedChunk[]>((looks) =>
+  readonly #placed = new LookupBatcher<Omit<Look, "piece">, PlacedChunk[]>((looks) =>
     this.#readPlaced(looks),
   );
-  readonly #pieces = new ReadBatch<Look, LivePiece[]>(
+  readonly #pieces = new LookupBatcher<Look, LivePiece[]>(
     (looks) => this.#readPieces(looks),
     MOST_LOOKS,
   );

@@ -62,7 +62,7 @@ function schemaText(schema: TSchema | undefined): string {
 
 const PAGE_POLICY = `default-src 'none'; style-src '${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
-export interface DocsPorts {
+export interface DocsOptions {
   /** The AsyncAPI document of the live channel. */
   asyncApi(info: { title: string; version: string }): object;
 }
@@ -75,7 +75,7 @@ export interface DocsPorts {
 export function docsRoutes(
   routes: () => readonly Route[],
   info: ApiInfo,
-  ports?: DocsPorts,
+  ports?: DocsOptions,
 ): Route[] {
   let document: Record<string, unknown> | undefined;
   let page: string | undefined;
@@ -120,7 +120,7 @@ export function docsRoutes(
   ];
 }
 
-function asyncApiRoute(info: ApiInfo, { asyncApi }: DocsPorts): Route {
+function asyncApiRoute(info: ApiInfo, { asyncApi }: DocsOptions): Route {
   const document = asyncApi({ title: info.title, version: info.version });
   return defineRoute({
     method: "get",

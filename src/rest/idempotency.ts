@@ -21,7 +21,7 @@ export interface IdempotencyEntry {
  * alone is told to run. A run that neither finishes nor is released counts as
  * dead after 60 s; answers are kept for 24 h.
  */
-export interface IdempotencyBook {
+export interface IdempotencyStore {
   begin(entry: IdempotencyEntry): Promise<IdempotencyVerdict>;
   /**
    * Keeps the sealed answer, unless the attempt is no longer the one that runs

@@ -26,7 +26,7 @@ import { ServiceKeys } from "../features/workspaces/service-keys.ts";
 import { ServiceKeyStore } from "../features/workspaces/service-keys-store.ts";
 import type { WorkspaceStore } from "../features/workspaces/store.ts";
 import type { Config } from "./config.ts";
-import type { ApiPorts } from "./routes.ts";
+import type { ApiOptions } from "./routes.ts";
 import type { AppContext } from "./shared.ts";
 
 export type Access = ReturnType<typeof createAccess>;
@@ -65,7 +65,7 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
     authenticator,
     signIn,
     passwordChanges: new PasswordChanges({
-      book: new PasswordStore(pool),
+      store: new PasswordStore(pool),
       attempts,
       passwords,
       revocations,
@@ -73,10 +73,16 @@ export function createAccess(context: AppContext, publicUrl: () => string) {
     oauth: createOAuth(context, { users, attempts, signIn }, publicUrl),
     magicLinks: createMagicLinks(context, { users, attempts, signIn }, publicUrl),
     serviceKeyBook,
-    serviceKeys: new ServiceKeys({ book: serviceKeyBook, revocations, clock }),
+    serviceKeys: new ServiceKeys({ store: serviceKeyBook, revocations, clock }),
     guestEntry: new GuestEntry(guests, tokens, clock),
     liveTickets: new LiveTickets(new TicketStore(pool), authenticator, clock),
-    pairing: new Pairing({ book: pairingStore, attempts, revocations, pepper: keys.pepper, clock }),
+    pairing: new Pairing({
+      store: pairingStore,
+      attempts,
+      revocations,
+      pepper: keys.pepper,
+      clock,
+    }),
   };
 }
 
@@ -102,7 +108,7 @@ export function createIdentityPorts(
   access: Access,
   workspaces: WorkspaceStore,
   publicUrl: () => string,
-): Pick<ApiPorts, "auth" | "serviceKeys"> {
+): Pick<ApiOptions, "auth" | "serviceKeys"> {
   const { serviceKeys, serviceKeyBook } = access;
   const { ring, cursorKey } = shared.keys;
   const { allowedOrigins } = config;
@@ -125,7 +131,7 @@ function createMagicLinks(
     if (mail instanceof SmtpMail) mail.close();
   });
   return new MagicLinks({
-    book: new MagicLinkStore(shared.pool),
+    store: new MagicLinkStore(shared.pool),
     accounts: parts.users,
     attempts: parts.attempts,
     audit: new AuditStore(shared.pool),
@@ -147,7 +153,7 @@ function createOAuth(
   );
   return new OAuthSignIn({
     providers,
-    book: new OAuthStore(shared.pool),
+    store: new OAuthStore(shared.pool),
     accounts: parts.users,
     signIn: parts.signIn,
     attempts: parts.attempts,

@@ -1,4 +1,4 @@
-import type { Behaviour, CompanionContext } from "../actor/actor.ts";
+import type { Behaviour, EffectsContext } from "../actor/actor.ts";
 import type { Backlog } from "../actor/backlog.ts";
 import { ActorHost } from "../actor/host.ts";
 import type { Journal } from "../actor/journal.ts";
@@ -17,8 +17,8 @@ import type { LiveFanout } from "../nats/live-fanout.ts";
 import { deliverTo, informedBy, outstandingIn } from "../nats/outside-commands.ts";
 import type { AudioSource } from "../recognition/audio-source.ts";
 import type { FinalTimes } from "../recognition/final-times.ts";
-import { LiveTails } from "../recognition/live-tail.ts";
-import { SessionCompanion } from "../recognition/session-companion.ts";
+import { SessionRecognition } from "../recognition/session-recognition.ts";
+import { StreamTails } from "../recognition/stream-tail.ts";
 import { createSessionBehaviour } from "../session/behaviour.ts";
 import type { SessionCommand } from "../session/command.ts";
 import type { DeviceSigns } from "../session/device-signs.ts";
@@ -32,7 +32,7 @@ import { OWNERS_CHANGED } from "../wire/subjects.ts";
 export type SessionHost = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCommand>;
 
 /** What a host of session actors stands on. */
-export interface ActorPorts {
+export interface ActorOptions {
   /** Another name after every start, so that a host never takes over its own old lease. */
   host: string;
   /** That of sessions, with this patience, unless told. */
@@ -67,7 +67,7 @@ export interface Actors {
   inbox: HostInbox;
   sweeper: Sweeper;
   owner: PartitionOwner;
-  tails: LiveTails;
+  tails: StreamTails;
   publisher: TurnPublisher;
 }
 
@@ -78,15 +78,15 @@ export const HAND_OVER_MS = 10_000;
  * Puts a host of session actors together. To be started as host, inbox, sweeper, owner, and stopped
  * in the reverse order.
  */
-export function createActors(ports: ActorPorts): Actors {
-  const { runtime, log, backlog } = ports;
-  const tails = new LiveTails(new BusAudio(ports.line), ports.source);
+export function createActors(options: ActorOptions): Actors {
+  const { runtime, log, backlog } = options;
+  const tails = new StreamTails(new BusAudio(options.line), options.source);
   const publisher = new TurnPublisher({
-    fanout: ports.fanout,
+    fanout: options.fanout,
     log,
     render: renderFrames,
   });
-  const host = createHost(ports, {
+  const host = createHost(options, {
     tails,
     publisher,
     onFailed: (id) => sweeper.failed(id),
@@ -94,25 +94,25 @@ export function createActors(ports: ActorPorts): Actors {
     hasRight: () => owner.hasRight(),
   });
   const deliver = deliverTo(host, log);
-  const inbox = new HostInbox({ host: ports.host, line: ports.line, deliver, log });
+  const inbox = new HostInbox({ host: options.host, line: options.line, deliver, log });
   const sweeper = new Sweeper({
     backlog,
     owned: () => host.owned,
     activate: (id) => host.activate(id),
-    standing: () => host.standing,
-    end: (standing, isDeleted) => host.end(standing, isDeleted),
+    active: () => host.active,
+    end: (active, isDeleted) => host.end(active, isDeleted),
     deliver,
-    runtime: ports.background ?? runtime,
+    runtime: options.background ?? runtime,
     log,
     every: 1_000,
     olderThan: 2_000,
   });
-  const owner = createOwner(ports, { host, sweeper });
+  const owner = createOwner(options, { host, sweeper });
   return { host, inbox, sweeper, owner, tails, publisher };
 }
 
 function createOwner(
-  { host: name, table, line, leaseMs: leaseTime, runtime, log }: ActorPorts,
+  { host: name, table, line, leaseMs: leaseTime, runtime, log }: ActorOptions,
   { host, sweeper }: Pick<Actors, "host" | "sweeper">,
 ): PartitionOwner {
   return new PartitionOwner({
@@ -131,19 +131,19 @@ function createOwner(
   });
 }
 
-interface HostParts extends Pick<Actors, "tails" | "publisher"> {
+interface HostOptions extends Pick<Actors, "tails" | "publisher"> {
   onFailed(sessionId: string): void;
   onFenced(partition: number): Promise<boolean>;
   hasRight(): boolean;
 }
 
 function createHost(
-  ports: ActorPorts,
-  { tails, publisher, onFailed, onFenced, hasRight }: HostParts,
+  options: ActorOptions,
+  { tails, publisher, onFailed, onFenced, hasRight }: HostOptions,
 ): SessionHost {
-  const { journal, backlog, source, transcribers, finals, signs, runtime, log } = ports;
-  const createCompanion = ({ id, epoch, tell }: CompanionContext<SessionCommand>) =>
-    new SessionCompanion({
+  const { journal, backlog, source, transcribers, finals, signs, runtime, log } = options;
+  const createEffects = ({ id, epoch, tell }: EffectsContext<SessionCommand>) =>
+    new SessionRecognition({
       sessionId: id,
       source,
       transcribers,
@@ -152,15 +152,15 @@ function createHost(
       runtime,
       tell,
       ...(finals && { times: finals }),
-      device: () => ports.deviceOf?.(id),
-      readTo: (sessionId, samples) => ports.readTo?.(sessionId, samples),
+      device: () => options.deviceOf?.(id),
+      readTo: (sessionId, samples) => options.readTo?.(sessionId, samples),
       publish: (frame) => publisher.transient(id, frame),
     });
   return new ActorHost({
     activation: {
-      behaviour: ports.behaviour ?? createSessionBehaviour(ports.patience ?? PATIENCE),
+      behaviour: options.behaviour ?? createSessionBehaviour(options.patience ?? PATIENCE),
       journal,
-      createCompanion,
+      createEffects,
       followers: publisher,
       runtime,
       log,
@@ -173,7 +173,7 @@ function createHost(
       ...(signs && { informed: informedBy(signs) }),
     },
     maxActivations: 10_000,
-    passivateAfter: ports.passivateMs,
+    passivateAfter: options.passivateMs,
     sweepEvery: 10_000,
     onFailed,
     onFenced,

@@ -2,12 +2,12 @@ import { ParkedCommandStore } from "../features/admin/outbox-store.ts";
 import { OverviewStore } from "../features/admin/overview-store.ts";
 import { ElevationStore } from "../features/audit/elevation-store.ts";
 import { ConcernStore } from "../features/concerns/store.ts";
-import { CoalescedHeartbeats } from "../features/devices/heartbeats.ts";
+import { HeartbeatWriter } from "../features/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../features/devices/heartbeats-store.ts";
 import { DeviceStore } from "../features/devices/store.ts";
 import { GraphBuildStore } from "../features/graph/build-store.ts";
 import { GraphBuilder } from "../features/graph/builder.ts";
-import type { GraphPorts } from "../features/graph/routes.ts";
+import type { GraphOptions } from "../features/graph/routes.ts";
 import { GraphStore } from "../features/graph/store.ts";
 import { JobStore } from "../features/jobs/store.ts";
 import { SearchStore } from "../features/questions/search-store.ts";
@@ -30,15 +30,15 @@ import { WorkspaceEditStore, WorkspaceStore } from "../features/workspaces/store
 import { CharacterStore, WorkshopStore } from "../features/workspaces/workshops-store.ts";
 import { asyncApiDocument } from "../http/async-api.ts";
 import { GrpcEntities } from "../inference/grpc-entities.ts";
-import { PostgresNodeRegister } from "../postgres/lease-table.ts";
+import { PostgresNodeRegister } from "../postgres/lease-store.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import { SPEECH_ENGINES } from "../wire/speech-engines.ts";
 import { JOBS_WAITING } from "../wire/subjects.ts";
 import { type Access, createIdentityPorts } from "./accounts.ts";
-import { createErasure } from "./chores.ts";
 import { healthPorts } from "./health.ts";
+import { createErasure } from "./maintenance.ts";
 import { createQueryPorts } from "./queries.ts";
-import type { ApiPorts } from "./routes.ts";
+import type { ApiOptions } from "./routes.ts";
 import type { AppContext } from "./shared.ts";
 
 interface Given {
@@ -49,7 +49,7 @@ interface Given {
 }
 
 /** What the routes of every tag stand on. */
-export function createPorts(context: AppContext, given: Given): ApiPorts {
+export function createPorts(context: AppContext, given: Given): ApiOptions {
   const parts = createParts(context, given);
   return {
     ...createAccountPorts(context, parts),
@@ -84,10 +84,10 @@ function createParts(context: AppContext, given: Given) {
 }
 
 /** What devices say of themselves, heard by this process; written before it goes. */
-function createHeartbeats(context: AppContext): CoalescedHeartbeats {
+function createHeartbeats(context: AppContext): HeartbeatWriter {
   const { clock, log, stack, shared, queues } = context;
-  const book = new PostgresHeartbeats(shared.pool);
-  const heartbeats = new CoalescedHeartbeats({ book, clock, log });
+  const store = new PostgresHeartbeats(shared.pool);
+  const heartbeats = new HeartbeatWriter({ store, clock, log });
   queues.add(heartbeats);
   stack.push("heartbeats", () => heartbeats.stop());
   return heartbeats;
@@ -97,7 +97,7 @@ function createHeartbeats(context: AppContext): CoalescedHeartbeats {
 function createAccountPorts(
   context: AppContext,
   { access, workspaces, devices, erasure, heartbeats, publicUrl }: Parts,
-): Pick<ApiPorts, "auth" | "serviceKeys" | "users" | "admin" | "workspaces" | "devices"> {
+): Pick<ApiOptions, "auth" | "serviceKeys" | "users" | "admin" | "workspaces" | "devices"> {
   const { config, clock, shared } = context;
   const { pool } = shared;
   const { cursorKey } = shared.keys;
@@ -141,7 +141,7 @@ function createAccountPorts(
 function createGroupPorts(
   { shared }: AppContext,
   { directory, workspaces, workshops, characters }: Parts,
-): Pick<ApiPorts, "workshops" | "concerns"> {
+): Pick<ApiOptions, "workshops" | "concerns"> {
   const { pool, notifier, commands: actors, keys } = shared;
   const { cursorKey } = keys;
   const concerns = new ConcernStore(pool);
@@ -154,7 +154,7 @@ function createGroupPorts(
 function createWebhookPorts(
   { config, clock, shared }: AppContext,
   { workspaces }: Parts,
-): ApiPorts["webhooks"] {
+): ApiOptions["webhooks"] {
   return {
     workspaces,
     webhooks: new WebhookStore(shared.pool),
@@ -170,7 +170,7 @@ function createWebhookPorts(
 function createConversationPorts(
   context: AppContext,
   parts: Parts,
-): Pick<ApiPorts, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
+): Pick<ApiOptions, "deviceSessions" | "sessions" | "upload" | "jobs" | "summaries"> {
   const { config, shared } = context;
   const { pool, blobs, notifier, commands: actors } = shared;
   const { cursorKey } = shared.keys;
@@ -232,7 +232,7 @@ function createConversationPorts(
 function createSessionPorts(
   { config, clock, shared: { pool, blobs, keys, notifier } }: AppContext,
   parts: Parts,
-): Pick<ApiPorts, "recordings" | "ownSessions"> {
+): Pick<ApiOptions, "recordings" | "ownSessions"> {
   const { directory, access } = parts;
   return {
     recordings: {
@@ -263,7 +263,7 @@ function createSessionPorts(
 function createGraphPorts(
   { config, log, stack, shared, queues }: AppContext,
   { directory, workspaces }: Parts,
-): GraphPorts {
+): GraphOptions {
   const { pool, placement, keys } = shared;
   const extractor = new GrpcEntities({ placement, key: config.workerKey });
   const builder = new GraphBuilder({ store: new GraphBuildStore(pool), extractor, log });

@@ -6,7 +6,7 @@ import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../http/server/limi
 import type { FrontObserver } from "../http/server/observer.ts";
 import { FrontServer } from "../http/server.ts";
 import { DEFAULT_LIVE_LIMITS } from "../http/sockets/live-limits.ts";
-import { PostgresIdempotencyBook } from "../postgres/idempotency.ts";
+import { PostgresIdempotencyStore } from "../postgres/idempotency-store.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import { createAccess } from "./accounts.ts";
 import { createPorts } from "./features.ts";
@@ -59,7 +59,7 @@ export async function startFront(
     },
     rates: scaledRates(config.rateLimitFactor),
     idempotency: {
-      book: new PostgresIdempotencyBook(shared.pool),
+      store: new PostgresIdempotencyStore(shared.pool),
       secret: shared.keys.pepper,
     },
     allowedOrigins: config.allowedOrigins,

@@ -1,9 +1,9 @@
-import type { HealthCheck, HealthPorts } from "../features/admin/health.ts";
+import type { HealthCheck, HealthOptions } from "../features/admin/health.ts";
 import { pingDatabase } from "../postgres/pool.ts";
 import type { AppContext, Shared } from "./shared.ts";
 
 /** How the process is, for its public address and its operations port alike. */
-export function healthPorts({ version, clock, shared, stack }: AppContext): HealthPorts {
+export function healthPorts({ version, clock, shared, stack }: AppContext): HealthOptions {
   return {
     checks: { run: () => runChecks(shared) },
     version,

@@ -6,12 +6,12 @@ import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import type { Shared } from "./shared.ts";
 
 /** What happens in sessions, for those who follow over whatever transport. */
-export function createLiveSource({ fanout, liveLog: log, liveBeat }: Shared): LiveSource {
+export function createLiveSource({ fanout, liveLog: log, heartbeat }: Shared): LiveSource {
   return {
     follow: (sessionId, onFrames, onDoubt) => fanout.follow(sessionId, onFrames, onDoubt),
     replay: (sessionId, fromSeq, limit) => log.replay(sessionId, fromSeq, limit),
     snapshot: (sessionId) => log.snapshot(sessionId),
-    beat: (sessionId) => liveBeat.read(sessionId),
+    beat: (sessionId) => heartbeat.read(sessionId),
   };
 }
 
@@ -22,13 +22,13 @@ export function createViewerPolicy(
 ): ViewerPolicy {
   return {
     async check(principal, sessionId, again) {
-      const standing = await authenticator.revalidate(principal);
+      const current = await authenticator.revalidate(principal);
       // To go on watching is one read, however often the right to it is checked.
       const require = again ? recheckSession : requireSession;
-      const { facts } = await require(directory, standing, sessionId, "session.content");
+      const { facts } = await require(directory, current, sessionId, "session.content");
       const { ended, elevatedUntil = Number.POSITIVE_INFINITY } = facts;
-      const isElevated = readsByElevation(standing, "session.content", facts);
-      return { ended, until: Math.min(standing.expiresAt, isElevated ? elevatedUntil : Infinity) };
+      const isElevated = readsByElevation(current, "session.content", facts);
+      return { ended, until: Math.min(current.expiresAt, isElevated ? elevatedUntil : Infinity) };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { ConversationStore } from "../features/questions/conversations-store.ts";
-import type { QueryPorts } from "../features/questions/routes.ts";
-import type { WorkspaceSearchPorts } from "../features/questions/search.ts";
+import type { QueryOptions } from "../features/questions/routes.ts";
+import type { WorkspaceSearchOptions } from "../features/questions/search.ts";
 import { SearchStore } from "../features/questions/search-store.ts";
 import { WorkerRetriever } from "../features/questions/worker-retriever.ts";
 import type { SessionStore } from "../features/sessions/store.ts";
@@ -12,7 +12,7 @@ import type { AppContext } from "./shared.ts";
 export function createQueryPorts(
   { config, clock, stack, shared }: AppContext,
   directory: SessionStore,
-): QueryPorts & WorkspaceSearchPorts {
+): QueryOptions & WorkspaceSearchOptions {
   const { pool, placement, keys } = shared;
   const client = new WorkerClient();
   stack.push("query client", () => client.close());

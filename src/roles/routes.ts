@@ -1,131 +1,145 @@
-import { type GuestPorts, guestRoutes } from "../features/accounts/guests.ts";
-import { type LiveTicketPorts, liveTicketRoutes } from "../features/accounts/live-tickets.ts";
-import { type MagicLinkPorts, magicLinkRoutes } from "../features/accounts/magic-links.ts";
-import { type OAuthPorts, oauthRoutes } from "../features/accounts/oauth-routes.ts";
-import { type PasswordPorts, passwordRoutes } from "../features/accounts/passwords.ts";
-import { type AuthPorts, authRoutes } from "../features/accounts/sign-in-routes.ts";
+import { type GuestOptions, guestRoutes } from "../features/accounts/guests.ts";
+import { type LiveTicketOptions, liveTicketRoutes } from "../features/accounts/live-tickets.ts";
+import { type MagicLinkRouteOptions, magicLinkRoutes } from "../features/accounts/magic-links.ts";
+import { type OAuthRouteOptions, oauthRoutes } from "../features/accounts/oauth-routes.ts";
+import { type PasswordOptions, passwordRoutes } from "../features/accounts/passwords.ts";
+import { type AuthOptions, authRoutes } from "../features/accounts/sign-in-routes.ts";
 import {
-  type UserAccessPorts,
-  type UserEditPorts,
-  type UserPorts,
+  type UserAccessOptions,
+  type UserEditOptions,
+  type UserOptions,
   userAccessRoutes,
   userEditRoutes,
   userRoutes,
 } from "../features/accounts/users-routes.ts";
-import { type HealthPorts, healthRoutes } from "../features/admin/health.ts";
-import { type OutboxPorts, outboxRoutes } from "../features/admin/outbox.ts";
-import { type OverviewPorts, overviewRoutes } from "../features/admin/overview.ts";
-import { type ElevationPorts, elevationRoutes } from "../features/audit/elevation.ts";
-import { type AuditPorts, auditRoutes } from "../features/audit/routes.ts";
-import { type ConcernPorts, concernRoutes } from "../features/concerns/routes.ts";
-import { type TriagePorts, triageRoutes } from "../features/concerns/triage-routes.ts";
-import { type HeartbeatPorts, heartbeatRoutes } from "../features/devices/heartbeat-routes.ts";
-import { type PairingPorts, pairingRoutes } from "../features/devices/pairing-routes.ts";
-import { type DevicePorts, deviceRoutes } from "../features/devices/routes.ts";
-import { type UserErasePorts, userEraseRoutes } from "../features/erasure/account-erasure.ts";
+import { type HealthOptions, healthRoutes } from "../features/admin/health.ts";
+import { type OutboxOptions, outboxRoutes } from "../features/admin/outbox.ts";
+import { type OverviewOptions, overviewRoutes } from "../features/admin/overview.ts";
+import { type ElevationOptions, elevationRoutes } from "../features/audit/elevation.ts";
+import { type AuditOptions, auditRoutes } from "../features/audit/routes.ts";
+import { type ConcernOptions, concernRoutes } from "../features/concerns/routes.ts";
+import { type TriageOptions, triageRoutes } from "../features/concerns/triage-routes.ts";
+import { type HeartbeatOptions, heartbeatRoutes } from "../features/devices/heartbeat-routes.ts";
+import { type PairingRouteOptions, pairingRoutes } from "../features/devices/pairing-routes.ts";
+import { type DeviceOptions, deviceRoutes } from "../features/devices/routes.ts";
+import { type UserEraseOptions, userEraseRoutes } from "../features/erasure/account-erasure.ts";
 import {
-  type SessionDeletePorts,
+  type SessionDeleteOptions,
   sessionDeleteRoutes,
 } from "../features/erasure/session-erasure.ts";
 import { graphEntityRoutes } from "../features/graph/entity-routes.ts";
-import { type GraphPorts, graphRoutes } from "../features/graph/routes.ts";
-import { type JobPorts, jobRoutes } from "../features/jobs/routes.ts";
-import { type QueryPorts, queryRoutes } from "../features/questions/routes.ts";
-import { type WorkspaceSearchPorts, workspaceSearchRoutes } from "../features/questions/search.ts";
+import { type GraphOptions, graphRoutes } from "../features/graph/routes.ts";
+import { type JobOptions, jobRoutes } from "../features/jobs/routes.ts";
+import { type QueryOptions, queryRoutes } from "../features/questions/routes.ts";
 import {
-  type DeviceSessionPorts,
+  type WorkspaceSearchOptions,
+  workspaceSearchRoutes,
+} from "../features/questions/search.ts";
+import {
+  type DeviceSessionOptions,
   deviceSessionRoutes,
 } from "../features/recording/device-sessions.ts";
-import { type SessionAudioPorts, sessionAudioRoutes } from "../features/recording/playback.ts";
-import { type SessionStartPorts, sessionStartRoutes } from "../features/recording/start.ts";
-import { type UploadAudioPorts, uploadAudioRoutes } from "../features/recording/upload.ts";
-import type { SessionWishPorts } from "../features/sessions/actors.ts";
-import { type SessionEditPorts, sessionEditRoutes } from "../features/sessions/edit.ts";
-import { type SessionMemberPorts, sessionMemberRoutes } from "../features/sessions/members.ts";
-import { type SessionPorts, sessionRoutes } from "../features/sessions/routes.ts";
+import { type SessionAudioOptions, sessionAudioRoutes } from "../features/recording/playback.ts";
+import { type SessionStartOptions, sessionStartRoutes } from "../features/recording/start.ts";
+import { type UploadAudioOptions, uploadAudioRoutes } from "../features/recording/upload.ts";
+import type { SessionWishOptions } from "../features/sessions/actors.ts";
+import { type SessionEditOptions, sessionEditRoutes } from "../features/sessions/edit.ts";
+import { type SessionMemberOptions, sessionMemberRoutes } from "../features/sessions/members.ts";
+import { type SessionOptions, sessionRoutes } from "../features/sessions/routes.ts";
 import {
-  type SummarisationJobPorts,
-  type SummaryPorts,
+  type SummarisationJobOptions,
+  type SummaryOptions,
   summarisationJobRoutes,
   summaryRoutes,
 } from "../features/summaries/routes.ts";
-import { type ChunkPorts, chunkRoutes } from "../features/transcript/chunks.ts";
-import { type SpeakerClaimPorts, speakerClaimRoutes } from "../features/transcript/claims.ts";
-import { type CompletenessPorts, completenessRoutes } from "../features/transcript/completeness.ts";
+import { type ChunkOptions, chunkRoutes } from "../features/transcript/chunks.ts";
+import { type SpeakerClaimOptions, speakerClaimRoutes } from "../features/transcript/claims.ts";
 import {
-  type SegmentEditPorts,
+  type CompletenessOptions,
+  completenessRoutes,
+} from "../features/transcript/completeness.ts";
+import {
+  type SegmentEditOptions,
   segmentEditRoutes,
   speakerEditRoutes,
 } from "../features/transcript/edit-routes.ts";
-import { type TranscriptPorts, transcriptRoutes } from "../features/transcript/export.ts";
+import { type TranscriptOptions, transcriptRoutes } from "../features/transcript/export.ts";
 import {
-  type TranscriptionJobPorts,
+  type TranscriptionJobOptions,
   transcriptionJobRoutes,
 } from "../features/transcript/jobs-routes.ts";
 import { redactionRoutes } from "../features/transcript/redaction.ts";
-import { type RedoPorts, redoRoutes } from "../features/transcript/redo.ts";
-import { type SegmentPorts, segmentRoutes } from "../features/transcript/segments.ts";
+import { type RedoOptions, redoRoutes } from "../features/transcript/redo.ts";
+import { type SegmentOptions, segmentRoutes } from "../features/transcript/segments.ts";
 import {
-  type WebhookDeliveryPorts,
+  type WebhookDeliveryOptions,
   webhookDeliveryRoutes,
 } from "../features/webhooks/delivery-routes.ts";
-import { type WebhookPorts, webhookRoutes } from "../features/webhooks/routes.ts";
-import { type CharacterPorts, characterRoutes } from "../features/workspaces/characters-routes.ts";
+import { type WebhookOptions, webhookRoutes } from "../features/webhooks/routes.ts";
 import {
-  type WorkspaceMemberPorts,
+  type CharacterOptions,
+  characterRoutes,
+} from "../features/workspaces/characters-routes.ts";
+import {
+  type WorkspaceMemberOptions,
   workspaceMemberRoutes,
 } from "../features/workspaces/members-routes.ts";
 import {
-  type WorkspaceEditPorts,
-  type WorkspacePorts,
+  type WorkspaceEditOptions,
+  type WorkspaceOptions,
   workspaceEditRoutes,
   workspaceRoutes,
 } from "../features/workspaces/routes.ts";
 import {
-  type ServiceKeyPorts,
+  type ServiceKeyRouteOptions,
   serviceKeyRoutes,
 } from "../features/workspaces/service-key-routes.ts";
-import { type WorkshopPorts, workshopRoutes } from "../features/workspaces/workshops-routes.ts";
-import { type DocsPorts, docsRoutes } from "../rest/docs.ts";
+import { type WorkshopOptions, workshopRoutes } from "../features/workspaces/workshops-routes.ts";
+import { type DocsOptions, docsRoutes } from "../rest/docs.ts";
 import type { Route } from "../rest/route.ts";
 
 /** What each group of routes needs of the rest of the service. */
-export interface ApiPorts {
-  auth: AuthPorts & GuestPorts & LiveTicketPorts & MagicLinkPorts & OAuthPorts & PasswordPorts;
-  serviceKeys: ServiceKeyPorts;
-  users: UserPorts & UserAccessPorts & UserErasePorts & UserEditPorts;
-  admin: ElevationPorts & AuditPorts & OutboxPorts & OverviewPorts;
-  workspaces: WorkspacePorts & WorkspaceMemberPorts & WorkspaceEditPorts;
-  workshops: WorkshopPorts & CharacterPorts;
-  webhooks: WebhookPorts & WebhookDeliveryPorts;
-  devices: DevicePorts & HeartbeatPorts & PairingPorts;
-  deviceSessions: DeviceSessionPorts;
-  sessions: SessionPorts &
-    ChunkPorts &
-    SegmentPorts &
-    SegmentEditPorts &
-    TranscriptPorts &
-    SpeakerClaimPorts &
-    SessionWishPorts &
-    SessionEditPorts &
-    SessionDeletePorts;
-  concerns: ConcernPorts & TriagePorts;
-  upload: UploadAudioPorts;
-  jobs: TranscriptionJobPorts & RedoPorts & JobPorts;
-  recordings: SessionAudioPorts & CompletenessPorts;
-  ownSessions: SessionStartPorts & SessionMemberPorts;
-  graph: GraphPorts;
-  summaries: SummaryPorts & SummarisationJobPorts;
-  queries: QueryPorts & WorkspaceSearchPorts;
-  health: HealthPorts;
-  docs: DocsPorts;
+export interface ApiOptions {
+  auth: AuthOptions &
+    GuestOptions &
+    LiveTicketOptions &
+    MagicLinkRouteOptions &
+    OAuthRouteOptions &
+    PasswordOptions;
+  serviceKeys: ServiceKeyRouteOptions;
+  users: UserOptions & UserAccessOptions & UserEraseOptions & UserEditOptions;
+  admin: ElevationOptions & AuditOptions & OutboxOptions & OverviewOptions;
+  workspaces: WorkspaceOptions & WorkspaceMemberOptions & WorkspaceEditOptions;
+  workshops: WorkshopOptions & CharacterOptions;
+  webhooks: WebhookOptions & WebhookDeliveryOptions;
+  devices: DeviceOptions & HeartbeatOptions & PairingRouteOptions;
+  deviceSessions: DeviceSessionOptions;
+  sessions: SessionOptions &
+    ChunkOptions &
+    SegmentOptions &
+    SegmentEditOptions &
+    TranscriptOptions &
+    SpeakerClaimOptions &
+    SessionWishOptions &
+    SessionEditOptions &
+    SessionDeleteOptions;
+  concerns: ConcernOptions & TriageOptions;
+  upload: UploadAudioOptions;
+  jobs: TranscriptionJobOptions & RedoOptions & JobOptions;
+  recordings: SessionAudioOptions & CompletenessOptions;
+  ownSessions: SessionStartOptions & SessionMemberOptions;
+  graph: GraphOptions;
+  summaries: SummaryOptions & SummarisationJobOptions;
+  queries: QueryOptions & WorkspaceSearchOptions;
+  health: HealthOptions;
+  docs: DocsOptions;
 }
 
 const API_INFO = { title: "Voice session service", version: "1.0", basePath: "/api" };
 
 /** Every route of the interface: the only place where one is registered. */
-export function createRoutes(ports: ApiPorts): Route[] {
-  const { auth, users, workspaces, devices, sessions } = ports;
+export function createRoutes(options: ApiOptions): Route[] {
+  const { auth, users, workspaces, devices, sessions } = options;
   const routes: Route[] = [
     ...authRoutes(auth),
     ...guestRoutes(auth),
@@ -133,54 +147,54 @@ export function createRoutes(ports: ApiPorts): Route[] {
     ...magicLinkRoutes(auth),
     ...oauthRoutes(auth),
     ...passwordRoutes(auth),
-    ...serviceKeyRoutes(ports.serviceKeys),
+    ...serviceKeyRoutes(options.serviceKeys),
     ...userRoutes(users),
     ...userAccessRoutes(users),
     ...userEditRoutes(users),
     ...userEraseRoutes(users),
-    ...elevationRoutes(ports.admin),
-    ...auditRoutes(ports.admin),
-    ...overviewRoutes(ports.admin),
-    ...outboxRoutes(ports.admin),
+    ...elevationRoutes(options.admin),
+    ...auditRoutes(options.admin),
+    ...overviewRoutes(options.admin),
+    ...outboxRoutes(options.admin),
     ...workspaceRoutes(workspaces),
     ...workspaceMemberRoutes(workspaces),
     ...workspaceEditRoutes(workspaces),
-    ...workshopRoutes(ports.workshops),
-    ...characterRoutes(ports.workshops),
-    ...webhookRoutes(ports.webhooks),
-    ...webhookDeliveryRoutes(ports.webhooks),
+    ...workshopRoutes(options.workshops),
+    ...characterRoutes(options.workshops),
+    ...webhookRoutes(options.webhooks),
+    ...webhookDeliveryRoutes(options.webhooks),
     ...pairingRoutes(devices),
     ...deviceRoutes(devices),
     ...heartbeatRoutes(devices),
-    ...deviceSessionRoutes(ports.deviceSessions),
-    ...uploadAudioRoutes(ports.upload),
+    ...deviceSessionRoutes(options.deviceSessions),
+    ...uploadAudioRoutes(options.upload),
     ...sessionRoutes(sessions),
     ...chunkRoutes(sessions),
     ...segmentRoutes(sessions),
     ...transcriptRoutes(sessions),
     ...speakerClaimRoutes(sessions),
-    ...transcriptionJobRoutes(ports.jobs),
-    ...redoRoutes(ports.jobs),
-    ...summaryRoutes(ports.summaries),
-    ...summarisationJobRoutes(ports.summaries),
+    ...transcriptionJobRoutes(options.jobs),
+    ...redoRoutes(options.jobs),
+    ...summaryRoutes(options.summaries),
+    ...summarisationJobRoutes(options.summaries),
     ...segmentEditRoutes(sessions),
     ...speakerEditRoutes(sessions),
     ...sessionEditRoutes(sessions),
     ...sessionDeleteRoutes(sessions),
     ...redactionRoutes(sessions),
-    ...concernRoutes(ports.concerns),
-    ...triageRoutes(ports.concerns),
-    ...sessionAudioRoutes(ports.recordings),
-    ...completenessRoutes(ports.recordings),
-    ...jobRoutes(ports.jobs),
-    ...sessionStartRoutes(ports.ownSessions),
-    ...sessionMemberRoutes(ports.ownSessions),
-    ...graphRoutes(ports.graph),
-    ...graphEntityRoutes(ports.graph),
-    ...queryRoutes(ports.queries),
-    ...workspaceSearchRoutes(ports.queries),
-    ...healthRoutes(ports.health),
-    ...docsRoutes(() => routes, API_INFO, ports.docs),
+    ...concernRoutes(options.concerns),
+    ...triageRoutes(options.concerns),
+    ...sessionAudioRoutes(options.recordings),
+    ...completenessRoutes(options.recordings),
+    ...jobRoutes(options.jobs),
+    ...sessionStartRoutes(options.ownSessions),
+    ...sessionMemberRoutes(options.ownSessions),
+    ...graphRoutes(options.graph),
+    ...graphEntityRoutes(options.graph),
+    ...queryRoutes(options.queries),
+    ...workspaceSearchRoutes(options.queries),
+    ...healthRoutes(options.health),
+    ...docsRoutes(() => routes, API_INFO, options.docs),
   ];
   return routes;
 }

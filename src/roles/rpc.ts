@@ -2,7 +2,7 @@ import { listenOn } from "../base/listening.ts";
 import type { AudioStreams } from "../features/recording/stream-routes.ts";
 import { SessionStore } from "../features/sessions/store.ts";
 import { SegmentStore } from "../features/transcript/segments-store.ts";
-import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../grpc/call-gate.ts";
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../grpc/call-admission.ts";
 import { RpcServer, serverCredentials } from "../grpc/server.ts";
 import { SessionService } from "../grpc/session-service.ts";
 import type { Figure } from "../http/operations.ts";

@@ -14,7 +14,7 @@ import { WebhookSender } from "../features/webhooks/sender.ts";
 import { PlacedTranscribers } from "../inference/placed-transcribers.ts";
 import { WorkerClient } from "../inference/worker-client.ts";
 import { SessionJournal } from "../journal/session-journal.ts";
-import { PostgresLeaseTable } from "../postgres/lease-table.ts";
+import { PostgresLeaseTable } from "../postgres/lease-store.ts";
 import { SessionBacklog } from "../postgres/outbox.ts";
 import { createPool } from "../postgres/pool.ts";
 import { FinalTimes } from "../recognition/final-times.ts";

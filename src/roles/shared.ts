@@ -21,18 +21,18 @@ import { claimAudioFolder } from "../features/recording/blob-sweep-store.ts";
 import { FolderBlobs } from "../features/recording/blobs.ts";
 import { segmentCursor } from "../features/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";
-import { LiveBeat, LiveLog } from "../live/replay-store.ts";
+import { LiveLog, RecordedHeartbeat } from "../live/replay-store.ts";
 import { BusRevocations } from "../nats/bus-revocations.ts";
 import { CommandSender, createNotifier } from "../nats/command-sender.ts";
 import { connectBus, followWorkers } from "../nats/connect.ts";
 import { type Line, NatsLine } from "../nats/line.ts";
 import { LiveFanout } from "../nats/live-fanout.ts";
-import { OwnerBook } from "../nats/owner-book.ts";
+import { PartitionOwners } from "../nats/partition-owners.ts";
 import { PostgresCommandRecord } from "../postgres/command-outcomes.ts";
 import { DatabaseClock } from "../postgres/database-clock.ts";
 import { durabilityFaults } from "../postgres/durability.ts";
 import { claimKeys, noteSigningKey } from "../postgres/installation-keys.ts";
-import { readOwners } from "../postgres/lease-table.ts";
+import { readOwners } from "../postgres/lease-store.ts";
 import type { CommandNotifier } from "../postgres/outbox.ts";
 import { createPool } from "../postgres/pool.ts";
 import { WaitingWorkStore } from "../postgres/waiting-work.ts";
@@ -61,7 +61,7 @@ export interface Shared {
   fanout: LiveFanout;
   placement: Placement;
   liveLog: LiveLog;
-  liveBeat: LiveBeat;
+  heartbeat: RecordedHeartbeat;
   revocations: BusRevocations;
 }
 
@@ -109,9 +109,9 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const liveLog = new LiveLog(pool, {
     segmentCursor: (sessionId, position) => segmentCursor(keys.cursorKey, sessionId, position),
   });
-  const liveBeat = new LiveBeat(pool, runtime);
+  const heartbeat = new RecordedHeartbeat(pool, runtime);
   const poolSize = config.databasePoolSize;
-  const kept = { keys, blobs, liveLog, liveBeat, work: new WaitingWorkStore(pool) };
+  const kept = { keys, blobs, liveLog, heartbeat, work: new WaitingWorkStore(pool) };
   return { pool, runtime, background, poolSize, unsafe, ...kept, ...messages };
 }
 
@@ -134,7 +134,7 @@ async function openBus(
   const revocations = await openRevocations(line, { pool, runtime: background }, log, stack);
   const commands = new CommandSender({
     line,
-    owners: new OwnerBook(() => readOwners(pool), runtime),
+    owners: new PartitionOwners(() => readOwners(pool), runtime),
     record: new PostgresCommandRecord(pool),
     runtime,
   });

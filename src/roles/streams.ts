@@ -1,7 +1,7 @@
+import { PostgresOpenChunks } from "../features/recording/open-chunks-store.ts";
+import { StreamFinalizer } from "../features/recording/stream-finalizer.ts";
 import { AudioStreams } from "../features/recording/stream-routes.ts";
-import { StreamSealer } from "../features/recording/stream-sealer.ts";
 import { PostgresAudioStreams } from "../features/recording/stream-store.ts";
-import { PostgresUnsealedChunks } from "../features/recording/unsealed-chunks-store.ts";
 import { PostgresDeviceSigns } from "../features/sessions/device-signs-store.ts";
 import { BusAudio, BusStreamNotices } from "../nats/live-audio.ts";
 import { OutboxBacklog } from "../postgres/outbox-backlog.ts";
@@ -11,10 +11,10 @@ import type { AppContext } from "./shared.ts";
 const MAX_OUTBOX = { session: 2_000, partition: 5_000 };
 
 /** What makes chunks of streamed audio. */
-export function createSealer({ log, runtime, shared }: AppContext): StreamSealer {
+export function createFinalizer({ log, runtime, shared }: AppContext): StreamFinalizer {
   const { pool, blobs, notifier } = shared;
-  return new StreamSealer({
-    unsealed: new PostgresUnsealedChunks(pool),
+  return new StreamFinalizer({
+    unsealed: new PostgresOpenChunks(pool),
     blobs,
     notifier,
     runtime,
@@ -41,7 +41,7 @@ export function createAudioStreams(context: AppContext, backlog: OutboxBacklog):
   queues.add(store);
   const streams = new AudioStreams({
     store,
-    sealer: createSealer(context),
+    finalizer: createFinalizer(context),
     live: new BusAudio(shared.line),
     notices: new BusStreamNotices(shared.line),
     signs: new PostgresDeviceSigns(shared.pool),

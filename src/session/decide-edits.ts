@@ -8,7 +8,7 @@ import type {
 } from "./command.ts";
 import { redactCovered } from "./redact-covered.ts";
 import { isWithin } from "./redaction.ts";
-import { labelIndex, labelName, standing } from "./speakers.ts";
+import { labelIndex, labelName, survivingLabel } from "./speakers.ts";
 import type { Turn } from "./turn.ts";
 
 /** A person changes a segment's text or speaker; the recogniser never does. */
@@ -21,7 +21,7 @@ export function decideEdit(turn: Turn, command: EditSegmentCommand): object {
   if (expectedRevision !== undefined && expectedRevision !== (mark.revision ?? 1)) {
     throw new AppError("precondition_failed", "This segment has changed since you read it.");
   }
-  const label = command.label === "" ? mark.label : standingName(turn, command.label);
+  const label = command.label === "" ? mark.label : survivingName(turn, command.label);
   const revision = (mark.revision ?? 1) + 1;
   const { segmentId, editId, byUserId } = command;
   if (editId === "" && label === mark.label) {
@@ -41,19 +41,19 @@ export function decideEdit(turn: Turn, command: EditSegmentCommand): object {
 }
 
 /** The label that stands for `label`; one beyond the known ones is refused. */
-function standingName(turn: Turn, label: string): string {
+function survivingName(turn: Turn, label: string): string {
   const { speakers } = turn.state;
   const index = labelIndex(label);
   if (index < 0 || index >= speakers.labels.length) {
     throw new AppError("not_found", `There is no speaker ${label} in this session.`);
   }
-  return labelName(standing(speakers, index));
+  return labelName(survivingLabel(speakers, index));
 }
 
 /** The older of two labels survives, whichever way round they are named. */
 export function decideMerge(turn: Turn, command: MergeSpeakersCommand): object {
-  const a = standingName(turn, command.from);
-  const b = standingName(turn, command.into);
+  const a = survivingName(turn, command.from);
+  const b = survivingName(turn, command.into);
   const [into, from] = labelIndex(a) < labelIndex(b) ? [a, b] : [b, a];
   if (from !== into) {
     turn.emit({
@@ -70,7 +70,7 @@ export function decideMerge(turn: Turn, command: MergeSpeakersCommand): object {
 /** Takes out the words of a span, or of one speaker in it, for good. */
 export function decideRedact(turn: Turn, command: RedactCommand): object {
   const { redactionId, from, to, byUserId } = command;
-  const label = command.label === "" ? undefined : standingName(turn, command.label);
+  const label = command.label === "" ? undefined : survivingName(turn, command.label);
   const touched = turn.state.segments.filter((mark) => isWithin(mark, from, to, label));
   const segmentIds = touched.map((mark) => mark.id);
   const event = { type: "SpanRedacted", redactionId, from, to, segmentIds, byUserId } as const;

@@ -1,6 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import type { ClaimCommand, UnclaimCommand } from "./command.ts";
-import { type LabelState, labelIndex, labelName, standing } from "./speakers.ts";
+import { type LabelState, labelIndex, labelName, survivingLabel } from "./speakers.ts";
 import type { ClaimSource } from "./status.ts";
 import type { Turn } from "./turn.ts";
 
@@ -10,11 +10,11 @@ export interface ClaimReply {
   claimedUserId: string;
 }
 
-function standingLabel(turn: Turn, label: string): { name: string; state: LabelState } {
+function survivingNameOf(turn: Turn, label: string): { name: string; state: LabelState } {
   const { speakers } = turn.state;
   const index = labelIndex(label);
   const known = index >= 0 && index < speakers.labels.length;
-  const at = known ? standing(speakers, index) : -1;
+  const at = known ? survivingLabel(speakers, index) : -1;
   const state = speakers.labels[at];
   if (state === undefined) {
     throw new AppError("not_found", `There is no speaker ${label} in this session.`);
@@ -31,7 +31,7 @@ export function decideClaim(turn: Turn, command: ClaimCommand): ClaimReply {
   if (source === "moderator_assignment" && !command.byOwner) {
     throw new AppError("forbidden", "Only the session's owner assigns speakers to people.");
   }
-  const { name, state } = standingLabel(turn, command.label);
+  const { name, state } = survivingNameOf(turn, command.label);
   const reply: ClaimReply = { label: name, source, claimedUserId };
   if (state.claim !== undefined) {
     const same = state.claim.claimedUserId === claimedUserId;
@@ -48,7 +48,7 @@ export function decideClaim(turn: Turn, command: ClaimCommand): ClaimReply {
 
 /** The claimant takes a claim back, or the session's owner does. */
 export function decideUnclaim(turn: Turn, command: UnclaimCommand): { label: string } {
-  const { name, state } = standingLabel(turn, command.label);
+  const { name, state } = survivingNameOf(turn, command.label);
   if (state.claim === undefined) return { label: name };
   if (!command.byOwner && state.claim.claimedUserId !== command.byUserId) {
     throw new AppError("forbidden", `${name} is claimed by someone else.`);

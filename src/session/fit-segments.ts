@@ -18,12 +18,12 @@ export function hasNoRoom({ start, end, timesClamped }: Word): boolean {
  * a chunk's sound without room, all of that sound stays as it was heard before.
  */
 export function keptTogether<T extends Span>(
-  standing: readonly T[],
+  current: readonly T[],
   isKept: (mark: T) => boolean,
   segments: readonly RecognisedSegment[],
 ): (mark: T) => boolean {
   const words = segments.flatMap((segment) => segment.words).filter(hasNoRoom);
-  const kept = standing.filter(isKept);
+  const kept = current.filter(isKept);
   const held = new Set(
     words.filter(({ start }) => kept.some((span) => covers(span, start))).map(({ end }) => end),
   );

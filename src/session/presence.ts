@@ -23,7 +23,7 @@ export function presenceOf(
 }
 
 /** How a recording device does, in the words of the live channel. */
-interface DeviceStanding {
+interface DeviceStatus {
   presence: Presence;
   last_seen_at: string;
   battery_percent?: number;
@@ -31,11 +31,11 @@ interface DeviceStanding {
 }
 
 /** @param lastSeenAt Unix milliseconds */
-export function deviceStanding(
+export function deviceStatus(
   lastSeenAt: number,
   telemetry: Readonly<Record<string, unknown>>,
   now: number,
-): DeviceStanding {
+): DeviceStatus {
   const { battery_percent: battery, buffered_chunks: buffered } = telemetry;
   return {
     presence: presenceOf(lastSeenAt, telemetry, now),

@@ -20,12 +20,12 @@ type Replacement = RereadCommand & { attempt: number };
  */
 export function replaceSegments(turn: Turn, reading: Replacement, late: readonly LateGap[]): void {
   const { segments: marks, speakers, timeline, jobId } = turn.state;
-  const standing = marks.slice(firstFrom(marks, reading.from), firstFrom(marks, reading.to));
+  const current = marks.slice(firstFrom(marks, reading.from), firstFrom(marks, reading.to));
   const isToStay = (mark: SegmentMark) =>
     (!reading.whole && mark.revision !== undefined) || isUnread(reading, mark);
-  const isKept = keptTogether(standing, isToStay, reading.segments);
-  const removed = standing.filter((mark) => !isKept(mark));
-  const segments = around(turn, reading, standing.filter(isKept));
+  const isKept = keptTogether(current, isToStay, reading.segments);
+  const removed = current.filter((mark) => !isKept(mark));
+  const segments = around(turn, reading, current.filter(isKept));
   const known = reading.whole ? {} : knownVoices(turn, reading, late);
   const { agreed = [] } = reading;
   const there = marks.slice(0, firstFrom(marks, reading.to));

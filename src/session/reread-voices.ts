@@ -1,6 +1,6 @@
 import type { RecognisedSegment } from "./command.ts";
 import type { SegmentMark } from "./segments.ts";
-import { labelName, type Speakers, standing, UNKNOWN_SPEAKER } from "./speakers.ts";
+import { labelName, type Speakers, survivingLabel, UNKNOWN_SPEAKER } from "./speakers.ts";
 import type { Voices } from "./write.ts";
 
 /**
@@ -27,7 +27,7 @@ export class RereadVoices {
     this.#marks = marks;
     this.#fresh = speakers.labels.length;
     for (const [cluster, index] of Object.entries(known)) {
-      this.#labels.set(Number(cluster), labelName(standing(speakers, index)));
+      this.#labels.set(Number(cluster), labelName(survivingLabel(speakers, index)));
       this.#known.add(Number(cluster));
     }
     this.#assignByOverlap(segments);
@@ -62,7 +62,7 @@ export class RereadVoices {
   clusterOf({ cluster }: RecognisedSegment, label: string): number {
     const index = this.#speakers.clusters[cluster];
     if (index === undefined) return -1;
-    return labelName(standing(this.#speakers, index)) === label ? cluster : -1;
+    return labelName(survivingLabel(this.#speakers, index)) === label ? cluster : -1;
   }
 
   /** What is known of these clusters by now. */

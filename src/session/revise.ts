@@ -2,7 +2,7 @@ import type { SpeakerProposal } from "./command.ts";
 import type { SpeakersRevised } from "./event.ts";
 import { redactCovered } from "./redact-covered.ts";
 import { segmentAt } from "./segments.ts";
-import { labelForCluster, labelIndex, labelName, standing } from "./speakers.ts";
+import { labelForCluster, labelIndex, labelName, survivingLabel } from "./speakers.ts";
 import type { Turn } from "./turn.ts";
 
 /**
@@ -33,7 +33,9 @@ function mergedLabels(turn: Turn, proposal: SpeakerProposal): SpeakersRevised["m
     const a = speakers.clusters[from];
     const b = speakers.clusters[into];
     if (a === undefined || b === undefined) continue;
-    const [older, younger] = [standing(speakers, a), standing(speakers, b)].sort((x, y) => x - y);
+    const [older, younger] = [survivingLabel(speakers, a), survivingLabel(speakers, b)].sort(
+      (x, y) => x - y,
+    );
     if (older === undefined || younger === undefined || older === younger) continue;
     if (gone.has(younger) || gone.has(older)) continue;
     gone.add(younger);

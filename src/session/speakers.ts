@@ -42,7 +42,7 @@ export function labelIndex(label: string): number {
 }
 
 /** Follows merges to the label that stands. */
-export function standing(speakers: Speakers, index: number): number {
+export function survivingLabel(speakers: Speakers, index: number): number {
   let at = index;
   for (let hops = speakers.labels.length; hops > 0; hops -= 1) {
     const into = speakers.labels[at]?.mergedInto;
@@ -57,13 +57,13 @@ export function labelForCluster(speakers: Speakers, cluster: number): string {
   if (cluster < 0) return UNKNOWN_SPEAKER;
   const index = speakers.clusters[cluster];
   if (index === undefined) return labelName(speakers.labels.length);
-  return labelName(standing(speakers, index));
+  return labelName(survivingLabel(speakers, index));
 }
 
 /** The label a cluster has by now, without giving it one. */
 export function knownLabel(speakers: Speakers, cluster: number): string {
   const index = speakers.clusters[cluster];
-  return index === undefined ? UNKNOWN_SPEAKER : labelName(standing(speakers, index));
+  return index === undefined ? UNKNOWN_SPEAKER : labelName(survivingLabel(speakers, index));
 }
 
 /** The voices of those clusters that a checkpoint knows; of all where nobody told which. */

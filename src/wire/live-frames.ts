@@ -360,7 +360,7 @@ export interface NewestFrame {
 export type PublishedFrame = DurableFrame | TransientFrame | NewestFrame;
 
 /** How a session stands by the record. */
-export interface SessionBeat {
+export interface SessionHeartbeat {
   frame: HeartbeatFrame;
   /** It has ended, well or not: little more will happen in it. */
   isOver: boolean;

@@ -1,5 +1,5 @@
 import { Activation } from "../../src/actor/activation.ts";
-import type { Companion } from "../../src/actor/actor.ts";
+import type { Effects } from "../../src/actor/actor.ts";
 import type { Journal } from "../../src/actor/journal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
@@ -12,7 +12,7 @@ import type { SessionEvent } from "../../src/session/event.ts";
 import type { SessionState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
 import { SECOND, SessionBench, segment } from "../support/session-bench.ts";
-import { BenchHouse } from "./bench-house.ts";
+import { BenchFixture } from "./bench-fixture.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
 import { growthExponent, median, quantile } from "./statistics.ts";
 
@@ -25,7 +25,7 @@ const ACTORS = 1_000;
 const HISTORY = 500;
 const COLD_SESSIONS = 200;
 
-const QUIET: Companion<SessionState, SessionEvent, SessionWrite> = {
+const QUIET: Effects<SessionState, SessionEvent, SessionWrite> = {
   start: () => {},
   after: () => {},
   busy: () => false,
@@ -87,19 +87,19 @@ async function turnsPerSecond(ms: number): Promise<number> {
 }
 
 async function measureCold(scale: BenchScale): Promise<BenchRow[]> {
-  const house = await BenchHouse.open();
-  const pool = await createPool(house.database.serviceUrl, { maximumPoolSize: 4 });
+  const fixture = await BenchFixture.open();
+  const pool = await createPool(fixture.database.serviceUrl, { maximumPoolSize: 4 });
   try {
     const journal = new SessionJournal(pool);
-    const owner = await house.addUser();
+    const owner = await fixture.addUser();
     const points = [];
     let rows: BenchRow[] = [];
     for (const events of [HISTORY / 4, HISTORY, HISTORY * 4]) {
       const count = Math.ceil((COLD_SESSIONS * scale.size) / (events > HISTORY ? 4 : 1));
       const delays: number[] = [];
       for (let session = 0; session < count; session += 1) {
-        const id = await house.addSession(owner);
-        await writeHistory(house, id, events);
+        const id = await fixture.addSession(owner);
+        await writeHistory(fixture, id, events);
         const start = performance.now();
         const actor = await wake(id, journal);
         delays.push(performance.now() - start);
@@ -111,7 +111,7 @@ async function measureCold(scale: BenchScale): Promise<BenchRow[]> {
     return [...rows, growth(points)];
   } finally {
     await pool.end();
-    await house.close();
+    await fixture.close();
   }
 }
 
@@ -143,7 +143,7 @@ async function wake(id: string, journal: Record): Promise<SessionActor> {
   const actor: SessionActor = new Activation(id, {
     behaviour: sessionBehaviour,
     journal,
-    createCompanion: () => QUIET,
+    createEffects: () => QUIET,
     runtime: systemRuntime,
     log: silentLog,
     mailboxCapacity: 1_024,
@@ -170,13 +170,13 @@ function talk(events: number): SessionEvent[] {
   return bench.events.slice(0, events);
 }
 
-async function writeHistory(house: BenchHouse, id: string, count: number): Promise<void> {
+async function writeHistory(fixture: BenchFixture, id: string, count: number): Promise<void> {
   const events = talk(count);
-  await house.owner.query(
+  await fixture.owner.query(
     `insert into events (session_id, seq, epoch, at, type, payload)
      select $1, e.seq, 0, now(), e.payload->>'type', e.payload
      from unnest($2::jsonb[]) with ordinality as e (payload, seq)`,
     [id, events.map((event) => JSON.stringify(event))],
   );
-  await house.owner.query("update sessions set seq = $2 where id = $1", [id, count]);
+  await fixture.owner.query("update sessions set seq = $2 where id = $1", [id, count]);
 }

@@ -2,7 +2,7 @@ import { newId } from "../../src/base/ids.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import type { SegmentText } from "../../src/session/write.ts";
-import { BenchHouse } from "./bench-house.ts";
+import { BenchFixture } from "./bench-fixture.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
 import { median } from "./statistics.ts";
 
@@ -21,19 +21,21 @@ interface Round {
  * them PostgreSQL makes durable with one flush tells what a group commit of ours could still save.
  */
 export async function measureAppends(scale: BenchScale): Promise<BenchRow[]> {
-  const house = await BenchHouse.open();
-  const pool = await createPool(house.database.serviceUrl, { maximumPoolSize: CONNECTIONS });
+  const fixture = await BenchFixture.open();
+  const pool = await createPool(fixture.database.serviceUrl, { maximumPoolSize: CONNECTIONS });
   try {
     const journal = new SessionJournal(pool);
-    const user = await house.addUser();
+    const user = await fixture.addUser();
     const rows: BenchRow[] = [];
     for (const count of HOSTS_SESSIONS) {
       const sessions = await Promise.all(
-        Array.from({ length: count }, async () => Writer.of(journal, await house.addSession(user))),
+        Array.from({ length: count }, async () =>
+          Writer.of(journal, await fixture.addSession(user)),
+        ),
       );
       const rounds: Round[] = [];
       for (let round = 0; round <= scale.rounds; round += 1) {
-        const measured = await appendFor(house, sessions, scale.roundMs);
+        const measured = await appendFor(fixture, sessions, scale.roundMs);
         if (round > 0) rounds.push(measured);
       }
       rows.push(rowOf(count, rounds));
@@ -41,7 +43,7 @@ export async function measureAppends(scale: BenchScale): Promise<BenchRow[]> {
     return rows;
   } finally {
     await pool.end();
-    await house.close();
+    await fixture.close();
   }
 }
 
@@ -57,11 +59,11 @@ function rowOf(count: number, rounds: readonly Round[]): BenchRow {
 }
 
 async function appendFor(
-  house: BenchHouse,
+  fixture: BenchFixture,
   sessions: readonly Writer[],
   ms: number,
 ): Promise<Round> {
-  const before = await flushesOf(house);
+  const before = await flushesOf(fixture);
   const begun = performance.now();
   const isOver = () => performance.now() - begun >= ms;
   const counts = await Promise.all(sessions.map((session) => session.appendUntil(isOver)));
@@ -69,14 +71,14 @@ async function appendFor(
   const count = counts.reduce((sum, each) => sum + each, 0);
   return {
     perSecond: count / seconds,
-    flushes: ((await flushesOf(house)) - before) / count,
+    flushes: ((await flushesOf(fixture)) - before) / count,
   };
 }
 
 /** Of the whole server, once its processes have told. */
-async function flushesOf(house: BenchHouse): Promise<number> {
+async function flushesOf(fixture: BenchFixture): Promise<number> {
   await new Promise((told) => setTimeout(told, 1_200));
-  const { rows } = await house.owner.query<{ flushes: number }>(
+  const { rows } = await fixture.owner.query<{ flushes: number }>(
     "select wal_sync::int as flushes from pg_stat_wal",
   );
   return rows[0]?.flushes ?? 0;

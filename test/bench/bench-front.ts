@@ -10,8 +10,8 @@ import type { RateLimitSettings } from "../../src/http/server/limits.ts";
 import { FrontServer } from "../../src/http/server.ts";
 import { DEFAULT_LIVE_LIMITS } from "../../src/http/sockets/live-limits.ts";
 import type { LiveSource } from "../../src/live/live-source.ts";
-import type { PublishedFrame, SessionBeat } from "../../src/wire/live-frames.ts";
-import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";
+import type { PublishedFrame, SessionHeartbeat } from "../../src/wire/live-frames.ts";
+import { MemoryIdempotencyStore } from "../support/memory/memory-idempotency-store.ts";
 
 const PLENTY = { perMinute: 1e9, burst: 1e9 };
 
@@ -59,7 +59,7 @@ export class BenchSource implements LiveSource {
     };
   }
 
-  async beat(sessionId: string): Promise<SessionBeat> {
+  async beat(sessionId: string): Promise<SessionHeartbeat> {
     const figures = { audio_received: 0, audio_finalised: 0, lag_ms: 0, gaps: 0 };
     const frame = { type: "Heartbeat" as const, session_id: sessionId, seq: this.#seq, ...figures };
     return { frame, isOver: false };
@@ -100,7 +100,7 @@ export async function startBenchFront(): Promise<BenchFront> {
     },
     limits: DEFAULT_HTTP_LIMITS,
     rates: NO_LIMITS,
-    idempotency: { book: new MemoryIdempotencyBook(), secret: randomBytes(32) },
+    idempotency: { store: new MemoryIdempotencyStore(), secret: randomBytes(32) },
     allowedOrigins: [],
     uploadFolder,
     trustProxy: 0,

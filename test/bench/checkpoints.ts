@@ -6,7 +6,7 @@ import type { SpeakerTracker } from "../../workers/speakers/speaker-tracker.ts";
 import { CheckpointPace } from "../../workers/speech/checkpoint-pace.ts";
 import { encodeReaderState } from "../../workers/speech/reader-state.ts";
 import { HIGH_VOICE, LOW_VOICE, synthesise } from "../support/synthetic-voice.ts";
-import { BenchHouse } from "./bench-house.ts";
+import { BenchFixture } from "./bench-fixture.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
 
 const RATE = 16_000;
@@ -55,10 +55,10 @@ function sizeRow(talk: Talk): BenchRow {
 
 /** The checkpoints of one hour through the journal, as the actor has them stored. */
 async function logRow(hour: readonly CheckpointWrite[]): Promise<BenchRow> {
-  const house = await BenchHouse.open();
-  const pool = await createPool(house.database.serviceUrl, { maximumPoolSize: 2 });
+  const fixture = await BenchFixture.open();
+  const pool = await createPool(fixture.database.serviceUrl, { maximumPoolSize: 2 });
   try {
-    const sessionId = await house.addSession(await house.addUser());
+    const sessionId = await fixture.addSession(await fixture.addUser());
     const journal = new SessionJournal(pool);
     const loaded = await journal.activate(sessionId);
     if (loaded === undefined) throw new Error("The session is not there.");
@@ -67,7 +67,7 @@ async function logRow(hour: readonly CheckpointWrite[]): Promise<BenchRow> {
     const position = async () =>
       Number(
         (
-          await house.owner.query(
+          await fixture.owner.query(
             "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as at",
           )
         ).rows[0].at,
@@ -84,7 +84,7 @@ async function logRow(hour: readonly CheckpointWrite[]): Promise<BenchRow> {
     };
   } finally {
     await pool.end();
-    await house.close();
+    await fixture.close();
   }
 }
 

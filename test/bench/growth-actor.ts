@@ -1,5 +1,5 @@
 import { Activation } from "../../src/actor/activation.ts";
-import type { Companion } from "../../src/actor/actor.ts";
+import type { Effects } from "../../src/actor/actor.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
@@ -11,7 +11,7 @@ import type { SessionEvent } from "../../src/session/event.ts";
 import type { SessionState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
 import type { GrowthFigures } from "./growth-figures.ts";
-import type { GrowthHouse } from "./growth-house.ts";
+import type { GrowthFixture } from "./growth-fixture.ts";
 import {
   CHUNK_FRAMES,
   CHUNK_SAMPLES,
@@ -35,7 +35,7 @@ export interface ActedOn {
 
 type SessionActor = Activation<SessionState, SessionEvent, SessionWrite, SessionCommand>;
 
-const QUIET: Companion<SessionState, SessionEvent, SessionWrite> = {
+const QUIET: Effects<SessionState, SessionEvent, SessionWrite> = {
   start: () => {},
   after: () => {},
   busy: () => false,
@@ -47,20 +47,20 @@ const QUIET: Companion<SessionState, SessionEvent, SessionWrite> = {
  * turn with its append. The service is stopped, so that nobody is fenced.
  */
 export async function actorRounds(
-  house: GrowthHouse,
+  fixture: GrowthFixture,
   figures: GrowthFigures,
   sessions: readonly (readonly ActedOn[])[],
   state: ScriptedState,
   rounds: number,
 ): Promise<void> {
-  const pool = await createPool(house.house.database.serviceUrl, { maximumPoolSize: 2 });
+  const pool = await createPool(fixture.fixture.database.serviceUrl, { maximumPoolSize: 2 });
   const journal = new SessionJournal(pool);
   try {
     for (let round = 0; round <= rounds; round += 1) {
       for (const of of sessions) {
         const acted = of[round % of.length];
         if (acted !== undefined) {
-          await actOn({ house, figures, journal, state }, acted, round > 0);
+          await actOn({ fixture, figures, journal, state }, acted, round > 0);
         }
       }
     }
@@ -70,17 +70,17 @@ export async function actorRounds(
 }
 
 interface Stage {
-  house: GrowthHouse;
+  fixture: GrowthFixture;
   figures: GrowthFigures;
   journal: SessionJournal;
   state: ScriptedState;
 }
 
 async function actOn(stage: Stage, acted: ActedOn, isCounted: boolean): Promise<void> {
-  const { house, figures, journal, state } = stage;
+  const { fixture, figures, journal, state } = stage;
   const own = () => seconds(process.cpuUsage());
   const took: number[] = [];
-  const woken = await house.meter.measure(async () => {
+  const woken = await fixture.meter.measure(async () => {
     for (let n = 0; n < WAKES; n += 1) {
       const begun = performance.now();
       const actor = await wake(acted.sessionId, journal);
@@ -92,7 +92,7 @@ async function actOn(stage: Stage, acted: ActedOn, isCounted: boolean): Promise<
   const delays: number[] = [];
   const turns = Array.from({ length: TURNS }, (_, n) => commandsOf(acted.chunks + n, state));
   acted.chunks += TURNS;
-  const turned = await house.meter.measure(async () => {
+  const turned = await fixture.meter.measure(async () => {
     for (const { stored, heard } of turns) {
       await awake.ask(stored, newId());
       const at = performance.now();
@@ -119,7 +119,7 @@ export async function wake(id: string, journal: SessionJournal): Promise<Session
   const actor: SessionActor = new Activation(id, {
     behaviour: sessionBehaviour,
     journal,
-    createCompanion: () => QUIET,
+    createEffects: () => QUIET,
     runtime: systemRuntime,
     log: silentLog,
     mailboxCapacity: 1_024,

@@ -5,7 +5,7 @@ import { newId } from "../../src/base/ids.ts";
 import { populate } from "../support/plan-population.ts";
 import { GrowthDevice } from "./growth-device.ts";
 import { GrowthFigures } from "./growth-figures.ts";
-import { GrowthHouse } from "./growth-house.ts";
+import { GrowthFixture } from "./growth-fixture.ts";
 import { lookedAt, lookRounds } from "./growth-looks.ts";
 import { idleRounds, speakRound } from "./growth-rounds.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
@@ -46,18 +46,18 @@ export async function measureStored(rounds: number, scale: BenchScale): Promise<
     });
     return figures.rows();
   } finally {
-    await Promise.allSettled(stages.map(({ house }) => house.close()));
+    await Promise.allSettled(stages.map(({ fixture }) => fixture.close()));
   }
 }
 
 async function lookAtAll(
   figures: GrowthFigures,
-  stages: readonly { house: GrowthHouse; size: string; stored: string }[],
+  stages: readonly { fixture: GrowthFixture; size: string; stored: string }[],
   rounds: number,
   scale: BenchScale,
 ): Promise<void> {
   const looked = await Promise.all(
-    stages.map(({ house, size, stored }) => lookedAt(house, size, stored)),
+    stages.map(({ fixture, size, stored }) => lookedAt(fixture, size, stored)),
   );
   await lookRounds(figures, looked, rounds, scale);
 }
@@ -66,7 +66,7 @@ async function lookAtAll(
 async function openOver({ size, sessions }: { size: string; sessions: number }) {
   let workspaceId = "";
   const stored = newId();
-  const house = await GrowthHouse.open(async ({ house: { adminUrl } }) => {
+  const fixture = await GrowthFixture.open(async ({ fixture: { adminUrl } }) => {
     const begun = performance.now();
     const wish = { sessions, chunks: CHUNKS, commands: 0 };
     workspaceId = (await populate(adminUrl, wish)).workspaceId;
@@ -75,22 +75,22 @@ async function openOver({ size, sessions }: { size: string; sessions: number }) 
     process.stderr.write(`  ${size} filled in ${took.toFixed(1)} s\n`);
   });
   try {
-    const { owner } = house.house;
+    const { owner } = fixture.fixture;
     await owner.query(
       "insert into workspace_members (workspace_id, user_id, role) values ($1, $2, 'owner')",
-      [workspaceId, house.user.id],
+      [workspaceId, fixture.user.id],
     );
-    await owner.query("update sessions set owner_id = $1 where id = $2", [house.user.id, stored]);
+    await owner.query("update sessions set owner_id = $1 where id = $2", [fixture.user.id, stored]);
     const speaking: GrowthDevice[] = [];
     for (let n = 0; n < SPEAKING; n += 1) {
-      const device = await GrowthDevice.start(house);
+      const device = await GrowthDevice.start(fixture);
       await device.say();
       device.unfollow();
       speaking.push(device);
     }
-    return { size, house, speaking, stored };
+    return { size, fixture, speaking, stored };
   } catch (error) {
-    await house.close();
+    await fixture.close();
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "../../src/base/ids.ts";
-import type { GrowthHouse } from "./growth-house.ts";
+import type { GrowthFixture } from "./growth-fixture.ts";
 
 /** Tables with rows of a session whose columns can all be written; of segments one is computed. */
 const TABLES = ["events", "chunks", "checkpoints"];
@@ -13,11 +13,11 @@ const SEGMENT = "id, attempt, start_sample, end_sample, label, text, words, conf
  * stopped meanwhile; it takes them up from the record.
  */
 export async function cloneSession(
-  house: GrowthHouse,
+  fixture: GrowthFixture,
   templateId: string,
   count: number,
 ): Promise<string[]> {
-  const { owner } = house.house;
+  const { owner } = fixture.fixture;
   const clones = Array.from({ length: count }, newId);
   await owner.query(
     `create temporary table clones as
@@ -32,9 +32,9 @@ export async function cloneSession(
      from clones as c, sessions as s where s.id = $1`,
     [templateId],
   );
-  await copyRows(house, "sessions", "id", templateId);
-  await copyRows(house, "jobs", "session_id", templateId);
-  for (const table of TABLES) await copyRows(house, table, "session_id", templateId);
+  await copyRows(fixture, "sessions", "id", templateId);
+  await copyRows(fixture, "jobs", "session_id", templateId);
+  for (const table of TABLES) await copyRows(fixture, table, "session_id", templateId);
   await owner.query(
     `insert into segments (session_id, ${SEGMENT})
      select c.clone, ${SEGMENT}
@@ -42,13 +42,13 @@ export async function cloneSession(
     [templateId],
   );
   await owner.query("drop table clones");
-  copySound(house.house.blobFolder, templateId, clones);
+  copySound(fixture.fixture.blobFolder, templateId, clones);
   return clones;
 }
 
 /** Every id of the template that a row holds becomes that of the clone. */
 async function copyRows(
-  { house: { owner } }: GrowthHouse,
+  { fixture: { owner } }: GrowthFixture,
   table: string,
   key: string,
   templateId: string,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import { createDeferred, type Deferred, delay, withTimeout } from "../../src/base/deferred.ts";
-import { type GrowthHouse, Refusal } from "./growth-house.ts";
+import { type GrowthFixture, Refusal } from "./growth-fixture.ts";
 import { CHUNK_FRAMES, CHUNK_SECONDS, SOUND } from "./growth-script.ts";
 
 /** A byte for each of its frames. */
@@ -26,26 +26,29 @@ interface Frame {
 export class GrowthDevice {
   readonly id: string;
   readonly sessionId: string;
-  readonly #house: GrowthHouse;
+  readonly #fixture: GrowthFixture;
   readonly #key: string;
   #viewer: FinalsViewer | undefined;
   /** Chunks that were sent. */
   chunks = 0;
 
-  private constructor(house: GrowthHouse, ids: { device: string; session: string; key: string }) {
-    this.#house = house;
+  private constructor(
+    fixture: GrowthFixture,
+    ids: { device: string; session: string; key: string },
+  ) {
+    this.#fixture = fixture;
     this.id = ids.device;
     this.sessionId = ids.session;
     this.#key = ids.key;
   }
 
-  static async start(house: GrowthHouse): Promise<GrowthDevice> {
-    const wish = { workspace_id: house.user.workspaceId, name: "Bench" };
-    const made = await house.call("POST", "/devices", house.bearer, wish);
+  static async start(fixture: GrowthFixture): Promise<GrowthDevice> {
+    const wish = { workspace_id: fixture.user.workspaceId, name: "Bench" };
+    const made = await fixture.call("POST", "/devices", fixture.bearer, wish);
     const [device, key] = [made.device_id ?? "", made.api_key ?? ""];
     const path = `/devices/${device}/session/start`;
-    const { session_id = "" } = await house.call("POST", path, { "x-api-key": key }, {});
-    return new GrowthDevice(house, { device, key, session: session_id });
+    const { session_id = "" } = await fixture.call("POST", path, { "x-api-key": key }, {});
+    return new GrowthDevice(fixture, { device, key, session: session_id });
   }
 
   /** Returns when the chunk is acknowledged, which means stored. */
@@ -63,7 +66,7 @@ export class GrowthDevice {
     const path = `/sessions/${this.sessionId}/upload-audio`;
     for (let tried = 1; ; tried += 1) {
       try {
-        await this.#house.call("POST", path, headers, audio);
+        await this.#fixture.call("POST", path, headers, audio);
         return sequence;
       } catch (error) {
         if (!(error instanceof Refusal) || error.status !== 503 || tried >= TRIES) throw error;
@@ -79,12 +82,12 @@ export class GrowthDevice {
       while (this.chunks < end) await this.upload();
     };
     await Promise.all(Array.from({ length: TOGETHER }, lane));
-    await this.#house.allFinal([this.sessionId], end, FED_MS);
+    await this.#fixture.allFinal([this.sessionId], end, FED_MS);
   }
 
   /** A viewer follows from now on. */
   async follow(): Promise<void> {
-    this.#viewer ??= await FinalsViewer.open(this.#house, this.sessionId);
+    this.#viewer ??= await FinalsViewer.open(this.#fixture, this.sessionId);
   }
 
   unfollow(): void {
@@ -124,9 +127,9 @@ export class FinalsViewer {
   }
 
   /** From now on with a snapshot first, or from an event on. */
-  static async open(house: GrowthHouse, sessionId: string, fromSeq?: number) {
-    const url = `ws://127.0.0.1:${house.main.port}/api/live`;
-    const socket = new WebSocket(url, { headers: house.bearer });
+  static async open(fixture: GrowthFixture, sessionId: string, fromSeq?: number) {
+    const url = `ws://127.0.0.1:${fixture.main.port}/api/live`;
+    const socket = new WebSocket(url, { headers: fixture.bearer });
     const viewer = new FinalsViewer(socket);
     await withTimeout(once(socket, "open"), WAIT_MS, "Opening a viewer's socket");
     const from = fromSeq === undefined ? {} : { from_seq: fromSeq };

@@ -7,7 +7,7 @@ import { createPool } from "../../src/postgres/pool.ts";
 import { CHECKPOINT_INTERVAL } from "../../workers/speech/checkpoint-pace.ts";
 import { commandsOf, wake } from "./growth-actor.ts";
 import type { GrowthDevice } from "./growth-device.ts";
-import type { GrowthHouse } from "./growth-house.ts";
+import type { GrowthFixture } from "./growth-fixture.ts";
 import { CHUNK_FRAMES, CHUNK_SAMPLES, type ScriptedState, SOUND } from "./growth-script.ts";
 
 /** Chunks of one turn. */
@@ -21,15 +21,15 @@ const HEARD_AGAIN = CHECKPOINT_INTERVAL / CHUNK_SAMPLES + 2;
  * The service is stopped meanwhile, so that nobody is fenced.
  */
 export async function writeHistories(
-  house: GrowthHouse,
+  fixture: GrowthFixture,
   devices: readonly { device: GrowthDevice; chunks: number }[],
   state: ScriptedState,
 ): Promise<void> {
-  const pool = await createPool(house.house.database.serviceUrl, { maximumPoolSize: 2 });
+  const pool = await createPool(fixture.fixture.database.serviceUrl, { maximumPoolSize: 2 });
   const journal = new SessionJournal(pool);
   try {
     for (const { device, chunks } of devices) {
-      await writeChunks(house, device, chunks, async (ids) => {
+      await writeChunks(fixture, device, chunks, async (ids) => {
         const actor = await wake(device.sessionId, journal);
         for (let n = 0; n < ids.length; n += TOGETHER) {
           const asked = ids.slice(n, n + TOGETHER).flatMap((id, i) => {
@@ -43,7 +43,7 @@ export async function writeHistories(
       device.chunks = chunks;
     }
     // As the autovacuum would have in those hours.
-    await house.house.owner.query("analyze");
+    await fixture.fixture.owner.query("analyze");
   } finally {
     await pool.end();
   }
@@ -51,13 +51,13 @@ export async function writeHistories(
 
 /** Their rows; `tell` has them placed and transcribed. */
 async function writeChunks(
-  house: GrowthHouse,
+  fixture: GrowthFixture,
   { sessionId, chunks: from }: GrowthDevice,
   to: number,
   tell: (ids: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const ids = Array.from({ length: to - from }, () => newId());
-  await house.house.owner.query(
+  await fixture.fixture.owner.query(
     `insert into chunks (session_id, sequence, id, media_type, bytes, sha256, frames, sample_rate,
        duration_seconds)
      select $1::uuid, $2::int + n - 1, id, $6, $4::int, sha256(id::text::bytea), $4::int, $5::int,
@@ -66,12 +66,12 @@ async function writeChunks(
     [sessionId, from, ids, CHUNK_FRAMES, SOUND.sampleRate, SOUND.mediaType],
   );
   // Who takes the session up reads on from the chunk before its checkpoint.
-  for (const id of ids.slice(-HEARD_AGAIN)) storeSound(house, sessionId, id);
+  for (const id of ids.slice(-HEARD_AGAIN)) storeSound(fixture, sessionId, id);
   await tell(ids);
 }
 
-function storeSound({ house }: GrowthHouse, sessionId: string, chunkId: string): void {
-  const folder = join(house.blobFolder, sessionId);
+function storeSound({ fixture }: GrowthFixture, sessionId: string, chunkId: string): void {
+  const folder = join(fixture.blobFolder, sessionId);
   mkdirSync(folder, { recursive: true });
   const name = createHash("sha256").update(chunkId).digest("hex");
   writeFileSync(join(folder, name), Buffer.alloc(CHUNK_FRAMES));

@@ -1,8 +1,8 @@
 import { type ActedOn, actorRounds } from "./growth-actor.ts";
 import { GrowthDevice } from "./growth-device.ts";
 import { GrowthFigures } from "./growth-figures.ts";
+import { GrowthFixture } from "./growth-fixture.ts";
 import { writeHistories } from "./growth-history.ts";
-import { GrowthHouse } from "./growth-house.ts";
 import { lookedAt, lookRounds } from "./growth-looks.ts";
 import { CHUNK_SECONDS, measureStateSize, ScriptedState } from "./growth-script.ts";
 import { profiled } from "./process-profile.ts";
@@ -36,23 +36,23 @@ export async function measureLengths(rounds: number, scale: BenchScale): Promise
     LENGTH_AXIS,
     lengths.map(({ size }) => size),
   );
-  const house = await GrowthHouse.open();
+  const fixture = await GrowthFixture.open();
   try {
-    const sessions = await record(house, lengths, rounds);
-    await finalRounds(house, figures, sessions, rounds, "final");
+    const sessions = await record(fixture, lengths, rounds);
+    await finalRounds(fixture, figures, sessions, rounds, "final");
     const looked = await Promise.all(
-      sessions.map(({ size, devices }) => lookedAt(house, size, devices[0]?.sessionId ?? "")),
+      sessions.map(({ size, devices }) => lookedAt(fixture, size, devices[0]?.sessionId ?? "")),
     );
     await lookRounds(figures, looked, rounds, scale);
-    await house.setState(measureStateSize());
-    await finalRounds(house, figures, sessions, rounds, "final with today's speaker state");
-    await profileFinals(house, sessions);
-    await house.stopMain();
-    await house.meter.vacuum();
-    await actorRounds(house, figures, acted(sessions), flatState(), rounds);
+    await fixture.setState(measureStateSize());
+    await finalRounds(fixture, figures, sessions, rounds, "final with today's speaker state");
+    await profileFinals(fixture, sessions);
+    await fixture.stopMain();
+    await fixture.meter.vacuum();
+    await actorRounds(fixture, figures, acted(sessions), flatState(), rounds);
     return figures.rows();
   } finally {
-    await house.close();
+    await fixture.close();
   }
 }
 
@@ -61,7 +61,7 @@ export async function measureLengths(rounds: number, scale: BenchScale): Promise
  * sessions' own actors, as sending it would take most of an hour.
  */
 async function record(
-  house: GrowthHouse,
+  fixture: GrowthFixture,
   lengths: typeof LENGTHS,
   rounds: number,
 ): Promise<Length[]> {
@@ -71,16 +71,16 @@ async function record(
   for (const { size, seconds } of lengths) {
     const devices: GrowthDevice[] = [];
     for (let n = 0; n < (seconds <= SHORT_SECONDS ? rounds + 1 : 1); n += 1) {
-      const device = await GrowthDevice.start(house);
+      const device = await GrowthDevice.start(fixture);
       await device.feed(SENT);
       devices.push(device);
       wanted.push({ device, chunks: seconds / CHUNK_SECONDS - SENT });
     }
     sessions.push({ size, devices });
   }
-  await house.stopMain();
-  await writeHistories(house, wanted, flatState());
-  await house.startMain();
+  await fixture.stopMain();
+  await writeHistories(fixture, wanted, flatState());
+  await fixture.startMain();
   for (const { device } of wanted) await device.feed(SENT);
   const took = (performance.now() - begun) / 1_000;
   process.stderr.write(`  ${wanted.length} sessions recorded in ${took.toFixed(1)} s\n`);
@@ -94,7 +94,7 @@ function flatState(): ScriptedState {
 }
 
 async function finalRounds(
-  house: GrowthHouse,
+  fixture: GrowthFixture,
   figures: GrowthFigures,
   sessions: readonly Length[],
   rounds: number,
@@ -107,7 +107,7 @@ async function finalRounds(
       if (device === undefined) continue;
       await device.say();
       let delays: number[] = [];
-      const cost = await house.meter.measure(async () => {
+      const cost = await fixture.meter.measure(async () => {
         delays = await device.speak(FINALS);
       });
       device.unfollow();
@@ -119,13 +119,13 @@ async function finalRounds(
 }
 
 /** With `--profile`: what the functions of our process take of a round, at each length. */
-async function profileFinals(house: GrowthHouse, sessions: readonly Length[]): Promise<void> {
+async function profileFinals(fixture: GrowthFixture, sessions: readonly Length[]): Promise<void> {
   if (process.env.BENCH_PROFILE === undefined) return;
   for (const { size, devices } of sessions) {
     const device = devices[0];
     if (device === undefined) continue;
     await device.say();
-    await profiled(house.main.pid, `finals, ${size}`, () => device.speak(FINALS));
+    await profiled(fixture.main.pid, `finals, ${size}`, () => device.speak(FINALS));
     device.unfollow();
   }
 }

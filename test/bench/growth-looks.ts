@@ -1,6 +1,6 @@
 import { FinalsViewer } from "./growth-device.ts";
 import type { GrowthFigures } from "./growth-figures.ts";
-import type { GrowthHouse } from "./growth-house.ts";
+import type { GrowthFixture } from "./growth-fixture.ts";
 import type { Cost } from "./growth-meter.ts";
 import type { BenchScale } from "./row.ts";
 import { median } from "./statistics.ts";
@@ -14,7 +14,7 @@ const LISTED = 10;
 const MISSED = 200;
 
 export interface LookedAt {
-  house: GrowthHouse;
+  fixture: GrowthFixture;
   size: string;
   sessionId: string;
   /** Of the last whole page of segments; the first page when absent. */
@@ -32,24 +32,24 @@ interface Page {
 
 /** Walks to the last whole page of segments, as somebody does who scrolled down. */
 export async function lookedAt(
-  house: GrowthHouse,
+  fixture: GrowthFixture,
   size: string,
   sessionId: string,
   idle?: Cost,
 ): Promise<LookedAt> {
   let cursor: string | undefined;
   for (let next = cursor; ; ) {
-    const page = await house.call<Page>("GET", pagePath(sessionId, next), house.bearer);
+    const page = await fixture.call<Page>("GET", pagePath(sessionId, next), fixture.bearer);
     // A page of fewer would cost less.
     if (page.items.length === PAGE) cursor = next;
     if (page.next_cursor === null) break;
     next = page.next_cursor;
   }
-  const { rows } = await house.house.owner.query<{ seq: number }>(
+  const { rows } = await fixture.fixture.owner.query<{ seq: number }>(
     "select seq::int as seq from sessions where id = $1",
     [sessionId],
   );
-  return { house, size, sessionId, cursor, seq: rows[0]?.seq ?? 0, idle };
+  return { fixture, size, sessionId, cursor, seq: rows[0]?.seq ?? 0, idle };
 }
 
 function pagePath(sessionId: string, cursor: string | undefined): string {
@@ -58,24 +58,24 @@ function pagePath(sessionId: string, cursor: string | undefined): string {
 }
 
 const LOOK: Readonly<Record<string, (at: LookedAt) => Promise<void>>> = {
-  "look, the session": async ({ house, sessionId }) => {
-    await house.call("GET", `/sessions/${sessionId}`, house.bearer);
+  "look, the session": async ({ fixture, sessionId }) => {
+    await fixture.call("GET", `/sessions/${sessionId}`, fixture.bearer);
   },
-  "look, first page of segments": async ({ house, sessionId }) => {
-    await house.call("GET", pagePath(sessionId, undefined), house.bearer);
+  "look, first page of segments": async ({ fixture, sessionId }) => {
+    await fixture.call("GET", pagePath(sessionId, undefined), fixture.bearer);
   },
-  "look, last whole page of segments": async ({ house, sessionId, cursor }) => {
-    await house.call("GET", pagePath(sessionId, cursor), house.bearer);
+  "look, last whole page of segments": async ({ fixture, sessionId, cursor }) => {
+    await fixture.call("GET", pagePath(sessionId, cursor), fixture.bearer);
   },
-  "look, list of sessions": async ({ house }) => {
-    await house.call("GET", `/sessions?limit=${LISTED}`, house.bearer);
+  "look, list of sessions": async ({ fixture }) => {
+    await fixture.call("GET", `/sessions?limit=${LISTED}`, fixture.bearer);
   },
-  "look, live with a snapshot": async ({ house, sessionId }) => {
-    const viewer = await FinalsViewer.open(house, sessionId);
+  "look, live with a snapshot": async ({ fixture, sessionId }) => {
+    const viewer = await FinalsViewer.open(fixture, sessionId);
     viewer.close();
   },
-  [`look, live with ${MISSED} missed events`]: async ({ house, sessionId, seq }) => {
-    const viewer = await FinalsViewer.open(house, sessionId, Math.max(0, seq - MISSED));
+  [`look, live with ${MISSED} missed events`]: async ({ fixture, sessionId, seq }) => {
+    const viewer = await FinalsViewer.open(fixture, sessionId, Math.max(0, seq - MISSED));
     await viewer.reached(seq);
     viewer.close();
   },
@@ -93,7 +93,7 @@ export async function lookRounds(
     for (const [name, look] of Object.entries(LOOK)) {
       for (const at of all) {
         const delays: number[] = [];
-        const cost = await at.house.meter.measure(async () => {
+        const cost = await at.fixture.meter.measure(async () => {
           for (let n = 0; n < looks; n += 1) {
             const begun = performance.now();
             await look(at);

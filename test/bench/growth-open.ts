@@ -4,7 +4,7 @@ import { until } from "../support/until.ts";
 import { cloneSession } from "./growth-clones.ts";
 import { GrowthDevice } from "./growth-device.ts";
 import { GrowthFigures } from "./growth-figures.ts";
-import { GrowthHouse } from "./growth-house.ts";
+import { GrowthFixture } from "./growth-fixture.ts";
 import { lookedAt, lookRounds } from "./growth-looks.ts";
 import { idleRounds, speakRound } from "./growth-rounds.ts";
 import { takeoverRound } from "./growth-takeover.ts";
@@ -28,7 +28,7 @@ const OPEN_AXIS = "open sessions";
 
 interface Stage {
   size: string;
-  house: GrowthHouse;
+  fixture: GrowthFixture;
   speaking: GrowthDevice[];
   /** It takes no further part. */
   failed: boolean;
@@ -60,7 +60,7 @@ export async function measureOpen(rounds: number, scale: BenchScale): Promise<Be
       stages
         .map((stage, n) => ({ ...stage, idle: idle[n] }))
         .filter(({ failed }) => !failed)
-        .map((at) => lookedAt(at.house, at.size, at.speaking[0]?.sessionId ?? "", at.idle)),
+        .map((at) => lookedAt(at.fixture, at.size, at.speaking[0]?.sessionId ?? "", at.idle)),
     );
     await lookRounds(figures, looked, rounds, scale);
     process.stderr.write("  looks measured\n");
@@ -72,13 +72,13 @@ export async function measureOpen(rounds: number, scale: BenchScale): Promise<Be
     }
     return figures.rows();
   } finally {
-    await Promise.allSettled(stages.map(({ house }) => house.close()));
+    await Promise.allSettled(stages.map(({ fixture }) => fixture.close()));
   }
 }
 
 async function profileIdle(stage: Stage | undefined): Promise<void> {
   if (process.env.BENCH_PROFILE === undefined || stage === undefined) return;
-  await profiled(stage.house.main.pid, `idle, ${stage.size}`, () => delay(PROFILED_MS));
+  await profiled(stage.fixture.main.pid, `idle, ${stage.size}`, () => delay(PROFILED_MS));
 }
 
 /** What a size cannot do is told once, and the figures of the others stand. */
@@ -88,43 +88,43 @@ async function attempt(stage: Stage, what: string, work: () => Promise<void>): P
     await work();
   } catch (error) {
     stage.failed = true;
-    const { size, house } = stage;
-    process.stderr.write(`  ${size}, ${what}: ${errorMessage(error)}; ${house.complaints}\n`);
+    const { size, fixture } = stage;
+    process.stderr.write(`  ${size}, ${what}: ${errorMessage(error)}; ${fixture.complaints}\n`);
   }
 }
 
 /** Each has a device of its own that sent one chunk and is silent since; most are copies of one. */
 async function openSessions(size: string, count: number): Promise<Stage> {
-  const house = await GrowthHouse.open();
+  const fixture = await GrowthFixture.open();
   const begun = performance.now();
   const speaking: GrowthDevice[] = [];
   try {
     for (let n = 0; n < SPEAKING; n += 1) {
-      const device = await GrowthDevice.start(house);
+      const device = await GrowthDevice.start(fixture);
       await device.feed(1);
       speaking.push(device);
     }
     const sessions = speaking.map(({ sessionId }) => sessionId);
     const template = sessions[0] ?? "";
     if (count > SPEAKING) {
-      await house.stopMain();
-      const clones = await cloneSession(house, template, count - SPEAKING);
-      const epoch = await epochOf(house, template);
-      await house.startMain();
-      await allTakenUp(house, clones, epoch);
+      await fixture.stopMain();
+      const clones = await cloneSession(fixture, template, count - SPEAKING);
+      const epoch = await epochOf(fixture, template);
+      await fixture.startMain();
+      await allTakenUp(fixture, clones, epoch);
     }
     const took = (performance.now() - begun) / 1_000;
     process.stderr.write(`  ${count} sessions opened in ${took.toFixed(1)} s\n`);
-    return { size, house, speaking, failed: false };
+    return { size, fixture, speaking, failed: false };
   } catch (error) {
-    await house.close();
+    await fixture.close();
     throw error;
   }
 }
 
 /** The copies had the epoch of what they are copies of; a host raises it. */
 async function allTakenUp(
-  house: GrowthHouse,
+  fixture: GrowthFixture,
   sessions: readonly string[],
   epoch: number,
 ): Promise<void> {
@@ -132,7 +132,7 @@ async function allTakenUp(
   const isTakenUp = async () => {
     if (performance.now() < next) return false;
     next = performance.now() + LOOK_MS;
-    const { rows } = await house.house.owner.query<{ left: number }>(
+    const { rows } = await fixture.fixture.owner.query<{ left: number }>(
       `select count(*)::int as left from sessions where id = any($1) and epoch <= $2`,
       [sessions, epoch],
     );
@@ -141,8 +141,8 @@ async function allTakenUp(
   await until(isTakenUp, "a host to take up all sessions", SETTLE_MS);
 }
 
-async function epochOf(house: GrowthHouse, sessionId: string): Promise<number> {
-  const { rows } = await house.house.owner.query<{ epoch: number }>(
+async function epochOf(fixture: GrowthFixture, sessionId: string): Promise<number> {
+  const { rows } = await fixture.fixture.owner.query<{ epoch: number }>(
     "select epoch::int as epoch from sessions where id = $1",
     [sessionId],
   );

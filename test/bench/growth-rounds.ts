@@ -1,6 +1,6 @@
 import type { GrowthDevice } from "./growth-device.ts";
 import type { GrowthFigures } from "./growth-figures.ts";
-import type { GrowthHouse } from "./growth-house.ts";
+import type { GrowthFixture } from "./growth-fixture.ts";
 import type { Cost } from "./growth-meter.ts";
 import type { BenchScale } from "./row.ts";
 import { median } from "./statistics.ts";
@@ -11,7 +11,7 @@ const IDLE_QUICK_MS = 5_000;
 
 interface Quiet {
   size: string;
-  house: GrowthHouse;
+  fixture: GrowthFixture;
 }
 
 /**
@@ -28,8 +28,8 @@ export async function idleRounds(
   const costs: Cost[][] = stages.map(() => []);
   for (let round = 0; round <= rounds; round += 1) {
     await Promise.all(
-      stages.map(async ({ house, size }, n) => {
-        const cost = await house.meter.measure(() => new Promise((wake) => setTimeout(wake, ms)));
+      stages.map(async ({ fixture, size }, n) => {
+        const cost = await fixture.meter.measure(() => new Promise((wake) => setTimeout(wake, ms)));
         if (round === 0) return;
         costs[n]?.push(cost);
         figures.addWork("a second in which nobody speaks", size, cost, cost.seconds);
@@ -55,14 +55,14 @@ function medianCost(costs: readonly Cost[]): Cost {
 /** All that speak at the same time, each one chunk after the other; without what the house costs idle. */
 export async function speakRound(
   figures: GrowthFigures,
-  { house, size, speaking }: Quiet & { speaking: readonly GrowthDevice[] },
+  { fixture, size, speaking }: Quiet & { speaking: readonly GrowthDevice[] },
   each: number,
   idle: Cost | undefined,
   isCounted: boolean,
 ): Promise<void> {
   for (const device of speaking) await device.say();
   const delays: number[] = [];
-  const cost = await house.meter.measure(async () => {
+  const cost = await fixture.meter.measure(async () => {
     const heard = await Promise.all(speaking.map((device) => device.speak(each)));
     delays.push(...heard.flat());
   });

@@ -6,7 +6,7 @@ import type {
   Word,
 } from "../../src/wire/gen/voice/v1/worker.ts";
 import { createSpeakerTracker } from "../../workers/speakers/session-tracker.ts";
-import { MOST_NAMED } from "../../workers/speakers/voice-book.ts";
+import { MOST_NAMED } from "../../workers/speakers/voice-registry.ts";
 import { CHECKPOINT_INTERVAL } from "../../workers/speech/checkpoint-pace.ts";
 import { encodeReaderState } from "../../workers/speech/reader-state.ts";
 

@@ -2,10 +2,10 @@ import { delay } from "../../src/base/deferred.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
 import { ownedPartitions } from "../support/owned-partitions.ts";
 import { until } from "../support/until.ts";
-import type { MainProcess } from "./bench-house.ts";
+import type { MainProcess } from "./bench-fixture.ts";
 import type { GrowthDevice } from "./growth-device.ts";
 import type { GrowthFigures } from "./growth-figures.ts";
-import type { GrowthHouse } from "./growth-house.ts";
+import type { GrowthFixture } from "./growth-fixture.ts";
 import { exactCpuSeconds } from "./process-cpu.ts";
 import { median } from "./statistics.ts";
 
@@ -16,7 +16,7 @@ const LOOK_MS = 250;
 
 interface Stage {
   size: string;
-  house: GrowthHouse;
+  fixture: GrowthFixture;
   speaking: readonly GrowthDevice[];
 }
 
@@ -26,25 +26,25 @@ interface Stage {
  */
 export async function takeoverRound(
   figures: GrowthFigures,
-  { size, house, speaking }: Stage,
+  { size, fixture, speaking }: Stage,
 ): Promise<void> {
-  const killed = house.main;
-  const successor = await house.startStandby();
+  const killed = fixture.main;
+  const successor = await fixture.startStandby();
   await balanced([killed, successor]);
-  const lost = await epochsOf(house, killed);
+  const lost = await epochsOf(fixture, killed);
   const hit = speaking.filter(({ sessionId }) => lost.has(sessionId));
   let taken = { first: 0, last: 0 };
   const finals: number[] = [];
-  const cost = await house.meter.measure(
+  const cost = await fixture.meter.measure(
     async () => {
       await killed.kill9();
       const killedAt = performance.now();
-      house.replaceMain(successor);
+      fixture.replaceMain(successor);
       const speaks = hit.map(async (device) => {
         await device.say();
         finals.push(performance.now() - killedAt);
       });
-      [taken] = await Promise.all([takenUp(house, lost, killedAt), ...speaks]);
+      [taken] = await Promise.all([takenUp(fixture, lost, killedAt), ...speaks]);
     },
     () => exactCpuSeconds(successor.pid),
   );
@@ -72,8 +72,8 @@ async function balanced(mains: readonly MainProcess[]): Promise<void> {
 }
 
 /** By session, of those that live in this process. */
-async function epochsOf(house: GrowthHouse, main: MainProcess): Promise<Map<string, number>> {
-  const { rows } = await house.house.owner.query<{ id: string; epoch: number }>(
+async function epochsOf(fixture: GrowthFixture, main: MainProcess): Promise<Map<string, number>> {
+  const { rows } = await fixture.fixture.owner.query<{ id: string; epoch: number }>(
     `select s.id, s.epoch::int as epoch
      from sessions as s join partition_owners as p on p.partition = partition_of(s.id)
      where p.holder like $1 and s.has_work`,
@@ -84,14 +84,14 @@ async function epochsOf(house: GrowthHouse, main: MainProcess): Promise<Map<stri
 
 /** Milliseconds until the first and the last of them had another owner. */
 async function takenUp(
-  house: GrowthHouse,
+  fixture: GrowthFixture,
   lost: ReadonlyMap<string, number>,
   killedAt: number,
 ): Promise<{ first: number; last: number }> {
   const [ids, epochs] = [[...lost.keys()], [...lost.values()]];
   let first: number | undefined;
   while (performance.now() - killedAt < TAKEN_MS) {
-    const { rows } = await house.house.owner.query<{ taken: number }>(
+    const { rows } = await fixture.fixture.owner.query<{ taken: number }>(
       `select count(*)::int as taken
        from unnest($1::uuid[], $2::int[]) as l (id, epoch) join sessions as s using (id)
        where s.epoch > l.epoch`,

@@ -1,6 +1,6 @@
 import { errorMessage } from "../../src/base/errors.ts";
 import { measureStored } from "./growth-chunks.ts";
-import { closeHouses } from "./growth-house.ts";
+import { closeFixtures } from "./growth-fixture.ts";
 import { measureLengths } from "./growth-length.ts";
 import { measureOpen } from "./growth-open.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
@@ -20,7 +20,7 @@ export async function measureGrowth(scale: BenchScale): Promise<BenchRow[]> {
   console.log("The workers are scripted: they speak the real protocol and recognise nothing.");
   const interrupt = () => {
     const left = () => process.exit(INTERRUPTED);
-    closeHouses().then(left, left);
+    closeFixtures().then(left, left);
   };
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.once(signal, interrupt);

@@ -1,7 +1,7 @@
 import { SERVICE_ROLE } from "../../deploy/supervisor/postgres/roles.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
+import { PlanFixture } from "../support/plan-fixture.ts";
 import { isWasteful, type RecordedStatement } from "../support/plan-recorder.ts";
-import { PlanStage } from "../support/plan-stage.ts";
 import { startPostgres } from "../support/postgres.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
 
@@ -20,20 +20,20 @@ export async function measurePlans({ size }: BenchScale): Promise<BenchRow[]> {
     const adminUrl = new URL(postgres.adminUrl);
     adminUrl.pathname = new URL(database.serviceUrl).pathname;
     const filling = performance.now();
-    const stage = await PlanStage.open(
+    const fixture = await PlanFixture.open(
       { database, adminUrl: adminUrl.href },
       { sessions, chunks: CHUNKS, commands: 20_000 },
     );
     const seconds = Math.round((performance.now() - filling) / 1_000);
     try {
-      await Promise.all([stage.live(), stage.stream()]);
-      await stage.askEverything();
+      await Promise.all([fixture.live(), fixture.stream()]);
+      await fixture.askEverything();
       return toRows(
-        stage.recorder.statements,
+        fixture.recorder.statements,
         `${sessions * CHUNKS} chunks, filled in ${seconds} s`,
       );
     } finally {
-      await stage.close();
+      await fixture.close();
     }
   } finally {
     await postgres.stop();

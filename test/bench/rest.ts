@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
-import { BenchHouse, type MainProcess } from "./bench-house.ts";
+import { BenchFixture, type MainProcess } from "./bench-fixture.ts";
 import { ChildTask } from "./child-task.ts";
 import type { LoadQuestion, LoadResult } from "./http-load.ts";
 import { profileFlags } from "./profile-flags.ts";
@@ -23,33 +23,33 @@ interface Stage {
 
 /** GET /sessions/{id} with a token, through all of the front, against fastify; health against bare uWebSockets.js. */
 export async function measureRest(scale: BenchScale): Promise<BenchRow[]> {
-  const house = await BenchHouse.open();
-  const stage = await open(house);
+  const fixture = await BenchFixture.open();
+  const stage = await open(fixture);
   try {
     return [await measureRead(stage, scale), await measureHealth(stage, scale)];
   } finally {
     await Promise.all([stage.load.stop(), stage.fastify.stop(), stage.bare.stop()]);
     await stage.main.stop();
-    await house.close();
+    await fixture.close();
   }
 }
 
-async function open(house: BenchHouse): Promise<Stage> {
+async function open(fixture: BenchFixture): Promise<Stage> {
   const requests: string[] = [];
   for (let user = 0; user < USERS; user += 1) {
-    const owner = await house.addUser();
+    const owner = await fixture.addUser();
     for (let session = 0; session < SESSIONS_EACH; session += 1) {
-      requests.push(get(`/api/sessions/${await house.addSession(owner)}`, owner.token));
+      requests.push(get(`/api/sessions/${await fixture.addSession(owner)}`, owner.token));
     }
   }
-  const main = await house.startMain("front", profileFlags());
-  const jwks = join(house.folder, "jwks.json");
-  const { ring } = await loadKeyFolder(house.keyFolder);
+  const main = await fixture.startMain("front", profileFlags());
+  const jwks = join(fixture.folder, "jwks.json");
+  const { ring } = await loadKeyFolder(fixture.keyFolder);
   writeFileSync(jwks, JSON.stringify({ keys: ring.publicJwks }));
   return {
     main,
     requests,
-    fastify: new ChildTask("rest-peer.ts", [house.database.serviceUrl, jwks]),
+    fastify: new ChildTask("rest-peer.ts", [fixture.database.serviceUrl, jwks]),
     bare: new ChildTask("health-peer.ts"),
     load: new ChildTask("http-load.ts"),
   };

@@ -3,7 +3,7 @@ import { newId } from "../../src/base/ids.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import type { SegmentText } from "../../src/session/write.ts";
-import { BenchHouse } from "./bench-house.ts";
+import { BenchFixture } from "./bench-fixture.ts";
 import { treeCpuSeconds } from "./process-cpu.ts";
 import { interleave, medianRatio } from "./rounds.ts";
 import type { BenchRow, BenchScale } from "./row.ts";
@@ -28,17 +28,17 @@ interface Stage {
 
 /** Final segments with their words through the journal, against one awaited insert for each. */
 export async function measureSegments(scale: BenchScale): Promise<BenchRow[]> {
-  const house = await BenchHouse.open();
-  const pool = await createPool(house.database.serviceUrl, { maximumPoolSize: 2 });
-  const client = new pg.Client({ connectionString: house.database.serviceUrl });
+  const fixture = await BenchFixture.open();
+  const pool = await createPool(fixture.database.serviceUrl, { maximumPoolSize: 2 });
+  const client = new pg.Client({ connectionString: fixture.database.serviceUrl });
   await client.connect();
   try {
-    const sessionId = await house.addSession(await house.addUser());
+    const sessionId = await fixture.addSession(await fixture.addUser());
     const journal = new SessionJournal(pool);
     const loaded = await journal.activate(sessionId);
     if (loaded === undefined) throw new Error("The session is not there.");
     const { epoch, seq } = loaded;
-    const postgres = await house.postgresPid();
+    const postgres = await fixture.postgresPid();
     const stage: Stage = { postgres, journal, client, sessionId, seq, epoch, position: 0 };
     const rows: BenchRow[] = [];
     for (const size of TURNS) rows.push(await measureTurns(stage, size, scale));
@@ -46,7 +46,7 @@ export async function measureSegments(scale: BenchScale): Promise<BenchRow[]> {
   } finally {
     await client.end();
     await pool.end();
-    await house.close();
+    await fixture.close();
   }
 }
 

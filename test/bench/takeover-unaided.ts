@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type ClusterStage, HOSTS, type HostName } from "../support/cluster-stage.ts";
 import {
   call,
   conversationPcm,
@@ -7,6 +6,7 @@ import {
   PairedDevice,
   persistently,
 } from "../support/paired-device.ts";
+import { HOSTS, type HostName, type ServiceCluster } from "../support/service-cluster.ts";
 import { until } from "../support/until.ts";
 
 /** What was under way when its owner was killed. */
@@ -34,39 +34,40 @@ const UNDER_WAY_MS = 1_500;
  * late chunk, is under way. From then on only the database is looked at: no request comes that
  * could wake the session.
  */
-export async function measureUnaided(stage: ClusterStage, what: Unfinished): Promise<Unaided> {
-  const device = await PairedDevice.pair(stage.service);
+export async function measureUnaided(cluster: ServiceCluster, what: Unfinished): Promise<Unaided> {
+  const device = await PairedDevice.pair(cluster.service);
   await device.start();
   const chunks = cut(CHUNK_SECONDS, conversationPcm());
   for (const [sequence, pcm] of chunks.entries()) {
     if (what === "redo" || sequence !== LATE_CHUNK) await device.upload(sequence, pcm);
   }
-  if (what === "late reading") await until(() => hasGap(stage, device), "a gap", GAP_MS);
+  if (what === "late reading") await until(() => hasGap(cluster, device), "a gap", GAP_MS);
   await device.stop(chunks.length - 1);
   await device.completed();
-  await stage.balanced();
-  const host = await ownerOf(stage, device);
+  await cluster.balanced();
+  const host = await ownerOf(cluster, device);
   if (what === "redo") await redo(device);
   else await device.upload(LATE_CHUNK, chunks[LATE_CHUNK] ?? new Uint8Array(0));
-  const before = await epochOf(stage, device);
-  const pid = stage.service.kill(host);
+  const before = await epochOf(cluster, device);
+  const pid = cluster.service.kill(host);
   const killedAt = performance.now();
   const since = () => performance.now() - killedAt;
   let activatedMs: number | undefined;
   let doneMs: number | undefined;
   while (doneMs === undefined && since() < LONGEST_MS) {
-    if (activatedMs === undefined && (await epochOf(stage, device)) > before) activatedMs = since();
-    if (await isDone(stage, device, what)) doneMs = since();
+    if (activatedMs === undefined && (await epochOf(cluster, device)) > before)
+      activatedMs = since();
+    if (await isDone(cluster, device, what)) doneMs = since();
     await delay(POLL_MS);
   }
-  await stage.service.replaced(host, pid);
+  await cluster.service.replaced(host, pid);
   return { what, activatedMs, doneMs };
 }
 
 /** One that has the session, asked before anything is under way: a redo does not move it. */
-async function ownerOf(stage: ClusterStage, device: PairedDevice): Promise<HostName> {
+async function ownerOf(cluster: ServiceCluster, device: PairedDevice): Promise<HostName> {
   for (const host of HOSTS) {
-    const devices = await stage.devicesOn(host, [device]);
+    const devices = await cluster.devicesOn(host, [device]);
     if (devices.length > 0) return host;
   }
   throw new Error("No host has the session.");
@@ -84,7 +85,7 @@ async function redo(device: PairedDevice): Promise<void> {
   await delay(UNDER_WAY_MS);
 }
 
-async function hasGap({ database }: ClusterStage, { sessionId }: PairedDevice): Promise<boolean> {
+async function hasGap({ database }: ServiceCluster, { sessionId }: PairedDevice): Promise<boolean> {
   const { rowCount } = await database.query(
     "select from events where session_id = $1 and type = 'GapDeclared'",
     [sessionId],
@@ -92,7 +93,7 @@ async function hasGap({ database }: ClusterStage, { sessionId }: PairedDevice): 
   return rowCount === 1;
 }
 
-async function epochOf({ database }: ClusterStage, { sessionId }: PairedDevice): Promise<number> {
+async function epochOf({ database }: ServiceCluster, { sessionId }: PairedDevice): Promise<number> {
   const { rows } = await database.query<{ epoch: number }>(
     "select epoch::int as epoch from sessions where id = $1",
     [sessionId],
@@ -101,7 +102,7 @@ async function epochOf({ database }: ClusterStage, { sessionId }: PairedDevice):
 }
 
 async function isDone(
-  { database }: ClusterStage,
+  { database }: ServiceCluster,
   { sessionId }: PairedDevice,
   what: Unfinished,
 ): Promise<boolean> {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
-import { BenchHouse } from "./bench-house.ts";
+import { BenchFixture } from "./bench-fixture.ts";
 import { ChildTask } from "./child-task.ts";
 import type { LoadQuestion, LoadResult, UploadingDevice } from "./http-load.ts";
 import { cpuSeconds, treeCpuSeconds } from "./process-cpu.ts";
@@ -23,14 +23,14 @@ const run = promisify(execFile);
  * stay in the outbox, where nobody takes them: what actors and recognition cost is not in it.
  */
 export async function measureUploads(scale: BenchScale): Promise<BenchRow[]> {
-  const house = await BenchHouse.open();
+  const fixture = await BenchFixture.open();
   const load = new ChildTask("http-load.ts");
-  const main = await house.startMain("front", profileFlags());
+  const main = await fixture.startMain("front", profileFlags());
   try {
-    const devices = await addDevices(house, main.port);
-    await house.owner.query("create table bench_rows (id bigserial primary key, text text)");
-    const peer = await commitsByPgbench(house);
-    const meters = { service: main.pid, database: await house.postgresPid() };
+    const devices = await addDevices(fixture, main.port);
+    await fixture.owner.query("create table bench_rows (id bigserial primary key, text text)");
+    const peer = await commitsByPgbench(fixture);
+    const meters = { service: main.pid, database: await fixture.postgresPid() };
     const rows: BenchRow[] = [];
     for (const bytes of CHUNK_BYTES) {
       const question: Question = { kind: "upload", port: main.port, devices, bytes };
@@ -40,7 +40,7 @@ export async function measureUploads(scale: BenchScale): Promise<BenchRow[]> {
   } finally {
     await load.stop();
     await main.stop();
-    await house.close();
+    await fixture.close();
   }
 }
 
@@ -100,13 +100,13 @@ interface Commits {
 }
 
 /** `pgbench` where it is installed, else as many clients of `pg`. */
-async function commitsByPgbench(house: BenchHouse): Promise<Commits> {
-  const script = join(house.folder, "commit.sql");
+async function commitsByPgbench(fixture: BenchFixture): Promise<Commits> {
+  const script = join(fixture.folder, "commit.sql");
   writeFileSync(script, "insert into bench_rows (text) values ('one row, one commit');\n");
   const commits = async (ms: number) => {
     const seconds = String(Math.max(1, Math.round(ms / 1000)));
     const flags = ["-n", "-M", "prepared", "-c", String(DEVICES), "-j", "1", "-T", seconds];
-    const args = [...flags, "-f", script, house.database.ownerUrl];
+    const args = [...flags, "-f", script, fixture.database.ownerUrl];
     const { stdout } = await run("pgbench", args, { timeout: 60_000 });
     return Number(/tps = ([\d.]+)/.exec(stdout)?.[1]);
   };
@@ -115,15 +115,15 @@ async function commitsByPgbench(house: BenchHouse): Promise<Commits> {
     () => false,
   );
   if (installed) return { name: "pgbench", run: commits };
-  return { name: "pg, a row per commit", run: (ms) => commitsByClients(house, ms) };
+  return { name: "pg, a row per commit", run: (ms) => commitsByClients(fixture, ms) };
 }
 
-async function commitsByClients(house: BenchHouse, ms: number): Promise<number> {
+async function commitsByClients(fixture: BenchFixture, ms: number): Promise<number> {
   const text = "insert into bench_rows (text) values ($1)";
   const start = performance.now();
   let commits = 0;
   const clients = Array.from({ length: DEVICES }, async () => {
-    const client = new pg.Client({ connectionString: house.database.ownerUrl });
+    const client = new pg.Client({ connectionString: fixture.database.ownerUrl });
     await client.connect();
     while (performance.now() - start < ms) {
       await client.query({ name: "commit", text, values: ["one row, one commit"] });
@@ -136,8 +136,8 @@ async function commitsByClients(house: BenchHouse, ms: number): Promise<number> 
 }
 
 /** Each with a session that records. */
-async function addDevices(house: BenchHouse, port: number): Promise<UploadingDevice[]> {
-  const owner = await house.addUser();
+async function addDevices(fixture: BenchFixture, port: number): Promise<UploadingDevice[]> {
+  const owner = await fixture.addUser();
   const post = async (path: string, headers: Record<string, string>, body: object) => {
     const response = await fetch(`http://127.0.0.1:${port}/api${path}`, {
       method: "POST",

@@ -1,4 +1,4 @@
-import { type ChaosStage, PAIRS, type Pair } from "../support/chaos-stage.ts";
+import { type ChaosCluster, PAIRS, type Pair } from "../support/chaos-cluster.ts";
 import { FAULT_KINDS, type FaultKind, hasBitten } from "../support/fault-proxy.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { type ChaosFigures, figuresOf, keepEvidence, readCalmly } from "./comparison.ts";
@@ -46,23 +46,23 @@ const MORE_ROUNDS = 2;
  * words, labels and chunks of every session, what people did to it, what every viewer was shown,
  * and what the workspace's webhook was told.
  */
-export async function runChaos(stage: ChaosStage, options: ChaosOptions): Promise<ChaosResult> {
+export async function runChaos(cluster: ChaosCluster, options: ChaosOptions): Promise<ChaosResult> {
   const hooks = await HookEar.open();
   try {
-    return await disturb(stage, options, hooks);
+    return await disturb(cluster, options, hooks);
   } finally {
     await hooks.close();
   }
 }
 
 async function disturb(
-  stage: ChaosStage,
+  cluster: ChaosCluster,
   options: ChaosOptions,
   hooks: HookEar,
 ): Promise<ChaosResult> {
   const { say, seed, audioSeconds, stories } = options;
-  const crew = await Crew.gather(stage.api, stage.admin, audioSeconds);
-  const direct = await signIn(stage.directApi, stage.admin);
+  const crew = await Crew.gather(cluster.api, cluster.admin, audioSeconds);
+  const direct = await signIn(cluster.directApi, cluster.admin);
   await crew.addHook(hooks.url);
   const undisturbed = await crew.recordOnce(4);
   const calm = await readCalmly(undisturbed, direct);
@@ -71,9 +71,9 @@ async function disturb(
   const plan = planMishaps(random, options);
   const deck = new Deck(stories, random);
   const over = new AbortController();
-  const examiner = new Examiner({ stage, user: direct, hooks });
+  const examiner = new Examiner({ cluster, user: direct, hooks });
   const ownership = new Ownership();
-  const problems = [...disagreements(calm), ...(await stage.clockProblems())];
+  const problems = [...disagreements(calm), ...(await cluster.clockProblems())];
   if (problems.length > 0) await keepEvidence(examiner, undisturbed, options.evidence);
   const recording = crew.recordUntil(over.signal, options.speed, { deck, random }, async (each) => {
     const found = [
@@ -84,12 +84,12 @@ async function disturb(
     problems.push(...found);
     if (found.length > 0) await keepEvidence(examiner, [each], options.evidence);
   });
-  problems.push(...(await carryOut(stage, plan, ownership, say)));
+  problems.push(...(await carryOut(cluster, plan, ownership, say)));
   over.abort();
   say("the faults are over");
   await recording;
   say("every session is looked at");
-  for (const mishap of withoutEffect(stage, plan)) {
+  for (const mishap of withoutEffect(cluster, plan)) {
     if (mishap.kind === "fault") problems.push(`${mishap.fault.kind} on ${mishap.pair} never bit`);
   }
   problems.push(...missingBites(stories, examiner.bites));
@@ -109,7 +109,7 @@ async function disturb(
  * process was just dead, is done again at the end. Returns what could not be done.
  */
 async function carryOut(
-  stage: ChaosStage,
+  cluster: ChaosCluster,
   plan: readonly Mishap[],
   ownership: Ownership,
   say: (line: string) => void,
@@ -122,7 +122,7 @@ async function carryOut(
     for (const place of places) await busy.get(place);
     while (new Set(busy.values()).size >= AT_ONCE) await Promise.race(busy.values());
     const end = touchesHosts(mishap) ? ownership.begin() : () => undefined;
-    const work = carryOutOne(stage, mishap)
+    const work = carryOutOne(cluster, mishap)
       .then((told) => say(`${name} ${told}`))
       .catch((error: unknown) => {
         problems.push(`${places[0]} ${mishap.kind}: ${String(error)}`);
@@ -136,7 +136,7 @@ async function carryOut(
   for (const [n, mishap] of plan.entries()) await begin(mishap, `${n + 1}/${plan.length}`);
   await Promise.all(busy.values());
   for (let round = 0; round < MORE_ROUNDS; round += 1) {
-    for (const mishap of withoutEffect(stage, plan)) await begin(mishap, "again");
+    for (const mishap of withoutEffect(cluster, plan)) await begin(mishap, "again");
     await Promise.all(busy.values());
   }
   return problems;
@@ -156,46 +156,46 @@ function touchesHosts(mishap: Mishap): boolean {
   return mishap.kind !== "kill" || !["front", "worker"].includes(mishap.part);
 }
 
-async function carryOutOne(stage: ChaosStage, mishap: Mishap): Promise<string> {
+async function carryOutOne(cluster: ChaosCluster, mishap: Mishap): Promise<string> {
   const startedAt = performance.now();
   const took = () => `${((performance.now() - startedAt) / 1_000).toFixed(2)} s`;
   if (mishap.kind === "kill") {
-    await stage.killAndRestart(mishap.part);
+    await cluster.killAndRestart(mishap.part);
     return `${mishap.part} killed, back after ${took()}`;
   }
   if (mishap.kind === "switchover") {
-    await stage.switchOver();
+    await cluster.switchOver();
     return `PostgreSQL switched over in ${took()}`;
   }
   if (mishap.kind === "isolation") {
     const { pair, ms } = mishap;
     // Silent, as when packets are dropped: nobody is told that the connection is gone.
-    const bite = await stage.proxies[pair].inflict({ kind: "stall", ms }, ms + LONGEST_MS);
+    const bite = await cluster.proxies[pair].inflict({ kind: "stall", ms }, ms + LONGEST_MS);
     if (bite.bytes === 0) throw new Error("the isolation never bit");
     return `${pair} silent for ${took()}: ${bite.connections} connections, ${bite.bytes} bytes`;
   }
   const { pair, fault } = mishap;
-  const bite = await stage.proxies[pair].inflict(fault, Math.max(fault.ms, LONGEST_MS));
+  const bite = await cluster.proxies[pair].inflict(fault, Math.max(fault.ms, LONGEST_MS));
   const what = hasBitten(fault.kind, bite) ? "bit" : "missed";
   return `${pair} ${fault.kind} ${what}: ${bite.connections} connections, ${bite.bytes} bytes, ${took()}`;
 }
 
 /** One fault for each kind and pair of the plan that did nothing all along. */
-function withoutEffect(stage: ChaosStage, plan: readonly Mishap[]): Mishap[] {
+function withoutEffect(cluster: ChaosCluster, plan: readonly Mishap[]): Mishap[] {
   const planned = new Map<string, Mishap>();
   for (const mishap of plan) {
     if (mishap.kind !== "fault") continue;
     const { pair, fault } = mishap;
-    if (hasBitten(fault.kind, stage.proxies[pair].told(fault.kind))) continue;
+    if (hasBitten(fault.kind, cluster.proxies[pair].told(fault.kind))) continue;
     planned.set(`${fault.kind} on ${pair}`, mishap);
   }
   return [...planned.values()];
 }
 
 /** What each kind of fault did on each pair, for people. */
-export function tableOfBites(stage: ChaosStage): string[] {
+export function tableOfBites(cluster: ChaosCluster): string[] {
   const cell = (pair: Pair, kind: FaultKind): string => {
-    const { times, connections, bytes } = stage.proxies[pair].told(kind);
+    const { times, connections, bytes } = cluster.proxies[pair].told(kind);
     return `${times}×/${kind === "cut" || kind === "refuse" ? connections : bytes}`.padStart(12);
   };
   const width = Math.max(...PAIRS.map((pair) => pair.length));

@@ -1,8 +1,8 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { environmentOf } from "../support/cluster-stage.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
+import { environmentOf } from "../support/service-cluster.ts";
 import { until } from "../support/until.ts";
 import { type PartName, WholeService } from "../support/whole-service.ts";
 import { type ChaosFigures, figuresOf, keepEvidence, readCalmly } from "./comparison.ts";
@@ -94,12 +94,12 @@ async function disturb(
   const direct = await signIn(`${fronts[0]?.base_url}/api`, admin);
   const calm = await readCalmly((await crews[0]?.recordOnce(4)) ?? [], direct);
   say(`undisturbed: ${calm.map(({ segments }) => segments.length).join(", ")} segments`);
-  const stage = {
+  const cluster = {
     databaseUrl: env.DATABASE_URL ?? "",
     nats: { url: env.NATS_URL ?? "", token: env.NATS_TOKEN ?? "" },
     blobFolder: env.VOICE_BLOB_DIR ?? "",
   };
-  const examiner = new Examiner({ stage, user: direct, hooks });
+  const examiner = new Examiner({ cluster, user: direct, hooks });
   const random = new SeededRandom(options.seed);
   const deck = new Deck(stories, random);
   const ownership = new Ownership();

@@ -1,4 +1,4 @@
-import { PAIRS, PARTS, type Pair, type PartName } from "../support/chaos-stage.ts";
+import { PAIRS, PARTS, type Pair, type PartName } from "../support/chaos-cluster.ts";
 import { FAULT_KINDS, type Fault } from "../support/fault-proxy.ts";
 import type { SeededRandom } from "../support/seeded-random.ts";
 

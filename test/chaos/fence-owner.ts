@@ -6,7 +6,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { partitionOf } from "../../src/base/partition.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
-import { PostgresLeaseTable } from "../../src/postgres/lease-table.ts";
+import { PostgresLeaseTable } from "../../src/postgres/lease-store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import { sessionBehaviour } from "../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../src/session/command.ts";
@@ -54,7 +54,7 @@ const host = new ActorHost<SessionState, SessionEvent, SessionWrite, SessionComm
     journal: new SessionJournal(pool, () => {
       fenced += 1;
     }),
-    createCompanion: () => QUIET,
+    createEffects: () => QUIET,
     runtime: systemRuntime,
     log: silentLog,
     mailboxCapacity: 1_024,

@@ -13,14 +13,14 @@ export interface Examined {
 
 /** Looks past the service at what is stored. */
 export class Record {
-  readonly #stage: Examined;
+  readonly #cluster: Examined;
 
-  constructor(stage: Examined) {
-    this.#stage = stage;
+  constructor(cluster: Examined) {
+    this.#cluster = cluster;
   }
 
   get blobFolder(): string {
-    return this.#stage.blobFolder;
+    return this.#cluster.blobFolder;
   }
 
   /** PostgreSQL may have been killed just now. */
@@ -28,7 +28,7 @@ export class Record {
     let rows: T[] | undefined;
     let failure: unknown;
     const ask = async (): Promise<boolean> => {
-      const result = await withClient(this.#stage.databaseUrl, (client) =>
+      const result = await withClient(this.#cluster.databaseUrl, (client) =>
         client.query<T>(text, values),
       ).catch((error: unknown) => {
         failure = error;

@@ -1,7 +1,7 @@
 // `npm run chaos -- [--faults n] [--kills n] [--seed n]`: see runChaos.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ChaosStage } from "../support/chaos-stage.ts";
+import { ChaosCluster } from "../support/chaos-cluster.ts";
 import { runChaos, tableOfBites } from "./chaos-run.ts";
 import { ALL_STORIES } from "./stories.ts";
 
@@ -51,16 +51,16 @@ const say = (line: string): void => {
   console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
 };
 const evidence = resolve(values.logs);
-const stage = await ChaosStage.start({
+const cluster = await ChaosCluster.start({
   ...{ logFolder: evidence, skews: SKEWS },
   standby: switchovers > 0,
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => void stage.stop().finally(() => process.exit(1)));
+  process.once(signal, () => void cluster.stop().finally(() => process.exit(1)));
 }
 try {
   say("everything runs");
-  const result = await runChaos(stage, {
+  const result = await runChaos(cluster, {
     faults,
     kills,
     isolations,
@@ -74,14 +74,14 @@ try {
     evidence,
   });
   console.log("times each fault was made / connections or bytes that it bit:");
-  for (const line of tableOfBites(stage)) console.log(line);
+  for (const line of tableOfBites(cluster)) console.log(line);
   const { problems, ...figures } = result;
   say(JSON.stringify(figures));
   for (const problem of problems) console.error(problem);
   console.log(problems.length === 0 ? "nothing lost, doubled or changed" : "not as it should be");
   process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
-  await stage.stop();
+  await cluster.stop();
 }
 // Node keeps a handle of some of the sockets that were reset, and would wait for it for ever.
 process.exit();

@@ -40,7 +40,7 @@ export class Floor {
   }
 }
 
-export interface SoakHouse {
+export interface SoakFixture {
   readonly user: UserSession;
   /** The conversation as PCM of 16 kHz, mono, 16 bit. */
   readonly speech: Buffer;
@@ -68,17 +68,17 @@ interface Line {
 /** Records session after session: now it speaks, now it is silent, mostly it rests. */
 export class SoakDevice {
   readonly #device: VirtualDevice;
-  readonly #house: SoakHouse;
+  readonly #fixture: SoakFixture;
   readonly #isStreaming: boolean;
   readonly #isWatched: boolean;
 
   constructor(
     device: VirtualDevice,
-    house: SoakHouse,
+    fixture: SoakFixture,
     { isStreaming, isWatched }: { isStreaming: boolean; isWatched: boolean },
   ) {
     this.#device = device;
-    this.#house = house;
+    this.#fixture = fixture;
     this.#isStreaming = isStreaming;
     this.#isWatched = isWatched;
   }
@@ -88,12 +88,12 @@ export class SoakDevice {
   }
 
   async #recordOne(over: AbortSignal): Promise<void> {
-    const { random, shortestSession, longestSession, ended, count } = this.#house;
+    const { random, shortestSession, longestSession, ended, count } = this.#fixture;
     const sessionId = await this.#device.startSession({ title: "Soak" });
     count("sessions");
     const line = this.#isStreaming
       ? new StreamLine(this.#device, sessionId)
-      : new UploadLine(this.#device, sessionId, this.#house);
+      : new UploadLine(this.#device, sessionId, this.#fixture);
     const viewer = this.#isWatched ? this.#watch(sessionId, line) : undefined;
     const beating = setInterval(() => {
       void this.#device.heartbeat({ recording: true }).catch(() => undefined);
@@ -113,7 +113,7 @@ export class SoakDevice {
   }
 
   async #takeTurn(sessionId: string, line: Line, over: AbortSignal): Promise<void> {
-    const { speaking, silent, speech, random, count } = this.#house;
+    const { speaking, silent, speech, random, count } = this.#fixture;
     await delay(1_000 + random.below(20_000), undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) return;
     if (speaking.take()) {
@@ -142,7 +142,7 @@ export class SoakDevice {
     const seconds = this.#isStreaming ? PIECE_SECONDS : CHUNK_SECONDS;
     const size = seconds * BYTES_PER_SECOND;
     const startedAt = performance.now();
-    const isHolding = this.#house.random.chance(HOLDING_SHARE);
+    const isHolding = this.#fixture.random.chance(HOLDING_SHARE);
     for (let at = 0; at < pcm.length && !over.aborted; at += size) {
       const wait = startedAt + ((at + size) / BYTES_PER_SECOND) * 1_000 - performance.now();
       if (wait > 1) await delay(wait);
@@ -153,7 +153,7 @@ export class SoakDevice {
   /** Returns how to end it. */
   #watch(sessionId: string, line: Line): () => Promise<void> {
     const over = new AbortController();
-    const { user, latencies, count } = this.#house;
+    const { user, latencies, count } = this.#fixture;
     const onFrame = (frame: ServerFrame): boolean => {
       if (frame.type !== "Results" || !frame.is_final) return false;
       const sentAt = line.sentAt(frame.start + frame.duration);
@@ -206,16 +206,16 @@ class StreamLine implements Line {
 class UploadLine implements Line {
   readonly #device: VirtualDevice;
   readonly #sessionId: string;
-  readonly #house: SoakHouse;
+  readonly #fixture: SoakFixture;
   /** When each chunk was on its way. */
   readonly #sent: (number | undefined)[] = [];
   readonly #held = new Set<Promise<void>>();
   #failure: unknown;
 
-  constructor(device: VirtualDevice, sessionId: string, house: SoakHouse) {
+  constructor(device: VirtualDevice, sessionId: string, fixture: SoakFixture) {
     this.#device = device;
     this.#sessionId = sessionId;
-    this.#house = house;
+    this.#fixture = fixture;
   }
 
   async send(pcm: Uint8Array, mayHold: boolean): Promise<void> {
@@ -239,7 +239,7 @@ class UploadLine implements Line {
     const held: Promise<void> = delay(HELD_MS)
       .then(() => this.#device.upload(this.#sessionId, chunk))
       .then(
-        () => this.#house.count("late chunks"),
+        () => this.#fixture.count("late chunks"),
         (error: unknown) => {
           this.#failure ??= error;
         },

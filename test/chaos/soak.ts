@@ -7,12 +7,12 @@ import { reasonOf } from "../../src/cli/client/command-context.ts";
 import { chooseWorkspace } from "../../src/cli/client/flags.ts";
 import type { UserSession } from "../../src/cli/client/user-session.ts";
 import { VirtualDevice } from "../../src/cli/device/virtual-device.ts";
-import { environmentOf } from "../support/cluster-stage.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
+import { environmentOf } from "../support/service-cluster.ts";
 import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
 import { signIn } from "./crew.ts";
-import { Floor, SoakDevice, type SoakHouse } from "./soak-device.ts";
+import { Floor, SoakDevice, type SoakFixture } from "./soak-device.ts";
 import type { Sample } from "./soak-figures.ts";
 import { Latencies, SoakSampler } from "./soak-sampler.ts";
 
@@ -78,8 +78,8 @@ async function soak(
   const user = await signIn(service.api, service.ready.admin);
   const counts: Record<string, number> = {};
   const problems: string[] = [];
-  const house = makeHouse(user, options, counts);
-  const devices = await pairAll(user, house, options);
+  const fixture = makeFixture(user, options, counts);
+  const devices = await pairAll(user, fixture, options);
   say(`${devices.length} devices are paired`);
   const over = new AbortController();
   const tell = (error: unknown): void => {
@@ -92,11 +92,11 @@ async function soak(
       await delay((n / devices.length) * every * 1_000);
       await device.run(over.signal).catch(tell);
     }),
-    askNowAndThen(house, over.signal).catch(tell),
-    redoNowAndThen(house, counts, over.signal).catch(tell),
-    deleteNowAndThen(house, counts, over.signal).catch(tell),
+    askNowAndThen(fixture, over.signal).catch(tell),
+    redoNowAndThen(fixture, counts, over.signal).catch(tell),
+    deleteNowAndThen(fixture, counts, over.signal).catch(tell),
   ];
-  const samples = await sample(new SoakSampler(service, database), house, options);
+  const samples = await sample(new SoakSampler(service, database), fixture, options);
   over.abort();
   say(`${minutes} minutes are over`);
   await Promise.all(work);
@@ -105,11 +105,11 @@ async function soak(
   return { samples, counts, problems };
 }
 
-function makeHouse(
+function makeFixture(
   user: UserSession,
   { sessions, speaking, silent, seed, minutes }: SoakOptions,
   counts: Record<string, number>,
-): SoakHouse {
+): SoakFixture {
   const whole = minutes * 60_000;
   return {
     user,
@@ -129,7 +129,7 @@ function makeHouse(
 
 async function pairAll(
   user: UserSession,
-  house: SoakHouse,
+  fixture: SoakFixture,
   { sessions }: SoakOptions,
 ): Promise<SoakDevice[]> {
   const { id: workspaceId } = await chooseWorkspace(user);
@@ -144,7 +144,7 @@ async function pairAll(
         isStreaming: isOf(STREAMING_SHARE),
         isWatched: (n * 3) % 10 < WATCHED_SHARE * 10,
       };
-      devices.push(new SoakDevice(device, house, manner));
+      devices.push(new SoakDevice(device, fixture, manner));
     }
   };
   await Promise.all(Array.from({ length: PAIRED_TOGETHER }, work));
@@ -153,7 +153,7 @@ async function pairAll(
 
 async function sample(
   sampler: SoakSampler,
-  { latencies }: SoakHouse,
+  { latencies }: SoakFixture,
   { minutes, every, say }: SoakOptions,
 ): Promise<Sample[]> {
   const startedAt = performance.now();
@@ -179,8 +179,8 @@ function briefly(figures: Readonly<Record<string, number>>): string {
 }
 
 /** As somebody does who looks at sessions in a browser. */
-async function askNowAndThen(house: SoakHouse, over: AbortSignal): Promise<void> {
-  const { user, latencies, ended, random } = house;
+async function askNowAndThen(fixture: SoakFixture, over: AbortSignal): Promise<void> {
+  const { user, latencies, ended, random } = fixture;
   const timed = async (name: string, ask: () => Promise<unknown>): Promise<void> => {
     const startedAt = performance.now();
     await ask();
@@ -204,7 +204,7 @@ async function askNowAndThen(house: SoakHouse, over: AbortSignal): Promise<void>
 }
 
 async function redoNowAndThen(
-  { user, ended, random }: SoakHouse,
+  { user, ended, random }: SoakFixture,
   counts: Record<string, number>,
   over: AbortSignal,
 ): Promise<void> {
@@ -230,7 +230,7 @@ async function redoNowAndThen(
 }
 
 async function deleteNowAndThen(
-  { user, ended }: SoakHouse,
+  { user, ended }: SoakFixture,
   counts: Record<string, number>,
   over: AbortSignal,
 ): Promise<void> {

@@ -1,7 +1,7 @@
-import { environmentOf } from "../support/cluster-stage.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { portOf } from "../support/proxied-address.ts";
 import { SecondHost } from "../support/second-host.ts";
+import { environmentOf } from "../support/service-cluster.ts";
 import type { WholeService } from "../support/whole-service.ts";
 
 /** What the host is cut off from while the others have it. */

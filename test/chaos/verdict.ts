@@ -15,7 +15,7 @@ const HOOKS_MS = 120_000;
 const WORDS_PER_SEAM = 2;
 
 export interface ExaminerParts {
-  readonly stage: Examined;
+  readonly cluster: Examined;
   /** Past every proxy. */
   readonly user: UserSession;
   readonly hooks: HookEar | undefined;
@@ -29,8 +29,8 @@ export class Examiner {
   /** What sessions show to have happened, counted: gaps given up, late audio, replacements. */
   readonly bites = new Map<string, number>();
 
-  constructor({ stage, user, hooks }: ExaminerParts) {
-    this.record = new Record(stage);
+  constructor({ cluster, user, hooks }: ExaminerParts) {
+    this.record = new Record(cluster);
     this.#user = user;
     this.#hooks = hooks;
   }

@@ -8,7 +8,7 @@ import { SNAPSHOT_VERSION } from "../../src/session/snapshot.ts";
 import { initialState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
 import { MemoryJournal } from "../support/memory/memory-journal.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 
 type SessionJournalPort = Journal<SessionEvent, SessionWrite>;
 type SessionBatch = Batch<SessionEvent, SessionWrite>;
@@ -214,19 +214,19 @@ journalContract("memory", () => ({
 }));
 
 describe("journals in PostgreSQL", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   beforeAll(async () => {
-    house = await SessionHouse.open();
+    fixture = await SessionFixture.open();
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
   journalContract("PostgreSQL", () => ({
-    journal: new SessionJournal(house.pool),
+    journal: new SessionJournal(fixture.pool),
     create: async () => {
-      const { device } = await house.ownDevice();
-      return house.start(device, { title: "T" });
+      const { device } = await fixture.ownDevice();
+      return fixture.start(device, { title: "T" });
     },
     remove: async (id) => {
-      await house.sql("update sessions set status = 'deleted' where id = $1", [id]);
+      await fixture.sql("update sessions set status = 'deleted' where id = $1", [id]);
     },
   }));
 });

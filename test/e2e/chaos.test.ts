@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runChaos } from "../chaos/chaos-run.ts";
 import { FEW_STORIES } from "../chaos/stories.ts";
-import { ChaosStage } from "../support/chaos-stage.ts";
+import { ChaosCluster } from "../support/chaos-cluster.ts";
 
 describe("chaos", () => {
-  let stage: ChaosStage;
+  let cluster: ChaosCluster;
   beforeAll(async () => {
-    stage = await ChaosStage.start({ skews: { host1: 600_000 } });
+    cluster = await ChaosCluster.start({ skews: { host1: 600_000 } });
   });
-  afterAll(() => stage?.stop());
+  afterAll(() => cluster?.stop());
 
   it("chaos: faults between every two processes lose, double and change nothing", async () => {
     const told: string[] = [];
-    const result = await runChaos(stage, {
+    const result = await runChaos(cluster, {
       faults: 18,
       kills: 2,
       isolations: 0,

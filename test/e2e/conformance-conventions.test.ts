@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { ConformanceStage, expectProblem, time } from "../support/conformance-stage.ts";
+import { ConformanceFixture, expectProblem, time } from "../support/conformance-fixture.ts";
 import type { Answer } from "../support/paired-device.ts";
 
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -10,24 +10,24 @@ type Page = { items: { id: string }[]; next_cursor: string | null };
 
 /** What holds for every route alike. */
 describe("conformance: conventions", () => {
-  let stage: ConformanceStage;
+  let fixture: ConformanceFixture;
   let token: string;
   beforeAll(async () => {
-    stage = await ConformanceStage.open();
-    stage.sessionId = await stage.start();
-    token = stage.owner.token;
+    fixture = await ConformanceFixture.open();
+    fixture.sessionId = await fixture.start();
+    token = fixture.owner.token;
   });
-  afterAll(() => stage?.close());
+  afterAll(() => fixture?.close());
 
   /** A call that the OpenAPI document does not know. */
   async function raw(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
-    const response = await fetch(`${stage.service.api}${path}`, { method, ...init });
+    const response = await fetch(`${fixture.service.api}${path}`, { method, ...init });
     const { status, headers } = response;
     return { status, headers, body: (await response.json()) as Record<string, unknown> };
   }
 
   const workspace = (body: object, headers: Record<string, string> = {}) =>
-    stage.send<{ id: string; name: string; updated_at: string }>("POST", "/workspaces", {
+    fixture.send<{ id: string; name: string; updated_at: string }>("POST", "/workspaces", {
       token,
       body,
       headers,
@@ -38,7 +38,7 @@ describe("conformance: conventions", () => {
     expect(openapi.body.openapi).toMatch(/^3\.1\./);
     const asyncapi = await raw("GET", "/asyncapi.json");
     expect(asyncapi.body.asyncapi).toMatch(/^3\./);
-    const docs = await fetch(`${stage.service.api}/docs`);
+    const docs = await fetch(`${fixture.service.api}/docs`);
     expect(docs.headers.get("content-type")).toMatch(/^text\/html/);
     expect(await docs.text()).not.toMatch(/(src|href)="(https?:)?\/\//);
   });
@@ -58,7 +58,7 @@ describe("conformance: conventions", () => {
   it("bodies: unknown query parameters are 400 on lists and searches, ignored elsewhere", async () => {
     const authorization = { authorization: `Bearer ${token}` };
     const ask = (path: string) => raw("GET", path, { headers: authorization });
-    const session = `/sessions/${stage.sessionId}`;
+    const session = `/sessions/${fixture.sessionId}`;
     const { body } = await ask("/sessions?sort=title&q=garden");
     expect(body.message).toBe(
       '"sort" is not known here; this list takes limit, cursor, workspace_id, status.',
@@ -77,8 +77,8 @@ describe("conformance: conventions", () => {
     }
     const headers = { "content-type": "application/json" };
     const broken = { token, headers, body: '{"name": ' };
-    expectProblem(await stage.send("POST", "/workspaces", broken), 400, "invalid_json");
-    expectProblem(await stage.send("POST", "/workspaces", { token }), 400, "invalid_body");
+    expectProblem(await fixture.send("POST", "/workspaces", broken), 400, "invalid_json");
+    expectProblem(await fixture.send("POST", "/workspaces", { token }), 400, "invalid_body");
   });
 
   it("error body: two members, the code in X-Error-Code from the documented list", async () => {
@@ -94,23 +94,23 @@ describe("conformance: conventions", () => {
   it("error body: X-Request-Id is the caller's when valid, else made", async () => {
     const idOf = async (id?: string) => {
       const headers: Record<string, string> = id === undefined ? {} : { "x-request-id": id };
-      return (await stage.send("GET", "/auth/me", { headers })).headers.get("x-request-id");
+      return (await fixture.send("GET", "/auth/me", { headers })).headers.get("x-request-id");
     };
     expect(await idOf("my-request.7")).toBe("my-request.7");
     for (const given of [undefined, "with space", "x".repeat(129), "semi;colon"]) {
       expect(await idOf(given)).toMatch(UUID7);
     }
     const fine = { token, headers: { "x-request-id": "fine" } };
-    expect((await stage.send("GET", "/auth/me", fine)).headers.get("x-request-id")).toBe("fine");
+    expect((await fixture.send("GET", "/auth/me", fine)).headers.get("x-request-id")).toBe("fine");
   });
 
   it("ids: UUIDv7 in lower case; a malformed one in a path is an unknown one", async () => {
-    const session = await stage.done("GET", `/sessions/${stage.sessionId}`, { token });
+    const session = await fixture.done("GET", `/sessions/${fixture.sessionId}`, { token });
     const ids = ["id", "workspace_id", "owner_id", "device_id", "transcription_job_id"];
     for (const name of ids) expect(session[name]).toMatch(UUID7);
-    const upper = stage.sessionId.toUpperCase();
-    for (const id of ["none", "1", upper, `${stage.sessionId}0`, "%00", "..%2Fusers", "%F0%9F"]) {
-      const answer = await stage.send("GET", `/sessions/${id}`, { token });
+    const upper = fixture.sessionId.toUpperCase();
+    for (const id of ["none", "1", upper, `${fixture.sessionId}0`, "%00", "..%2Fusers", "%F0%9F"]) {
+      const answer = await fixture.send("GET", `/sessions/${id}`, { token });
       expectProblem(answer, 404, "not_found");
     }
   });
@@ -122,9 +122,9 @@ describe("conformance: conventions", () => {
 
   it("order of checks: 401, 403 by role, 404, 403 by relation, 400, 404 of the body, 409 or 412", async () => {
     const bad = { source: "hearsay" };
-    const claims = `/sessions/${stage.sessionId}/speaker-claims`;
+    const claims = `/sessions/${fixture.sessionId}/speaker-claims`;
     const nowhere = `/sessions/${newId()}/speaker-claims`;
-    const stranger = stage.stranger.token;
+    const stranger = fixture.stranger.token;
     const steps: [string, string, object, number][] = [
       ["POST", nowhere, { body: bad }, 401],
       ["POST", nowhere, { body: bad, token: stranger }, 404],
@@ -133,15 +133,15 @@ describe("conformance: conventions", () => {
       ["POST", `/admin/jobs/transcriptions/none/redo`, { body: [], token }, 403],
       ["GET", "/admin/jobs/transcriptions?limit=0", { token }, 403],
       ["GET", `/sessions/${newId()}/chunks?limit=0`, { token }, 404],
-      ["GET", `/sessions/${stage.sessionId}/chunks?limit=0`, { token: stranger }, 403],
-      ["GET", `/sessions/${stage.sessionId}/chunks?limit=0`, { token }, 400],
+      ["GET", `/sessions/${fixture.sessionId}/chunks?limit=0`, { token: stranger }, 403],
+      ["GET", `/sessions/${fixture.sessionId}/chunks?limit=0`, { token }, 400],
       ["POST", "/devices/pair", { body: { code: 5, workspace_id: newId() }, token }, 400],
       ["POST", "/devices/pair", { body: { code: "BCDF-BCDF", workspace_id: newId() }, token }, 404],
     ];
     for (const [method, path, options, status] of steps) {
-      expectProblem(await stage.send(method, path, options), status);
+      expectProblem(await fixture.send(method, path, options), status);
     }
-    const path = `/workspaces/${stage.workspaceId}`;
+    const path = `/workspaces/${fixture.workspaceId}`;
     const stale = { headers: { "if-match": '"stale"' } };
     const edits: [object, number][] = [
       [{ body: { name: 5 } }, 401],
@@ -150,16 +150,16 @@ describe("conformance: conventions", () => {
       [{ body: { name: "New" }, token }, 412],
     ];
     for (const [options, status] of edits) {
-      expectProblem(await stage.send("PATCH", path, { ...stale, ...options }), status);
+      expectProblem(await fixture.send("PATCH", path, { ...stale, ...options }), status);
     }
   });
 
   it("order of checks: 413 and 415 come before 401", async () => {
     const large = { body: JSON.stringify({ name: "x".repeat(JSON_LIMIT) }) };
     const headers = { "content-type": "application/json" };
-    expectProblem(await stage.send("POST", "/workspaces", { ...large, headers }), 413);
+    expectProblem(await fixture.send("POST", "/workspaces", { ...large, headers }), 413);
     const csv = { body: "name", headers: { "content-type": "text/csv" } };
-    expectProblem(await stage.send("POST", "/workspaces", csv), 415, "unsupported_media_type");
+    expectProblem(await fixture.send("POST", "/workspaces", csv), 415, "unsupported_media_type");
   });
 
   it("limits: a body of 1 MiB passes, one byte more is 413; 415 for what is not JSON", async () => {
@@ -169,12 +169,12 @@ describe("conformance: conventions", () => {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ name: "Long", padding: "x".repeat(bytes - frame) }),
     });
-    expect((await stage.send("POST", "/workspaces", sized(JSON_LIMIT))).status).toBe(201);
-    const over = await stage.send("POST", "/workspaces", sized(JSON_LIMIT + 1));
+    expect((await fixture.send("POST", "/workspaces", sized(JSON_LIMIT))).status).toBe(201);
+    const over = await fixture.send("POST", "/workspaces", sized(JSON_LIMIT + 1));
     expectProblem(over, 413, "payload_too_large");
     for (const type of ["text/plain", "application/xml", "application/json; charset=latin1"]) {
       const wrong = { token, body: '{"name": "x"}', headers: { "content-type": type } };
-      const answer = await stage.send("POST", "/workspaces", wrong);
+      const answer = await fixture.send("POST", "/workspaces", wrong);
       expectProblem(answer, 415, "unsupported_media_type");
     }
   });
@@ -183,13 +183,13 @@ describe("conformance: conventions", () => {
     const headers = { "content-type": "application/json" };
     const body = "x".repeat(JSON_LIMIT + 1);
     const path = `/users/${newId()}/disable`;
-    const answer = await stage.send("POST", path, { token, body, headers });
+    const answer = await fixture.send("POST", path, { token, body, headers });
     expectProblem(answer, 413, "payload_too_large");
   });
 
   it("lists: limit 1 to 100 (default 50), a cursor to the end, next_cursor null there", async () => {
     for (let made = 0; made < 52; made += 1) await workspace({ name: `W${made}` });
-    const page = (query: string) => stage.done<Page>("GET", `/workspaces${query}`, { token });
+    const page = (query: string) => fixture.done<Page>("GET", `/workspaces${query}`, { token });
     const first = await page("");
     expect(first.items.length).toBe(50);
     const rest = await page(`?cursor=${first.next_cursor}`);
@@ -200,31 +200,33 @@ describe("conformance: conventions", () => {
     const ids = new Set(whole.items.map(({ id }) => id));
     expect(ids.size).toBe(whole.items.length);
     for (const limit of ["0", "101", "-1", "1.5", "many", ""]) {
-      const answer = await stage.send("GET", `/workspaces?limit=${limit}`, { token });
+      const answer = await fixture.send("GET", `/workspaces?limit=${limit}`, { token });
       expectProblem(answer, 400, "invalid_parameter");
     }
   });
 
   it("lists: a cursor that was tampered with, or of another list, is 400", async () => {
-    const { next_cursor: cursor } = await stage.done<Page>("GET", "/workspaces?limit=1", { token });
+    const { next_cursor: cursor } = await fixture.done<Page>("GET", "/workspaces?limit=1", {
+      token,
+    });
     const given = cursor ?? "";
     const other = given.startsWith("A") ? "B" : "A";
     for (const wrong of [other + given.slice(1), given.slice(0, -4), "none", ""]) {
-      const answer = await stage.send("GET", `/workspaces?cursor=${wrong}`, { token });
+      const answer = await fixture.send("GET", `/workspaces?cursor=${wrong}`, { token });
       expectProblem(answer, 400, "invalid_parameter");
     }
-    const elsewhere = await stage.send("GET", `/sessions?cursor=${given}`, { token });
+    const elsewhere = await fixture.send("GET", `/sessions?cursor=${given}`, { token });
     expectProblem(elsewhere, 400, "invalid_parameter");
   });
 
   it("lists: chunks keep their shape, whole without a limit, paged with one", async () => {
     const bytes = (seed: number) => Buffer.alloc(3_200, seed);
     for (const sequence of [0, 1, 2]) {
-      expect((await stage.upload(stage.sessionId, sequence, bytes(sequence))).status).toBe(201);
+      expect((await fixture.upload(fixture.sessionId, sequence, bytes(sequence))).status).toBe(201);
     }
-    const path = `/sessions/${stage.sessionId}/chunks`;
+    const path = `/sessions/${fixture.sessionId}/chunks`;
     type Listing = { chunks: { chunk_sequence: number }[]; next_cursor?: string | null };
-    const read = (query: string) => stage.done<Listing>("GET", path + query, { token });
+    const read = (query: string) => fixture.done<Listing>("GET", path + query, { token });
     const sequences = ({ chunks }: Listing) => chunks.map((chunk) => chunk.chunk_sequence);
     const whole = await read("");
     expect(whole).not.toHaveProperty("next_cursor");
@@ -237,7 +239,7 @@ describe("conformance: conventions", () => {
     const rest = await read(`?limit=2&cursor=${first.next_cursor}`);
     expect([sequences(rest), rest.next_cursor]).toEqual([[2], null]);
     for (const query of ["?limit=0", "?limit=101", "?cursor=none"]) {
-      expectProblem(await stage.send("GET", path + query, { token }), 400, "invalid_parameter");
+      expectProblem(await fixture.send("GET", path + query, { token }), 400, "invalid_parameter");
     }
   });
 
@@ -248,8 +250,8 @@ describe("conformance: conventions", () => {
     expect([again.status, again.body]).toEqual([201, first.body]);
     expect(again.headers.get("idempotency-replayed")).toBe("true");
     expectProblem(await workspace({ name: "Twice" }, headers), 422, "idempotency_mismatch");
-    const others = await stage.send("POST", "/workspaces", {
-      token: stage.stranger.token,
+    const others = await fixture.send("POST", "/workspaces", {
+      token: fixture.stranger.token,
       body: { name: "Once" },
       headers,
     });
@@ -273,28 +275,28 @@ describe("conformance: conventions", () => {
   it("edits: ETag, If-Match on PATCH, PUT and DELETE, 412 when stale", async () => {
     const { body } = await workspace({ name: "Edited" });
     const path = `/workspaces/${body.id}`;
-    const read = await stage.send("GET", path, { token });
+    const read = await fixture.send("GET", path, { token });
     const etag = read.headers.get("etag") ?? "";
     expect(etag).toMatch(/^"[^"]+"$/);
-    const fetched = await fetch(`${stage.service.api}${path}`, {
+    const fetched = await fetch(`${fixture.service.api}${path}`, {
       headers: { authorization: `Bearer ${token}`, "if-none-match": etag },
     });
     expect([fetched.status, await fetched.text()]).toEqual([304, ""]);
     const rename = (name: string, match: string) =>
-      stage.send("PATCH", path, { token, body: { name }, headers: { "if-match": match } });
+      fixture.send("PATCH", path, { token, body: { name }, headers: { "if-match": match } });
     const renamed = await rename("Renamed", etag);
     expect(renamed.status).toBe(200);
     expectProblem(await rename("Stale", etag), 412, "precondition_failed");
     const stale = { token, headers: { "if-match": etag } };
-    expectProblem(await stage.send("DELETE", path, stale), 412, "precondition_failed");
+    expectProblem(await fixture.send("DELETE", path, stale), 412, "precondition_failed");
     const fresh = { token, headers: { "if-match": renamed.headers.get("etag") ?? "" } };
-    expect((await stage.send("DELETE", path, fresh)).status).toBe(200);
+    expect((await fixture.send("DELETE", path, fresh)).status).toBe(200);
   });
 
   it("versioning: X-API-Version is 1.0 on every answer, and no path has a version", async () => {
     const answers = await Promise.all([
-      stage.send("GET", "/health"),
-      stage.send("GET", "/auth/me"),
+      fixture.send("GET", "/health"),
+      fixture.send("GET", "/auth/me"),
       raw("GET", "/nowhere"),
       raw("GET", "/openapi.json"),
       raw("POST", "/workspaces", { body: "x", headers: { "content-type": "text/csv" } }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  ConformanceStage,
+  ConformanceFixture,
   expectMembers,
   expectProblem,
   flag,
@@ -12,7 +12,7 @@ import {
   text,
   time,
   uuid,
-} from "../support/conformance-stage.ts";
+} from "../support/conformance-fixture.ts";
 
 const HIDDEN = "[hidden: content elevation required]";
 const STATUS: Kind = (value) =>
@@ -52,20 +52,20 @@ interface Job extends Record<string, unknown> {
 }
 
 describe("conformance: resources", () => {
-  let stage: ConformanceStage;
+  let fixture: ConformanceFixture;
   beforeAll(async () => {
-    stage = await ConformanceStage.open();
-    await stage.record();
+    fixture = await ConformanceFixture.open();
+    await fixture.record();
   });
-  afterAll(() => stage?.close());
+  afterAll(() => fixture?.close());
 
-  const detail = (jobId = stage.jobId, token = stage.admin.token) =>
-    stage.done<Job>("GET", `/admin/jobs/transcriptions/${jobId}`, { token });
+  const detail = (jobId = fixture.jobId, token = fixture.admin.token) =>
+    fixture.done<Job>("GET", `/admin/jobs/transcriptions/${jobId}`, { token });
 
   async function elevate(sessionId: string): Promise<string> {
     const body = { reason: "Complaint 4711, what was said", session_id: sessionId };
-    const options = { token: stage.admin.token, body };
-    const elevated = await stage.done<{ elevation_id: string }>(
+    const options = { token: fixture.admin.token, body };
+    const elevated = await fixture.done<{ elevation_id: string }>(
       "POST",
       "/admin/content-elevate",
       options,
@@ -74,16 +74,16 @@ describe("conformance: resources", () => {
   }
 
   const lower = (id: string) =>
-    stage.done("DELETE", `/admin/content-elevate/${id}`, { token: stage.admin.token });
+    fixture.done("DELETE", `/admin/content-elevate/${id}`, { token: fixture.admin.token });
 
   it("transcription job detail: a completed job has every member of the table", async () => {
     const job = await detail();
     const { forced_language: _forced, deletion_event_kind: _kind, ...present } = JOB_OPTIONAL;
     expectMembers(job, { ...JOB, ...present });
     expect(job).toMatchObject({
-      id: stage.jobId,
-      session_id: stage.sessionId,
-      workspace_id: stage.workspaceId,
+      id: fixture.jobId,
+      session_id: fixture.sessionId,
+      workspace_id: fixture.workspaceId,
       status: "completed",
       progress: 1,
       error: "",
@@ -92,11 +92,11 @@ describe("conformance: resources", () => {
   });
 
   it("transcription job detail: the admin job list returns the same id", async () => {
-    const path = `/admin/jobs/transcriptions?session_id=${stage.sessionId}`;
-    const { items } = await stage.done<{ items: object[] }>("GET", path, {
-      token: stage.admin.token,
+    const path = `/admin/jobs/transcriptions?session_id=${fixture.sessionId}`;
+    const { items } = await fixture.done<{ items: object[] }>("GET", path, {
+      token: fixture.admin.token,
     });
-    expect(items).toEqual([expect.objectContaining({ id: stage.jobId })]);
+    expect(items).toEqual([expect.objectContaining({ id: fixture.jobId })]);
     const { segments: _segments, ...required } = JOB;
     for (const name of ["content_visible", "elevation_required", "session_was_deleted"] as const) {
       delete (required as Partial<typeof required>)[name];
@@ -105,10 +105,10 @@ describe("conformance: resources", () => {
   });
 
   it("transcription job detail: of a session without audio, what is absent is left out", async () => {
-    const device = await stage.pair();
-    const sessionId = await stage.start(device);
-    const { token } = stage.owner;
-    const session = await stage.done<Record<string, string>>("GET", `/sessions/${sessionId}`, {
+    const device = await fixture.pair();
+    const sessionId = await fixture.start(device);
+    const { token } = fixture.owner;
+    const session = await fixture.done<Record<string, string>>("GET", `/sessions/${sessionId}`, {
       token,
     });
     const job = await detail(session.transcription_job_id);
@@ -131,11 +131,11 @@ describe("conformance: resources", () => {
       started_at: time,
       created_at: time,
     });
-    await stage.stop(device);
+    await fixture.stop(device);
   });
 
   it("transcription segment: ids, int32 times in order, label, text, confidence", async () => {
-    const id = await elevate(stage.sessionId);
+    const id = await elevate(fixture.sessionId);
     const { segments, transcription_text } = await detail();
     expect(segments.length).toBeGreaterThan(2);
     let before = 0;
@@ -155,9 +155,9 @@ describe("conformance: resources", () => {
   });
 
   it("summarisation job detail: its ten members, and text hidden until an elevation", async () => {
-    const id = await stage.summary();
+    const id = await fixture.summary();
     const path = `/admin/jobs/summarisations/${id}`;
-    const job = await stage.done("GET", path, { token: stage.admin.token });
+    const job = await fixture.done("GET", path, { token: fixture.admin.token });
     expectMembers(job, {
       id: uuid,
       workspace_id: uuid,
@@ -167,12 +167,12 @@ describe("conformance: resources", () => {
       progress: (value) => value === 1,
       error: (value) => value === "",
       created_at: time,
-      session_id: (value) => value === stage.sessionId,
+      session_id: (value) => value === fixture.sessionId,
       completed_at: time,
     });
-    const elevation = await elevate(stage.sessionId);
-    const open = await stage.done<{ summary_text: string }>("GET", path, {
-      token: stage.admin.token,
+    const elevation = await elevate(fixture.sessionId);
+    const open = await fixture.done<{ summary_text: string }>("GET", path, {
+      token: fixture.admin.token,
     });
     expect(open.summary_text).toMatch(/\w+ \w+/);
     expect(open.summary_text).not.toBe(HIDDEN);
@@ -180,24 +180,24 @@ describe("conformance: resources", () => {
   });
 
   it("error body: success and message, nothing else, whatever the status", async () => {
-    const { token } = stage.stranger;
-    const path = `/sessions/${stage.sessionId}`;
-    expectProblem(await stage.send("GET", path), 401, "unauthorized");
-    expectProblem(await stage.send("GET", path, { token }), 403, "forbidden");
-    expectProblem(await stage.send("GET", "/sessions/none", { token }), 404, "not_found");
+    const { token } = fixture.stranger;
+    const path = `/sessions/${fixture.sessionId}`;
+    expectProblem(await fixture.send("GET", path), 401, "unauthorized");
+    expectProblem(await fixture.send("GET", path, { token }), 403, "forbidden");
+    expectProblem(await fixture.send("GET", "/sessions/none", { token }), 404, "not_found");
     const empty = { token, body: {} };
-    expectProblem(await stage.send("POST", "/workspaces", empty), 400, "invalid_body");
+    expectProblem(await fixture.send("POST", "/workspaces", empty), 400, "invalid_body");
   });
 
   it("workshop character: six strings and is_active", async () => {
-    const { token } = stage.owner;
-    const made = await stage.done<{ id: string }>(
+    const { token } = fixture.owner;
+    const made = await fixture.done<{ id: string }>(
       "POST",
       "/workshops",
-      { token, body: { workspace_id: stage.workspaceId, name: "The Seagull" } },
+      { token, body: { workspace_id: fixture.workspaceId, name: "The Seagull" } },
       201,
     );
-    const character = await stage.done(
+    const character = await fixture.done(
       "POST",
       `/workshops/${made.id}/characters`,
       { token, body: { name: "Nina" } },
@@ -215,8 +215,8 @@ describe("conformance: resources", () => {
   });
 
   it("workspace: id, name, workspace_type, times and preferred_language", async () => {
-    const { token } = stage.owner;
-    const workspace = await stage.done("GET", `/workspaces/${stage.workspaceId}`, { token });
+    const { token } = fixture.owner;
+    const workspace = await fixture.done("GET", `/workspaces/${fixture.workspaceId}`, { token });
     expectMembers(workspace, {
       id: uuid,
       name: text,
@@ -228,14 +228,14 @@ describe("conformance: resources", () => {
   });
 
   it("query result: answer and tools_used, with citations", async () => {
-    const { token } = stage.owner;
+    const { token } = fixture.owner;
     const options = { token, body: { query: "What did the team finish?" } };
     const paths = [
-      `/sessions/${stage.sessionId}/hirag-query`,
-      `/workspaces/${stage.workspaceId}/agentic-query`,
+      `/sessions/${fixture.sessionId}/hirag-query`,
+      `/workspaces/${fixture.workspaceId}/agentic-query`,
     ];
     for (const path of paths) {
-      const result = await stage.done<{ tools_used: unknown[] }>("POST", path, options);
+      const result = await fixture.done<{ tools_used: unknown[] }>("POST", path, options);
       expectMembers(result, { answer: text, tools_used: list, citations: list });
       expect(result.tools_used.length).toBeGreaterThan(0);
       expect(result.tools_used.every(text)).toBe(true);
@@ -243,9 +243,9 @@ describe("conformance: resources", () => {
   });
 
   it("session chunk listing: success, chunks and total_chunks, chunks in order", async () => {
-    const { token } = stage.owner;
-    const path = `/sessions/${stage.sessionId}/chunks`;
-    const listing = await stage.done<{ chunks: { chunk_sequence: number }[] }>("GET", path, {
+    const { token } = fixture.owner;
+    const path = `/sessions/${fixture.sessionId}/chunks`;
+    const listing = await fixture.done<{ chunks: { chunk_sequence: number }[] }>("GET", path, {
       token,
     });
     expectMembers(listing, {
@@ -271,20 +271,20 @@ describe("conformance: resources", () => {
   });
 
   it("login result: token and user, refresh_token only when remember_me is true", async () => {
-    const credentials = { email: stage.owner.email, password: PASSWORD };
+    const credentials = { email: fixture.owner.email, password: PASSWORD };
     const user: Kind = (value) => {
       expectMembers(value, {
-        id: (id) => id === stage.owner.id,
-        email: (email) => email === stage.owner.email,
+        id: (id) => id === fixture.owner.id,
+        email: (email) => email === fixture.owner.email,
         role: (role) => role === "participant",
       });
       return true;
     };
     for (const body of [credentials, { ...credentials, remember_me: false }]) {
-      expectMembers(await stage.done("POST", "/auth/login", { body }), { token: text, user });
+      expectMembers(await fixture.done("POST", "/auth/login", { body }), { token: text, user });
     }
     const remembered = { ...credentials, remember_me: true };
-    expectMembers(await stage.done("POST", "/auth/login", { body: remembered }), {
+    expectMembers(await fixture.done("POST", "/auth/login", { body: remembered }), {
       token: text,
       user,
       refresh_token: text,
@@ -292,11 +292,13 @@ describe("conformance: resources", () => {
   });
 
   it("roles: admin, participant, moderator and guest", async () => {
-    const guest = await stage.guest();
-    const roles = [stage.admin, stage.owner, stage.moderator, guest].map(async ({ token }) => {
-      const me = await stage.done<{ role: string }>("GET", "/auth/me", { token });
-      return me.role;
-    });
+    const guest = await fixture.guest();
+    const roles = [fixture.admin, fixture.owner, fixture.moderator, guest].map(
+      async ({ token }) => {
+        const me = await fixture.done<{ role: string }>("GET", "/auth/me", { token });
+        return me.role;
+      },
+    );
     expect(await Promise.all(roles)).toEqual(["admin", "participant", "moderator", "guest"]);
   });
 
@@ -306,7 +308,7 @@ describe("conformance: resources", () => {
     expect(
       new Set([hidden.transcription_text, ...hidden.segments.map((each) => each.text)]),
     ).toEqual(new Set([HIDDEN]));
-    const id = await elevate(stage.sessionId);
+    const id = await elevate(fixture.sessionId);
     const open = await detail();
     expect(open).toMatchObject({ content_visible: true, elevation_required: false });
     expect(open.transcription_text).toMatch(/hello/i);
@@ -315,25 +317,25 @@ describe("conformance: resources", () => {
   });
 
   it("native access of an admin (share) needs no elevation", async () => {
-    const native = await stage.person("admin");
-    const path = `/sessions/${stage.sessionId}/members`;
-    const { token } = stage.owner;
-    await stage.done("POST", path, { token, body: { user_id: native.id } }, 201);
-    const job = await detail(stage.jobId, native.token);
+    const native = await fixture.person("admin");
+    const path = `/sessions/${fixture.sessionId}/members`;
+    const { token } = fixture.owner;
+    await fixture.done("POST", path, { token, body: { user_id: native.id } }, 201);
+    const job = await detail(fixture.jobId, native.token);
     expect(job).toMatchObject({ content_visible: true, elevation_required: false });
     expect(job.transcription_text).toMatch(/hello/i);
   });
 
   it("redacted by deletion, with the kind of the audit entry", async () => {
     const cases = [
-      { by: stage.owner, kind: "session_deleted_by_owner", count: 2 },
-      { by: stage.admin, kind: "session_deleted_by_admin", count: 2 },
+      { by: fixture.owner, kind: "session_deleted_by_owner", count: 2 },
+      { by: fixture.admin, kind: "session_deleted_by_admin", count: 2 },
     ];
-    const kept = { sessionId: stage.sessionId, jobId: stage.jobId };
+    const kept = { sessionId: fixture.sessionId, jobId: fixture.jobId };
     for (const { by, kind, count } of cases) {
-      const { sessionId, jobId } = await stage.record(count);
+      const { sessionId, jobId } = await fixture.record(count);
       expect(await detail(jobId)).not.toHaveProperty("deletion_event_kind");
-      await stage.done("DELETE", `/sessions/${sessionId}`, { token: by.token });
+      await fixture.done("DELETE", `/sessions/${sessionId}`, { token: by.token });
       const job = await detail(jobId);
       expectMembers(job, JOB, JOB_OPTIONAL);
       expect(job).toMatchObject({
@@ -346,28 +348,28 @@ describe("conformance: resources", () => {
         expect(words).toMatch(/^\[redacted-session-deleted\]$/);
       }
     }
-    Object.assign(stage, kept);
+    Object.assign(fixture, kept);
     expect(await detail()).not.toHaveProperty("deletion_event_kind");
   });
 
   it("speaker claim: both sources, in the body's own words", async () => {
-    const { token } = stage.owner;
-    const path = `/sessions/${stage.sessionId}/speaker-claims`;
+    const { token } = fixture.owner;
+    const path = `/sessions/${fixture.sessionId}/speaker-claims`;
     const own = { speaker_label: "S1", source: "self_claim", assigned_user_id: 7, unknown: true };
-    expect(await stage.done("POST", path, { token, body: own })).toEqual({
+    expect(await fixture.done("POST", path, { token, body: own })).toEqual({
       speaker_label: "S1",
       source: "self_claim",
-      claimed_user_id: stage.owner.id,
+      claimed_user_id: fixture.owner.id,
     });
     const given = {
       speaker_label: "S1",
       source: "moderator_assignment",
-      assigned_user_id: stage.member.id,
+      assigned_user_id: fixture.member.id,
     };
-    expect(await stage.done("POST", path, { token, body: given })).toEqual({
+    expect(await fixture.done("POST", path, { token, body: given })).toEqual({
       speaker_label: "S1",
       source: "moderator_assignment",
-      claimed_user_id: stage.member.id,
+      claimed_user_id: fixture.member.id,
     });
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import {
-  ConformanceStage,
+  ConformanceFixture,
   eventually,
   expectMembers,
   expectProblem,
@@ -13,7 +13,7 @@ import {
   text,
   time,
   uuid,
-} from "../support/conformance-stage.ts";
+} from "../support/conformance-fixture.ts";
 import { PCM } from "../support/paired-device.ts";
 
 const HOUR = 3_600_000;
@@ -25,15 +25,15 @@ function claims(token: string): Record<string, number> {
 
 /** Every way to sign in, with every code that it promises. */
 describe("conformance: signing in", () => {
-  let stage: ConformanceStage;
+  let fixture: ConformanceFixture;
   beforeAll(async () => {
-    stage = await ConformanceStage.open();
-    stage.sessionId = await stage.start();
+    fixture = await ConformanceFixture.open();
+    fixture.sessionId = await fixture.start();
   });
-  afterAll(() => stage?.close());
+  afterAll(() => fixture?.close());
 
   const login = (email: string, more: object = {}) =>
-    stage.send<{ token: string; refresh_token: string }>("POST", "/auth/login", {
+    fixture.send<{ token: string; refresh_token: string }>("POST", "/auth/login", {
       body: { email, password: PASSWORD, ...more },
     });
 
@@ -42,11 +42,11 @@ describe("conformance: signing in", () => {
   }
 
   const refresh = (token: string) =>
-    stage.send<{ token: string }>("GET", "/auth/refresh-token", { token });
+    fixture.send<{ token: string }>("GET", "/auth/refresh-token", { token });
 
   /** The token of the newest letter, once there are more than `before`. */
   async function mailed(before: number): Promise<string> {
-    const folder = join(stage.service.folder, "data/mail");
+    const folder = join(fixture.service.folder, "data/mail");
     const names = async () => (await readdir(folder).catch(() => [])).sort();
     await eventually(async () => (await names()).length > before, "a letter", 10_000);
     const letter = await readFile(join(folder, (await names()).at(-1) ?? ""), "utf8");
@@ -55,13 +55,13 @@ describe("conformance: signing in", () => {
   }
 
   it("POST /auth/login: 200 400 401, the same 401 whatever was wrong", async () => {
-    const person = await stage.person("participant");
+    const person = await fixture.person("participant");
     for (const body of [{}, { email: person.email }, { email: 1, password: PASSWORD }]) {
-      expectProblem(await stage.send("POST", "/auth/login", { body }), 400, "invalid_body");
+      expectProblem(await fixture.send("POST", "/auth/login", { body }), 400, "invalid_body");
     }
     const unknown = await login("nobody@example.org");
     const wrong = await login(person.email, { password: "not the right one" });
-    await stage.done("POST", `/users/${person.id}/disable`, { token: stage.admin.token });
+    await fixture.done("POST", `/users/${person.id}/disable`, { token: fixture.admin.token });
     const disabled = await login(person.email);
     for (const answer of [unknown, wrong, disabled]) {
       expectProblem(answer, 401, "invalid_credentials");
@@ -70,53 +70,53 @@ describe("conformance: signing in", () => {
   });
 
   it("GET /auth/refresh-token: 200 with a token only, no-store, and 401", async () => {
-    const { refresh_token, token } = await rememberedLogin(stage.member);
+    const { refresh_token, token } = await rememberedLogin(fixture.member);
     const answer = await refresh(refresh_token);
     expectMembers(answer.body, { token: text });
     expect(answer.headers.get("cache-control")).toBe("no-store");
-    await stage.done("GET", "/auth/me", { token: answer.body.token });
+    await fixture.done("GET", "/auth/me", { token: answer.body.token });
     for (const wrong of [token, "nonsense"]) {
       expectProblem(await refresh(wrong), 401, "invalid_token");
     }
-    const bare = await stage.send("GET", "/auth/refresh-token");
+    const bare = await fixture.send("GET", "/auth/refresh-token");
     expectProblem(bare, 401, "unauthorized");
-    const asAccess = await stage.send("GET", "/auth/me", { token: refresh_token });
+    const asAccess = await fixture.send("GET", "/auth/me", { token: refresh_token });
     expectProblem(asAccess, 401, "invalid_token");
   });
 
   it("magic link: 200 whatever the address, one use, 400 401", async () => {
-    const known = await stage.done("POST", "/auth/request-magic-link", {
-      body: { email: stage.member.email },
+    const known = await fixture.done("POST", "/auth/request-magic-link", {
+      body: { email: fixture.member.email },
     });
     const token = await mailed(0);
-    const unknown = await stage.done("POST", "/auth/request-magic-link", {
+    const unknown = await fixture.done("POST", "/auth/request-magic-link", {
       body: { email: "nobody@example.org" },
     });
     expectMembers(known, { success: (value) => value === true, message: text });
     expect(unknown).toEqual(known);
     for (const body of [{}, { email: "no address" }, { email: 5 }]) {
-      const answer = await stage.send("POST", "/auth/request-magic-link", { body });
+      const answer = await fixture.send("POST", "/auth/request-magic-link", { body });
       expectProblem(answer, 400, "invalid_body");
     }
     const path = "/auth/validate-magic-link";
-    const signedIn = await stage.done<{ token: string }>("POST", path, { body: { token } });
+    const signedIn = await fixture.done<{ token: string }>("POST", path, { body: { token } });
     expectMembers(signedIn, {
       token: text,
-      user: (value) => (value as { id: string }).id === stage.member.id,
+      user: (value) => (value as { id: string }).id === fixture.member.id,
     });
-    await stage.done("GET", "/auth/me", { token: signedIn.token });
+    await fixture.done("GET", "/auth/me", { token: signedIn.token });
     for (const used of [token, "nonsense"]) {
-      const again = await stage.send("POST", path, { body: { token: used } });
+      const again = await fixture.send("POST", path, { body: { token: used } });
       expectProblem(again, 401, "invalid_token");
     }
     for (const body of [{}, { token: 5 }]) {
-      expectProblem(await stage.send("POST", path, { body }), 400, "invalid_body");
+      expectProblem(await fixture.send("POST", path, { body }), 400, "invalid_body");
     }
   });
 
   it("POST /auth/guest: 201 400 403 404", async () => {
-    const body = { session_id: stage.sessionId, display_name: "Gus" };
-    const entered = await stage.done("POST", "/auth/guest", { body }, 201);
+    const body = { session_id: fixture.sessionId, display_name: "Gus" };
+    const entered = await fixture.done("POST", "/auth/guest", { body }, 201);
     expectMembers(entered, {
       token: text,
       expires_at: time,
@@ -124,34 +124,34 @@ describe("conformance: signing in", () => {
         expectMembers(value, { id: uuid, display_name: (name) => name === "Gus" });
         return true;
       },
-      session_id: (value) => value === stage.sessionId,
+      session_id: (value) => value === fixture.sessionId,
     });
     for (const wrong of [
       {},
-      { session_id: stage.sessionId },
+      { session_id: fixture.sessionId },
       { ...body, display_name: " " },
       { ...body, display_name: 7 },
       { ...body, session_id: null },
     ]) {
-      const answer = await stage.send("POST", "/auth/guest", { body: wrong });
+      const answer = await fixture.send("POST", "/auth/guest", { body: wrong });
       expectProblem(answer, 400, "invalid_body");
     }
     for (const session_id of [newId(), "none"]) {
-      const answer = await stage.send("POST", "/auth/guest", { body: { ...body, session_id } });
+      const answer = await fixture.send("POST", "/auth/guest", { body: { ...body, session_id } });
       expectProblem(answer, 404, "not_found");
     }
-    const path = `/sessions/${stage.sessionId}`;
-    const { token } = stage.owner;
-    await stage.done("PATCH", path, { token, body: { guest_access: "closed" } });
-    const closed = await stage.send("POST", "/auth/guest", { body });
+    const path = `/sessions/${fixture.sessionId}`;
+    const { token } = fixture.owner;
+    await fixture.done("PATCH", path, { token, body: { guest_access: "closed" } });
+    const closed = await fixture.send("POST", "/auth/guest", { body });
     expectProblem(closed, 403, "guest_access_closed");
-    await stage.done("PATCH", path, { token, body: { guest_access: "open" } });
+    await fixture.done("PATCH", path, { token, body: { guest_access: "open" } });
   });
 
   it("login returns a signed JWT, which the published keys verify", async () => {
-    const { token } = (await login(stage.member.email)).body;
+    const { token } = (await login(fixture.member.email)).body;
     const header = JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString());
-    const { keys } = await stage.done<{ keys: (webcrypto.JsonWebKey & { kid: string })[] }>(
+    const { keys } = await fixture.done<{ keys: (webcrypto.JsonWebKey & { kid: string })[] }>(
       "GET",
       "/auth/jwks.json",
     );
@@ -166,52 +166,52 @@ describe("conformance: signing in", () => {
   });
 
   it("only remember_me gives a refresh token, and it ends at logout", async () => {
-    expect((await login(stage.member.email)).body).not.toHaveProperty("refresh_token");
-    const { token, refresh_token } = await rememberedLogin(stage.member);
+    expect((await login(fixture.member.email)).body).not.toHaveProperty("refresh_token");
+    const { token, refresh_token } = await rememberedLogin(fixture.member);
     expect((await refresh(refresh_token)).status).toBe(200);
-    await stage.done("POST", "/auth/logout", { token });
+    await fixture.done("POST", "/auth/logout", { token });
     expectProblem(await refresh(refresh_token), 401, "invalid_token");
-    expectProblem(await stage.send("GET", "/auth/me", { token }), 401, "invalid_token");
+    expectProblem(await fixture.send("GET", "/auth/me", { token }), 401, "invalid_token");
   });
 
   it("the refresh token also ends at disable and at a change of the password", async () => {
-    const person = await stage.person("participant");
+    const person = await fixture.person("participant");
     const first = await rememberedLogin(person);
     const other = await rememberedLogin(person);
     const body = { current_password: PASSWORD, new_password: "another long enough one" };
-    await stage.done("POST", "/auth/password", { token: other.token, body });
+    await fixture.done("POST", "/auth/password", { token: other.token, body });
     expectProblem(await refresh(first.refresh_token), 401, "invalid_token");
     const again = await login(person.email, { password: body.new_password, remember_me: true });
-    await stage.done("POST", `/users/${person.id}/disable`, { token: stage.admin.token });
+    await fixture.done("POST", `/users/${person.id}/disable`, { token: fixture.admin.token });
     expectProblem(await refresh(again.body.refresh_token), 401, "invalid_token");
   });
 
   it("providers are listed, and one that is not configured is 404", async () => {
-    const { items } = await stage.done<{ items: unknown[] }>("GET", "/auth/oauth/providers");
+    const { items } = await fixture.done<{ items: unknown[] }>("GET", "/auth/oauth/providers");
     expect(items).toEqual([]);
     for (const step of ["authorize", "callback"]) {
-      const answer = await stage.send("GET", `/auth/oauth/nobody/${step}`);
+      const answer = await fixture.send("GET", `/auth/oauth/nobody/${step}`);
       expectProblem(answer, 404, "not_found");
     }
   });
 
   it("a guest's token opens its session only, at most 12 h", async () => {
-    const guest = await stage.guest();
-    const other = await stage.pair();
-    const elsewhere = await stage.start(other);
+    const guest = await fixture.guest();
+    const other = await fixture.pair();
+    const elsewhere = await fixture.start(other);
     const { token } = guest;
-    await stage.done("GET", `/sessions/${stage.sessionId}`, { token });
-    const answer = await stage.send("GET", `/sessions/${elsewhere}`, { token });
+    await fixture.done("GET", `/sessions/${fixture.sessionId}`, { token });
+    const answer = await fixture.send("GET", `/sessions/${elsewhere}`, { token });
     expectProblem(answer, 403, "forbidden");
     const { exp = 0, iat = 0 } = claims(token);
     expect((exp - iat) * 1_000).toBeLessThanOrEqual(12 * HOUR);
-    await stage.stop(other);
+    await fixture.stop(other);
   });
 
   it("keys come from pairing with expires_at, and claim-auth gives a fresh one", async () => {
-    const device = await stage.pair();
+    const device = await fixture.pair();
     const path = "/devices/pair/claim-auth";
-    const fresh = await stage.done<{ api_key: string; expires_at: string }>("POST", path, {
+    const fresh = await fixture.done<{ api_key: string; expires_at: string }>("POST", path, {
       key: device.key,
     });
     expect(fresh.api_key).not.toBe(device.key);
@@ -219,17 +219,17 @@ describe("conformance: signing in", () => {
     // The service goes by its database's clock, which is another one.
     expect(Math.abs(days - 30)).toBeLessThan(0.1);
     for (const key of [fresh.api_key, device.key]) {
-      await stage.done("POST", `/devices/${device.id}/heartbeat`, { key });
+      await fixture.done("POST", `/devices/${device.id}/heartbeat`, { key });
     }
   });
 
   it("what needs the device key answers 401 to a user's JWT", async () => {
-    const { token } = stage.owner;
-    const device = `/devices/${stage.device.id}`;
+    const { token } = fixture.owner;
+    const device = `/devices/${fixture.device.id}`;
     for (const path of ["/heartbeat", "/session/start", "/session/stop"]) {
-      expectProblem(await stage.send("POST", device + path, { token }), 401);
+      expectProblem(await fixture.send("POST", device + path, { token }), 401);
     }
-    const upload = await stage.send("POST", `/sessions/${stage.sessionId}/upload-audio`, {
+    const upload = await fixture.send("POST", `/sessions/${fixture.sessionId}/upload-audio`, {
       token,
       bytes: Buffer.alloc(320),
       headers: { "content-type": PCM, "x-chunk-sequence": "0" },
@@ -242,21 +242,21 @@ describe("conformance: signing in", () => {
       ["POST", "/auth/login", {}],
       ["POST", "/auth/guest", {}],
       ["POST", "/devices/pairing-codes", {}],
-      ["GET", `/devices/pair/status?device_id=${stage.device.id}`],
+      ["GET", `/devices/pair/status?device_id=${fixture.device.id}`],
       ["GET", "/health"],
     ];
     for (const [method, path, body] of open) {
-      const { status } = await stage.send(method, path, body === undefined ? {} : { body });
+      const { status } = await fixture.send(method, path, body === undefined ? {} : { body });
       expect(status).toBe(body === undefined ? 200 : 400);
     }
   });
 
   it("a token in the address is never accepted", async () => {
-    const { token } = stage.owner;
-    expectProblem(await stage.send("GET", `/auth/me?token=${token}`), 401, "unauthorized");
-    const keyed = await stage.send(
+    const { token } = fixture.owner;
+    expectProblem(await fixture.send("GET", `/auth/me?token=${token}`), 401, "unauthorized");
+    const keyed = await fixture.send(
       "POST",
-      `/devices/${stage.device.id}/heartbeat?api_key=${stage.device.key}`,
+      `/devices/${fixture.device.id}/heartbeat?api_key=${fixture.device.key}`,
     );
     expectProblem(keyed, 401, "unauthorized");
   });

@@ -5,35 +5,35 @@ import { newId } from "../../src/base/ids.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
 import { overviewRoutes } from "../../src/features/admin/overview.ts";
 import { OverviewStore } from "../../src/features/admin/overview-store.ts";
-import { PostgresLeaseTable, PostgresNodeRegister } from "../../src/postgres/lease-table.ts";
+import { PostgresLeaseTable, PostgresNodeRegister } from "../../src/postgres/lease-store.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { callRoute, jsonBody } from "../support/route-call.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 
 const LEASE_MS = 1_500;
 
 describe("overview", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let routes: Route[];
   let register = { nodes: async () => [] } as Parameters<typeof overviewRoutes>[0]["register"];
   const workers: WorkerRecord[] = [];
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
+    fixture = await SessionFixture.open();
     routes = overviewRoutes({
-      overview: new OverviewStore(house.pool),
+      overview: new OverviewStore(fixture.pool),
       register: { nodes: () => register.nodes() },
       workers: () => workers,
       leaseMs: LEASE_MS,
       warnings: ["fsync is off"],
-      clock: house.clock,
+      clock: fixture.clock,
     });
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   async function read() {
-    const principal = await house.user("admin");
+    const principal = await fixture.user("admin");
     return jsonBody(await callRoute(routes, "getOverview", { principal }));
   }
 
@@ -61,13 +61,13 @@ describe("overview", () => {
   });
 
   it("overview: what records, what waits; no titles", async () => {
-    const { device } = await house.ownDevice();
-    const sessionId = await house.start(device, { title: "Merger talks" });
-    await house.upload(device, sessionId, 0, makeWav({ frames: 160 }));
-    const other = await house.ownDevice();
-    await house.start(other.device);
-    await house.stop(other.device);
-    await house.sql(
+    const { device } = await fixture.ownDevice();
+    const sessionId = await fixture.start(device, { title: "Merger talks" });
+    await fixture.upload(device, sessionId, 0, makeWav({ frames: 160 }));
+    const other = await fixture.ownDevice();
+    await fixture.start(other.device);
+    await fixture.stop(other.device);
+    await fixture.sql(
       `with hook as (
          insert into webhooks (id, workspace_id, url, secret)
          values ($1, $2, 'https://example.org', '') returning id)
@@ -101,7 +101,7 @@ describe("overview", () => {
   });
 
   it("overview: workers as they were heard, and nodes, silent ones too", async () => {
-    const now = house.clock.now();
+    const now = fixture.clock.now();
     const everyPartition = Array.from({ length: PARTITIONS }, (_, n) => n);
     register = {
       nodes: async () => [
@@ -136,17 +136,17 @@ describe("overview", () => {
 });
 
 describe("nodes by their leases", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
+    fixture = await SessionFixture.open();
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   it("nodes: with the partitions that they hold, and when they were last seen", async () => {
-    const register = new PostgresNodeRegister(house.pool);
+    const register = new PostgresNodeRegister(fixture.pool);
     const tables = new Map(
-      ["a", "b", "gone"].map((host) => [host, new PostgresLeaseTable(house.pool, host)]),
+      ["a", "b", "gone"].map((host) => [host, new PostgresLeaseTable(fixture.pool, host)]),
     );
     const before = Date.now();
     for (const host of ["b", "a"]) await tables.get(host)?.look({ counter: 1, leaving: false });

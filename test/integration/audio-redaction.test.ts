@@ -9,32 +9,32 @@ import {
 import { AudioRedaction } from "../../src/features/transcript/redaction.ts";
 import { PostgresRedactions } from "../../src/features/transcript/redaction-store.ts";
 import { makeWav } from "../support/make-wav.ts";
-import { type Recorded, TrustHouse } from "../support/trust-house.ts";
+import { PrivacyFixture, type Recorded } from "../support/privacy-fixture.ts";
 
 const HEADER = 44;
 const SECOND = 16_000;
 
 describe("audio redaction", () => {
-  let trust: TrustHouse;
+  let privacy: PrivacyFixture;
   let redaction: AudioRedaction;
 
   beforeAll(async () => {
-    trust = await TrustHouse.open();
-    const records = new PostgresRedactions(trust.house.pool);
-    redaction = new AudioRedaction(records, trust.house.blobs, silentLog);
+    privacy = await PrivacyFixture.open();
+    const records = new PostgresRedactions(privacy.fixture.pool);
+    redaction = new AudioRedaction(records, privacy.fixture.blobs, silentLog);
   });
-  afterAll(() => trust.close());
+  afterAll(() => privacy.close());
 
   /** A session whose chunks have their places, a second each. */
   async function placed(): Promise<Recorded> {
-    const recorded = await trust.record();
+    const recorded = await privacy.record();
     await place(recorded, 0);
     await place(recorded, 1);
     return recorded;
   }
 
   async function place({ sessionId, story }: Recorded, sequence: number): Promise<void> {
-    const [chunk] = await trust.house.sql<{ id: string }>(
+    const [chunk] = await privacy.fixture.sql<{ id: string }>(
       "select id from chunks where session_id = $1 and sequence = $2",
       [sessionId, sequence],
     );
@@ -49,12 +49,12 @@ describe("audio redaction", () => {
 
   /** Samples that sound, by chunk. */
   async function sounding(sessionId: string): Promise<number[]> {
-    const chunks = await trust.house.sql<{ sha256: string }>(
+    const chunks = await privacy.fixture.sql<{ sha256: string }>(
       "select encode(sha256, 'hex') as sha256 from chunks where session_id = $1 order by sequence",
       [sessionId],
     );
     const files = await Promise.all(
-      chunks.map(({ sha256 }) => trust.house.blobs.read(sessionId, sha256)),
+      chunks.map(({ sha256 }) => privacy.fixture.blobs.read(sessionId, sha256)),
     );
     return files.map((file) => {
       let count = 0;
@@ -66,9 +66,9 @@ describe("audio redaction", () => {
 
   /** Samples that sound in what is played. */
   async function heard(sessionId: string): Promise<number> {
-    const { house } = trust;
-    const spans = new PostgresRedactedSpans(house.pool);
-    const recording = await new RecordingStore(house.pool, house.blobs, spans).open(sessionId);
+    const { fixture } = privacy;
+    const spans = new PostgresRedactedSpans(fixture.pool);
+    const recording = await new RecordingStore(fixture.pool, fixture.blobs, spans).open(sessionId);
     let count = 0;
     for await (const piece of recording.read(0, recording.samples)) {
       count += piece.filter((byte) => byte !== 0).length;
@@ -93,9 +93,9 @@ describe("audio redaction", () => {
     await redaction.run();
     const { device, sessionId } = recorded;
     const again = makeWav({ frames: SECOND, seed: 1 });
-    expect((await trust.house.upload(device, sessionId, 0, again)).status).toBe(200);
+    expect((await privacy.fixture.upload(device, sessionId, 0, again)).status).toBe(200);
     // The same bytes under another number hold the same words.
-    expect((await trust.house.upload(device, sessionId, 2, again)).status).toBe(201);
+    expect((await privacy.fixture.upload(device, sessionId, 2, again)).status).toBe(201);
     expect(await sounding(sessionId)).toEqual([0, 0, 0]);
   });
 
@@ -104,7 +104,7 @@ describe("audio redaction", () => {
     await redact(recorded, 0, 3 * SECOND);
     await redaction.run();
     const { device, sessionId } = recorded;
-    await trust.house.upload(device, sessionId, 2, makeWav({ frames: SECOND, seed: 5 }));
+    await privacy.fixture.upload(device, sessionId, 2, makeWav({ frames: SECOND, seed: 5 }));
     expect((await sounding(sessionId))[2]).toBeGreaterThan(0);
     await place(recorded, 2);
     expect(await redaction.run()).toBe(1);
@@ -114,22 +114,22 @@ describe("audio redaction", () => {
   it("audio: a chunk that takes its place while a span is silenced is heard nowhere", async () => {
     const recorded = await placed();
     const { device, sessionId } = recorded;
-    await trust.house.upload(device, sessionId, 2, makeWav({ frames: SECOND, seed: 5 }));
+    await privacy.fixture.upload(device, sessionId, 2, makeWav({ frames: SECOND, seed: 5 }));
     await redact(recorded, 0, Number.MAX_SAFE_INTEGER);
     const read: string[] = [];
     let isFirst = true;
     // Somebody else's, who is not within the transaction of the one that silences.
     const actor = new AsyncResource("actor");
     const between = new AudioRedaction(
-      new PostgresRedactions(trust.house.pool),
+      new PostgresRedactions(privacy.fixture.pool),
       {
         read: async (id, sha256) => {
           read.push(sha256);
           if (isFirst) await actor.runInAsyncScope(() => place(recorded, 2));
           isFirst = false;
-          return trust.house.blobs.read(id, sha256);
+          return privacy.fixture.blobs.read(id, sha256);
         },
-        replace: (id, sha256, bytes) => trust.house.blobs.replace(id, sha256, bytes),
+        replace: (id, sha256, bytes) => privacy.fixture.blobs.replace(id, sha256, bytes),
       },
       silentLog,
     );
@@ -145,8 +145,8 @@ describe("audio redaction", () => {
   it("audio: sound that is longer than its place is silent as far as the place's end is", async () => {
     const recorded = await placed();
     const { device, sessionId, story } = recorded;
-    await trust.house.upload(device, sessionId, 2, makeWav({ frames: 2 * SECOND, seed: 6 }));
-    const [chunk] = await trust.house.sql<{ id: string }>(
+    await privacy.fixture.upload(device, sessionId, 2, makeWav({ frames: 2 * SECOND, seed: 6 }));
+    const [chunk] = await privacy.fixture.sql<{ id: string }>(
       "select id from chunks where session_id = $1 and sequence = 2",
       [sessionId],
     );

@@ -3,14 +3,14 @@ import { createDeferred } from "../../src/base/deferred.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
+import { PostgresOpenChunks } from "../../src/features/recording/open-chunks-store.ts";
+import { type LiveAudio, StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
 import type { StreamSettings } from "../../src/features/recording/stream-records.ts";
 import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
-import { type LiveAudio, StreamSealer } from "../../src/features/recording/stream-sealer.ts";
 import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
-import { PostgresUnsealedChunks } from "../../src/features/recording/unsealed-chunks-store.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
 import { beginningOf } from "../support/opening-place.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
 
 const SETTINGS: StreamSettings = {
@@ -32,26 +32,26 @@ function audio(from: number, length: number): Buffer {
 const NO_EVENTS = { onStored: () => {}, onEnd: () => {} };
 
 describe("audio streams", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let streams: AudioStreams;
-  let sealer: StreamSealer;
+  let finalizer: StreamFinalizer;
   let told: LiveAudio[];
   let checkBacklog = (): void => {};
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
+    fixture = await SessionFixture.open();
     const notifier = { notify: () => {} };
-    sealer = new StreamSealer({
-      unsealed: new PostgresUnsealedChunks(house.pool),
-      blobs: house.blobs,
+    finalizer = new StreamFinalizer({
+      unsealed: new PostgresOpenChunks(fixture.pool),
+      blobs: fixture.blobs,
       notifier,
       runtime: systemRuntime,
       log: silentLog,
     });
     told = [];
     streams = new AudioStreams({
-      store: new PostgresAudioStreams(house.pool),
-      sealer,
+      store: new PostgresAudioStreams(fixture.pool),
+      finalizer,
       live: { publish: (_id, audio) => told.push(audio) },
       backlog: { check: () => checkBacklog() },
       notices: { taken: () => {}, onTaken: () => () => {} },
@@ -60,7 +60,7 @@ describe("audio streams", () => {
       log: silentLog,
     });
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   async function open(sessionId: string) {
     const heard: { stored: number; error?: AppError | undefined } = { stored: 0 };
@@ -80,12 +80,12 @@ describe("audio streams", () => {
   }
 
   async function newSession(): Promise<string> {
-    const { device } = await house.ownDevice();
-    return house.start(device);
+    const { device } = await fixture.ownDevice();
+    return fixture.start(device);
   }
 
   const chunksOf = (sessionId: string) =>
-    house.sql(
+    fixture.sql(
       `select sequence, bytes::int, frames::int, media_type, encode(sha256, 'hex') as sha256
        from chunks where session_id = $1 order by sequence`,
       [sessionId],
@@ -94,7 +94,7 @@ describe("audio streams", () => {
   async function bytesOf(sessionId: string): Promise<Buffer> {
     const chunks = await chunksOf(sessionId);
     return Buffer.concat(
-      await Promise.all(chunks.map(({ sha256 }) => house.blobs.read(sessionId, String(sha256)))),
+      await Promise.all(chunks.map(({ sha256 }) => fixture.blobs.read(sessionId, String(sha256)))),
     );
   }
 
@@ -111,13 +111,13 @@ describe("audio streams", () => {
     const chunks = await chunksOf(sessionId);
     expect(chunks.map(({ sequence }) => sequence)).toEqual(chunks.map((_, index) => index));
     expect(chunks.every(({ frames }) => Number(frames) <= 19 * 16_000)).toBe(true);
-    const commands = await house.sql(
+    const commands = await fixture.sql(
       "select command->>'type' as type from outbox where session_id = $1 order by created_at",
       [sessionId],
     );
     expect(commands.filter(({ type }) => type === "ChunkStored")).toHaveLength(chunks.length);
     expect(
-      await house.sql("select 1 from audio_pieces where session_id = $1", [sessionId]),
+      await fixture.sql("select 1 from audio_pieces where session_id = $1", [sessionId]),
     ).toEqual([]);
   });
 
@@ -129,7 +129,7 @@ describe("audio streams", () => {
     await until(() => heard.stored === 1_000, "the acknowledgement");
     stream.push(audio(1_000, 2_000));
     await until(() => heard.stored === 3_000, "the acknowledgement");
-    const source = new SessionAudio(house.pool, () => Promise.reject(new Error("no file yet")));
+    const source = new SessionAudio(fixture.pool, () => Promise.reject(new Error("no file yet")));
     const pieces = await source.pieces(sessionId, 0, 0, 10);
     expect(Buffer.concat(pieces.map(({ data }) => data)).equals(audio(0, 3_000))).toBe(true);
     expect(pieces.map(({ startByte, startFrame }) => [startByte, startFrame])).toEqual([
@@ -153,12 +153,12 @@ describe("audio streams", () => {
     older.stream.push(audio(4_000, 4_000));
     newer.stream.push(audio(4_000, 4_000));
     await newer.stream.close();
-    await sealer.sealSession(sessionId);
+    await finalizer.sealSession(sessionId);
     expect((await bytesOf(sessionId)).equals(audio(0, 8_000))).toBe(true);
   });
 
   it("newer connection: what the older one left is sealed, however late, and nothing else", async () => {
-    const unsealed = new PostgresUnsealedChunks(house.pool);
+    const unsealed = new PostgresOpenChunks(fixture.pool);
     const list = unsealed.of.bind(unsealed);
     const gate = createDeferred<void>();
     unsealed.of = async (sessionId) => {
@@ -167,10 +167,10 @@ describe("audio streams", () => {
     };
     const notifier = { notify: () => {} };
     const late = new AudioStreams({
-      store: new PostgresAudioStreams(house.pool),
-      sealer: new StreamSealer({
+      store: new PostgresAudioStreams(fixture.pool),
+      finalizer: new StreamFinalizer({
         unsealed,
-        blobs: house.blobs,
+        blobs: fixture.blobs,
         notifier,
         runtime: systemRuntime,
         log: silentLog,
@@ -200,7 +200,7 @@ describe("audio streams", () => {
 
   it("fencing: a holder that was replaced in the store is refused there", async () => {
     const sessionId = await newSession();
-    const store = new PostgresAudioStreams(house.pool);
+    const store = new PostgresAudioStreams(fixture.pool);
     const old = await store.take(sessionId, SETTINGS);
     const piece = {
       format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
@@ -230,7 +230,7 @@ describe("audio streams", () => {
       stream.push(audio(0, 1_000));
       await until(() => heard.stored === 1_000, "the first piece");
     }
-    const letGo = await house.hold(held);
+    const letGo = await fixture.hold(held);
     stuck.stream.push(audio(1_000, 1_000));
     for (let at = 1_000; at < 5_000; at += 1_000) {
       running.stream.push(audio(at, 1_000));
@@ -245,7 +245,7 @@ describe("audio streams", () => {
 
   it("groups: a newer connection's piece does not count as the older one's of the same number", async () => {
     const sessionId = await newSession();
-    const store = new PostgresAudioStreams(house.pool);
+    const store = new PostgresAudioStreams(fixture.pool);
     const old = await store.take(sessionId, SETTINGS);
     const piece = {
       format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
@@ -266,13 +266,13 @@ describe("audio streams", () => {
   });
 
   it("stop: what was acknowledged belongs to the session, what comes later is refused", async () => {
-    const { device } = await house.ownDevice();
-    const sessionId = await house.start(device);
+    const { device } = await fixture.ownDevice();
+    const sessionId = await fixture.start(device);
     const { stream, heard } = await open(sessionId);
     stream.push(audio(0, SECOND));
     await until(() => heard.stored === SECOND, "the acknowledgement");
-    await house.stop(device, { session_id: sessionId, last_chunk_sequence: -1 });
-    const [stop] = await house.sql(
+    await fixture.stop(device, { session_id: sessionId, last_chunk_sequence: -1 });
+    const [stop] = await fixture.sql(
       "select command from outbox where session_id = $1 and command->>'type' = 'Stop'",
       [sessionId],
     );
@@ -281,13 +281,13 @@ describe("audio streams", () => {
     await until(() => heard.error !== undefined, "the refusal");
     expect(heard.error?.code).toBe("session_ended");
     await stream.close();
-    await sealer.sealSession(sessionId);
+    await finalizer.sealSession(sessionId);
     expect((await bytesOf(sessionId)).equals(audio(0, SECOND))).toBe(true);
   });
 
   it("abandoned: pieces whose connection died become a chunk", async () => {
     const sessionId = await newSession();
-    const store = new PostgresAudioStreams(house.pool);
+    const store = new PostgresAudioStreams(fixture.pool);
     const hold = await store.take(sessionId, SETTINGS);
     const piece = {
       format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
@@ -296,8 +296,8 @@ describe("audio streams", () => {
       streamBytes: 1_000,
     };
     const { sequence } = await store.begin(hold, undefined, piece);
-    expect(await sealer.sealAbandoned(60_000)).toBe(0);
-    expect(await sealer.sealAbandoned(0)).toBeGreaterThan(0);
+    expect(await finalizer.sealAbandoned(60_000)).toBe(0);
+    expect(await finalizer.sealAbandoned(0)).toBeGreaterThan(0);
     expect((await bytesOf(sessionId)).equals(audio(0, 1_000))).toBe(true);
     // Should that connection live after all, it is sent away and comes back.
     const late = store.append(hold, { ...piece, sequence, piece: 1 });
@@ -305,14 +305,14 @@ describe("audio streams", () => {
   });
 
   it("deletion: takes what was streamed along", async () => {
-    const { device, owner } = await house.ownDevice();
-    const sessionId = await house.start(device);
+    const { device, owner } = await fixture.ownDevice();
+    const sessionId = await fixture.start(device);
     const { stream, heard } = await open(sessionId);
     stream.push(audio(0, SECOND));
     await until(() => heard.stored === SECOND, "the acknowledgement");
-    await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    await fixture.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
     expect(owner.id).toBeTruthy();
-    await sealer.sealSession(sessionId);
+    await finalizer.sealSession(sessionId);
     expect(await chunksOf(sessionId)).toEqual([]);
     stream.push(audio(SECOND, SECOND));
     await until(() => heard.error !== undefined, "the refusal");
@@ -346,13 +346,13 @@ describe("audio streams", () => {
     const resumed = await streams.open({ sessionId, events: NO_EVENTS });
     expect(resumed).toMatchObject({ settings: SETTINGS, offset: 2 * SECOND });
     await resumed.stream.close();
-    await sealer.sealSession(sessionId);
+    await finalizer.sealSession(sessionId);
     expect((await bytesOf(sessionId)).equals(audio(0, 2 * SECOND))).toBe(true);
   });
 
   it("hypotheses: what the newest connection wants is kept with the session", async () => {
     const sessionId = await newSession();
-    const source = new SessionAudio(house.pool, () => Promise.reject(new Error("no file yet")));
+    const source = new SessionAudio(fixture.pool, () => Promise.reject(new Error("no file yet")));
     expect((await source.opening(beginningOf(sessionId))).interim).toBe(true);
     const settings = { ...SETTINGS, interim: false };
     const { stream } = await streams.open({ sessionId, settings, events: NO_EVENTS });
@@ -378,11 +378,11 @@ describe("audio streams", () => {
       const { stream } = await streams.open({ sessionId, settings, events: NO_EVENTS });
       for (const packet of packets) stream.push(packet);
       await stream.close();
-      const [chunk] = await house.sql(
+      const [chunk] = await fixture.sql(
         "select frames::int, broken_spans from chunks where session_id = $1",
         [sessionId],
       );
-      const [stored] = await house.sql(
+      const [stored] = await fixture.sql(
         "select command from outbox where session_id = $1 and command->>'type' = 'ChunkStored'",
         [sessionId],
       );

@@ -2,23 +2,23 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { AuditStore } from "../../src/features/audit/audit-store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
+import { PrivacyFixture } from "../support/privacy-fixture.ts";
 import { codeOf } from "../support/route-call.ts";
-import { TrustHouse } from "../support/trust-house.ts";
 
 describe("audit log", () => {
-  let trust: TrustHouse;
+  let privacy: PrivacyFixture;
 
   beforeAll(async () => {
-    trust = await TrustHouse.open();
+    privacy = await PrivacyFixture.open();
   });
-  afterAll(() => trust.close());
+  afterAll(() => privacy.close());
 
   const record = (name: string) =>
-    trust.audit.record({ kind: "login_failed", actor: { kind: "system" }, detail: { name } });
+    privacy.audit.record({ kind: "login_failed", actor: { kind: "system" }, detail: { name } });
 
   it("audit: entries written at once by many form one chain without gaps", async () => {
     await Promise.all(Array.from({ length: 40 }, (_, n) => record(`entry ${n}`)));
-    const verdict = await trust.audit.verify();
+    const verdict = await privacy.audit.verify();
     expect(verdict).toMatchObject({ valid: true, protected: true, head: { seq: verdict.entries } });
     expect(verdict.entries).toBeGreaterThanOrEqual(40);
   });
@@ -29,15 +29,15 @@ describe("audit log", () => {
       "delete from audit_log",
       "truncate audit_log",
     ]) {
-      await expect(trust.house.sql(text)).rejects.toThrow(/permission denied/);
+      await expect(privacy.fixture.sql(text)).rejects.toThrow(/permission denied/);
     }
-    await expect(trust.asOwner("update audit_log set detail = '{}'")).rejects.toThrow(
+    await expect(privacy.asOwner("update audit_log set detail = '{}'")).rejects.toThrow(
       /append-only/,
     );
   });
 
   it("audit: one role for everything is told as missing protection", async () => {
-    const pool = await createPool(trust.house.ownerUrl, { maximumPoolSize: 1 });
+    const pool = await createPool(privacy.fixture.ownerUrl, { maximumPoolSize: 1 });
     try {
       expect(await new AuditStore(pool).isProtected()).toBe(false);
     } finally {
@@ -46,14 +46,14 @@ describe("audit log", () => {
   });
 
   it("audit: lists newest first, filtered, page by page", async () => {
-    const admin = await trust.house.user("admin");
+    const admin = await privacy.fixture.user("admin");
     const actorId = newId();
     for (let n = 0; n < 5; n += 1) {
-      await trust.audit.record({ kind: "user_enabled", actor: { kind: "user", id: actorId } });
+      await privacy.audit.record({ kind: "user_enabled", actor: { kind: "user", id: actorId } });
     }
     const query = { actor_id: actorId, kind: "user_enabled", limit: 3 };
-    const first = await trust.body("listAudit", { principal: admin, query });
-    const rest = await trust.body("listAudit", {
+    const first = await privacy.body("listAudit", { principal: admin, query });
+    const rest = await privacy.body("listAudit", {
       principal: admin,
       query: { ...query, cursor: first.next_cursor },
     });
@@ -63,25 +63,25 @@ describe("audit log", () => {
     expect(seqs).toHaveLength(5);
     expect(seqs).toEqual(seqs.toSorted((a, b) => b - a));
     expect(rest.next_cursor).toBeNull();
-    const bad = trust.call("listAudit", { principal: admin, query: { actor_id: "x" } });
+    const bad = privacy.call("listAudit", { principal: admin, query: { actor_id: "x" } });
     expect(await codeOf(bad)).toBe("invalid_parameter");
   });
 
   it("audit: what was changed, taken out or cut off shows", async () => {
     await record("before");
-    const { head, entries } = await trust.audit.verify();
+    const { head, entries } = await privacy.audit.verify();
     await record("after");
-    expect((await trust.audit.verify(head)).valid).toBe(true);
+    expect((await privacy.audit.verify(head)).valid).toBe(true);
     const unlocked = (text: string) =>
-      trust.asOwner(`alter table audit_log disable trigger user; ${text};
+      privacy.asOwner(`alter table audit_log disable trigger user; ${text};
         alter table audit_log enable trigger user`);
     await unlocked('update audit_log set detail = \'{"name": "forged"}\' where seq = 3');
-    expect(await trust.audit.verify()).toMatchObject({ valid: false, brokenSeq: 3 });
+    expect(await privacy.audit.verify()).toMatchObject({ valid: false, brokenSeq: 3 });
     await unlocked("delete from audit_log where seq <= 3");
-    expect(await trust.audit.verify()).toMatchObject({ valid: false, brokenSeq: 1 });
+    expect(await privacy.audit.verify()).toMatchObject({ valid: false, brokenSeq: 1 });
     await unlocked("delete from audit_log");
     // An emptied log is a whole chain in itself; the head kept elsewhere tells.
-    expect((await trust.audit.verify()).valid).toBe(true);
-    expect(await trust.audit.verify(head)).toMatchObject({ valid: false, brokenSeq: entries });
+    expect((await privacy.audit.verify()).valid).toBe(true);
+    expect(await privacy.audit.verify(head)).toMatchObject({ valid: false, brokenSeq: entries });
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
-import { CoalescedHeartbeats } from "../../src/features/devices/heartbeats.ts";
+import { HeartbeatWriter } from "../../src/features/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
 import { RecordingDeviceStore } from "../../src/features/devices/presence-store.ts";
 import { AutoStop } from "../../src/features/recording/auto-stop.ts";
@@ -10,22 +10,22 @@ import type { OutboxRow } from "../../src/postgres/outbox.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { codeOf } from "../support/route-call.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 
 const SILENCE = 60_000;
 
 describe("auto-stop", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
+    fixture = await SessionFixture.open();
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   /** A process that has listened for longer than the silence. */
   async function process(clock: ManualClock) {
     const told: OutboxRow[] = [];
-    const record = new SilentSessionStore(house.pool);
+    const record = new SilentSessionStore(fixture.pool);
     const autoStop = new AutoStop({
       sessions: {
         now: async () => clock.now(),
@@ -42,10 +42,10 @@ describe("auto-stop", () => {
   async function pass(clock: ManualClock, ms: number): Promise<void> {
     clock.advance(ms);
     const past = `${ms} ms`;
-    await house.sql("update sessions set started_at = started_at - $1::interval", [past]);
-    await house.sql("update devices set last_seen_at = last_seen_at - $1::interval", [past]);
-    await house.sql("update chunks set uploaded_at = uploaded_at - $1::interval", [past]);
-    await house.sql("update audio_streams set touched_at = touched_at - $1::interval", [past]);
+    await fixture.sql("update sessions set started_at = started_at - $1::interval", [past]);
+    await fixture.sql("update devices set last_seen_at = last_seen_at - $1::interval", [past]);
+    await fixture.sql("update chunks set uploaded_at = uploaded_at - $1::interval", [past]);
+    await fixture.sql("update audio_streams set touched_at = touched_at - $1::interval", [past]);
   }
 
   /** Goes on by steps that count as listening. */
@@ -57,16 +57,16 @@ describe("auto-stop", () => {
   }
 
   async function statusOf(id: string) {
-    const [row] = await house.sql("select status, stop_reason from sessions where id = $1", [id]);
+    const [row] = await fixture.sql("select status, stop_reason from sessions where id = $1", [id]);
     return row;
   }
 
   it("auto-stop: of two processes at once, each session is stopped once", async () => {
     const ids: string[] = [];
     for (let n = 0; n < 12; n += 1) {
-      const { device } = await house.ownDevice();
-      const id = await house.start(device);
-      await house.upload(device, id, n, makeWav({ frames: 16_000 }));
+      const { device } = await fixture.ownDevice();
+      const id = await fixture.start(device);
+      await fixture.upload(device, id, n, makeWav({ frames: 16_000 }));
       ids.push(id);
     }
     const clock = new ManualClock(Date.now());
@@ -80,7 +80,7 @@ describe("auto-stop", () => {
     expect(told.map(({ sessionId }) => sessionId).sort()).toEqual([...ids].sort());
     for (const [n, id] of ids.entries()) {
       expect(await statusOf(id)).toEqual({ status: "processing", stop_reason: "device_silent" });
-      const stops = await house.sql<{ command: object }>(
+      const stops = await fixture.sql<{ command: object }>(
         "select command from outbox where session_id = $1 and command ->> 'type' = 'Stop'",
         [id],
       );
@@ -94,23 +94,23 @@ describe("auto-stop", () => {
   it("auto-stop: heartbeats, and audio, are signs of life", async () => {
     const clock = new ManualClock(Date.now());
     const [beating, sending, silent] = [
-      await house.ownDevice(),
-      await house.ownDevice(),
-      await house.ownDevice(),
+      await fixture.ownDevice(),
+      await fixture.ownDevice(),
+      await fixture.ownDevice(),
     ];
-    const heartbeats = new CoalescedHeartbeats({
-      book: new PostgresHeartbeats(house.pool),
+    const heartbeats = new HeartbeatWriter({
+      store: new PostgresHeartbeats(fixture.pool),
       clock,
       log: silentLog,
     });
     const ids = [];
-    for (const { device } of [beating, sending, silent]) ids.push(await house.start(device));
+    for (const { device } of [beating, sending, silent]) ids.push(await fixture.start(device));
     const one = await process(clock);
     await listen(clock, [one], SILENCE - 1_000);
     const beat = await heartbeats.beat(beating.device, { recording: true });
     expect(beat.sessionId).toBe(ids[0]);
     await heartbeats.stop();
-    await house.upload(sending.device, ids[1] ?? "", 0, makeWav({ frames: 16_000 }));
+    await fixture.upload(sending.device, ids[1] ?? "", 0, makeWav({ frames: 16_000 }));
     await listen(clock, [one], 10_000);
     expect(one.told.map(({ sessionId }) => sessionId)).toEqual([ids[2]]);
     expect(await statusOf(ids[0] ?? "")).toEqual({ status: "recording", stop_reason: null });
@@ -120,11 +120,11 @@ describe("auto-stop", () => {
 
   it("auto-stop: audio that is streamed is a sign of life before it is a chunk", async () => {
     const clock = new ManualClock(Date.now());
-    const { device } = await house.ownDevice();
-    const id = await house.start(device);
+    const { device } = await fixture.ownDevice();
+    const id = await fixture.start(device);
     const one = await process(clock);
     await listen(clock, [one], SILENCE - 1_000);
-    await house.sql(
+    await fixture.sql(
       "insert into audio_streams (session_id, settings, touched_at) values ($1, '{}', now())",
       [id],
     );
@@ -136,16 +136,16 @@ describe("auto-stop", () => {
 
   it("presence: what devices of recording sessions said last, by partition", async () => {
     const clock = new ManualClock(Date.now());
-    const { device } = await house.ownDevice();
-    const id = await house.start(device);
-    const devices = new RecordingDeviceStore(house.pool);
+    const { device } = await fixture.ownDevice();
+    const id = await fixture.start(device);
+    const devices = new RecordingDeviceStore(fixture.pool);
     const mine = async () => {
       const found = await devices.read([partitionOf(id)]);
       return found.filter(({ sessionId }) => sessionId === id);
     };
     expect(await mine()).toEqual([]);
-    const heartbeats = new CoalescedHeartbeats({
-      book: new PostgresHeartbeats(house.pool),
+    const heartbeats = new HeartbeatWriter({
+      store: new PostgresHeartbeats(fixture.pool),
       clock,
       log: silentLog,
     });
@@ -158,18 +158,18 @@ describe("auto-stop", () => {
     const elsewhere = await devices.read([other]);
     expect(elsewhere.filter(({ sessionId }) => sessionId === id)).toEqual([]);
     // An older beat, written late by another process, changes nothing.
-    await new PostgresHeartbeats(house.pool).record([
+    await new PostgresHeartbeats(fixture.pool).record([
       { deviceId: device.id, ago: 5_000, telemetry: "{}", firmware: undefined },
     ]);
     expect(await mine()).toEqual([seen]);
-    await house.stop(device);
+    await fixture.stop(device);
     expect(await mine()).toEqual([]);
   });
 
   it("auto-stop: time in which nobody listened is not held against devices", async () => {
     const clock = new ManualClock(Date.now());
-    const { device } = await house.ownDevice();
-    const id = await house.start(device);
+    const { device } = await fixture.ownDevice();
+    const id = await fixture.start(device);
     const one = await process(clock);
     await pass(clock, 20 * SILENCE);
     expect(await one.autoStop.run()).toBe(0);
@@ -181,17 +181,17 @@ describe("auto-stop", () => {
 
   it("auto-stop: a device that comes back is told so, and may start again", async () => {
     const clock = new ManualClock(Date.now());
-    const { device } = await house.ownDevice();
-    const id = await house.start(device);
-    await house.upload(device, id, 1, makeWav({ frames: 16_000 }));
+    const { device } = await fixture.ownDevice();
+    const id = await fixture.start(device);
+    await fixture.upload(device, id, 1, makeWav({ frames: 16_000 }));
     const one = await process(clock);
     await listen(clock, [one], SILENCE + 10_000);
-    const late = house.upload(device, id, 2, makeWav({ frames: 16_000 }));
+    const late = fixture.upload(device, id, 2, makeWav({ frames: 16_000 }));
     await expect(late).rejects.toThrow(/nothing came from its device/);
     expect(await codeOf(late)).toBe("session_ended");
     // What was missing before the end is still taken.
-    expect((await house.upload(device, id, 0, makeWav({ frames: 16_000 }))).status).toBe(201);
-    expect(await house.stop(device)).toMatchObject({ session_id: id, status: "processing" });
-    expect(await house.start(device)).not.toBe(id);
+    expect((await fixture.upload(device, id, 0, makeWav({ frames: 16_000 }))).status).toBe(201);
+    expect(await fixture.stop(device)).toMatchObject({ session_id: id, status: "processing" });
+    expect(await fixture.start(device)).not.toBe(id);
   });
 });

@@ -1,29 +1,29 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
 
 type Override = { actor_id: string; subject_id: string; detail: Record<string, unknown> };
 
 describe("claim overrides", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let owner: UserPrincipal;
   let claimant: UserPrincipal;
   let story: SessionStory;
   let sessionId: string;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
+    fixture = await SessionFixture.open();
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   beforeEach(async () => {
-    const own = await house.ownDevice();
+    const own = await fixture.ownDevice();
     owner = own.owner;
-    claimant = await house.user("participant", "Clara Claimant");
-    sessionId = await house.start(own.device);
-    story = await SessionStory.open(house, sessionId);
+    claimant = await fixture.user("participant", "Clara Claimant");
+    sessionId = await fixture.start(own.device);
+    story = await SessionStory.open(fixture, sessionId);
     await story.tell([{ type: "SessionStarted", sessionId, jobId: newId(), language: "en" }]);
     await story.say("S1", 0, "hello there");
   });
@@ -34,7 +34,7 @@ describe("claim overrides", () => {
   }
 
   function overrides() {
-    return house.sql<Override>(
+    return fixture.sql<Override>(
       `select actor_id, subject_id, detail from audit_log
        where kind = 'speaker_claim_overridden' and session_id = $1 order by seq`,
       [sessionId],
@@ -42,7 +42,7 @@ describe("claim overrides", () => {
   }
 
   it("an assignment to somebody else than the claimant is on record", async () => {
-    const other = await house.user();
+    const other = await fixture.user();
     await claim(claimant.id);
     await claim(other.id, owner.id);
     expect(await overrides()).toEqual([
@@ -64,7 +64,7 @@ describe("claim overrides", () => {
 
   it("what overrides nobody is not", async () => {
     await claim(claimant.id, owner.id);
-    await claim((await house.user()).id, owner.id);
+    await claim((await fixture.user()).id, owner.id);
     await story.tell([{ type: "SpeakerUnclaimed", label: "S1", byUserId: owner.id }]);
     await claim(claimant.id);
     await claim(claimant.id, owner.id);

@@ -3,34 +3,34 @@ import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import { recheckSession, requireSession } from "../../src/features/sessions/access.ts";
 import { SessionStore } from "../../src/features/sessions/store.ts";
+import { PrivacyFixture, type Recorded } from "../support/privacy-fixture.ts";
 import { codeOf } from "../support/route-call.ts";
-import { type Recorded, TrustHouse } from "../support/trust-house.ts";
 
 const HIDDEN = "[hidden: content elevation required]";
 const REASON = "Complaint 4711 about what was said";
 
 describe("content gating", () => {
-  let trust: TrustHouse;
+  let privacy: PrivacyFixture;
   let recorded: Recorded;
   let admin: UserPrincipal;
 
   beforeAll(async () => {
-    trust = await TrustHouse.open();
+    privacy = await PrivacyFixture.open();
   });
-  afterAll(() => trust.close());
+  afterAll(() => privacy.close());
   beforeEach(async () => {
-    recorded = await trust.record();
-    admin = await trust.house.user("admin");
+    recorded = await privacy.record();
+    admin = await privacy.fixture.user("admin");
   });
 
   const detail = (principal = admin, jobId = recorded.jobId) =>
-    trust.body("getTranscriptionJob", { principal, params: { job_id: jobId } });
+    privacy.body("getTranscriptionJob", { principal, params: { job_id: jobId } });
   const segments = (principal = admin, sessionId = recorded.sessionId) =>
-    codeOf(trust.call("listSegments", { principal, params: { session_id: sessionId } }));
+    codeOf(privacy.call("listSegments", { principal, params: { session_id: sessionId } }));
   const elevate = (body: Record<string, unknown> = {}, principal = admin) =>
-    trust.body("elevateContent", { principal, body: { reason: REASON, ...body } });
+    privacy.body("elevateContent", { principal, body: { reason: REASON, ...body } });
   const entries = (kind: string) =>
-    trust.house.sql("select * from audit_log where kind = $1 and actor_id = $2 order by seq", [
+    privacy.fixture.sql("select * from audit_log where kind = $1 and actor_id = $2 order by seq", [
       kind,
       admin.id,
     ]);
@@ -59,20 +59,20 @@ describe("content gating", () => {
 
   it("2.7 rule 3: native access needs no elevation: member, owner, share", async () => {
     const { sessionId } = recorded;
-    const member = await trust.house.user("admin");
-    await trust.house.sql(
+    const member = await privacy.fixture.user("admin");
+    await privacy.fixture.sql(
       "insert into session_members (session_id, user_id, relation) values ($1, $2, 'participant')",
       [sessionId, member.id],
     );
-    const sharer = await trust.house.user("admin");
-    await trust.house.join(recorded.device.workspaceId, sharer.id);
+    const sharer = await privacy.fixture.user("admin");
+    await privacy.fixture.join(recorded.device.workspaceId, sharer.id);
     const owner = { ...recorded.owner, role: "admin" as const };
     const native = { content_visible: true, elevation_required: false };
     expect(await detail(member)).toMatchObject(native);
     expect(await detail(owner)).toMatchObject(native);
     // Belonging to the workspace alone is no access; a shared session is.
     expect(await detail(sharer)).toMatchObject({ elevation_required: true });
-    await trust.house.sql("update sessions set visibility = 'workspace' where id = $1", [
+    await privacy.fixture.sql("update sessions set visibility = 'workspace' where id = $1", [
       sessionId,
     ]);
     expect(await detail(sharer)).toMatchObject(native);
@@ -92,55 +92,55 @@ describe("content gating", () => {
   });
 
   it("elevation: to go on watching is one read, however often the right is checked", async () => {
-    const directory = new SessionStore(trust.house.pool);
+    const directory = new SessionStore(privacy.fixture.pool);
     await elevate({ session_id: recorded.sessionId });
     const watch = [requireSession, recheckSession, recheckSession];
     for (const check of watch) {
       await check(directory, admin, recorded.sessionId, "session.content");
     }
     expect(await entries("content_read")).toHaveLength(1);
-    const stranger = await trust.house.user("admin");
+    const stranger = await privacy.fixture.user("admin");
     const closed = recheckSession(directory, stranger, recorded.sessionId, "session.content");
     expect(await codeOf(closed)).toBe("elevation_required");
   });
 
   it("elevation: covers its session only, or all; ends by time and by hand", async () => {
-    const other = await trust.record();
+    const other = await privacy.record();
     const { elevation_id: id } = await elevate({ session_id: recorded.sessionId });
     expect(await segments(admin, other.sessionId)).toBe("elevation_required");
-    const second = await trust.house.user("admin");
+    const second = await privacy.fixture.user("admin");
     expect(await segments(second)).toBe("elevation_required");
-    await trust.call("endContentElevation", {
+    await privacy.call("endContentElevation", {
       principal: second,
       params: { elevation_id: `${id}` },
     });
     expect(await segments()).toBe("elevation_required");
-    expect(trust.revoked).toContainEqual({ kind: "user", userId: admin.id });
+    expect(privacy.revoked).toContainEqual({ kind: "user", userId: admin.id });
     await elevate();
     expect(await segments(admin, other.sessionId)).toBe("none");
-    await trust.house.sql(
+    await privacy.fixture.sql(
       "update content_elevations set expires_at = now() - interval '1 s' where admin_id = $1",
       [admin.id],
     );
     expect(await segments(admin, other.sessionId)).toBe("elevation_required");
     const unknown = { principal: admin, params: { elevation_id: newId() } };
-    expect(await codeOf(trust.call("endContentElevation", unknown))).toBe("not_found");
+    expect(await codeOf(privacy.call("endContentElevation", unknown))).toBe("not_found");
   });
 
   it("elevation: no entry, no content", async () => {
     await elevate();
-    await trust.asOwner("revoke insert on audit_log from voice_service");
+    await privacy.asOwner("revoke insert on audit_log from voice_service");
     try {
       await expect(detail()).rejects.toThrow();
       await expect(
-        trust.call("listSegments", {
+        privacy.call("listSegments", {
           principal: admin,
           params: { session_id: recorded.sessionId },
         }),
       ).rejects.toThrow();
       await expect(elevate()).rejects.toThrow();
     } finally {
-      await trust.asOwner("grant insert on audit_log to voice_service");
+      await privacy.asOwner("grant insert on audit_log to voice_service");
     }
     expect(await segments()).toBe("none");
   });
@@ -149,11 +149,11 @@ describe("content gating", () => {
     const { sessionId, owner } = recorded;
     const attempt = (session_id: string) =>
       codeOf(
-        trust.call("elevateContent", { principal: admin, body: { reason: REASON, session_id } }),
+        privacy.call("elevateContent", { principal: admin, body: { reason: REASON, session_id } }),
       );
     expect(await attempt(newId())).toBe("not_found");
     expect(await attempt("nonsense")).toBe("not_found");
-    await trust.call("deleteSession", { principal: owner, params: { session_id: sessionId } });
+    await privacy.call("deleteSession", { principal: owner, params: { session_id: sessionId } });
     expect(await attempt(sessionId)).toBe("not_found");
   });
 

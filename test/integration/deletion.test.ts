@@ -6,56 +6,57 @@ import { applyRetention } from "../../src/features/erasure/session-erasure.ts";
 import { RetentionStore } from "../../src/features/erasure/session-erasure-store.ts";
 import { PostgresSegmentEdits } from "../../src/features/transcript/segments-store.ts";
 import { makeWav } from "../support/make-wav.ts";
+import { PrivacyFixture, type Recorded } from "../support/privacy-fixture.ts";
 import { codeOf } from "../support/route-call.ts";
-import { type Recorded, TrustHouse } from "../support/trust-house.ts";
 
 /** Any of these in the database after a deletion is a leak. */
 const WORDS = ["secret", "pineapple", "Secret plans"];
 
 describe("deletion", () => {
-  let trust: TrustHouse;
+  let privacy: PrivacyFixture;
 
   beforeAll(async () => {
-    trust = await TrustHouse.open();
+    privacy = await PrivacyFixture.open();
   });
-  afterAll(() => trust.close());
+  afterAll(() => privacy.close());
 
   const remove = (recorded: Recorded, principal = recorded.owner) =>
-    trust.body("deleteSession", { principal, params: { session_id: recorded.sessionId } });
+    privacy.body("deleteSession", { principal, params: { session_id: recorded.sessionId } });
   const detail = async (jobId: string) =>
-    trust.body("getTranscriptionJob", {
-      principal: await trust.house.user("admin"),
+    privacy.body("getTranscriptionJob", {
+      principal: await privacy.fixture.user("admin"),
       params: { job_id: jobId },
     });
 
   /** Every row of every table that mentions the session, as text. */
   async function traces(sessionId: string): Promise<string> {
-    const tables = await trust.house.sql<{ name: string }>(
+    const tables = await privacy.fixture.sql<{ name: string }>(
       `select c.table_name as name from information_schema.columns c
        where c.table_schema = 'public' and c.column_name = 'session_id'`,
     );
     const found: string[] = [];
     for (const { name } of tables) {
-      const rows = await trust.house.sql(
+      const rows = await privacy.fixture.sql(
         `select t::text as text from "${name}" t where t.session_id = $1`,
         [sessionId],
       );
       found.push(...rows.map(({ text }) => `${name}: ${text}`));
     }
-    const session = await trust.house.sql("select s::text as text from sessions s where id = $1", [
-      sessionId,
-    ]);
+    const session = await privacy.fixture.sql(
+      "select s::text as text from sessions s where id = $1",
+      [sessionId],
+    );
     return [...found, ...session.map(({ text }) => text)].join("\n");
   }
 
   it("by its owner: nothing of the words is left in any table or folder", async () => {
-    const recorded = await trust.record();
+    const recorded = await privacy.record();
     const { sessionId } = recorded;
-    await trust.house.sql(
+    await privacy.fixture.sql(
       "insert into guests (id, session_id, display_name, expires_at) values ($1, $2, 'Secret Gus', now())",
       [newId(), sessionId],
     );
-    const folder = join(trust.house.folder, sessionId);
+    const folder = join(privacy.fixture.folder, sessionId);
     expect(existsSync(folder)).toBe(true);
     expect(await traces(sessionId)).toContain("pineapple");
     const receipt = await remove(recorded);
@@ -68,16 +69,16 @@ describe("deletion", () => {
     const left = await traces(sessionId);
     for (const word of WORDS) expect(left.toLowerCase()).not.toContain(word.toLowerCase());
     expect(existsSync(folder)).toBe(false);
-    expect(trust.published).toContain(sessionId);
-    expect(trust.woken).toContain(sessionId);
-    expect(trust.revoked).toContainEqual({ kind: "session", sessionId });
+    expect(privacy.published).toContain(sessionId);
+    expect(privacy.woken).toContain(sessionId);
+    expect(privacy.revoked).toContainEqual({ kind: "session", sessionId });
   });
 
   it("2.7 rules 4 and 5: the job still answers, with placeholder and kind", async () => {
-    const byOwner = await trust.record();
+    const byOwner = await privacy.record();
     await remove(byOwner);
-    const byAdmin = await trust.record();
-    await remove(byAdmin, await trust.house.user("admin"));
+    const byAdmin = await privacy.record();
+    await remove(byAdmin, await privacy.fixture.user("admin"));
     const expected = {
       content_visible: false,
       elevation_required: false,
@@ -94,36 +95,38 @@ describe("deletion", () => {
       expect(text).toBe("[redacted-session-deleted]");
     }
     // An older deletion, of which the log knows nothing.
-    const old = await trust.record();
-    await trust.house.sql("update sessions set status = 'deleted' where id = $1", [old.sessionId]);
+    const old = await privacy.record();
+    await privacy.fixture.sql("update sessions set status = 'deleted' where id = $1", [
+      old.sessionId,
+    ]);
     const older = await detail(old.jobId);
     expect(older).toMatchObject({ session_was_deleted: true });
     expect(older).not.toHaveProperty("deletion_event_kind");
   });
 
   it("a deleted session is 404 to all but admins, who get its record and the receipt again", async () => {
-    const recorded = await trust.record();
+    const recorded = await privacy.record();
     const { sessionId, owner, device } = recorded;
-    const admin = await trust.house.user("admin");
+    const admin = await privacy.fixture.user("admin");
     const first = await remove(recorded, admin);
     const params = { session_id: sessionId };
     const codes = (principal: typeof owner) =>
       Promise.all(
         ["getSession", "listSegments", "listChunks", "deleteSession"].map((id) =>
-          codeOf(trust.call(id, { principal, params })),
+          codeOf(privacy.call(id, { principal, params })),
         ),
       );
     expect(await codes(owner)).toEqual(["not_found", "not_found", "not_found", "not_found"]);
     expect(await codes(admin)).toEqual(["none", "not_found", "not_found", "none"]);
     expect(await remove(recorded, admin)).toEqual(first);
     const late = await codeOf(
-      trust.house.upload(device, sessionId, 2, makeWav({ frames: 16_000, seed: 9 })),
+      privacy.fixture.upload(device, sessionId, 2, makeWav({ frames: 16_000, seed: 9 })),
     );
     expect(["not_found", "session_deleted"]).toContain(late);
   });
 
   it("a worker that answers late writes nothing", async () => {
-    const recorded = await trust.record();
+    const recorded = await privacy.record();
     await remove(recorded);
     const late = recorded.story.say("S1", 40_000, "late secret");
     expect(await codeOf(late)).toBe("session_deleted");
@@ -134,9 +137,9 @@ describe("deletion", () => {
       text: "secret again",
       byUserId: recorded.owner.id,
     };
-    expect(await new PostgresSegmentEdits(trust.house.pool).put(edit)).toBe(false);
+    expect(await new PostgresSegmentEdits(privacy.fixture.pool).put(edit)).toBe(false);
     expect(await traces(recorded.sessionId)).not.toContain("secret");
-    const last = await trust.house.sql(
+    const last = await privacy.fixture.sql(
       "select type from events where session_id = $1 order by seq desc limit 1",
       [recorded.sessionId],
     );
@@ -144,33 +147,33 @@ describe("deletion", () => {
   });
 
   it("audio that the disk would not give up is removed later", async () => {
-    const recorded = await trust.record();
-    const { eraseAudio } = trust;
-    trust.eraseAudio = () => Promise.reject(new Error("EBUSY"));
+    const recorded = await privacy.record();
+    const { eraseAudio } = privacy;
+    privacy.eraseAudio = () => Promise.reject(new Error("EBUSY"));
     expect(await remove(recorded)).toMatchObject({ audio_erased: false });
-    trust.eraseAudio = eraseAudio;
-    expect(await trust.sessions.finish()).toBe(1);
-    expect(await trust.sessions.finish()).toBe(0);
-    expect(existsSync(join(trust.house.folder, recorded.sessionId))).toBe(false);
+    privacy.eraseAudio = eraseAudio;
+    expect(await privacy.sessions.finish()).toBe(1);
+    expect(await privacy.sessions.finish()).toBe(0);
+    expect(existsSync(join(privacy.fixture.folder, recorded.sessionId))).toBe(false);
   });
 
   it("only owner and admin delete", async () => {
-    const recorded = await trust.record();
-    const moderator = await trust.house.user("moderator");
-    await trust.house.join(recorded.device.workspaceId, moderator.id);
-    const stranger = await trust.house.user();
+    const recorded = await privacy.record();
+    const moderator = await privacy.fixture.user("moderator");
+    await privacy.fixture.join(recorded.device.workspaceId, moderator.id);
+    const stranger = await privacy.fixture.user();
     const params = { session_id: recorded.sessionId };
     for (const principal of [moderator, stranger]) {
-      expect(await codeOf(trust.call("deleteSession", { principal, params }))).toBe("forbidden");
+      expect(await codeOf(privacy.call("deleteSession", { principal, params }))).toBe("forbidden");
     }
   });
 
   it("retention: what is older than the workspace keeps it goes, and nothing else", async () => {
-    const old = await trust.record();
-    const young = await trust.record();
-    const kept = await trust.record();
+    const old = await privacy.record();
+    const young = await privacy.record();
+    const kept = await privacy.record();
     const age = (sessionId: string, days: number) =>
-      trust.house.sql(
+      privacy.fixture.sql(
         `update sessions set status = 'completed', stopped_at = now() - make_interval(days => $2)
          where id = $1`,
         [sessionId, days],
@@ -179,13 +182,13 @@ describe("deletion", () => {
     await age(young.sessionId, 29);
     await age(kept.sessionId, 4_000);
     for (const { device } of [old, young]) {
-      await trust.house.sql("update workspaces set retention_days = 30 where id = $1", [
+      await privacy.fixture.sql("update workspaces set retention_days = 30 where id = $1", [
         device.workspaceId,
       ]);
     }
-    const records = new RetentionStore(trust.house.pool);
-    expect(await applyRetention(records, trust.sessions)).toBe(1);
-    expect(await applyRetention(records, trust.sessions)).toBe(0);
+    const records = new RetentionStore(privacy.fixture.pool);
+    expect(await applyRetention(records, privacy.sessions)).toBe(1);
+    expect(await applyRetention(records, privacy.sessions)).toBe(0);
     expect(await detail(old.jobId)).toMatchObject({
       transcription_text: "[redacted-retention]",
       deletion_event_kind: "retention_session_redacted",
@@ -194,50 +197,50 @@ describe("deletion", () => {
   });
 
   it("account erasure: person, devices and sessions go; others keep theirs", async () => {
-    const recorded = await trust.record();
+    const recorded = await privacy.record();
     const { owner, device, sessionId, jobId } = recorded;
-    const heir = await trust.house.user();
-    await trust.house.join(device.workspaceId, heir.id);
-    const others = await trust.record();
-    await trust.house.sql("insert into user_identities values ('acme', 'subject-1', $1)", [
+    const heir = await privacy.fixture.user();
+    await privacy.fixture.join(device.workspaceId, heir.id);
+    const others = await privacy.record();
+    await privacy.fixture.sql("insert into user_identities values ('acme', 'subject-1', $1)", [
       owner.id,
     ]);
-    await trust.house.sql(
+    await privacy.fixture.sql(
       "insert into magic_links (token_hash, user_id, created_at, expires_at) values ('x', $1, now(), now())",
       [owner.id],
     );
-    const done = await trust.body("eraseAccount", { principal: owner });
+    const done = await privacy.body("eraseAccount", { principal: owner });
     expect(done).toMatchObject({ sessions_deleted: 1, sessions_left: 0, devices_unpaired: 1 });
     expect(await detail(jobId)).toMatchObject({
       transcription_text: "[redacted-account-erasure]",
       deletion_event_kind: "account_erasure_session_redacted",
     });
-    const [user] = await trust.house.sql("select * from users where id = $1", [owner.id]);
+    const [user] = await privacy.fixture.sql("select * from users where id = $1", [owner.id]);
     expect(user).toMatchObject({ name: "Deleted account", password_hash: null });
     expect(user?.email).not.toContain("example.org");
     for (const table of ["user_identities", "magic_links", "logins"]) {
       expect(
-        await trust.house.sql(`select 1 from ${table} where user_id = $1`, [owner.id]),
+        await privacy.fixture.sql(`select 1 from ${table} where user_id = $1`, [owner.id]),
         table,
       ).toEqual([]);
     }
-    expect(trust.revoked).toContainEqual({ kind: "user", userId: owner.id });
-    expect(trust.revoked).toContainEqual({ kind: "device", deviceId: device.id });
-    const members = await trust.house.sql(
+    expect(privacy.revoked).toContainEqual({ kind: "user", userId: owner.id });
+    expect(privacy.revoked).toContainEqual({ kind: "device", deviceId: device.id });
+    const members = await privacy.fixture.sql(
       "select user_id, role from workspace_members where workspace_id = $1",
       [device.workspaceId],
     );
     expect(members).toEqual([{ user_id: heir.id, role: "owner" }]);
     expect((await detail(others.jobId)).session_was_deleted).toBe(false);
     expect(await traces(sessionId)).not.toContain("pineapple");
-    expect(await codeOf(trust.call("eraseAccount", { principal: owner }))).toBe("invalid_token");
+    expect(await codeOf(privacy.call("eraseAccount", { principal: owner }))).toBe("invalid_token");
   });
 
   it("account erasure: the only administrator cannot go", async () => {
-    await trust.house.sql("update users set disabled_at = now() where role = 'admin'");
-    const admin = await trust.house.user("admin");
-    expect(await codeOf(trust.call("eraseAccount", { principal: admin }))).toBe("conflict");
-    await trust.house.user("admin");
-    expect(await codeOf(trust.call("eraseAccount", { principal: admin }))).toBe("none");
+    await privacy.fixture.sql("update users set disabled_at = now() where role = 'admin'");
+    const admin = await privacy.fixture.user("admin");
+    expect(await codeOf(privacy.call("eraseAccount", { principal: admin }))).toBe("conflict");
+    await privacy.fixture.user("admin");
+    expect(await codeOf(privacy.call("eraseAccount", { principal: admin }))).toBe("none");
   });
 });

@@ -4,15 +4,15 @@ import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { CoalescedHeartbeats } from "../../src/features/devices/heartbeats.ts";
+import { HeartbeatWriter } from "../../src/features/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
 import { PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
 import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
+import { PostgresOpenChunks } from "../../src/features/recording/open-chunks-store.ts";
+import { StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
 import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
-import { StreamSealer } from "../../src/features/recording/stream-sealer.ts";
 import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
 import { DeviceStreams } from "../../src/features/recording/streams.ts";
-import { PostgresUnsealedChunks } from "../../src/features/recording/unsealed-chunks-store.ts";
 import { uploadAudioRoutes } from "../../src/features/recording/upload.ts";
 import { PostgresDeviceSigns } from "../../src/features/sessions/device-signs-store.ts";
 import { SessionStore } from "../../src/features/sessions/store.ts";
@@ -21,44 +21,44 @@ import { startFront, type TestFront } from "../support/front.ts";
 import { KeptConnection } from "../support/kept-connection.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { codeOf } from "../support/route-call.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
 import { Viewer } from "../support/viewer.ts";
 
 const HOUR = 3_600_000;
 
 describe("signs of life", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let signs: PostgresDeviceSigns;
   let device: DevicePrincipal;
   let sessionId: string;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
-    signs = new PostgresDeviceSigns(house.pool);
-    ({ device } = await house.ownDevice());
-    sessionId = await house.start(device);
+    fixture = await SessionFixture.open();
+    signs = new PostgresDeviceSigns(fixture.pool);
+    ({ device } = await fixture.ownDevice());
+    sessionId = await fixture.start(device);
   });
-  afterAll(() => house?.close());
+  afterAll(() => fixture?.close());
 
   /** Everything that was heard so far becomes an hour old. */
   async function hourPasses(): Promise<void> {
     const session = [sessionId];
     const hour = "- interval '1 hour'";
-    await house.sql(
+    await fixture.sql(
       `update sessions set started_at = started_at ${hour},
       stopped_at = stopped_at ${hour} where id = $1`,
       session,
     );
-    await house.sql(
+    await fixture.sql(
       `update chunks set uploaded_at = uploaded_at ${hour} where session_id = $1`,
       session,
     );
-    await house.sql(
+    await fixture.sql(
       `update audio_streams set touched_at = touched_at ${hour} where session_id = $1`,
       session,
     );
-    await house.sql(`update devices set last_seen_at = last_seen_at ${hour} where id = $1`, [
+    await fixture.sql(`update devices set last_seen_at = last_seen_at ${hour} where id = $1`, [
       device.id,
     ]);
     expect((await signs.of(sessionId)).heardAgo).toBeGreaterThanOrEqual(HOUR);
@@ -68,25 +68,27 @@ describe("signs of life", () => {
     return (await signs.of(sessionId)).heardAgo < HOUR / 2;
   }
 
-  function heartbeats(): CoalescedHeartbeats {
-    const book = new PostgresHeartbeats(house.pool);
-    return new CoalescedHeartbeats({ book, clock: systemClock, log: silentLog });
+  function heartbeats(): HeartbeatWriter {
+    const store = new PostgresHeartbeats(fixture.pool);
+    return new HeartbeatWriter({ store, clock: systemClock, log: silentLog });
   }
 
   it("signs of life: the start, a chunk and a stop each count, by the database's clock", async () => {
     expect(await heardNow()).toBe(true);
     expect((await signs.of(sessionId)).chunkAgo).toBeUndefined();
     await hourPasses();
-    await house.upload(device, sessionId, 0, makeWav({ frames: 16_000 }));
+    await fixture.upload(device, sessionId, 0, makeWav({ frames: 16_000 }));
     const { heardAgo, chunkAgo } = await signs.of(sessionId);
     expect(heardAgo).toBe(chunkAgo);
     expect(chunkAgo).toBeLessThan(HOUR / 2);
     await hourPasses();
     expect((await signs.of(sessionId)).chunkAgo).toBeGreaterThanOrEqual(HOUR);
-    await house.sql("update sessions set stopped_at = now() where id = $1", [sessionId]);
+    await fixture.sql("update sessions set stopped_at = now() where id = $1", [sessionId]);
     expect(await heardNow()).toBe(true);
     // Nobody was heard when the service stopped it.
-    await house.sql("update sessions set stop_reason = 'device_silent' where id = $1", [sessionId]);
+    await fixture.sql("update sessions set stop_reason = 'device_silent' where id = $1", [
+      sessionId,
+    ]);
     expect(await heardNow()).toBe(false);
     await hourPasses();
     expect(await codeOf(signs.of(newId()))).toBe("not_found");
@@ -100,14 +102,14 @@ describe("signs of life", () => {
     expect(await heardNow()).toBe(true);
     await beats.stop();
     const ahead = "update devices set last_seen_at = now() + interval '1 hour' where id = $1";
-    await house.sql(ahead, [device.id]);
+    await fixture.sql(ahead, [device.id]);
     expect((await signs.of(sessionId)).heardAgo).toBe(0);
-    await house.sql("update devices set last_seen_at = null where id = $1", [device.id]);
+    await fixture.sql("update devices set last_seen_at = null where id = $1", [device.id]);
   });
 
   it("signs of life: an open stream counts although nothing comes over it", async () => {
-    const store = new PostgresAudioStreams(house.pool);
-    const other = await house.start((await house.ownDevice()).device);
+    const store = new PostgresAudioStreams(fixture.pool);
+    const other = await fixture.start((await fixture.ownDevice()).device);
     const settings = {
       encoding: "pcm_s16le",
       sampleRate: 16_000,
@@ -115,7 +117,7 @@ describe("signs of life", () => {
       framing: "packet",
     } as const;
     for (const id of [sessionId, other]) {
-      await house.sql("update sessions set status = 'recording' where id = $1", [id]);
+      await fixture.sql("update sessions set status = 'recording' where id = $1", [id]);
     }
     await store.take(sessionId, { ...settings, interim: true }, () => {});
     expect(await heardNow()).toBe(true);
@@ -130,9 +132,9 @@ describe("signs of life", () => {
     await hourPasses();
     const beats = heartbeats();
     const routes = uploadAudioRoutes({
-      directory: new SessionStore(house.pool),
-      chunks: new PostgresChunkStore(house.pool),
-      blobs: house.blobs,
+      directory: new SessionStore(fixture.pool),
+      chunks: new PostgresChunkStore(fixture.pool),
+      blobs: fixture.blobs,
       notifier: { notify: () => {} },
       backlog: { check: () => {} },
       heartbeats: beats,
@@ -172,20 +174,20 @@ describe("signs of life", () => {
   const seen: string[] = [];
 
   function frontWithStreams(pingMs: number): Promise<TestFront> {
-    const store = new PostgresAudioStreams(house.pool);
+    const store = new PostgresAudioStreams(fixture.pool);
     const notifier = { notify: () => {} };
-    const unsealed = new PostgresUnsealedChunks(house.pool);
-    const [{ blobs }, runtime] = [house, systemRuntime];
-    const sealer = new StreamSealer({ unsealed, blobs, notifier, runtime, log: silentLog });
+    const unsealed = new PostgresOpenChunks(fixture.pool);
+    const [{ blobs }, runtime] = [fixture, systemRuntime];
+    const finalizer = new StreamFinalizer({ unsealed, blobs, notifier, runtime, log: silentLog });
     const backlog = { check: () => {} };
     const streams = new DeviceStreams({
-      sessions: new PostgresDeviceSessions(house.pool),
-      workshops: new WorkshopStore(house.pool),
-      directory: new SessionStore(house.pool),
+      sessions: new PostgresDeviceSessions(fixture.pool),
+      workshops: new WorkshopStore(fixture.pool),
+      directory: new SessionStore(fixture.pool),
       notifier,
       streams: new AudioStreams({
         store,
-        sealer,
+        finalizer,
         live: { publish: () => {} },
         notices: { taken: () => {}, onTaken: () => () => {} },
         notifier,
@@ -199,15 +201,15 @@ describe("signs of life", () => {
   }
 
   it("signs of life: one look reads one chunk, however many the session has", async () => {
-    await house.sql(
+    await fixture.sql(
       `insert into chunks (id, session_id, sequence, media_type, filename, bytes, sha256, frames,
          sample_rate, duration_seconds, status)
        select gen_random_uuid(), $1, n, 'audio/wav', '', 1, sha256(n::text::bytea), 1, 16000, 1, 'completed'
        from generate_series(100, 20000) n`,
       [sessionId],
     );
-    await house.sql("analyze chunks");
-    const plan = await house.sql<{ "QUERY PLAN": string }>(
+    await fixture.sql("analyze chunks");
+    const plan = await fixture.sql<{ "QUERY PLAN": string }>(
       `explain (analyze, timing off) select uploaded_at from chunks
        where session_id = '${sessionId}' order by uploaded_at desc limit 1`,
     );

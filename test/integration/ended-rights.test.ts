@@ -13,37 +13,37 @@ import { SessionMemberStore } from "../../src/features/sessions/members-store.ts
 import { SessionEditStore } from "../../src/features/sessions/store.ts";
 import { WorkspaceMemberStore } from "../../src/features/workspaces/members-store.ts";
 import { WorkspaceEditStore } from "../../src/features/workspaces/store.ts";
-import { AccountHouse, PASSWORD } from "../support/account-house.ts";
+import { AccountFixture, PASSWORD } from "../support/account-fixture.ts";
 
 const HOUR = 3_600_000;
 const MOST = 1_000;
 const SYSTEM = { kind: "system" } as const;
 
-let house: AccountHouse;
+let fixture: AccountFixture;
 let record: EndedRightsStore;
 /** Who has all that can end. */
 let ids: Record<"user" | "admin" | "member" | "workspace" | "session" | "guest" | "device", string>;
 let principal: UserPrincipal;
 
 beforeAll(async () => {
-  house = await AccountHouse.open();
-  record = new EndedRightsStore(house.pool);
+  fixture = await AccountFixture.open();
+  record = new EndedRightsStore(fixture.pool);
 });
-afterAll(() => house?.close());
+afterAll(() => fixture?.close());
 
 beforeEach(async () => {
   const [user, admin, member] = [
-    await house.addUser(),
-    await house.addUser("admin"),
-    await house.addUser(),
+    await fixture.addUser(),
+    await fixture.addUser("admin"),
+    await fixture.addUser(),
   ];
-  const workspace = await house.addWorkspace(user.id);
-  await house.join(workspace, member.id);
-  const session = await house.addSession(user.id, workspace);
-  const { guest } = await house.guestEntry.enter(session, "Visitor");
-  const { code } = await house.pairing.publish({ serial: newId() }, undefined, newId());
+  const workspace = await fixture.addWorkspace(user.id);
+  await fixture.join(workspace, member.id);
+  const session = await fixture.addSession(user.id, workspace);
+  const { guest } = await fixture.guestEntry.enter(session, "Visitor");
+  const { code } = await fixture.pairing.publish({ serial: newId() }, undefined, newId());
   const approval = { code, workspaceId: workspace, ownerId: user.id, address: newId() };
-  const { deviceId: device } = await house.pairing.approveWithKey(approval);
+  const { deviceId: device } = await fixture.pairing.approveWithKey(approval);
   ids = {
     user: user.id,
     admin: admin.id,
@@ -57,8 +57,8 @@ beforeEach(async () => {
 });
 
 async function signIn(email: string): Promise<UserPrincipal> {
-  const { token } = await house.login(email);
-  const found = await house.asUser(token);
+  const { token } = await fixture.login(email);
+  const found = await fixture.asUser(token);
   if (found.kind !== "user") throw new Error("not a user");
   return found;
 }
@@ -87,26 +87,26 @@ async function serviceKey() {
     scopes: ["query"],
     expiresAt: undefined,
   } as const;
-  return (await house.serviceKeys.issue(principal, wanted)).record;
+  return (await fixture.serviceKeys.issue(principal, wanted)).record;
 }
 
 async function elevate(): Promise<string> {
   const id = newId();
-  const expiresAt = house.clock.now() + HOUR;
+  const expiresAt = fixture.clock.now() + HOUR;
   const { admin: adminId, session: sessionId } = ids;
-  await new ElevationStore(house.pool).open({ id, adminId, sessionId, reason: "r", expiresAt });
+  await new ElevationStore(fixture.pool).open({ id, adminId, sessionId, reason: "r", expiresAt });
   return id;
 }
 
 async function shareWithMember(): Promise<void> {
   const { session: sessionId, member: userId } = ids;
   const entry = { kind: "session_member_added", actor: SYSTEM } as const;
-  await new SessionMemberStore(house.pool).add({ sessionId, userId, relation: "shared" }, entry);
+  await new SessionMemberStore(fixture.pool).add({ sessionId, userId, relation: "shared" }, entry);
 }
 
-const edit = (change: object) => new SessionEditStore(house.pool).change(ids.session, change);
+const edit = (change: object) => new SessionEditStore(fixture.pool).change(ids.session, change);
 const erase = () =>
-  new PostgresSessionDeletion(house.pool).erase(ids.session, "session_deleted_by_owner", SYSTEM);
+  new PostgresSessionDeletion(fixture.pool).erase(ids.session, "session_deleted_by_owner", SYSTEM);
 
 interface Cause {
   what: string;
@@ -117,44 +117,44 @@ interface Cause {
 }
 
 const CAUSES: readonly Cause[] = [
-  { what: "logout", end: () => house.signIn.logout(principal), told: () => [ofUser()] },
+  { what: "logout", end: () => fixture.signIn.logout(principal), told: () => [ofUser()] },
   {
     what: "a changed password, for the other logins",
-    before: async () => (await signIn((await house.users.find(ids.user))?.email ?? "")).tokenId,
-    end: () => house.passwordChanges.change(principal, PASSWORD, "another horse"),
+    before: async () => (await signIn((await fixture.users.find(ids.user))?.email ?? "")).tokenId,
+    end: () => fixture.passwordChanges.change(principal, PASSWORD, "another horse"),
     told: () => [ofUser()],
   },
   {
     what: "a password that the set-up sets again",
-    end: () => new SetupAdminStore(house.pool).setPassword(ids.admin, "hash"),
+    end: () => new SetupAdminStore(fixture.pool).setPassword(ids.admin, "hash"),
     told: () => [ofAdmin()],
   },
   {
     what: "a disabled user",
-    end: () => house.users.setDisabled(ids.user, true),
+    end: () => fixture.users.setDisabled(ids.user, true),
     told: () => [ofUser()],
   },
   {
     what: "another role",
     end: () =>
-      house.users.setRole(ids.admin, "participant", { kind: "user_role_changed", actor: SYSTEM }),
+      fixture.users.setRole(ids.admin, "participant", { kind: "user_role_changed", actor: SYSTEM }),
     told: () => [ofAdmin()],
   },
   {
     what: "an erased account, its memberships and devices",
     before: async () => {
-      await house.pool.query(
+      await fixture.pool.query(
         sql.unsafe`update sessions set status = 'deleted' where id = ${ids.session}`,
       );
       return "";
     },
-    end: () => new AccountErasureStore(house.pool).erase(ids.user),
+    end: () => new AccountErasureStore(fixture.pool).erase(ids.user),
     // The member takes the workspace over.
     told: () => [ofDevice(), ofMember(), ofUser()],
   },
   {
     what: "a guest who leaves",
-    end: () => house.guests.revoke(ids.guest),
+    end: () => fixture.guests.revoke(ids.guest),
     told: () => [ofGuest()],
   },
   {
@@ -181,7 +181,7 @@ const CAUSES: readonly Cause[] = [
     what: "a member who left the session",
     before: async () => String(await shareWithMember()),
     end: () =>
-      new SessionMemberStore(house.pool).remove(ids.session, ids.member, {
+      new SessionMemberStore(fixture.pool).remove(ids.session, ids.member, {
         kind: "session_member_removed",
         actor: SYSTEM,
       }),
@@ -189,51 +189,51 @@ const CAUSES: readonly Cause[] = [
   },
   {
     what: "a member who left the workspace",
-    end: () => new WorkspaceMemberStore(house.pool).remove(ids.workspace, ids.member, SYSTEM),
+    end: () => new WorkspaceMemberStore(fixture.pool).remove(ids.workspace, ids.member, SYSTEM),
     told: () => [ofMember()],
   },
   {
     what: "another role in the workspace",
     before: async () =>
-      new WorkspaceMemberStore(house.pool).setRole(ids.workspace, ids.member, "owner", SYSTEM),
+      new WorkspaceMemberStore(fixture.pool).setRole(ids.workspace, ids.member, "owner", SYSTEM),
     end: () =>
-      new WorkspaceMemberStore(house.pool).setRole(ids.workspace, ids.member, "member", SYSTEM),
+      new WorkspaceMemberStore(fixture.pool).setRole(ids.workspace, ids.member, "member", SYSTEM),
     told: () => [ofMember()],
   },
   {
     what: "a deleted workspace",
     before: async () => String(await erase()),
-    end: () => new WorkspaceEditStore(house.pool).remove(ids.workspace, SYSTEM),
+    end: () => new WorkspaceEditStore(fixture.pool).remove(ids.workspace, SYSTEM),
     told: () => [ofDevice(), ofMember(), ofUser(), ofWorkspace()],
   },
   {
     what: "an elevation that was ended",
     before: elevate,
-    end: async (id) => new ElevationStore(house.pool).end(id, principal),
+    end: async (id) => new ElevationStore(fixture.pool).end(id, principal),
     told: () => [ofAdmin()],
   },
   {
     what: "an unpaired device",
-    end: () => house.pairing.unpair(ids.device, SYSTEM),
+    end: () => fixture.pairing.unpair(ids.device, SYSTEM),
     told: () => [ofDevice()],
   },
   {
     what: "a device's key that runs out sooner, as it has another",
-    end: () => house.pairing.renew(ids.device),
+    end: () => fixture.pairing.renew(ids.device),
     told: () => [ofDevice()],
   },
   {
     what: "a revoked service key",
     before: async () => (await serviceKey()).id,
-    end: (id) => house.serviceKeyBook.revoke(id, { kind: "service_key_revoked", actor: SYSTEM }),
+    end: (id) => fixture.serviceKeyBook.revoke(id, { kind: "service_key_revoked", actor: SYSTEM }),
     told: (keyId) => [{ kind: "service_key", keyId }],
   },
   {
     what: "a service key's secret that runs out sooner, as it has another",
     before: async () => (await serviceKey()).id,
     end: async (id) => {
-      const key = await house.serviceKeyBook.find(id);
-      if (key !== undefined) await house.serviceKeys.rotate(principal, key, undefined);
+      const key = await fixture.serviceKeyBook.find(id);
+      if (key !== undefined) await fixture.serviceKeys.rotate(principal, key, undefined);
     },
     told: (keyId) => [{ kind: "service_key", keyId }],
   },
@@ -242,12 +242,12 @@ const CAUSES: readonly Cause[] = [
     before: async () => {
       await erase();
       const { id } = await serviceKey();
-      await house.pool.query(
+      await fixture.pool.query(
         sql.unsafe`delete from sessions where workspace_id = ${ids.workspace}`,
       );
       return id;
     },
-    end: () => house.pool.query(sql.unsafe`delete from workspaces where id = ${ids.workspace}`),
+    end: () => fixture.pool.query(sql.unsafe`delete from workspaces where id = ${ids.workspace}`),
     told: (keyId) => [ofDevice(), { kind: "service_key", keyId }, ofMember(), ofUser()],
   },
 ];
@@ -260,7 +260,7 @@ describe("ended rights: every cause is told in the transaction that ends the rig
 
   it("what was rolled back is not told", async () => {
     const told = await toldOf(async () => {
-      const failing = house.pool.transaction(async (tx) => {
+      const failing = fixture.pool.transaction(async (tx) => {
         await tx.query(sql.unsafe`update users set role = 'admin' where id = ${ids.user}`);
         throw new Error("no");
       });
@@ -272,12 +272,12 @@ describe("ended rights: every cause is told in the transaction that ends the rig
   it("what ends no right is not told: turns, signs of life, new rights, ends by time", async () => {
     const { user, member, session, device, workspace } = ids;
     const told = await toldOf(async () => {
-      const { pool } = house;
+      const { pool } = fixture;
       await shareWithMember();
       await elevate();
       const { id: key } = await serviceKey();
       await edit({ title: "Named" });
-      await house.users.rename(user, "Somebody else");
+      await fixture.users.rename(user, "Somebody else");
       await pool.query(
         sql.unsafe`update sessions set seq = 7, has_work = true where id = ${session}`,
       );
@@ -303,7 +303,7 @@ describe("ended rights: reading what is new", () => {
   async function ending(guestId: string): Promise<() => Promise<void>> {
     const written = createDeferred<void>();
     const released = createDeferred<void>();
-    const done = house.pool.transaction(async (tx) => {
+    const done = fixture.pool.transaction(async (tx) => {
       await tx.query(sql.unsafe`update guests set revoked_at = now() where id = ${guestId}`);
       written.resolve();
       await released.promise;
@@ -316,7 +316,7 @@ describe("ended rights: reading what is new", () => {
   }
 
   async function guests(count: number): Promise<string[]> {
-    const entered = Array.from({ length: count }, () => house.guestEntry.enter(ids.session, "V"));
+    const entered = Array.from({ length: count }, () => fixture.guestEntry.enter(ids.session, "V"));
     return (await Promise.all(entered)).map(({ guest }) => guest.guestId);
   }
 
@@ -358,20 +358,20 @@ describe("ended rights: reading what is new", () => {
 
   it("no more than are asked for", async () => {
     const { snapshot } = await record.since(undefined, MOST);
-    for (const guest of await guests(3)) await house.guests.revoke(guest);
+    for (const guest of await guests(3)) await fixture.guests.revoke(guest);
     expect((await record.since(snapshot, 2)).ended).toHaveLength(2);
   });
 
   it("kept for as long as the time between two runs of the pruning, and not for ever", async () => {
     const count = () =>
-      house.pool.oneFirst(sql.unsafe`select count(*)::int as count from ended_rights`);
-    const pruning = new EndedRightsStore(house.pool);
-    await house.guests.revoke(ids.guest);
+      fixture.pool.oneFirst(sql.unsafe`select count(*)::int as count from ended_rights`);
+    const pruning = new EndedRightsStore(fixture.pool);
+    await fixture.guests.revoke(ids.guest);
     const before = await count();
     expect(await pruning.prune()).toBe(0);
     const { snapshot } = await record.since(undefined, MOST);
     const commitLate = await ending((await guests(1))[0] ?? "");
-    await house.signIn.logout(principal);
+    await fixture.signIn.logout(principal);
     expect(await pruning.prune()).toBe(before);
     await commitLate();
     expect((await record.since(snapshot, MOST)).ended).toHaveLength(2);
@@ -382,14 +382,14 @@ describe("ended rights: reading what is new", () => {
 
   it("rows of another server, from which the data was copied, are nobody's news and are dropped", async () => {
     const { snapshot } = await record.since(undefined, MOST);
-    await house.pool.query(sql.unsafe`
+    await fixture.pool.query(sql.unsafe`
       insert into ended_rights (xid, kind, subject)
       values ('999999999999', 'user', ${ids.user})`);
     expect((await record.since(snapshot, MOST)).ended).toEqual([]);
-    const pruning = new EndedRightsStore(house.pool);
+    const pruning = new EndedRightsStore(fixture.pool);
     await pruning.prune();
     await pruning.prune();
-    const left = await house.pool.exists(sql.unsafe`
+    const left = await fixture.pool.exists(sql.unsafe`
       select from ended_rights where xid = '999999999999'`);
     expect(left).toBe(false);
   });

@@ -6,7 +6,7 @@ import { newId } from "../../src/base/ids.ts";
 import { commandIdOf } from "../../src/rest/idempotency.ts";
 import { defineRoute, type Reply } from "../../src/rest/route.ts";
 import { startFront, type TestFront } from "../support/front.ts";
-import { MemoryIdempotencyBook } from "../support/memory/memory-idempotency-book.ts";
+import { MemoryIdempotencyStore } from "../support/memory/memory-idempotency-store.ts";
 
 let front: TestFront | undefined;
 
@@ -73,7 +73,7 @@ async function start(work: () => Promise<Reply>, handlerTimeoutMs = 5_000) {
 /** A front with one wish, which is told the command's id; the test decides what becomes of it. */
 async function startWish(
   work: (commandId: string) => Promise<Reply>,
-  { method = "patch" as "patch" | "post", book = new MemoryIdempotencyBook() } = {},
+  { method = "patch" as "patch" | "post", store = new MemoryIdempotencyStore() } = {},
 ) {
   const answer = { description: "Done.", schema: Type.Unknown() };
   const wish = defineRoute({
@@ -90,7 +90,7 @@ async function startWish(
     errors: [],
     handle: (request) => work(commandIdOf(request)),
   });
-  const idempotency = { book, secret: randomBytes(32) };
+  const idempotency = { store, secret: randomBytes(32) };
   front = await startFront({ routes: [wish], idempotency });
   const { base } = front;
   const boxes = { one: newId(), other: newId() };
@@ -137,15 +137,15 @@ describe("front idempotency", () => {
   });
 
   it("tells what became of a wish that creates, though its key could not be freed", async () => {
-    const book = new MemoryIdempotencyBook();
-    book.release = () => Promise.reject(new AppError("unavailable", "The record is away."));
+    const store = new MemoryIdempotencyStore();
+    store.release = () => Promise.reject(new AppError("unavailable", "The record is away."));
     const asked: string[] = [];
     const work = async (commandId: string): Promise<Reply> => {
       asked.push(commandId);
       if (asked.length === 1) throw new AppError("outcome_unknown", "Nobody knows.");
       return { status: 201, body: {} };
     };
-    const redact = await startWish(work, { method: "post", book });
+    const redact = await startWish(work, { method: "post", store });
     expect(await redact({ key: "k" })).toEqual({ status: 503, code: "outcome_unknown" });
     expect(await redact({ key: "k" })).toEqual({ status: 201, code: null });
     expect(new Set(asked).size).toBe(1);

@@ -2,22 +2,22 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import type { TestFront } from "../support/front.ts";
-import { knownSessionId, LiveHouse, upTo } from "../support/live-house.ts";
+import { knownSessionId, LiveFixture, upTo } from "../support/live-fixture.ts";
 import { ManualClock, runtimeBy } from "../support/manual-clock.ts";
 import { until } from "../support/until.ts";
 import type { Viewer } from "../support/viewer.ts";
 
-const house = new LiveHouse();
-afterEach(() => house.close());
+const fixture = new LiveFixture();
+afterEach(() => fixture.close());
 
 describe("front live: the end of a session", () => {
   const types = (viewer: Viewer, id: string) =>
     viewer.frames.filter(({ session_id }) => session_id === id).map(({ type }) => type);
 
   it("is told once, to those who were there and to those who come later", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const id = knownSessionId();
-    const early = await house.view(front).opened();
+    const early = await fixture.view(front).opened();
     early.send({ type: "Subscribe", session_id: id, from_seq: 0 });
     front.source.publish(id);
     await early.reached(1);
@@ -28,9 +28,9 @@ describe("front live: the end of a session", () => {
       status: "completed",
       seq: 2,
     });
-    const late = await house.view(front).opened();
+    const late = await fixture.view(front).opened();
     late.send({ type: "Subscribe", session_id: id });
-    const again = await house.view(front).opened();
+    const again = await fixture.view(front).opened();
     again.send({ type: "Subscribe", session_id: id, from_seq: 2 });
     for (const viewer of [late, again]) {
       expect(await viewer.received("SessionEnded")).toMatchObject({ seq: 2 });
@@ -43,10 +43,10 @@ describe("front live: the end of a session", () => {
   });
 
   it("is told for each session of a socket, and leaves the socket and the others alone", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const [first, second] = [knownSessionId(), knownSessionId()];
     front.source.appendStatus(first, "failed");
-    const viewer = await house.view(front).opened();
+    const viewer = await fixture.view(front).opened();
     for (const session_id of [first, second]) {
       viewer.send({ type: "Subscribe", session_id, from_seq: 0 });
     }
@@ -61,10 +61,10 @@ describe("front live: the end of a session", () => {
   });
 
   it("is followed by the refusal when the session is deleted after it", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const id = knownSessionId();
     front.source.appendStatus(id, "completed");
-    const viewer = await house.view(front).opened();
+    const viewer = await fixture.view(front).opened();
     viewer.send({ type: "Subscribe", session_id: id });
     await viewer.received("SessionEnded");
     front.source.fanOut(id, [front.source.appendStatus(id, "deleted")]);
@@ -78,18 +78,18 @@ describe("front live: the end of a session", () => {
 
 describe("front live: ends", () => {
   it("answers unknown and forbidden sessions with Error and closes an idle socket", async () => {
-    const front = await house.start();
-    const unknown = await house.view(front).opened();
+    const front = await fixture.start();
+    const unknown = await fixture.view(front).opened();
     unknown.send({ type: "Subscribe", session_id: `${newId().slice(0, -1)}0` });
     expect((await unknown.received("Error")).code).toBe("not_found");
     expect(await unknown.closed()).toBe(4404);
-    const odd = await house.view(front).opened();
+    const odd = await fixture.view(front).opened();
     odd.send({ type: "Subscribe", session_id: "voice.>" });
     expect(await odd.closed()).toBe(4404);
     expect(front.source.followers("voice.>")).toBe(0);
     const id = knownSessionId();
     front.forbidden.add(id);
-    const both = await house.view(front).opened();
+    const both = await fixture.view(front).opened();
     const other = knownSessionId();
     both.send({ type: "Subscribe", session_id: other });
     await both.received("Snapshot");
@@ -101,8 +101,8 @@ describe("front live: ends", () => {
   });
 
   it("answers malformed frames with Error and closes when they go on", async () => {
-    const front = await house.start();
-    const viewer = await house.view(front).opened();
+    const front = await fixture.start();
+    const viewer = await fixture.view(front).opened();
     const bad = [
       "{",
       "[]",
@@ -113,16 +113,16 @@ describe("front live: ends", () => {
     for (const frame of bad) viewer.send(frame);
     expect(await viewer.closed()).toBe(4400);
     expect(viewer.frames.filter(({ type }) => type === "Error").length).toBe(5);
-    const large = await house.view(front).opened();
+    const large = await fixture.view(front).opened();
     large.send("x".repeat(65_537));
     expect(await large.closed()).toBe(1009);
-    const flood = await house.view(front).opened();
+    const flood = await fixture.view(front).opened();
     for (let frame = 0; frame < 100; frame += 1) flood.send({ type: "KeepAlive" });
     expect(await flood.closed()).toBe(4429);
   });
 
   async function following(front: TestFront, id: string, user = "bob"): Promise<Viewer> {
-    const viewer = await house.view(front, { authorization: `Bearer user-${user}` }).opened();
+    const viewer = await fixture.view(front, { authorization: `Bearer user-${user}` }).opened();
     viewer.send({ type: "Subscribe", session_id: id });
     await viewer.received("Snapshot");
     return viewer;
@@ -132,20 +132,20 @@ describe("front live: ends", () => {
     front.checks.filter((check) => check.sessionId === id).map(({ again }) => again);
 
   it("closes when rights end: of a session, and of a caller", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const id = knownSessionId();
     const viewer = await following(front, id);
     front.forbidden.add(id);
     front.revoke({ kind: "session", sessionId: id });
     expect(await viewer.closed()).toBe(4403);
-    const told = await house.view(front, { authorization: "Bearer user-eve" }).opened();
+    const told = await fixture.view(front, { authorization: "Bearer user-eve" }).opened();
     front.callers.revoked.add("eve");
     front.revoke({ kind: "user", userId: "eve" });
     expect(await told.closed()).toBe(4401);
   });
 
   it("checks anew whom it concerns and nobody else; everybody when it is not known", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const [id, other] = [knownSessionId(), knownSessionId()];
     await following(front, id);
     await following(front, other, "eve");
@@ -159,7 +159,7 @@ describe("front live: ends", () => {
   });
 
   it("a check without an answer takes no right away, and is made again until there is one", async () => {
-    const front = await house.start({ liveLimits: { pingMs: 40 } });
+    const front = await fixture.start({ liveLimits: { pingMs: 40 } });
     const id = knownSessionId();
     const viewer = await following(front, id);
     front.away.add(id);
@@ -173,7 +173,7 @@ describe("front live: ends", () => {
 
   it("a right that ends with time is checked then, and ends even when there is no answer", async () => {
     const clock = new ManualClock(Date.now());
-    const front = await house.start({ liveLimits: { pingMs: 40 }, runtime: runtimeBy(clock) });
+    const front = await fixture.start({ liveLimits: { pingMs: 40 }, runtime: runtimeBy(clock) });
     const [id, other] = [knownSessionId(), knownSessionId()];
     for (const each of [id, other]) front.rightsEnd.set(each, clock.now() + 1_000);
     const viewer = await following(front, id);
@@ -189,7 +189,7 @@ describe("front live: ends", () => {
   });
 
   it("what ends while a viewer comes in is not missed", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const { authenticate } = front.callers;
     front.callers.authenticate = async (...given) => {
       const principal = await authenticate.apply(front.callers, given);
@@ -197,19 +197,19 @@ describe("front live: ends", () => {
       front.revoke({ kind: "user", userId: principal.id });
       return principal;
     };
-    expect(await house.view(front).closed()).toBe(4401);
+    expect(await fixture.view(front).closed()).toBe(4401);
   });
 
   it("closes when the token expires", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     front.callers.expiresAt = Date.now() + 300;
-    const viewer = await house.view(front).opened();
+    const viewer = await fixture.view(front).opened();
     expect(await viewer.closed()).toBe(4401);
   });
 
   it("closes a socket that nothing is heard from", async () => {
-    const front = await house.start({ liveLimits: { pingMs: 50, idleMs: 400 } });
-    const alive = await house.view(front).opened();
+    const front = await fixture.start({ liveLimits: { pingMs: 50, idleMs: 400 } });
+    const alive = await fixture.view(front).opened();
     const silent = connect(front.port, "127.0.0.1");
     let got = Buffer.alloc(0);
     silent.on("data", (data) => {
@@ -225,9 +225,9 @@ describe("front live: ends", () => {
   });
 
   it("closes a viewer that cannot keep up and lets the others go on", async () => {
-    const front = await house.start({ liveLimits: { bufferedBytes: 256 * 1024, tickMs: 1 } });
+    const front = await fixture.start({ liveLimits: { bufferedBytes: 256 * 1024, tickMs: 1 } });
     const id = knownSessionId();
-    const [slow, quick] = [await house.view(front).opened(), await house.view(front).opened()];
+    const [slow, quick] = [await fixture.view(front).opened(), await fixture.view(front).opened()];
     for (const viewer of [slow, quick]) {
       viewer.send({ type: "Subscribe", session_id: id });
       await viewer.received("Snapshot");
@@ -247,25 +247,29 @@ describe("front live: ends", () => {
     expect(await slow.closed()).toBe(4410);
     const got = slow.seqs();
     expect(got).toEqual(upTo(0, got.length));
-    const again = await house.view(front).opened();
+    const again = await fixture.view(front).opened();
     again.send({ type: "Subscribe", session_id: id, from_seq: got.length });
     await again.reached(published);
     expect(again.seqs()).toEqual(upTo(got.length, published));
   });
 
   it("does not close a viewer for a long replay, and sends it no faster than it reads", async () => {
-    const front = await house.start({ liveLimits: { bufferedBytes: 2_000_000, recentFrames: 8 } });
+    const front = await fixture.start({
+      liveLimits: { bufferedBytes: 2_000_000, recentFrames: 8 },
+    });
     const id = knownSessionId();
     for (let event = 0; event < 5000; event += 1) front.source.append(id, "x".repeat(5000));
-    const viewer = await house.view(front).opened();
+    const viewer = await fixture.view(front).opened();
     viewer.send({ type: "Subscribe", session_id: id, from_seq: 0 });
     await viewer.reached(5000);
     expect(viewer.seqs()).toEqual(upTo(0, 5000));
   });
 
   it("drains: over a while, each viewer is told when to come back", async () => {
-    const front = await house.start();
-    const viewers = await Promise.all(Array.from({ length: 5 }, () => house.view(front).opened()));
+    const front = await fixture.start();
+    const viewers = await Promise.all(
+      Array.from({ length: 5 }, () => fixture.view(front).opened()),
+    );
     const reasons: string[] = [];
     for (const { socket } of viewers) {
       socket.on("close", (_code, reason) => reasons.push(reason.toString()));
@@ -277,8 +281,8 @@ describe("front live: ends", () => {
   });
 
   it("drains: sends viewers elsewhere with 1001", async () => {
-    const front = await house.start();
-    const viewer = await house.view(front).opened();
+    const front = await fixture.start();
+    const viewer = await fixture.view(front).opened();
     await front.server.drain();
     expect(await viewer.closed()).toBe(1001);
   });

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { PublishedFrame } from "../../src/wire/live-frames.ts";
-import { knownSessionId, LiveHouse, upTo } from "../support/live-house.ts";
+import { knownSessionId, LiveFixture, upTo } from "../support/live-fixture.ts";
 import { until } from "../support/until.ts";
 import type { Viewer } from "../support/viewer.ts";
 
-const house = new LiveHouse();
-afterEach(() => house.close());
+const fixture = new LiveFixture();
+afterEach(() => fixture.close());
 
 function interim(session_id: string, segment_id: string, revision: number): PublishedFrame {
   return {
@@ -27,14 +27,14 @@ function interim(session_id: string, segment_id: string, revision: number): Publ
 
 describe("front live: upgrade", () => {
   it("takes a bearer or a ticket, once, and refuses with the error body", async () => {
-    const front = await house.start();
-    await house.view(front).opened();
+    const front = await fixture.start();
+    await fixture.view(front).opened();
     front.tickets.set("once", front.callers.user("eve"));
-    await house.view(front, {}, "?ticket=once").opened();
+    await fixture.view(front, {}, "?ticket=once").opened();
     for (const refused of [
-      house.view(front, {}, "?ticket=once"),
-      house.view(front, {}),
-      house.view(front, {}, "?token=user-bob"),
+      fixture.view(front, {}, "?ticket=once"),
+      fixture.view(front, {}),
+      fixture.view(front, {}, "?token=user-bob"),
     ]) {
       await until(() => refused.refused !== undefined, "the refusal");
       expect(refused.refused?.status).toBe(401);
@@ -43,12 +43,12 @@ describe("front live: upgrade", () => {
   });
 
   it("takes pages of its own host and of allowed origins only", async () => {
-    const front = await house.start({ allowedOrigins: ["https://app.example"] });
+    const front = await fixture.start({ allowedOrigins: ["https://app.example"] });
     const authorization = "Bearer user-bob";
-    await house.view(front, { authorization, origin: `http://127.0.0.1:${front.port}` }).opened();
-    await house.view(front, { authorization, origin: "https://app.example" }).opened();
+    await fixture.view(front, { authorization, origin: `http://127.0.0.1:${front.port}` }).opened();
+    await fixture.view(front, { authorization, origin: "https://app.example" }).opened();
     for (const origin of ["https://evil.example", "null"]) {
-      const refused = house.view(front, { authorization, origin });
+      const refused = fixture.view(front, { authorization, origin });
       await until(() => refused.refused !== undefined, "the refusal");
       expect(refused.refused?.status).toBe(403);
     }
@@ -57,14 +57,14 @@ describe("front live: upgrade", () => {
 
 describe("front live: bounds", () => {
   it("refuses more sockets than a caller may have with 429, than all may have with 503", async () => {
-    const front = await house.start({ liveLimits: { socketsPerCaller: 2, sockets: 3 } });
-    const bob = () => house.view(front, { authorization: "Bearer user-bob" });
+    const front = await fixture.start({ liveLimits: { socketsPerCaller: 2, sockets: 3 } });
+    const bob = () => fixture.view(front, { authorization: "Bearer user-bob" });
     for (const viewer of [bob(), bob()]) await viewer.opened();
     const third = bob();
     await until(() => third.refused !== undefined, "the refusal");
     expect(third.refused?.status).toBe(429);
-    await house.view(front, { authorization: "Bearer user-eve" }).opened();
-    const fourth = house.view(front, { authorization: "Bearer user-ann" });
+    await fixture.view(front, { authorization: "Bearer user-eve" }).opened();
+    const fourth = fixture.view(front, { authorization: "Bearer user-ann" });
     await until(() => fourth.refused !== undefined, "the refusal");
     expect(fourth.refused?.status).toBe(503);
     const sockets = front.server.queues.find(({ queue }) => queue === "live_sockets");
@@ -74,10 +74,10 @@ describe("front live: bounds", () => {
 
 describe("front live: following", () => {
   it("sends a snapshot, then what comes after it", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const id = knownSessionId();
     for (let event = 0; event < 3; event += 1) front.source.append(id);
-    const viewer = await house.view(front).opened();
+    const viewer = await fixture.view(front).opened();
     viewer.send({ type: "Subscribe", session_id: id });
     expect((await viewer.received("Snapshot")).seq).toBe(3);
     await until(() => front.source.replays > 0, "the read to the end");
@@ -87,7 +87,7 @@ describe("front live: following", () => {
   });
 
   it("replays from a seq and goes live, none missing and none twice, while events come", async () => {
-    const front = await house.start({ liveLimits: { recentFrames: 16, tickMs: 2 } });
+    const front = await fixture.start({ liveLimits: { recentFrames: 16, tickMs: 2 } });
     const id = knownSessionId();
     for (let event = 0; event < 1500; event += 1) front.source.append(id);
     front.source.beforeRead = () => new Promise((wake) => setTimeout(wake, 3));
@@ -95,7 +95,7 @@ describe("front live: following", () => {
     for (let event = 1500; event < 3000; event += 1) {
       if (event % 100 === 0) {
         const fromSeq = (event * 7) % event;
-        const viewer = await house.view(front).opened();
+        const viewer = await fixture.view(front).opened();
         viewer.send({ type: "Subscribe", session_id: id, from_seq: fromSeq });
         late.push([viewer, fromSeq]);
       }
@@ -112,10 +112,10 @@ describe("front live: following", () => {
   });
 
   it("fetches a lost tail when a heartbeat tells of it", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const id = knownSessionId();
     front.source.append(id);
-    const viewer = await house.view(front).opened();
+    const viewer = await fixture.view(front).opened();
     viewer.send({ type: "Subscribe", session_id: id, from_seq: 0 });
     await viewer.reached(1);
     for (let event = 0; event < 4; event += 1) front.source.append(id);
@@ -127,9 +127,9 @@ describe("front live: following", () => {
   });
 
   it("drops what is published twice and puts into order what overtakes", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const id = knownSessionId();
-    const viewer = await house.view(front).opened();
+    const viewer = await fixture.view(front).opened();
     viewer.send({ type: "Subscribe", session_id: id, from_seq: 0 });
     await until(() => front.source.replays >= 2, "the subscription");
     const frames = upTo(0, 6).map(() => front.source.append(id));
@@ -139,10 +139,10 @@ describe("front live: following", () => {
   });
 
   it("warns about a seq that is not there yet and sends a snapshot", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const id = knownSessionId();
     front.source.append(id);
-    const viewer = await house.view(front).opened();
+    const viewer = await fixture.view(front).opened();
     viewer.send({ type: "Subscribe", session_id: id, from_seq: 99 });
     await viewer.received("Warning");
     expect((await viewer.received("Snapshot")).seq).toBe(1);
@@ -152,9 +152,9 @@ describe("front live: following", () => {
   });
 
   it("sends the newest interim of a tick only, and none after its final", async () => {
-    const front = await house.start({ liveLimits: { tickMs: 50 } });
+    const front = await fixture.start({ liveLimits: { tickMs: 50 } });
     const id = knownSessionId();
-    const viewer = await house.view(front).opened();
+    const viewer = await fixture.view(front).opened();
     viewer.send({ type: "Subscribe", session_id: id });
     await viewer.received("Snapshot");
     front.source.publish(id);
@@ -169,12 +169,12 @@ describe("front live: following", () => {
   });
 
   it("carries many sessions over one socket, each from its own seq, up to a bound", async () => {
-    const front = await house.start({ liveLimits: { subscriptionsPerSocket: 5 } });
+    const front = await fixture.start({ liveLimits: { subscriptionsPerSocket: 5 } });
     const ids = Array.from({ length: 5 }, () => knownSessionId());
     for (const [at, id] of ids.entries()) {
       for (let event = 0; event < 20 + at; event += 1) front.source.append(id);
     }
-    const viewer = await house.view(front).opened();
+    const viewer = await fixture.view(front).opened();
     for (const [at, id] of ids.entries()) {
       viewer.send({ type: "Subscribe", session_id: id, from_seq: at * 3 });
     }
@@ -203,9 +203,9 @@ describe("front live: following", () => {
   });
 
   it("tells a lag as its actor does", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const id = knownSessionId();
-    const viewer = await house.view(front).opened();
+    const viewer = await fixture.view(front).opened();
     viewer.send({ type: "Subscribe", session_id: id });
     await viewer.received("Snapshot");
     const rest = { audio_received: 90, audio_finalised: 12, lag_ms: 78_000, gaps: 2 };
@@ -215,9 +215,12 @@ describe("front live: following", () => {
   });
 
   it("lets go of a session that nobody follows any more", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const id = knownSessionId();
-    const [first, second] = [await house.view(front).opened(), await house.view(front).opened()];
+    const [first, second] = [
+      await fixture.view(front).opened(),
+      await fixture.view(front).opened(),
+    ];
     for (const viewer of [first, second]) {
       viewer.send({ type: "Subscribe", session_id: id });
       await viewer.received("Snapshot");
@@ -229,10 +232,10 @@ describe("front live: following", () => {
   });
 
   it("reads a snapshot once for many who come at once", async () => {
-    const front = await house.start();
+    const front = await fixture.start();
     const id = knownSessionId();
     front.source.append(id);
-    const many = await Promise.all(Array.from({ length: 50 }, () => house.view(front).opened()));
+    const many = await Promise.all(Array.from({ length: 50 }, () => fixture.view(front).opened()));
     for (const viewer of many) viewer.send({ type: "Subscribe", session_id: id });
     for (const viewer of many) await viewer.received("Snapshot");
     expect(front.source.snapshots).toBeLessThan(5);

@@ -2,29 +2,29 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SmtpMail } from "../../src/features/accounts/mail.ts";
 import { openChromium } from "../support/chromium.ts";
-import { HttpHouse } from "../support/http-house.ts";
+import { HttpFixture } from "../support/http-fixture.ts";
 import { MailServer } from "../support/mail-server.ts";
 import { until } from "../support/until.ts";
 
 const NEVER = "x".repeat(43);
 
 describe("first address in a browser", () => {
-  let house: HttpHouse;
+  let fixture: HttpFixture;
   let mails: MailServer;
   let smtp: SmtpMail;
   let browser: Browser;
 
   beforeAll(async () => {
-    house = await HttpHouse.open();
+    fixture = await HttpFixture.open();
     mails = await MailServer.start();
     smtp = new SmtpMail(mails.url, "Voice <voice@example.org>");
-    house.accounts.mail = smtp;
+    fixture.accounts.mail = smtp;
     browser = await openChromium();
   });
   afterAll(async () => {
     await browser?.close();
     smtp?.close();
-    await house?.close();
+    await fixture?.close();
     await mails?.stop();
   });
 
@@ -35,7 +35,7 @@ describe("first address in a browser", () => {
     page.on("console", (line) => {
       if (line.type() === "error") errors.push(line.text());
     });
-    await page.goto(new URL(path, house.url).href);
+    await page.goto(new URL(path, fixture.url).href);
     return page;
   }
 
@@ -47,20 +47,20 @@ describe("first address in a browser", () => {
   }
 
   it("signs in with a mailed link, whose token leaves address bar and history at once", async () => {
-    const { email } = await house.accounts.addUser("moderator");
+    const { email } = await fixture.accounts.addUser("moderator");
     const errors: string[] = [];
     const page = await open("/", errors);
     await page.getByLabel("Have a sign-in link sent").fill(email);
     await page.getByRole("button", { name: "Send link" }).click();
     await page.getByText("a sign-in link is on its way").waitFor();
     const link = `/#/sign-in?token=${await mailed()}`;
-    await page.goto(new URL(link, house.url).href);
+    await page.goto(new URL(link, fixture.url).href);
     await page.getByText(`You are signed in as ${email} (moderator).`).waitFor();
-    expect(page.url()).toBe(new URL("/", house.url).href);
+    expect(page.url()).toBe(new URL("/", fixture.url).href);
     await page.goBack();
     expect(page.url()).not.toContain("token");
     const again = await open("/", errors);
-    await again.goto(new URL(link, house.url).href);
+    await again.goto(new URL(link, fixture.url).href);
     await again.getByText("This link was used before, or its 10 minutes are over.").waitFor();
     expect(await again.getByRole("button", { name: "Send link" }).isVisible()).toBe(true);
     // Answers that are errors are told there as well; what matters is the page's own.
@@ -68,14 +68,16 @@ describe("first address in a browser", () => {
   });
 
   it("hands out a token that works, and says how to go on in a terminal", async () => {
-    const { email, id } = await house.accounts.addUser();
-    await house.call("POST", "/auth/request-magic-link", { body: { email } });
+    const { email, id } = await fixture.accounts.addUser();
+    await fixture.call("POST", "/auth/request-magic-link", { body: { email } });
     const page = await open(`/#/sign-in?token=${await mailed()}`);
     await page.getByRole("heading", { name: "Signed in" }).waitFor();
     const token = await page.getByLabel("Your access token").inputValue();
-    const me = await house.call("GET", "/auth/me", { bearer: token });
+    const me = await fixture.call("GET", "/auth/me", { bearer: token });
     expect(me.body).toMatchObject({ id, email });
-    expect(await page.getByText(`npx voice login --base-url ${house.url}`).isVisible()).toBe(true);
+    expect(await page.getByText(`npx voice login --base-url ${fixture.url}`).isVisible()).toBe(
+      true,
+    );
     const focused = await page.evaluate("document.activeElement.id");
     expect(focused).toBe("account");
   });
@@ -83,7 +85,7 @@ describe("first address in a browser", () => {
   it("fits a phone, and reads in the light and in the dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await browser.newPage({ viewport: { width: 390, height: 844 }, colorScheme });
-      await page.goto(new URL(`/#/sign-in?token=${NEVER}`, house.url).href);
+      await page.goto(new URL(`/#/sign-in?token=${NEVER}`, fixture.url).href);
       await page.getByText("This link was used before").waitFor();
       const wider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
       expect(wider).toBe(false);

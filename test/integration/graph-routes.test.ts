@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { GuestPrincipal, Principal, Scope } from "../../src/access/principal.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
-import { type GraphBody, GraphHouse } from "../support/graph-house.ts";
+import { type GraphBody, GraphFixture } from "../support/graph-fixture.ts";
 import { codeOf, jsonBody } from "../support/route-call.ts";
 
 const LINES = [
@@ -20,16 +20,16 @@ function idOf(graph: GraphBody, name: string): string {
 }
 
 describe("graph routes", () => {
-  let house: GraphHouse;
+  let fixture: GraphFixture;
   beforeAll(async () => {
-    house = await GraphHouse.open();
+    fixture = await GraphFixture.open();
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   it("graph: a session's entities, relations and communities, made once", async () => {
-    const { owner, sessionId } = await house.session(LINES);
-    const before = house.extractions;
-    const graph = await house.sessionGraph(owner, sessionId);
+    const { owner, sessionId } = await fixture.session(LINES);
+    const before = fixture.extractions;
+    const graph = await fixture.sessionGraph(owner, sessionId);
     expect(graph).toMatchObject({ stale: false, pending_sessions: 0, session_count: 1 });
     expect(names(graph)).toEqual(
       expect.arrayContaining(["S1", "S2", "berlin", "price", "report", "team", "london", "ticket"]),
@@ -48,29 +48,29 @@ describe("graph routes", () => {
     );
     expect(together?.entity_ids).toContain(idOf(graph, "ticket"));
     expect(together?.entity_ids).not.toContain(idOf(graph, "report"));
-    expect(await house.sessionGraph(owner, sessionId)).toEqual(graph);
-    expect(house.extractions).toBe(before + 1);
+    expect(await fixture.sessionGraph(owner, sessionId)).toEqual(graph);
+    expect(fixture.extractions).toBe(before + 1);
   });
 
   it("graph: names nothing that was not heard clearly, until a person says so", async () => {
-    const told = await house.session([["S1", "we need a ticket to [london?]"]]);
+    const told = await fixture.session([["S1", "we need a ticket to [london?]"]]);
     const { owner, sessionId, segmentIds } = told;
-    expect(names(await house.sessionGraph(owner, sessionId))).not.toContain("london");
+    expect(names(await fixture.sessionGraph(owner, sessionId))).not.toContain("london");
     // The same words, written by a person.
-    await house.house.sql(
+    await fixture.fixture.sql(
       `update segments set words = (select jsonb_agg(word - 'unclear') from jsonb_array_elements(words) as said (word))
        where id = $1`,
       [segmentIds[0]],
     );
-    await house.house.sql(
+    await fixture.fixture.sql(
       "update graph_builds set seq = 0, built_at = now() - interval '1 minute'",
     );
-    expect(names(await house.sessionGraph(owner, sessionId))).toContain("london");
+    expect(names(await fixture.sessionGraph(owner, sessionId))).toContain("london");
   });
 
   it("graph: is narrowed by type, name, number of mentions, time and limit", async () => {
-    const { owner, sessionId, workspaceId } = await house.session(LINES);
-    const read = (query: Record<string, unknown>) => house.sessionGraph(owner, sessionId, query);
+    const { owner, sessionId, workspaceId } = await fixture.session(LINES);
+    const read = (query: Record<string, unknown>) => fixture.sessionGraph(owner, sessionId, query);
     expect(names(await read({ type: "place" })).sort()).toEqual(["berlin", "london"]);
     expect(names(await read({ type: "place,speaker" }))).toHaveLength(4);
     expect(names(await read({ q: "REPO" }))).toEqual(["report"]);
@@ -82,49 +82,48 @@ describe("graph routes", () => {
     const few = await read({ limit: 2 });
     expect(few.entities).toHaveLength(2);
     expect(few.total_entities).toBeGreaterThan(5);
-    const all = (query: Record<string, unknown>) => house.workspaceGraph(owner, workspaceId, query);
+    const all = (query: Record<string, unknown>) =>
+      fixture.workspaceGraph(owner, workspaceId, query);
     expect(names(await all({ from: "2001-01-01T00:00:00Z" })).length).toBeGreaterThan(5);
     expect(names(await all({ to: "2001-01-01T00:00:00Z" }))).toEqual([]);
   });
 
   it("graph: sessions of a workspace join under one name; workspaces never mix", async () => {
-    const one = await house.session(LINES);
-    await house.house.stop(one.device);
-    const second = await house.sessionOf(one.device, [["S1", "the price in berlin"]]);
-    const other = await house.session([["S1", "the price in berlin and the secret"]]);
-    const graph = await house.workspaceGraph(one.owner, one.workspaceId);
+    const one = await fixture.session(LINES);
+    await fixture.fixture.stop(one.device);
+    const second = await fixture.sessionOf(one.device, [["S1", "the price in berlin"]]);
+    const other = await fixture.session([["S1", "the price in berlin and the secret"]]);
+    const graph = await fixture.workspaceGraph(one.owner, one.workspaceId);
     expect(graph.session_count).toBe(2);
     const price = graph.entities.find(({ name }) => name === "price");
     expect(price).toMatchObject({ mention_count: 3, session_count: 2 });
     expect(names(graph).filter((name) => name === "S1")).toHaveLength(2);
     expect(names(graph)).not.toContain("secret");
-    const theirs = await house.workspaceGraph(other.owner, other.workspaceId);
+    const theirs = await fixture.workspaceGraph(other.owner, other.workspaceId);
     expect(idOf(theirs, "price")).not.toBe(price?.id);
     const narrowed = { session_id: second.sessionId };
-    expect(names(await house.workspaceGraph(one.owner, one.workspaceId, narrowed)).sort()).toEqual([
-      "S1",
-      "berlin",
-      "price",
-    ]);
+    expect(
+      names(await fixture.workspaceGraph(one.owner, one.workspaceId, narrowed)).sort(),
+    ).toEqual(["S1", "berlin", "price"]);
     const foreign = { session_id: other.sessionId };
-    expect(await codeOf(house.workspaceGraph(one.owner, one.workspaceId, foreign))).toBe(
+    expect(await codeOf(fixture.workspaceGraph(one.owner, one.workspaceId, foreign))).toBe(
       "not_found",
     );
     const params = { id: one.workspaceId, entity_id: idOf(theirs, "secret") };
-    const lookup = house.call("getGraphEntity", { principal: one.owner, params });
+    const lookup = fixture.call("getGraphEntity", { principal: one.owner, params });
     expect(await codeOf(lookup)).toBe("not_found");
   });
 
   it("graph: a service key needs nothing but the scope to ask", async () => {
-    const { sessionId, workspaceId } = await house.session(LINES);
+    const { sessionId, workspaceId } = await fixture.session(LINES);
     const key = (workspace: string, scope: Scope): Principal => {
       const rest = { secretId: newId(), expiresAt: Date.now() + 60_000 };
       return { kind: "service", id: newId(), workspaceId: workspace, scopes: [scope], ...rest };
     };
-    const graph = await house.workspaceGraph(key(workspaceId, "query"), workspaceId);
+    const graph = await fixture.workspaceGraph(key(workspaceId, "query"), workspaceId);
     expect(names(graph)).toContain("price");
     const params = { id: workspaceId, entity_id: idOf(graph, "price") };
-    const detail = await house.call("getGraphEntity", {
+    const detail = await fixture.call("getGraphEntity", {
       principal: key(workspaceId, "query"),
       params,
     });
@@ -133,16 +132,16 @@ describe("graph routes", () => {
       [key(workspaceId, "export"), "forbidden"],
       [key(newId(), "query"), "not_found"],
     ] as const) {
-      expect(await codeOf(house.workspaceGraph(principal, workspaceId))).toBe(code);
+      expect(await codeOf(fixture.workspaceGraph(principal, workspaceId))).toBe(code);
     }
   });
 
   it("graph: an entity shows its mentions with times and words, a page at a time", async () => {
-    const { owner, sessionId, workspaceId, segmentIds } = await house.session(LINES);
-    const graph = await house.sessionGraph(owner, sessionId);
+    const { owner, sessionId, workspaceId, segmentIds } = await fixture.session(LINES);
+    const graph = await fixture.sessionGraph(owner, sessionId);
     const params = { id: workspaceId, entity_id: idOf(graph, "price") };
     const call = async (query: Record<string, unknown>) =>
-      jsonBody(await house.call("getGraphEntity", { principal: owner, params, query }));
+      jsonBody(await fixture.call("getGraphEntity", { principal: owner, params, query }));
     const first = await call({ limit: 1 });
     expect(first).toMatchObject({
       entity: { name: "price", mention_count: 2 },
@@ -166,11 +165,11 @@ describe("graph routes", () => {
   });
 
   it("graph: the path between two entities, with the segments that connect them", async () => {
-    const { owner, sessionId, workspaceId, segmentIds } = await house.session(LINES);
-    const graph = await house.sessionGraph(owner, sessionId);
+    const { owner, sessionId, workspaceId, segmentIds } = await fixture.session(LINES);
+    const graph = await fixture.sessionGraph(owner, sessionId);
     const path = async (from: string, to: string) =>
       jsonBody(
-        await house.call("getGraphPath", {
+        await fixture.call("getGraphPath", {
           principal: owner,
           params: { id: workspaceId },
           query: { from, to },
@@ -184,7 +183,7 @@ describe("graph routes", () => {
     ]);
     const self = await path(idOf(graph, "berlin"), idOf(graph, "berlin"));
     expect(self).toMatchObject({ entities: [{ name: "berlin" }], steps: [] });
-    await house.house.sql("delete from graph_links where session_id = $1", [sessionId]);
+    await fixture.fixture.sql("delete from graph_links where session_id = $1", [sessionId]);
     const none = await path(idOf(graph, "berlin"), idOf(graph, "report"));
     expect(none).toMatchObject({ entities: [], steps: [] });
     expect(await codeOf(path(idOf(graph, "berlin"), newId()))).toBe("not_found");
@@ -192,29 +191,29 @@ describe("graph routes", () => {
   });
 
   it("graph: only for those who may read the words", async () => {
-    const { owner, sessionId, workspaceId } = await house.session(LINES);
+    const { owner, sessionId, workspaceId } = await fixture.session(LINES);
     const [stranger, member, moderator, admin] = [
-      await house.house.user(),
-      await house.house.user(),
-      await house.house.user("moderator"),
-      await house.house.user("admin"),
+      await fixture.fixture.user(),
+      await fixture.fixture.user(),
+      await fixture.fixture.user("moderator"),
+      await fixture.fixture.user("admin"),
     ];
-    await house.house.join(workspaceId, member.id);
-    await house.house.join(workspaceId, moderator.id);
-    expect(await codeOf(house.sessionGraph(stranger, sessionId))).toBe("forbidden");
-    expect(await codeOf(house.workspaceGraph(stranger, workspaceId))).toBe("forbidden");
-    expect(await codeOf(house.workspaceGraph(owner, newId()))).toBe("not_found");
-    expect(await codeOf(house.workspaceGraph(owner, "x"))).toBe("not_found");
-    expect(await codeOf(house.sessionGraph(member, sessionId))).toBe("forbidden");
-    expect(names(await house.workspaceGraph(member, workspaceId))).toEqual([]);
-    expect(names(await house.workspaceGraph(moderator, workspaceId))).toContain("berlin");
-    expect(await codeOf(house.sessionGraph(admin, sessionId))).toBe("elevation_required");
-    expect(await codeOf(house.workspaceGraph(admin, workspaceId))).toBe("elevation_required");
-    await house.house.sql("update sessions set visibility = 'workspace' where id = $1", [
+    await fixture.fixture.join(workspaceId, member.id);
+    await fixture.fixture.join(workspaceId, moderator.id);
+    expect(await codeOf(fixture.sessionGraph(stranger, sessionId))).toBe("forbidden");
+    expect(await codeOf(fixture.workspaceGraph(stranger, workspaceId))).toBe("forbidden");
+    expect(await codeOf(fixture.workspaceGraph(owner, newId()))).toBe("not_found");
+    expect(await codeOf(fixture.workspaceGraph(owner, "x"))).toBe("not_found");
+    expect(await codeOf(fixture.sessionGraph(member, sessionId))).toBe("forbidden");
+    expect(names(await fixture.workspaceGraph(member, workspaceId))).toEqual([]);
+    expect(names(await fixture.workspaceGraph(moderator, workspaceId))).toContain("berlin");
+    expect(await codeOf(fixture.sessionGraph(admin, sessionId))).toBe("elevation_required");
+    expect(await codeOf(fixture.workspaceGraph(admin, workspaceId))).toBe("elevation_required");
+    await fixture.fixture.sql("update sessions set visibility = 'workspace' where id = $1", [
       sessionId,
     ]);
-    expect(names(await house.workspaceGraph(member, workspaceId))).toContain("berlin");
-    for (const route of house.routes) expect(route.roles).not.toContain("guest");
+    expect(names(await fixture.workspaceGraph(member, workspaceId))).toContain("berlin");
+    for (const route of fixture.routes) expect(route.roles).not.toContain("guest");
     const guest: GuestPrincipal = {
       kind: "guest",
       id: newId(),
@@ -224,7 +223,7 @@ describe("graph routes", () => {
       tokenId: newId(),
       expiresAt: Date.now() + 60_000,
     };
-    const asGuest = house.call("getWorkspaceGraph", {
+    const asGuest = fixture.call("getWorkspaceGraph", {
       principal: guest,
       params: { id: workspaceId },
     });
@@ -232,19 +231,19 @@ describe("graph routes", () => {
   });
 
   it("graph: an elevation opens what it covers, and each read is written down", async () => {
-    const { sessionId, workspaceId, device } = await house.session(LINES);
-    await house.house.stop(device);
-    await house.sessionOf(device, [["S1", "the secret"]]);
-    const admin = await house.house.user("admin");
-    await house.house.sql(
+    const { sessionId, workspaceId, device } = await fixture.session(LINES);
+    await fixture.fixture.stop(device);
+    await fixture.sessionOf(device, [["S1", "the secret"]]);
+    const admin = await fixture.fixture.user("admin");
+    await fixture.fixture.sql(
       `insert into content_elevations (id, admin_id, session_id, reason, expires_at)
        values ($1, $2, $3, 'A reason for this test', now() + interval '1 hour')`,
       [newId(), admin.id, sessionId],
     );
-    const graph = await house.workspaceGraph(admin, workspaceId);
+    const graph = await fixture.workspaceGraph(admin, workspaceId);
     expect(names(graph)).toContain("berlin");
     expect(names(graph)).not.toContain("secret");
-    const entries = await house.house.sql(
+    const entries = await fixture.fixture.sql(
       "select session_id from audit_log where kind = 'content_read' and actor_id = $1",
       [admin.id],
     );
@@ -252,22 +251,22 @@ describe("graph routes", () => {
   });
 
   it("graph: without a worker it says so, and shows what there is", async () => {
-    const { owner, sessionId, workspaceId, device } = await house.session(LINES);
+    const { owner, sessionId, workspaceId, device } = await fixture.session(LINES);
     try {
-      house.before = () => Promise.reject(new AppError("unavailable", "No worker."));
-      expect(await codeOf(house.sessionGraph(owner, sessionId))).toBe("unavailable");
-      house.before = async () => {};
-      await house.sessionGraph(owner, sessionId);
-      await house.house.stop(device);
-      await house.sessionOf(device, [["S1", "the secret"]]);
-      house.before = () => Promise.reject(new AppError("unavailable", "No worker."));
-      expect(await house.workspaceGraph(owner, workspaceId)).toMatchObject({
+      fixture.before = () => Promise.reject(new AppError("unavailable", "No worker."));
+      expect(await codeOf(fixture.sessionGraph(owner, sessionId))).toBe("unavailable");
+      fixture.before = async () => {};
+      await fixture.sessionGraph(owner, sessionId);
+      await fixture.fixture.stop(device);
+      await fixture.sessionOf(device, [["S1", "the secret"]]);
+      fixture.before = () => Promise.reject(new AppError("unavailable", "No worker."));
+      expect(await fixture.workspaceGraph(owner, workspaceId)).toMatchObject({
         session_count: 1,
         pending_sessions: 1,
         stale: true,
       });
     } finally {
-      house.before = async () => {};
+      fixture.before = async () => {};
     }
   });
 });

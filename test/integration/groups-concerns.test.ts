@@ -11,13 +11,13 @@ import type { SessionCommand } from "../../src/postgres/outbox.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { groupRoutes } from "../support/group-routes.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
 
 type Body = Record<string, unknown>;
 
 describe("concerns", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let routes: Route[];
   const asked: SessionCommand[] = [];
   let owner: UserPrincipal;
@@ -26,16 +26,16 @@ describe("concerns", () => {
   let sessionId: string;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
-    routes = groupRoutes(house, asked);
-    admin = await house.user("admin");
+    fixture = await SessionFixture.open();
+    routes = groupRoutes(fixture, asked);
+    admin = await fixture.user("admin");
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    ({ owner, device } = await house.ownDevice());
-    sessionId = await house.start(device);
+    ({ owner, device } = await fixture.ownDevice());
+    sessionId = await fixture.start(device);
     asked.length = 0;
-    house.notified.length = 0;
+    fixture.notified.length = 0;
   });
 
   async function ask(
@@ -73,7 +73,7 @@ describe("concerns", () => {
 
   async function guest(name = "Gus"): Promise<GuestPrincipal> {
     const id = newId();
-    await house.sql(
+    await fixture.sql(
       `insert into guests (id, session_id, display_name, expires_at)
        values ($1, $2, $3, now() + interval '1 hour')`,
       [id, sessionId, name],
@@ -98,18 +98,18 @@ describe("concerns", () => {
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
     });
-    const rows = await house.sql(
+    const rows = await fixture.sql(
       "select id, command from outbox where session_id = $1 and command ->> 'type' = 'ConcernStored'",
       [sessionId],
     );
     expect(rows).toEqual([
       { id: expect.any(String), command: { type: "ConcernStored", concernId: concern.id } },
     ]);
-    await expect.poll(() => house.notified.map((row) => row.id)).toContain(rows[0]?.id);
+    await expect.poll(() => fixture.notified.map((row) => row.id)).toContain(rows[0]?.id);
   });
 
   it("raise: points at a segment that is there, or at a right span, not at both", async () => {
-    const story = await SessionStory.open(house, sessionId);
+    const story = await SessionStory.open(fixture, sessionId);
     await story.tell([{ type: "SessionStarted", sessionId, jobId: newId(), language: "en" }]);
     const segmentId = await story.say("S1", 16_000, "twelve elm street");
     const concern = await raise(owner, { segment_id: segmentId });
@@ -123,20 +123,20 @@ describe("concerns", () => {
     ]) {
       expect(await codeOf(raise(owner, wrong)), JSON.stringify(wrong)).toBe("invalid_body");
     }
-    expect(await codeOf(raise(await house.user()))).toBe("forbidden");
+    expect(await codeOf(raise(await fixture.user()))).toBe("forbidden");
     expect(await codeOf(raise(device))).toBe("forbidden");
   });
 
   it("read: guests their own, sessions' people all of one session, each triager what is theirs", async () => {
     const visitor = await guest();
     const other = await guest("Gil");
-    const shared = await house.user();
-    await house.sql("insert into session_members values ($1, $2, 'shared')", [
+    const shared = await fixture.user();
+    await fixture.sql("insert into session_members values ($1, $2, 'shared')", [
       sessionId,
       shared.id,
     ]);
-    const moderator = await house.user("moderator");
-    await house.join(device.workspaceId, moderator.id);
+    const moderator = await fixture.user("moderator");
+    await fixture.join(device.workspaceId, moderator.id);
     const first = await raise(visitor);
     const second = await raise(shared, { category: "safety" });
     const both = [second.id, first.id];
@@ -154,7 +154,7 @@ describe("concerns", () => {
     expect(await ids(moderator)).toEqual(both);
     expect(await ids(shared)).toEqual([second.id]);
     expect(await ids(visitor)).toEqual([first.id]);
-    expect(await ids(await house.user("moderator"))).toEqual([]);
+    expect(await ids(await fixture.user("moderator"))).toEqual([]);
     expect(await ids(owner, { category: "safety" })).toEqual([second.id]);
     expect(await ids(owner, { status: "resolved" })).toEqual([]);
     expect(await ids(owner, { workspace_id: newId() })).toEqual([]);
@@ -173,28 +173,28 @@ describe("concerns", () => {
     const answer = await triage(admin, concern, { status: "acknowledged", resolution: "Seen" });
     expect(answer).toMatchObject({ status: "acknowledged", content_visible: false });
     expect(answer).not.toHaveProperty("resolution");
-    await house.sql(
+    await fixture.sql(
       `insert into content_elevations (id, admin_id, session_id, reason, expires_at)
        values ($1, $2, $3, 'A complaint came in', now() + interval '1 minute')`,
       [newId(), admin.id, sessionId],
     );
     expect(await get(admin, concern)).toMatchObject({ description: "My address is read out." });
-    const reads = await house.sql(
+    const reads = await fixture.sql(
       "select actor_id from audit_log where kind = 'content_read' and session_id = $1",
       [sessionId],
     );
     expect(reads).toEqual([{ actor_id: admin.id }]);
     const again = await triage(admin, concern, { resolution: "Seen" });
     expect(again.content_visible).toBe(false);
-    await house.join(device.workspaceId, admin.id);
-    await house.sql("update sessions set visibility = 'workspace' where id = $1", [sessionId]);
+    await fixture.join(device.workspaceId, admin.id);
+    await fixture.sql("update sessions set visibility = 'workspace' where id = $1", [sessionId]);
     expect(await get(admin, concern)).toMatchObject({ resolution: "Seen" });
   });
 
   it("triage: by owner, moderator and admin; closed and opened again", async () => {
     const concern = await raise(await guest(), { category: "accuracy" });
-    const shared = await house.user();
-    await house.sql("insert into session_members values ($1, $2, 'participant')", [
+    const shared = await fixture.user();
+    await fixture.sql("insert into session_members values ($1, $2, 'participant')", [
       sessionId,
       shared.id,
     ]);
@@ -207,8 +207,8 @@ describe("concerns", () => {
       handled_by: owner.id,
       closed_at: expect.stringMatching(/Z$/),
     });
-    const moderator = await house.user("moderator");
-    await house.join(device.workspaceId, moderator.id);
+    const moderator = await fixture.user("moderator");
+    await fixture.join(device.workspaceId, moderator.id);
     const open = await triage(moderator, concern, { status: "open" });
     expect(open).toMatchObject({ status: "open", handled_by: moderator.id });
     expect(open).not.toHaveProperty("closed_at");
@@ -261,10 +261,10 @@ describe("concerns", () => {
     const concern = await raise(owner);
     await triage(owner, concern, { resolution: "Calling them" });
     const by = { kind: "user", id: owner.id } as const;
-    const deletion = new PostgresSessionDeletion(house.pool);
+    const deletion = new PostgresSessionDeletion(fixture.pool);
     const erased = await deletion.erase(sessionId, "session_deleted_by_owner", by);
     expect(erased?.receipt.removed).toMatchObject({ concerns: 1 });
-    const [row] = await house.sql("select description, resolution from concerns where id = $1", [
+    const [row] = await fixture.sql("select description, resolution from concerns where id = $1", [
       concern.id,
     ]);
     expect(row).toEqual({ description: "", resolution: "" });

@@ -6,24 +6,24 @@ import type { Route } from "../../src/rest/route.ts";
 import { groupRoutes } from "../support/group-routes.ts";
 import { beginningOf } from "../support/opening-place.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 
 type Body = Record<string, unknown>;
 
 describe("workshops", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let routes: Route[];
   let owner: UserPrincipal;
   let device: DevicePrincipal;
   let workspaceId: string;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
-    routes = groupRoutes(house);
+    fixture = await SessionFixture.open();
+    routes = groupRoutes(fixture);
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    ({ owner, device } = await house.ownDevice());
+    ({ owner, device } = await fixture.ownDevice());
     workspaceId = device.workspaceId;
   });
 
@@ -55,14 +55,14 @@ describe("workshops", () => {
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),
     });
-    const member = await house.user();
-    await house.join(workspaceId, member.id);
+    const member = await fixture.user();
+    await fixture.join(workspaceId, member.id);
     const params = { workshop_id: String(made.id) };
     const changed = await ask(member, "editWorkshop", params, { description: "Spring" });
     expect(changed).toMatchObject({ name: "The Seagull", description: "Spring" });
     expect(await codeOf(ask(member, "editWorkshop", params, {}))).toBe("invalid_body");
     expect((await ask(member, "listWorkshops")).items).toEqual([changed]);
-    const stranger = await house.user();
+    const stranger = await fixture.user();
     expect((await ask(stranger, "listWorkshops")).items).toEqual([]);
     await ask(member, "removeWorkshop", params);
     expect(await codeOf(ask(member, "getWorkshop", params))).toBe("not_found");
@@ -70,7 +70,7 @@ describe("workshops", () => {
 
   it("are closed to strangers and unknown ids are 404", async () => {
     const made = await create();
-    const stranger = await house.user("moderator");
+    const stranger = await fixture.user("moderator");
     const params = { workshop_id: String(made.id) };
     for (const id of ["getWorkshop", "removeWorkshop", "listCharacters"]) {
       expect(await codeOf(ask(stranger, id, params))).toBe("forbidden");
@@ -78,7 +78,7 @@ describe("workshops", () => {
       expect(await codeOf(ask(owner, id, { workshop_id: "nonsense" }))).toBe("not_found");
     }
     expect(await codeOf(create(stranger))).toBe("forbidden");
-    expect(await ask(await house.user("admin"), "getWorkshop", params)).toEqual(made);
+    expect(await ask(await fixture.user("admin"), "getWorkshop", params)).toEqual(made);
   });
 
   it("hold characters, each in its own workshop", async () => {
@@ -130,11 +130,11 @@ describe("workshops", () => {
     await addCharacter(workshop, "Trigorin");
     await addCharacter(workshop, "Arkadina");
     await addCharacter(workshop, "Masha", false);
-    const sessionId = await house.start(device, {
+    const sessionId = await fixture.start(device, {
       vocabulary: ["estate", "Arkadina"],
       workshop_id: workshop.id,
     });
-    const audio = new SessionAudio(house.pool, () => Promise.reject(new Error("unused")));
+    const audio = new SessionAudio(fixture.pool, () => Promise.reject(new Error("unused")));
     expect((await audio.opening(beginningOf(sessionId))).vocabulary).toEqual([
       "estate",
       "Arkadina",
@@ -169,17 +169,17 @@ describe("workshops", () => {
   });
 
   it("of another workspace cannot be linked, nor unknown ones", async () => {
-    const other = await house.workspace(owner.id);
+    const other = await fixture.workspace(owner.id);
     const foreign = await ask(owner, "createWorkshop", {}, { workspace_id: other, name: "B" });
-    const start = (workshop_id: unknown) => house.start(device, { workshop_id });
+    const start = (workshop_id: unknown) => fixture.start(device, { workshop_id });
     expect(await codeOf(start(foreign.id))).toBe("forbidden");
     expect(await codeOf(start(newId()))).toBe("not_found");
-    const params = { session_id: await house.start(device) };
+    const params = { session_id: await fixture.start(device) };
     const link = (workshop_id: unknown) => ask(owner, "editSession", params, { workshop_id });
     expect(await codeOf(link(foreign.id))).toBe("forbidden");
     expect(await codeOf(link("nonsense"))).toBe("not_found");
-    const moderator = await house.user("moderator");
-    await house.join(workspaceId, moderator.id);
+    const moderator = await fixture.user("moderator");
+    await fixture.join(workspaceId, moderator.id);
     const own = await create();
     const tried = ask(moderator, "editSession", params, { workshop_id: own.id });
     expect(await codeOf(tried)).toBe("forbidden");

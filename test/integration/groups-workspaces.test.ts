@@ -2,31 +2,31 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
-import { AccountHouse } from "../support/account-house.ts";
+import { AccountFixture } from "../support/account-fixture.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 
 type Body = Record<string, unknown>;
-type Person = Awaited<ReturnType<AccountHouse["addUser"]>> & { token: string };
+type Person = Awaited<ReturnType<AccountFixture["addUser"]>> & { token: string };
 
 describe("workspaces", () => {
-  let house: AccountHouse;
+  let fixture: AccountFixture;
   let owner: Person;
   let member: Person;
   let id: string;
 
   beforeAll(async () => {
-    house = await AccountHouse.open();
+    fixture = await AccountFixture.open();
     owner = await person();
     member = await person();
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    id = await house.addWorkspace(owner.id);
+    id = await fixture.addWorkspace(owner.id);
   });
 
   async function person(role: "admin" | "participant" = "participant"): Promise<Person> {
-    const user = await house.addUser(role);
-    return { ...user, token: (await house.login(user.email)).token };
+    const user = await fixture.addUser(role);
+    return { ...user, token: (await fixture.login(user.email)).token };
   }
 
   async function ask(
@@ -35,8 +35,8 @@ describe("workspaces", () => {
     params: Record<string, string>,
     body?: unknown,
   ): Promise<Body> {
-    const principal = await house.asUser(token);
-    return jsonBody(await callRoute(house.routes, route, { principal, params, body }));
+    const principal = await fixture.asUser(token);
+    return jsonBody(await callRoute(fixture.routes, route, { principal, params, body }));
   }
 
   const edit = (by: Person, body: Body) => ask(by, "editWorkspace", { id }, body);
@@ -45,7 +45,7 @@ describe("workspaces", () => {
     ask(owner, "addWorkspaceMember", { id }, { user_id: user.id, role });
 
   async function audited(): Promise<unknown[]> {
-    const { rows } = await house.pool.query(sql.unsafe`
+    const { rows } = await fixture.pool.query(sql.unsafe`
       select kind, actor_id, subject_id, detail from audit_log
       where workspace_id = ${id} order by seq`);
     return [...rows];
@@ -84,10 +84,10 @@ describe("workspaces", () => {
 
   it("edit: of two that knew the same state one is taken", async () => {
     const expected = await ask(owner, "getWorkspace", { id });
-    const principal = await house.asUser(owner.token);
+    const principal = await fixture.asUser(owner.token);
     const rename = (name: string) =>
       codeOf(
-        callRoute(house.routes, "editWorkspace", {
+        callRoute(fixture.routes, "editWorkspace", {
           principal,
           params: { id },
           expected,
@@ -128,10 +128,10 @@ describe("workspaces", () => {
     const sessionId = await addSession();
     expect(await codeOf(remove(member))).toBe("forbidden");
     expect(await codeOf(remove(owner))).toBe("conflict");
-    await house.pool.query(sql.unsafe`
+    await fixture.pool.query(sql.unsafe`
       update sessions set status = 'deleted' where id = ${sessionId}`);
     const ended: string[] = [];
-    const stop = house.revocations.subscribe((event) => {
+    const stop = fixture.revocations.subscribe((event) => {
       if (event.kind === "device") ended.push(event.deviceId);
       if (event.kind === "workspace_member") ended.push(event.userId);
     });
@@ -143,8 +143,8 @@ describe("workspaces", () => {
     }
     const admin = await person("admin");
     expect(await codeOf(ask(admin, "getWorkspace", { id }))).toBe("not_found");
-    expect(await codeOf(house.asDevice(String(device.api_key)))).toBe("invalid_api_key");
-    const rows = await house.pool.query(sql.unsafe`
+    expect(await codeOf(fixture.asDevice(String(device.api_key)))).toBe("invalid_api_key");
+    const rows = await fixture.pool.query(sql.unsafe`
       select 1 from sessions join workspaces w on w.id = workspace_id
       where sessions.id = ${sessionId} and w.deleted_at is not null`);
     expect(rows.rowCount).toBe(1);
@@ -157,9 +157,9 @@ describe("workspaces", () => {
   });
 
   it("delete: of a start and a delete at once, one wins", async () => {
-    const sessions = new PostgresDeviceSessions(house.pool);
+    const sessions = new PostgresDeviceSessions(fixture.pool);
     for (let round = 0; round < 5; round += 1) {
-      id = await house.addWorkspace(owner.id);
+      id = await fixture.addWorkspace(owner.id);
       const made = await ask(owner, "createVirtualDevice", {}, { workspace_id: id });
       const start = sessions.start({
         id: newId(),
@@ -182,7 +182,7 @@ describe("workspaces", () => {
 
   async function addSession(): Promise<string> {
     const sessionId = newId();
-    await house.pool.query(sql.unsafe`
+    await fixture.pool.query(sql.unsafe`
       insert into sessions (id, workspace_id, owner_id, job_id, status)
       values (${sessionId}, ${id}, ${owner.id}, ${newId()}, 'completed')`);
     return sessionId;

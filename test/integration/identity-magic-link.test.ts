@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { silentLog } from "../../src/base/log.ts";
 import { FolderMail, SmtpMail } from "../../src/features/accounts/mail.ts";
-import { HttpHouse } from "../support/http-house.ts";
+import { HttpFixture } from "../support/http-fixture.ts";
 import { MailServer } from "../support/mail-server.ts";
 import { until } from "../support/until.ts";
 
@@ -13,35 +13,35 @@ const MINUTE = 60_000;
 const FROM = "Voice <voice@example.org>";
 
 describe("magic links over HTTP", () => {
-  let house: HttpHouse;
+  let fixture: HttpFixture;
   let server: MailServer;
   let smtp: SmtpMail;
 
   beforeAll(async () => {
-    house = await HttpHouse.open();
+    fixture = await HttpFixture.open();
     server = await MailServer.start();
     smtp = new SmtpMail(server.url, FROM);
-    house.accounts.mail = smtp;
+    fixture.accounts.mail = smtp;
   });
 
   afterAll(async () => {
     smtp.close();
-    await house.close();
+    await fixture.close();
     await server.stop();
   });
 
   afterEach(() => {
     server.received.length = 0;
     // Budgets are whole again.
-    house.accounts.clock.advance(60 * MINUTE);
+    fixture.accounts.clock.advance(60 * MINUTE);
   });
 
   function request(email: string) {
-    return house.call("POST", "/auth/request-magic-link", { body: { email } });
+    return fixture.call("POST", "/auth/request-magic-link", { body: { email } });
   }
 
   function validate(token: string | undefined) {
-    return house.call("POST", "/auth/validate-magic-link", { body: { token } });
+    return fixture.call("POST", "/auth/validate-magic-link", { body: { token } });
   }
 
   /** The token in the newest letter, as a reader of it finds it. */
@@ -57,7 +57,7 @@ describe("magic links over HTTP", () => {
   }
 
   it("flow: the link arrives by SMTP, signs in once, and no refresh token comes with it", async () => {
-    const { id, email } = await house.accounts.addUser("moderator");
+    const { id, email } = await fixture.accounts.addUser("moderator");
     const asked = await request(email.toUpperCase());
     expect([asked.status, asked.body.success]).toEqual([200, true]);
     const token = await received();
@@ -67,39 +67,39 @@ describe("magic links over HTTP", () => {
     expect(signedIn.headers.get("cache-control")).toBe("no-store");
     const user = { id, email, role: "moderator" };
     expect(signedIn.body).toEqual({ token: expect.any(String), user });
-    const me = await house.call("GET", "/auth/me", { bearer: String(signedIn.body.token) });
+    const me = await fixture.call("GET", "/auth/me", { bearer: String(signedIn.body.token) });
     expect(me.body).toMatchObject(user);
     const again = await validate(token);
     expect([again.status, again.headers.get("x-error-code")]).toEqual([401, "invalid_token"]);
   });
 
   it("at rest: the token stands nowhere in the clear", async () => {
-    await request((await house.accounts.addUser()).email);
+    await request((await fixture.accounts.addUser()).email);
     const token = await received();
-    const rows = await house.accounts.pool.any(sql.type(z.object({ line: z.string() }))`
+    const rows = await fixture.accounts.pool.any(sql.type(z.object({ line: z.string() }))`
       select t::text as line from magic_links as t`);
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.some(({ line }) => line.includes(token))).toBe(false);
   });
 
   it("unknown and disabled: the same answer, no letter", async () => {
-    const { id, email } = await house.accounts.addUser();
+    const { id, email } = await fixture.accounts.addUser();
     const known = await request(email);
     await received();
-    await house.accounts.users.setDisabled(id, true);
+    await fixture.accounts.users.setDisabled(id, true);
     const disabled = await request(email);
     const unknown = await request("nobody@example.org");
     expect([unknown.status, disabled.status]).toEqual([200, 200]);
     expect(unknown.body).toEqual(known.body);
     expect(disabled.body).toEqual(known.body);
-    await house.accounts.background.idle();
+    await fixture.accounts.background.idle();
     expect(server.received).toHaveLength(1);
   });
 
   it("time: a slow mail server keeps nobody waiting", async () => {
-    const { email } = await house.accounts.addUser();
+    const { email } = await fixture.accounts.addUser();
     let sent = false;
-    house.accounts.mail = {
+    fixture.accounts.mail = {
       send: async (letter) => {
         await new Promise((resolve) => setTimeout(resolve, 1_000));
         await smtp.send(letter);
@@ -109,24 +109,24 @@ describe("magic links over HTTP", () => {
     expect((await request(email)).status).toBe(200);
     expect(sent).toBe(false);
     await received();
-    house.accounts.mail = smtp;
+    fixture.accounts.mail = smtp;
   });
 
   it("failure: mail that cannot be sent changes no answer", async () => {
-    const { email } = await house.accounts.addUser();
-    house.accounts.mail = new SmtpMail("smtp://127.0.0.1:9", FROM);
+    const { email } = await fixture.accounts.addUser();
+    fixture.accounts.mail = new SmtpMail("smtp://127.0.0.1:9", FROM);
     expect((await request(email)).status).toBe(200);
-    await house.accounts.background.idle();
-    house.accounts.mail = smtp;
+    await fixture.accounts.background.idle();
+    fixture.accounts.mail = smtp;
     await request(email);
     expect((await validate(await received())).status).toBe(200);
   });
 
   it("expiry: 10 min; and a use, a disable in between, ends the other links", async () => {
-    const { id, email } = await house.accounts.addUser();
+    const { id, email } = await fixture.accounts.addUser();
     await request(email);
     const late = await received();
-    house.accounts.clock.advance(10 * MINUTE);
+    fixture.accounts.clock.advance(10 * MINUTE);
     expect((await validate(late)).status).toBe(401);
     await request(email);
     const second = await received(2);
@@ -136,14 +136,14 @@ describe("magic links over HTTP", () => {
     expect((await validate(second)).status).toBe(401);
     await request(email);
     const fourth = await received(4);
-    await house.accounts.users.setDisabled(id, true);
+    await fixture.accounts.users.setDisabled(id, true);
     expect((await validate(fourth)).status).toBe(401);
-    await house.accounts.users.setDisabled(id, false);
+    await fixture.accounts.users.setDisabled(id, false);
     expect((await validate(fourth)).status).toBe(401);
   });
 
   it("race: of twenty that use one link at once one gets in", async () => {
-    await request((await house.accounts.addUser()).email);
+    await request((await fixture.accounts.addUser()).email);
     const token = await received();
     const answers = await Promise.all(Array.from({ length: 20 }, () => validate(token)));
     const statuses = answers.map((answer) => answer.status).sort();
@@ -151,7 +151,7 @@ describe("magic links over HTTP", () => {
   });
 
   it("limits: five letters to one address, known or not, then 429; thirty requests of one caller", async () => {
-    const { email } = await house.accounts.addUser();
+    const { email } = await fixture.accounts.addUser();
     for (const address of [email, "nobody@example.org"]) {
       const statuses: number[] = [];
       for (let n = 0; n < 6; n += 1) statuses.push((await request(address)).status);
@@ -163,29 +163,29 @@ describe("magic links over HTTP", () => {
     for (let n = 0; n < 20; n += 1) statuses.push((await request(`n${n}@example.org`)).status);
     expect(statuses.at(-1)).toBe(429);
     expect(statuses.filter((status) => status === 200)).toHaveLength(30 - 13);
-    await house.accounts.background.idle();
+    await fixture.accounts.background.idle();
   });
 
   it("bodies: 400 without an address or token; 401 for a token that is none", async () => {
     for (const body of [{}, { email: "nonsense" }, { email: 7 }]) {
-      expect((await house.call("POST", "/auth/request-magic-link", { body })).status).toBe(400);
+      expect((await fixture.call("POST", "/auth/request-magic-link", { body })).status).toBe(400);
     }
     expect((await validate(undefined)).status).toBe(400);
     expect((await validate("nonsense")).status).toBe(401);
     const kind = sql.type(z.object({ detail: z.unknown() }));
-    const failed = await house.accounts.pool.any(kind`
+    const failed = await fixture.accounts.pool.any(kind`
       select detail from audit_log where kind = 'login_failed' order by seq desc limit 1`);
     expect(failed).toEqual([{ detail: { reason: "bad_link" } }]);
   });
 
   it("folder: without a mail server the letter is a file that only its owner can read", async () => {
-    const folder = join(house.accounts.folder, "mail");
+    const folder = join(fixture.accounts.folder, "mail");
     const paths: string[] = [];
     const info = (fields: object) => paths.push((fields as { path: string }).path);
-    house.accounts.mail = new FolderMail(folder, FROM, { ...silentLog, info });
-    const { email } = await house.accounts.addUser();
+    fixture.accounts.mail = new FolderMail(folder, FROM, { ...silentLog, info });
+    const { email } = await fixture.accounts.addUser();
     await request(email);
-    await house.accounts.background.idle();
+    await fixture.accounts.background.idle();
     const [name = ""] = readdirSync(folder);
     const path = join(folder, name);
     expect(paths).toEqual([path]);
@@ -195,6 +195,6 @@ describe("magic links over HTTP", () => {
     // As a person copies it from the file.
     const [, token = ""] = /\btoken=([\w-]{43})\r$/m.exec(letter) ?? [];
     expect((await validate(token)).status).toBe(200);
-    house.accounts.mail = smtp;
+    fixture.accounts.mail = smtp;
   });
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GithubProvider } from "../../src/features/accounts/oauth-providers.ts";
 import { Browser } from "../support/browser.ts";
-import { HttpHouse } from "../support/http-house.ts";
+import { HttpFixture } from "../support/http-fixture.ts";
 
 interface Address {
   email: string;
@@ -70,17 +70,17 @@ class GithubServer {
 
 describe("signing in with GitHub", () => {
   const github = new GithubServer();
-  let house: HttpHouse;
+  let fixture: HttpFixture;
 
   beforeAll(async () => {
-    house = await HttpHouse.open();
-    house.accounts.publicUrl = house.url.replace(/\/api$/, "");
+    fixture = await HttpFixture.open();
+    fixture.accounts.publicUrl = fixture.url.replace(/\/api$/, "");
     await github.start();
     for (const [id, clientSecret] of [
       ["github", "s3cret"],
       ["misconfigured", "wrong"],
     ] as const) {
-      house.accounts.providers.push(
+      fixture.accounts.providers.push(
         new GithubProvider({
           id,
           name: "GitHub",
@@ -95,18 +95,18 @@ describe("signing in with GitHub", () => {
   });
 
   afterAll(async () => {
-    await house.close();
+    await fixture.close();
     await github.stop();
   });
 
   async function signIn(provider = "github"): Promise<Response> {
     const browser = new Browser();
-    const begun = await browser.request(`${house.url}/auth/oauth/${provider}/authorize`);
+    const begun = await browser.request(`${fixture.url}/auth/oauth/${provider}/authorize`);
     return browser.request(github.consent(new URL(begun.headers.get("location") ?? "")));
   }
 
   it("flow: by the verified primary address, later by the user's id", async () => {
-    const { id, email } = await house.accounts.addUser();
+    const { id, email } = await fixture.accounts.addUser();
     github.emails = [
       { email: "other@example.org", primary: false, verified: true },
       { email, primary: true, verified: true },
@@ -114,7 +114,7 @@ describe("signing in with GitHub", () => {
     expect(await (await signIn()).json()).toMatchObject({ user: { id } });
     github.emails = [];
     expect(await (await signIn()).json()).toMatchObject({ user: { id } });
-    await house.accounts.users.setDisabled(id, true);
+    await fixture.accounts.users.setDisabled(id, true);
     expect((await signIn()).status).toBe(403);
   });
 
@@ -130,14 +130,14 @@ describe("signing in with GitHub", () => {
 describe("GitHub's addresses", () => {
   it("unverified or secondary ones prove nothing", async () => {
     const github = new GithubServer();
-    const house = await HttpHouse.open();
+    const fixture = await HttpFixture.open();
     await github.start();
-    house.accounts.publicUrl = house.url.replace(/\/api$/, "");
+    fixture.accounts.publicUrl = fixture.url.replace(/\/api$/, "");
     const settings = { clientId: "voice", clientSecret: "s3cret", createUsers: true };
-    house.accounts.providers.push(
+    fixture.accounts.providers.push(
       new GithubProvider({ id: "gh", name: "GH", kind: "github", issuer: github.url, ...settings }),
     );
-    const { email } = await house.accounts.addUser();
+    const { email } = await fixture.accounts.addUser();
     for (const emails of [
       [{ email, primary: true, verified: false }],
       [{ email, primary: false, verified: true }],
@@ -145,11 +145,11 @@ describe("GitHub's addresses", () => {
     ]) {
       github.emails = emails;
       const browser = new Browser();
-      const begun = await browser.request(`${house.url}/auth/oauth/gh/authorize`);
+      const begun = await browser.request(`${fixture.url}/auth/oauth/gh/authorize`);
       const answer = github.consent(new URL(begun.headers.get("location") ?? ""));
       expect((await browser.request(answer)).status).toBe(403);
     }
-    await house.close();
+    await fixture.close();
     await github.stop();
   });
 });

@@ -4,26 +4,26 @@ import { z } from "zod";
 import { newId } from "../../src/base/ids.ts";
 import { OidcProvider } from "../../src/features/accounts/oauth-providers.ts";
 import { Browser } from "../support/browser.ts";
-import { HttpHouse } from "../support/http-house.ts";
+import { HttpFixture } from "../support/http-fixture.ts";
 import { IdentityProvider } from "../support/identity-provider.ts";
 
 const MINUTE = 60_000;
 
 describe("signing in with an OpenID Connect provider", () => {
-  let house: HttpHouse;
+  let fixture: HttpFixture;
   let strict: IdentityProvider;
   let open: IdentityProvider;
 
   beforeAll(async () => {
-    house = await HttpHouse.open();
-    house.accounts.publicUrl = house.url.replace(/\/api$/, "");
+    fixture = await HttpFixture.open();
+    fixture.accounts.publicUrl = fixture.url.replace(/\/api$/, "");
     strict = await IdentityProvider.start(callback("strict"));
     open = await IdentityProvider.start(callback("open"), true);
     for (const [id, server] of [
       ["strict", strict],
       ["open", open],
     ] as const) {
-      house.accounts.providers.push(
+      fixture.accounts.providers.push(
         new OidcProvider({
           id,
           name: `The ${id} one`,
@@ -38,24 +38,24 @@ describe("signing in with an OpenID Connect provider", () => {
   });
 
   afterAll(async () => {
-    await house.close();
+    await fixture.close();
     await strict.stop();
     await open.stop();
   });
 
   function callback(provider: string): string {
-    return `${house.url}/auth/oauth/${provider}/callback`;
+    return `${fixture.url}/auth/oauth/${provider}/callback`;
   }
 
   function authorize(browser: Browser, provider: string, redirect?: string) {
     const query = redirect === undefined ? "" : `?${new URLSearchParams({ redirect })}`;
-    return browser.request(`${house.url}/auth/oauth/${provider}/authorize${query}`);
+    return browser.request(`${fixture.url}/auth/oauth/${provider}/authorize${query}`);
   }
 
   /** Logs in at the provider and consents; the address that it sends the browser back to. */
   async function atProvider(browser: Browser, begun: Response, login: string): Promise<string> {
-    const isBack = (url: string) => url.startsWith(house.url);
-    let at = await browser.follow(house.url, begun, isBack);
+    const isBack = (url: string) => url.startsWith(fixture.url);
+    let at = await browser.follow(fixture.url, begun, isBack);
     const forms: Record<string, string>[] = [
       { prompt: "login", login, password: "x" },
       { prompt: "consent" },
@@ -82,23 +82,23 @@ describe("signing in with an OpenID Connect provider", () => {
   }
 
   async function auditOf(subjectId: string): Promise<string[]> {
-    const rows = await house.accounts.pool.any(sql.type(z.object({ kind: z.string() }))`
+    const rows = await fixture.accounts.pool.any(sql.type(z.object({ kind: z.string() }))`
       select kind from audit_log where subject_id = ${subjectId} order by seq`);
     return rows.map((row) => row.kind);
   }
 
   it("providers: their names and where to send the browser, no secrets", async () => {
-    const { body } = await house.call("GET", "/auth/oauth/providers");
+    const { body } = await fixture.call("GET", "/auth/oauth/providers");
     expect(body.next_cursor).toBeNull();
     expect((body.items as unknown[])[0]).toEqual({
       id: "strict",
       name: "The strict one",
-      authorize_url: `${house.url}/auth/oauth/strict/authorize`,
+      authorize_url: `${fixture.url}/auth/oauth/strict/authorize`,
     });
   });
 
   it("flow: by verified address the first time, by the provider's id from then on", async () => {
-    const { id, email } = await house.accounts.addUser("moderator");
+    const { id, email } = await fixture.accounts.addUser("moderator");
     const login = addPerson(strict, email.toUpperCase());
     const first = await signIn("strict", login);
     expect(first.status).toBe(200);
@@ -107,7 +107,7 @@ describe("signing in with an OpenID Connect provider", () => {
       token: expect.any(String),
       user: { id, email, role: "moderator" },
     });
-    const me = await house.call("GET", "/auth/me", { bearer: body.token });
+    const me = await fixture.call("GET", "/auth/me", { bearer: body.token });
     expect(me.body).toMatchObject({ id, role: "moderator" });
     expect(await auditOf(id)).toEqual(["login_linked"]);
     strict.people.set(login, { email: "moved@example.org", email_verified: false, name: "" });
@@ -133,9 +133,9 @@ describe("signing in with an OpenID Connect provider", () => {
     const cookie = begun.headers.get("set-cookie") ?? "";
     expect(cookie).toMatch(/^voice-oauth=\w{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/);
     expect(begun.headers.get("cache-control")).toBe("no-store");
-    house.accounts.publicUrl = "https://voice.test";
+    fixture.accounts.publicUrl = "https://voice.test";
     const secure = await authorize(new Browser(), "strict");
-    house.accounts.publicUrl = house.url.replace(/\/api$/, "");
+    fixture.accounts.publicUrl = fixture.url.replace(/\/api$/, "");
     expect(secure.headers.get("set-cookie")).toMatch(/^__Host-voice-oauth=.*; Secure$/);
   });
 
@@ -149,29 +149,29 @@ describe("signing in with an OpenID Connect provider", () => {
     expect(user).toEqual({ id: expect.any(String), email, role: "participant" });
     expect(await auditOf(user.id)).toEqual(["user_created", "login_linked"]);
     const password = { email, password: "correct horse" };
-    expect((await house.call("POST", "/auth/login", { body: password })).status).toBe(401);
+    expect((await fixture.call("POST", "/auth/login", { body: password })).status).toBe(401);
     const again = await signIn("open", login);
     expect(await again.json()).toMatchObject({ user });
   });
 
   it("unverified address: 403, whether it is somebody's or nobody's", async () => {
-    const { email } = await house.accounts.addUser();
+    const { email } = await fixture.accounts.addUser();
     expect((await signIn("strict", addPerson(strict, email, false))).status).toBe(403);
     const stranger = addPerson(open, `${newId()}@example.org`, false);
     expect((await signIn("open", stranger)).status).toBe(403);
   });
 
   it("disabled: 403, linked or not", async () => {
-    const { id, email } = await house.accounts.addUser();
+    const { id, email } = await fixture.accounts.addUser();
     const login = addPerson(strict, email);
     expect((await signIn("strict", login)).status).toBe(200);
-    await house.accounts.users.setDisabled(id, true);
+    await fixture.accounts.users.setDisabled(id, true);
     expect((await signIn("strict", login)).status).toBe(403);
     expect((await signIn("strict", addPerson(strict, email))).status).toBe(403);
   });
 
   it("redirect: back to an allowed page with the token, or the reason, in the fragment", async () => {
-    const { email } = await house.accounts.addUser();
+    const { email } = await fixture.accounts.addUser();
     const done = await signIn("strict", addPerson(strict, email), "https://page.test/in?a=1#old");
     expect(done.status).toBe(302);
     const location = new URL(done.headers.get("location") ?? "");
@@ -179,11 +179,11 @@ describe("signing in with an OpenID Connect provider", () => {
       "https://page.test/in?a=1",
     );
     const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
-    expect((await house.call("GET", "/auth/me", { bearer: token })).status).toBe(200);
+    expect((await fixture.call("GET", "/auth/me", { bearer: token })).status).toBe(200);
     const unknown = addPerson(strict, `${newId()}@example.org`);
     const refused = await signIn("strict", unknown, "/welcome");
     expect(refused.headers.get("location")).toBe(
-      `${house.accounts.publicUrl}/welcome#error=forbidden`,
+      `${fixture.accounts.publicUrl}/welcome#error=forbidden`,
     );
   });
 
@@ -205,7 +205,7 @@ describe("signing in with an OpenID Connect provider", () => {
   });
 
   it("answer: once, only in the browser that asked, at the provider that was asked, within 10 min", async () => {
-    const { email } = await house.accounts.addUser();
+    const { email } = await fixture.accounts.addUser();
     const login = addPerson(strict, email);
     const begin = async () => {
       const browser = new Browser();
@@ -222,13 +222,13 @@ describe("signing in with an OpenID Connect provider", () => {
     expect((await browser.request(answer)).status).toBe(200);
     expect((await browser.request(answer)).status).toBe(400);
     const late = await begin();
-    house.accounts.clock.advance(10 * MINUTE);
+    fixture.accounts.clock.advance(10 * MINUTE);
     expect((await late.browser.request(late.answer)).status).toBe(400);
     expect((await browser.request(callback("strict"))).status).toBe(400);
   });
 
   it("two tabs: each comes to its end", async () => {
-    const { email } = await house.accounts.addUser();
+    const { email } = await fixture.accounts.addUser();
     const login = addPerson(strict, email);
     const browser = new Browser();
     const begun = [await authorize(browser, "strict"), await authorize(browser, "strict")];
@@ -239,7 +239,7 @@ describe("signing in with an OpenID Connect provider", () => {
   });
 
   it("tampered answers: 401 for another code, a refusal, or another issuer; each ends the request", async () => {
-    const { email } = await house.accounts.addUser();
+    const { email } = await fixture.accounts.addUser();
     const login = addPerson(strict, email);
     for (const change of [
       (query: URLSearchParams) => query.set("code", "made up"),
@@ -260,7 +260,7 @@ describe("signing in with an OpenID Connect provider", () => {
   });
 
   it("code injection: another browser's code does not fit this browser's verifier", async () => {
-    const { email } = await house.accounts.addUser();
+    const { email } = await fixture.accounts.addUser();
     const login = addPerson(strict, email);
     const [victim, thief] = [new Browser(), new Browser()];
     const stolen = new URL(await atProvider(victim, await authorize(victim, "strict"), login));
@@ -270,7 +270,7 @@ describe("signing in with an OpenID Connect provider", () => {
   });
 
   it("outage: 503 when the provider cannot be reached", async () => {
-    house.accounts.providers.push(
+    fixture.accounts.providers.push(
       new OidcProvider({
         id: "gone",
         name: "Gone",

@@ -4,39 +4,39 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { z } from "zod";
 import { newId } from "../../src/base/ids.ts";
-import { HttpHouse } from "../support/http-house.ts";
+import { HttpFixture } from "../support/http-fixture.ts";
 
 const DAY = 24 * 3_600_000;
 const YEAR = 365 * DAY;
 const SOON_MS = 5_000;
 
 describe("service keys over HTTP", () => {
-  let house: HttpHouse;
+  let fixture: HttpFixture;
   let owner: { id: string; token: string };
   let workspaceId: string;
   let sessionId: string;
   let foreignSession: string;
 
   beforeAll(async () => {
-    house = await HttpHouse.open();
+    fixture = await HttpFixture.open();
     owner = await person();
     const other = await person();
-    workspaceId = await house.accounts.addWorkspace(owner.id);
-    sessionId = await house.accounts.addSession(owner.id, workspaceId);
-    const elsewhere = await house.accounts.addWorkspace(other.id);
-    foreignSession = await house.accounts.addSession(other.id, elsewhere);
+    workspaceId = await fixture.accounts.addWorkspace(owner.id);
+    sessionId = await fixture.accounts.addSession(owner.id, workspaceId);
+    const elsewhere = await fixture.accounts.addWorkspace(other.id);
+    foreignSession = await fixture.accounts.addSession(other.id, elsewhere);
   });
 
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   async function person(role: "admin" | "participant" = "participant") {
-    const { id, email } = await house.accounts.addUser(role);
-    return { id, token: await house.signIn(email) };
+    const { id, email } = await fixture.accounts.addUser(role);
+    return { id, token: await fixture.signIn(email) };
   }
 
   function create(body: Record<string, unknown> = {}, bearer = owner.token) {
     const wanted = { workspace_id: workspaceId, name: "Export", scopes: ["sessions:read"] };
-    return house.call("POST", "/api-keys", { bearer, body: { ...wanted, ...body } });
+    return fixture.call("POST", "/api-keys", { bearer, body: { ...wanted, ...body } });
   }
 
   async function newKey(...scopes: string[]): Promise<{ id: string; key: string }> {
@@ -45,7 +45,7 @@ describe("service keys over HTTP", () => {
   }
 
   async function auditOf(subjectId: string): Promise<string[]> {
-    const rows = await house.accounts.pool.any(sql.type(z.object({ kind: z.string() }))`
+    const rows = await fixture.accounts.pool.any(sql.type(z.object({ kind: z.string() }))`
       select kind from audit_log where subject_id = ${subjectId} order by seq`);
     return rows.map((row) => row.kind);
   }
@@ -65,19 +65,19 @@ describe("service keys over HTTP", () => {
       key: expect.stringMatching(/^vk_svc_[0-9A-Za-z]{38}$/),
     });
     expect(String(made.body.key).startsWith(String(made.body.prefix))).toBe(true);
-    const lives = Date.parse(String(made.body.expires_at)) - house.accounts.clock.now();
+    const lives = Date.parse(String(made.body.expires_at)) - fixture.accounts.clock.now();
     expect(Math.abs(lives - YEAR)).toBeLessThan(1_000);
     const { key: _secret, ...shown } = made.body;
     const path = `/api-keys/${made.body.id}`;
-    expect((await house.call("GET", path, { bearer: owner.token })).body).toEqual(shown);
-    const listed = await house.call("GET", "/api-keys", { bearer: owner.token });
+    expect((await fixture.call("GET", path, { bearer: owner.token })).body).toEqual(shown);
+    const listed = await fixture.call("GET", "/api-keys", { bearer: owner.token });
     expect(listed.body.items).toContainEqual(shown);
     expect(await auditOf(String(made.body.id))).toEqual(["service_key_issued"]);
   });
 
   it("at rest: no more of a key than its prefix", async () => {
     const { key } = await newKey();
-    const { rows } = await house.accounts.pool.query(sql.unsafe`
+    const { rows } = await fixture.accounts.pool.query(sql.unsafe`
       select k::text || s::text as line
       from service_keys k join service_key_secrets s on s.key_id = k.id`);
     const text = (rows as { line: string }[]).map((row) => row.line).join("\n");
@@ -87,14 +87,14 @@ describe("service keys over HTTP", () => {
 
   it("create: 401, 403 for a member and a stranger, 404, 400; an admin is no owner", async () => {
     const member = await person();
-    await house.accounts.join(workspaceId, member.id);
+    await fixture.accounts.join(workspaceId, member.id);
     const admin = await person("admin");
-    expect((await house.call("POST", "/api-keys", { body: {} })).status).toBe(401);
+    expect((await fixture.call("POST", "/api-keys", { body: {} })).status).toBe(401);
     expect((await create({}, member.token)).status).toBe(403);
     expect((await create({}, (await person()).token)).status).toBe(403);
     expect((await create({ workspace_id: newId() })).status).toBe(404);
     expect((await create({ workspace_id: "nonsense" })).status).toBe(404);
-    const tooLate = new Date(house.accounts.clock.now() + 2 * YEAR + DAY).toISOString();
+    const tooLate = new Date(fixture.accounts.clock.now() + 2 * YEAR + DAY).toISOString();
     for (const bad of [
       { name: " " },
       { scopes: [] },
@@ -118,24 +118,24 @@ describe("service keys over HTTP", () => {
       ["DELETE", `/api-keys/${id}`],
       ["GET", `/api-keys?workspace_id=${workspaceId}`],
     ] as const) {
-      expect((await house.call(method, path, { bearer: stranger })).status, path).toBe(403);
+      expect((await fixture.call(method, path, { bearer: stranger })).status, path).toBe(403);
     }
     const unknown = `/api-keys/${newId()}`;
-    expect((await house.call("GET", unknown, { bearer: owner.token })).status).toBe(404);
-    const none = await house.call("GET", "/api-keys", { bearer: stranger });
+    expect((await fixture.call("GET", unknown, { bearer: owner.token })).status).toBe(404);
+    const none = await fixture.call("GET", "/api-keys", { bearer: stranger });
     expect(none.body.items).toEqual([]);
     const admin = (await person("admin")).token;
-    const all = await house.call("GET", "/api-keys?limit=100", { bearer: admin });
+    const all = await fixture.call("GET", "/api-keys?limit=100", { bearer: admin });
     expect((all.body.items as { id: string }[]).map((item) => item.id)).toContain(id);
-    const rotated = await house.call("POST", `/api-keys/${id}/rotate`, { bearer: admin });
+    const rotated = await fixture.call("POST", `/api-keys/${id}/rotate`, { bearer: admin });
     expect(rotated.status).toBe(403);
-    expect((await house.call("DELETE", `/api-keys/${id}`, { bearer: admin })).status).toBe(200);
+    expect((await fixture.call("DELETE", `/api-keys/${id}`, { bearer: admin })).status).toBe(200);
   });
 
   it("read: sessions of its workspace and no others; nothing that its scopes do not name", async () => {
     const { key } = await newKey("sessions:read");
-    const get = async (path: string) => (await house.call("GET", path, { key })).status;
-    const listed = await house.call("GET", "/sessions", { key });
+    const get = async (path: string) => (await fixture.call("GET", path, { key })).status;
+    const listed = await fixture.call("GET", "/sessions", { key });
     expect((listed.body.items as { id: string }[]).map((item) => item.id)).toEqual([sessionId]);
     for (const part of ["", "/transcript", "/segments", "/chunks", "/speakers"]) {
       expect(await get(`/sessions/${sessionId}${part}`), part).toBe(200);
@@ -143,11 +143,11 @@ describe("service keys over HTTP", () => {
     }
     expect(await get(`/sessions/${sessionId}/transcript?format=vtt`)).toBe(403);
     const edit = { key, body: { title: "Named by a key" } };
-    expect((await house.call("PATCH", `/sessions/${sessionId}`, edit)).status).toBe(403);
-    const workspaces = await house.call("GET", "/workspaces", { key });
+    expect((await fixture.call("PATCH", `/sessions/${sessionId}`, edit)).status).toBe(403);
+    const workspaces = await fixture.call("GET", "/workspaces", { key });
     expect(workspaces.body.items).toMatchObject([{ id: workspaceId }]);
     expect(await get(`/workspaces/${workspaceId}`)).toBe(200);
-    const used = await house.call("GET", "/api-keys", { bearer: owner.token });
+    const used = await fixture.call("GET", "/api-keys", { bearer: owner.token });
     const times = (used.body.items as { last_used_at?: string }[]).map((item) => item.last_used_at);
     expect(times.filter((time) => time !== undefined)).toHaveLength(1);
   });
@@ -155,47 +155,47 @@ describe("service keys over HTTP", () => {
   it("scopes: write edits, export fetches files, and neither reads", async () => {
     const writer = await newKey("sessions:write");
     const edit = { key: writer.key, body: { title: "Named by a key" } };
-    const edited = await house.call("PATCH", `/sessions/${sessionId}`, edit);
+    const edited = await fixture.call("PATCH", `/sessions/${sessionId}`, edit);
     expect(edited.body.title).toBe("Named by a key");
     const path = `/sessions/${sessionId}`;
-    const refused = await house.call("GET", path, { key: writer.key });
+    const refused = await fixture.call("GET", path, { key: writer.key });
     expect(refused.status).toBe(403);
     expect(refused.body.message).toBe("This key lacks the scope sessions:read.");
-    expect((await house.call("GET", "/workspaces", { key: writer.key })).status).toBe(403);
+    expect((await fixture.call("GET", "/workspaces", { key: writer.key })).status).toBe(403);
     const exporter = await newKey("export");
     const transcript = `${path}/transcript`;
-    const file = await fetch(`${house.url}${transcript}?format=srt`, {
+    const file = await fetch(`${fixture.url}${transcript}?format=srt`, {
       headers: { "x-api-key": exporter.key },
     });
     expect(file.status).toBe(200);
-    expect((await house.call("GET", transcript, { key: exporter.key })).status).toBe(403);
+    expect((await fixture.call("GET", transcript, { key: exporter.key })).status).toBe(403);
   });
 
   it("elsewhere: 401 where a person or a device is needed, and for keys that are none", async () => {
     const { key } = await newKey();
-    expect((await house.call("GET", "/auth/me", { key })).status).toBe(401);
-    expect((await house.call("GET", "/api-keys", { key })).status).toBe(401);
-    const beat = await house.call("POST", `/devices/${newId()}/heartbeat`, { key });
+    expect((await fixture.call("GET", "/auth/me", { key })).status).toBe(401);
+    expect((await fixture.call("GET", "/api-keys", { key })).status).toBe(401);
+    const beat = await fixture.call("POST", `/devices/${newId()}/heartbeat`, { key });
     expect(beat.status).toBe(401);
     expect(beat.headers.get("x-error-code")).toBe("invalid_api_key");
     const typo = key.slice(0, -1) + (key.endsWith("a") ? "b" : "a");
     for (const wrong of [typo, "vk_svc_", "nonsense"]) {
-      const answer = await house.call("GET", "/sessions", { key: wrong });
+      const answer = await fixture.call("GET", "/sessions", { key: wrong });
       expect([answer.status, answer.headers.get("x-error-code")]).toEqual([401, "invalid_api_key"]);
     }
-    const made = await house.call("POST", "/devices", {
+    const made = await fixture.call("POST", "/devices", {
       bearer: owner.token,
       body: { workspace_id: workspaceId },
     });
-    const device = await house.call("GET", "/sessions", { key: String(made.body.api_key) });
+    const device = await fixture.call("GET", "/sessions", { key: String(made.body.api_key) });
     expect(device.status).toBe(401);
   });
 
   it("rotate: another secret for as long, the old one 24 h more, the one before that at once", async () => {
     const { id, key } = await newKey();
     const works = async (secret: string) =>
-      (await house.call("GET", "/sessions", { key: secret })).status;
-    const rotate = () => house.call("POST", `/api-keys/${id}/rotate`, { bearer: owner.token });
+      (await fixture.call("GET", "/sessions", { key: secret })).status;
+    const rotate = () => fixture.call("POST", `/api-keys/${id}/rotate`, { bearer: owner.token });
     expect(await works(key)).toBe(200);
     const once = await rotate();
     expect(once.status).toBe(201);
@@ -203,7 +203,7 @@ describe("service keys over HTTP", () => {
     expect([await works(key), await works(String(once.body.key))]).toEqual([200, 200]);
     const twice = await rotate();
     expect([await works(key), await works(String(once.body.key))]).toEqual([401, 200]);
-    house.accounts.clock.advance(DAY + 1);
+    fixture.accounts.clock.advance(DAY + 1);
     const secrets = [String(once.body.key), String(twice.body.key)];
     expect([await works(secrets[0] ?? ""), await works(secrets[1] ?? "")]).toEqual([401, 200]);
     expect(await auditOf(id)).toEqual([
@@ -211,35 +211,35 @@ describe("service keys over HTTP", () => {
       "service_key_rotated",
       "service_key_rotated",
     ]);
-    house.accounts.clock.advance(YEAR);
+    fixture.accounts.clock.advance(YEAR);
     expect(await works(secrets[1] ?? "")).toBe(401);
-    owner = { id: owner.id, token: await house.signIn(await addressOf(owner.id)) };
+    owner = { id: owner.id, token: await fixture.signIn(await addressOf(owner.id)) };
   });
 
   async function addressOf(userId: string): Promise<string> {
-    return (await house.accounts.users.find(userId))?.email ?? "";
+    return (await fixture.accounts.users.find(userId))?.email ?? "";
   }
 
   it("revoke: refused at once, gone from the list, and its open socket closes with 4401", async () => {
     const { id, key } = await newKey();
-    expect((await house.call("GET", "/sessions", { key })).status).toBe(200);
-    const socket = new WebSocket(house.liveUrl, { headers: { "x-api-key": key } });
+    expect((await fixture.call("GET", "/sessions", { key })).status).toBe(200);
+    const socket = new WebSocket(fixture.liveUrl, { headers: { "x-api-key": key } });
     await once(socket, "open");
     const closed = once(socket, "close", { signal: AbortSignal.timeout(SOON_MS) });
     const path = `/api-keys/${id}`;
-    expect((await house.call("DELETE", path, { bearer: owner.token })).status).toBe(200);
+    expect((await fixture.call("DELETE", path, { bearer: owner.token })).status).toBe(200);
     expect((await closed)[0]).toBe(4401);
-    expect((await house.call("GET", "/sessions", { key })).status).toBe(401);
-    expect((await house.call("DELETE", path, { bearer: owner.token })).status).toBe(404);
-    expect((await house.call("GET", path, { bearer: owner.token })).status).toBe(404);
+    expect((await fixture.call("GET", "/sessions", { key })).status).toBe(401);
+    expect((await fixture.call("DELETE", path, { bearer: owner.token })).status).toBe(404);
+    expect((await fixture.call("GET", path, { bearer: owner.token })).status).toBe(404);
     expect(await auditOf(id)).toEqual(["service_key_issued", "service_key_revoked"]);
   });
 
   it("ticket: a key opens a socket through a ticket too", async () => {
     const { key } = await newKey();
-    const issued = await house.call("POST", "/auth/live-ticket", { key });
+    const issued = await fixture.call("POST", "/auth/live-ticket", { key });
     expect(issued.status).toBe(201);
-    const socket = new WebSocket(`${house.liveUrl}?ticket=${issued.body.ticket}`);
+    const socket = new WebSocket(`${fixture.liveUrl}?ticket=${issued.body.ticket}`);
     await once(socket, "open");
     socket.close();
   });

@@ -59,10 +59,10 @@ describe("the administrator's password in the settings", () => {
     const loginId = newId();
     await logins.open({ id: loginId, userId: id, passwordHash, expiresAt: Date.now() + 60_000 });
     expect(await setUp("first password")).toBe(true);
-    expect(await logins.standing(loginId)).toBeDefined();
+    expect(await logins.status(loginId)).toBeDefined();
     expect(await setUp("second password")).toBe(true);
     expect(await isPassword("second password")).toBe(true);
-    expect(await logins.standing(loginId)).toBeUndefined();
+    expect(await logins.status(loginId)).toBeUndefined();
     const kinds = (await auditLines(pool, id)).map((line) => line.kind);
     expect(kinds).toEqual(["user_created", "password_changed"]);
   });

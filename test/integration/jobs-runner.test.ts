@@ -5,14 +5,14 @@ import { JobQueueStore } from "../../src/features/jobs/queue-store.ts";
 import type { JobRunner } from "../../src/features/jobs/runner.ts";
 import { JobStore } from "../../src/features/jobs/store.ts";
 import { SummaryStore } from "../../src/features/summaries/store.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import {
   fastRunner,
   hang,
   LocalSummariser,
   type SpokenSession,
   spokenSession,
-} from "../support/summary-house.ts";
+} from "../support/summary-fixture.ts";
 import { until } from "../support/until.ts";
 
 interface JobRow {
@@ -23,30 +23,30 @@ interface JobRow {
 }
 
 describe("job runner", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let summaries: SummaryStore;
   let session: SpokenSession;
   let summariser: LocalSummariser;
   let runners: JobRunner[];
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
-    summaries = new SummaryStore(house.pool);
+    fixture = await SessionFixture.open();
+    summaries = new SummaryStore(fixture.pool);
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
   beforeEach(async () => {
     runners = [];
     summariser = new LocalSummariser();
-    session = await spokenSession(house);
-    house.notified.length = 0;
+    session = await spokenSession(fixture);
+    fixture.notified.length = 0;
   });
   afterEach(async () => {
     await Promise.all(runners.map((runner) => runner.stop()));
-    await house.sql("delete from jobs where kind = 'summarisation'");
+    await fixture.sql("delete from jobs where kind = 'summarisation'");
   });
 
   function run(options = {}): JobRunner {
-    const runner = fastRunner(house, summariser, options);
+    const runner = fastRunner(fixture, summariser, options);
     runners.push(runner);
     runner.start();
     return runner;
@@ -55,7 +55,7 @@ describe("job runner", () => {
   const ask = async () => (await summaries.request(session.sessionId, "brief")).id;
 
   async function jobOf(id: string): Promise<JobRow> {
-    const [row] = await house.sql<JobRow>(
+    const [row] = await fixture.sql<JobRow>(
       "select status, progress, error, attempt from jobs where id = $1",
       [id],
     );
@@ -67,7 +67,7 @@ describe("job runner", () => {
     until(async () => (await jobOf(id)).status === status, `the job to be ${status}`);
 
   async function countSummaries(): Promise<number> {
-    const rows = await house.sql("select 1 from summaries where session_id = $1", [
+    const rows = await fixture.sql("select 1 from summaries where session_id = $1", [
       session.sessionId,
     ]);
     return rows.length;
@@ -83,10 +83,10 @@ describe("job runner", () => {
     const [summary] = await summaries.latest(session.sessionId);
     expect(summary).toMatchObject({ jobId: id, summaryType: "brief", stale: false });
     expect(summary?.items[0]).toMatchObject({ speaker: "Olga Owner", startMs: 0 });
-    await until(() => house.notified.length > 0, "the notice");
+    await until(() => fixture.notified.length > 0, "the notice");
     const command = { type: "SummaryStored", jobId: id, summaryType: "brief" };
-    expect(house.notified.map((row) => row.command)).toEqual([command]);
-    const rows = await house.sql("select command from outbox where session_id = $1", [
+    expect(fixture.notified.map((row) => row.command)).toEqual([command]);
+    const rows = await fixture.sql("select command from outbox where session_id = $1", [
       session.sessionId,
     ]);
     expect(rows).toContainEqual({ command });
@@ -94,7 +94,7 @@ describe("job runner", () => {
 
   it("takes over the job of a host that died, with the attempt counted", async () => {
     const id = await ask();
-    const dead = await new JobQueueStore(house.pool).claim(["summarisation"], 200);
+    const dead = await new JobQueueStore(fixture.pool).claim(["summarisation"], 200);
     expect(dead).toMatchObject({ id, attempt: 1 });
     run();
     await reaches(id, "completed");
@@ -104,7 +104,7 @@ describe("job runner", () => {
 
   it("fails a job that was left behind too often, and says so", async () => {
     const id = await ask();
-    await house.sql(
+    await fixture.sql(
       `update jobs set status = 'running', attempt = 3, claimed_until = now() - interval '1 s'
        where id = $1`,
       [id],
@@ -116,7 +116,7 @@ describe("job runner", () => {
   });
 
   it("takes nothing from a host whose claim ran out", async () => {
-    const queue = new JobQueueStore(house.pool);
+    const queue = new JobQueueStore(fixture.pool);
     const id = await ask();
     const late = await queue.claim(["summarisation"], 1);
     if (late === undefined) throw new Error("not claimed");
@@ -140,7 +140,7 @@ describe("job runner", () => {
     run({ leaseMs: 300 });
     run({ leaseMs: 300 });
     await until(async () => (await jobOf(id)).progress > 0.4, "progress");
-    await house.sql("update jobs set progress = 0.9 where id = $1", [id]);
+    await fixture.sql("update jobs set progress = 0.9 where id = $1", [id]);
     await new Promise((wake) => setTimeout(wake, 700));
     expect((await jobOf(id)).progress).toBeCloseTo(0.9);
     release();
@@ -158,7 +158,7 @@ describe("job runner", () => {
     };
     run();
     await reaches(id, "running");
-    expect(await new JobStore(house.pool).cancelBatch(id)).toBe(true);
+    expect(await new JobStore(fixture.pool).cancelBatch(id)).toBe(true);
     await until(() => aborted, "the work to stop");
     expect(await jobOf(id)).toMatchObject({ status: "cancelled", attempt: 1 });
     expect(await countSummaries()).toBe(0);
@@ -167,7 +167,7 @@ describe("job runner", () => {
   it("writes nothing for a session that was deleted meanwhile", async () => {
     const id = await ask();
     summariser.before = async () => {
-      await new PostgresSessionDeletion(house.pool).erase(
+      await new PostgresSessionDeletion(fixture.pool).erase(
         session.sessionId,
         "session_deleted_by_owner",
         { kind: "user", id: session.owner.id },
@@ -179,7 +179,7 @@ describe("job runner", () => {
     await runner.stop();
     expect(await jobOf(id)).toMatchObject({ status: "cancelled", attempt: 1 });
     expect(await countSummaries()).toBe(0);
-    expect(house.notified).toEqual([]);
+    expect(fixture.notified).toEqual([]);
   });
 
   it("begins anew when words are redacted meanwhile, and never shows them", async () => {
@@ -210,7 +210,7 @@ describe("job runner", () => {
       throw new AppError("unavailable", "The worker was lost.");
     };
     const skipWaits = setInterval(() => {
-      void house.sql("update jobs set due_at = now() where id = $1 and status = 'queued'", [id]);
+      void fixture.sql("update jobs set due_at = now() where id = $1 and status = 'queued'", [id]);
     }, 50);
     run();
     await reaches(id, "failed").finally(() => clearInterval(skipWaits));
@@ -230,7 +230,7 @@ describe("job runner", () => {
     summariser.before = async () => {
       throw new AppError("bad_request", "There is no such type.");
     };
-    await house.sql("update jobs set due_at = now() where id = $1", [id]);
+    await fixture.sql("update jobs set due_at = now() where id = $1", [id]);
     await reaches(id, "failed");
     expect((await jobOf(id)).error).toBe("There is no such type.");
   });
@@ -252,7 +252,7 @@ describe("job runner", () => {
   it("leaves transcription jobs alone", async () => {
     run();
     await new Promise((wake) => setTimeout(wake, 100));
-    const rows = await house.sql<JobRow>(
+    const rows = await fixture.sql<JobRow>(
       "select status from jobs where session_id = $1 and kind = 'transcription'",
       [session.sessionId],
     );

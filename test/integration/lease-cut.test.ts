@@ -14,17 +14,17 @@ import {
 } from "../support/lease-hosts.ts";
 import { startNats, type TestNats } from "../support/nats.ts";
 import { portOf, throughProxy } from "../support/proxied-address.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
 
-let house: SessionHouse;
+let fixture: SessionFixture;
 let nats: TestNats;
 const stack = new Stack(silentLog);
 let hosts = new Stack(silentLog);
 
 beforeAll(async () => {
-  [house, nats] = await Promise.all([SessionHouse.open(), startNats()]);
-  stack.push("house", () => house.close());
+  [fixture, nats] = await Promise.all([SessionFixture.open(), startNats()]);
+  stack.push("house", () => fixture.close());
   stack.push("nats", () => nats.stop());
 });
 afterEach(async () => {
@@ -47,14 +47,14 @@ async function waysOf(name: string): Promise<Ways> {
   };
   return {
     nats: await open("nats", portOf(nats.url)),
-    postgres: await open("postgres", portOf(house.serviceUrl)),
+    postgres: await open("postgres", portOf(fixture.serviceUrl)),
   };
 }
 
 function startHost(name: string, ways: Ways): Promise<Actors> {
-  const database = throughProxy(house.serviceUrl, ways.postgres);
+  const database = throughProxy(fixture.serviceUrl, ways.postgres);
   const bus = { url: throughProxy(nats.url, ways.nats), token: nats.token };
-  return startLeaseHost(name, { nats: bus, database }, house, hosts);
+  return startLeaseHost(name, { nats: bus, database }, fixture, hosts);
 }
 
 it("leases: a host cut from NATS alone keeps its sessions, one cut from PostgreSQL hands them over", async () => {
@@ -62,8 +62,8 @@ it("leases: a host cut from NATS alone keeps its sessions, one cut from PostgreS
   const a = await startHost("a", ways);
   const b = await startHost("b", await waysOf("b"));
   await until(isHalved([a, b]), "both to own half", 20_000);
-  const ids = await startSessions(house, [a, b]);
-  const writing = new SteadyWriting([a, b], ids, house.pool);
+  const ids = await startSessions(fixture, [a, b]);
+  const writing = new SteadyWriting([a, b], ids, fixture.pool);
   await writing.goesOn("");
   const before = await writing.epochs();
 

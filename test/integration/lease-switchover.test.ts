@@ -13,7 +13,7 @@ import {
 } from "../support/lease-hosts.ts";
 import { startNats } from "../support/nats.ts";
 import { startPostgres, type TestDatabase, type TestPostgres } from "../support/postgres.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { fence, Standby } from "../support/standby.ts";
 import { until } from "../support/until.ts";
 
@@ -44,16 +44,16 @@ it("leases: a switchover of PostgreSQL that lasts longer than a lease moves no s
   const addresses = { nats: await startNats(), database: both() };
   stack.push("nats", () => addresses.nats.stop());
   const kept = { ...database, drop: async () => {} };
-  const house = await SessionHouse.open(kept, both(), LIMITS);
-  stack.push("house", () => house.close());
+  const fixture = await SessionFixture.open(kept, both(), LIMITS);
+  stack.push("house", () => fixture.close());
   const hosts = [
-    await startLeaseHost("a", addresses, house, stack),
-    await startLeaseHost("b", addresses, house, stack),
+    await startLeaseHost("a", addresses, fixture, stack),
+    await startLeaseHost("b", addresses, fixture, stack),
   ];
   const shares = () => hosts.map(({ owner }) => [...owner.owned].sort().join());
   await until(isHalved(hosts), "both to own half", 20_000);
-  const ids = await startSessions(house, hosts);
-  const writing = new SteadyWriting(hosts, ids, house.pool);
+  const ids = await startSessions(fixture, hosts);
+  const writing = new SteadyWriting(hosts, ids, fixture.pool);
   await writing.goesOn("");
   const before = { shares: shares(), epochs: await writing.epochs() };
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PlanFixture } from "../support/plan-fixture.ts";
 import { isWasteful } from "../support/plan-recorder.ts";
-import { PlanStage } from "../support/plan-stage.ts";
 import { createTestDatabase, superuserUrl } from "../support/postgres.ts";
 import { beginningsOf } from "../support/store-statements.ts";
 import { until } from "../support/until.ts";
@@ -20,10 +20,10 @@ const RUNNING = [
   "features/questions/search-store",
   "features/recording/chunk-store",
   "features/recording/device-sessions-store",
+  "features/recording/open-chunks-store",
   "features/recording/playback-store",
   "features/recording/silent-sessions-store",
   "features/recording/stream-store",
-  "features/recording/unsealed-chunks-store",
   "features/sessions/session-facts-store",
   "features/summaries/job-store",
   "features/transcript/audio-inventories-store",
@@ -45,29 +45,29 @@ const RUNNING = [
 ];
 
 describe("plans of statements, in a database of many sessions", () => {
-  let stage: PlanStage;
+  let fixture: PlanFixture;
   beforeAll(async () => {
     const database = await createTestDatabase();
     const adminUrl = superuserUrl(database);
-    stage = await PlanStage.open(
+    fixture = await PlanFixture.open(
       { database, adminUrl },
       { sessions: 1_000, chunks: 100, commands: 5_000 },
     );
   });
-  afterAll(() => stage?.close());
+  afterAll(() => fixture?.close());
 
   it("plans: no statement reads much to throw it away, nor a growing table from end to end", async () => {
-    await Promise.all([stage.live(), stage.stream()]);
-    await stage.askEverything();
+    await Promise.all([fixture.live(), fixture.stream()]);
+    await fixture.askEverything();
     const unseen = (): string[] => {
-      const texts = stage.recorder.statements.map(({ text }) => text);
+      const texts = fixture.recorder.statements.map(({ text }) => text);
       const ran = (beginning: string) => texts.some((text) => text.includes(beginning));
       return RUNNING.filter((name) => !beginningsOf(name).some(ran));
     };
     await until(() => unseen().length === 0, "every store to be asked", 20_000).catch(() => {});
     expect(unseen()).toEqual([]);
-    const wasteful = stage.recorder.statements.filter(isWasteful);
+    const wasteful = fixture.recorder.statements.filter(isWasteful);
     expect(wasteful.map(({ text, verdict }) => ({ ...verdict, text }))).toEqual([]);
-    expect(stage.recorder.statements.length).toBeGreaterThan(200);
+    expect(fixture.recorder.statements.length).toBeGreaterThan(200);
   });
 });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Mishap, poisoned } from "../support/poison-reader.ts";
-import { ReadingHouse } from "../support/reading-house.ts";
+import { ReadingFixture } from "../support/reading-fixture.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { until } from "../support/until.ts";
 
@@ -11,13 +11,13 @@ const BYTES = 32_000;
 const POISONED = 3;
 const CHUNKS = 6;
 
-let bench: ReadingHouse;
+let bench: ReadingFixture;
 let folder: string;
 let tries: string;
 beforeEach(async () => {
   folder = makeScratchFolder("poison");
   tries = join(folder, "tries");
-  bench = await ReadingHouse.open();
+  bench = await ReadingFixture.open();
 });
 afterEach(async () => {
   await bench.close();
@@ -59,7 +59,7 @@ describe("poison audio", () => {
     bench.opens = 2;
     const { sessionId } = await bench.record(chunks("exit"));
     const breaks = async () =>
-      bench.house.sql("select breaks from suspects where session_id = $1 and breaks = 2", [
+      bench.fixture.sql("select breaks from suspects where session_id = $1 and breaks = 2", [
         sessionId,
       ]);
     await until(async () => (await breaks()).length === 1, "two breaks", 60_000);
@@ -73,12 +73,13 @@ describe("poison audio", () => {
   it("poison audio: is given up while it is still being streamed, and failed once it is a chunk", async () => {
     await bench.startWorker();
     const { device, sessionId } = await bench.begin();
-    const begun = () => bench.house.sql("select 1 from events where session_id = $1", [sessionId]);
+    const begun = () =>
+      bench.fixture.sql("select 1 from events where session_id = $1", [sessionId]);
     await until(async () => (await begun()).length > 0, "the session's start", 30_000);
     // Two pieces of what will be chunk 0; readings break at the second.
     const pieces = [innocent(0), poisoned("exit", tries, BYTES)];
     for (const [piece, data] of pieces.entries()) {
-      await bench.house.sql(
+      await bench.fixture.sql(
         `insert into audio_pieces (session_id, sequence, piece, media_type, frames, sample_rate, data)
          values ($1, 0, $2, 'audio/pcm;rate=16000;channels=1;encoding=s16le', $3, 16000, $4)`,
         [sessionId, piece, BYTES / 2, data],
@@ -86,9 +87,9 @@ describe("poison audio", () => {
     }
     await bench.takeOver([sessionId]);
     const gaveUp = () =>
-      bench.house.sql("select 1 from suspects where session_id = $1 and breaks = 3", [sessionId]);
+      bench.fixture.sql("select 1 from suspects where session_id = $1 and breaks = 3", [sessionId]);
     await until(async () => (await gaveUp()).length === 1, "three breaks", 60_000);
-    await bench.house.sql("delete from audio_pieces where session_id = $1", [sessionId]);
+    await bench.fixture.sql("delete from audio_pieces where session_id = $1", [sessionId]);
     await bench.upload(device, sessionId, 0, Buffer.concat(pieces));
     await bench.upload(device, sessionId, 1, innocent(1));
     await bench.stop(device, 1);

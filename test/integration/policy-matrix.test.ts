@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CALLERS, type Caller, proofOf } from "../support/policy-callers.ts";
+import { PolicyFixture } from "../support/policy-fixture.ts";
 import { type Outcome, outcomeOf, type Rule, STATES, type State } from "../support/policy-rules.ts";
 import { POLICY_TABLE } from "../support/policy-table.ts";
-import { PolicyWorld } from "../support/policy-world.ts";
 import { idName } from "../support/seeded-world.ts";
 
 const TABLE = "test/support/policy-table.ts";
@@ -37,11 +37,11 @@ interface Cell {
 }
 
 describe("policy", () => {
-  let world: PolicyWorld;
+  let world: PolicyFixture;
   let operations: Operation[];
 
   beforeAll(async () => {
-    world = await PolicyWorld.open();
+    world = await PolicyFixture.open();
     operations = operationsOf(await (await fetch(`${world.api}/openapi.json`)).json());
   });
   afterAll(() => world?.close());

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Principal, ServicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { QueryHouse, type Told } from "../support/query-house.ts";
+import { QuestionFixture, type Told } from "../support/question-fixture.ts";
 import { codeOf } from "../support/route-call.ts";
 
 describe("queries: access", () => {
-  let queries: QueryHouse;
+  let queries: QuestionFixture;
   let owner: UserPrincipal;
   let member: UserPrincipal;
   let stranger: UserPrincipal;
@@ -18,17 +18,17 @@ describe("queries: access", () => {
   let guest: Principal;
 
   beforeAll(async () => {
-    queries = await QueryHouse.open();
+    queries = await QuestionFixture.open();
     await queries.work();
-    const { house } = queries;
-    owner = await house.user("participant", "Olga Owner");
-    member = await house.user("participant", "Max Member");
-    stranger = await house.user("participant");
-    moderator = await house.user("moderator");
-    admin = await house.user("admin");
-    workspaceId = await house.workspace(owner.id);
-    elsewhere = await house.workspace(stranger.id);
-    for (const user of [member, moderator]) await house.join(workspaceId, user.id);
+    const { fixture } = queries;
+    owner = await fixture.user("participant", "Olga Owner");
+    member = await fixture.user("participant", "Max Member");
+    stranger = await fixture.user("participant");
+    moderator = await fixture.user("moderator");
+    admin = await fixture.user("admin");
+    workspaceId = await fixture.workspace(owner.id);
+    elsewhere = await fixture.workspace(stranger.id);
+    for (const user of [member, moderator]) await fixture.join(workspaceId, user.id);
     shop = await queries.tell(workspaceId, member, [
       ["S1", "we open the shop on monday"],
       ["S2", "the price of the shoes stays below one hundred dollars"],
@@ -59,7 +59,7 @@ describe("queries: access", () => {
   });
 
   it("session and workspace: nothing is built on words that were not heard clearly", async () => {
-    const own = await queries.house.workspace(owner.id);
+    const own = await queries.fixture.workspace(owner.id);
     const { sessionId } = await queries.tell(own, owner, [
       ["S1", "we open the shop on monday"],
       ["S2", "[no on a desktop il find the shit?]"],
@@ -130,7 +130,7 @@ describe("queries: access", () => {
     expect(cited(answer)).toEqual([secret.sessionId]);
     const found = await queries.search(admin, workspaceId, { q: "price" });
     expect(found.items.map(({ session_id }) => session_id)).toEqual([secret.sessionId]);
-    const reads = await queries.house.sql(
+    const reads = await queries.fixture.sql(
       "select session_id from audit_log where kind = 'content_read' and actor_id = $1",
       [admin.id],
     );
@@ -143,15 +143,15 @@ describe("queries: access", () => {
 });
 
 describe("queries: answers", () => {
-  let queries: QueryHouse;
+  let queries: QuestionFixture;
   let owner: UserPrincipal;
   let workspaceId: string;
 
   beforeAll(async () => {
-    queries = await QueryHouse.open();
+    queries = await QuestionFixture.open();
     await queries.work();
-    owner = await queries.house.user("participant", "Olga Owner");
-    workspaceId = await queries.house.workspace(owner.id);
+    owner = await queries.fixture.user("participant", "Olga Owner");
+    workspaceId = await queries.fixture.workspace(owner.id);
   });
   afterAll(() => queries?.close());
   beforeEach(() => queries.heard());
@@ -190,7 +190,7 @@ describe("queries: answers", () => {
     const { sessionId, story, segmentIds } = told;
     const ask = () => queries.askSession(owner, sessionId, "What is the password swordfish?");
     expect((await ask()).citations).toHaveLength(1);
-    await queries.house.sql(
+    await queries.fixture.sql(
       "update segments set text = '[redacted-span]', words = '[]', redacted = true where id = $1",
       [segmentIds[0]],
     );
@@ -198,19 +198,19 @@ describe("queries: answers", () => {
     for (const q of ["swordfish", "redacted", "span"]) {
       expect((await queries.search(owner, workspaceId, { q })).items).toEqual([]);
     }
-    expect(await queries.house.sql("select search::text from segments where redacted")).toEqual([
+    expect(await queries.fixture.sql("select search::text from segments where redacted")).toEqual([
       { search: "" },
     ]);
     await story.tell([], []);
-    await queries.house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    await queries.fixture.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
     const gone = await queries.askWorkspace(owner, workspaceId, "How is the weather?");
     expect(gone.citations).toEqual([]);
     expect((await queries.search(owner, workspaceId, { q: "weather" })).items).toEqual([]);
   });
 
   it("choose among many sessions by full text, and by day", async () => {
-    const { house } = queries;
-    const workspace = await house.workspace(owner.id);
+    const { fixture } = queries;
+    const workspace = await fixture.workspace(owner.id);
     const told = [];
     for (const thing of ["cheese", "bread", "wine", "salt", "tea", "milk", "oil"]) {
       told.push(await queries.tell(workspace, owner, [["S1", `we buy ${thing} at the market`]]));
@@ -223,7 +223,7 @@ describe("queries: answers", () => {
     );
     const many = await queries.askWorkspace(owner, workspace, "What do we buy at the market?");
     expect(many.tools_used).toContain("full_text_search");
-    await house.sql("update sessions set started_at = now() - interval '1 day' where id = $1", [
+    await fixture.sql("update sessions set started_at = now() - interval '1 day' where id = $1", [
       wine,
     ]);
     const yesterday = await queries.askWorkspace(owner, workspace, "What did we buy yesterday?");
@@ -241,7 +241,7 @@ describe("queries: answers", () => {
   });
 
   it("say that nothing was said where nothing was", async () => {
-    const empty = await queries.house.workspace(owner.id);
+    const empty = await queries.fixture.workspace(owner.id);
     const answer = await queries.askWorkspace(owner, empty, "What about shoes?");
     expect(answer).toMatchObject({
       citations: [],
@@ -252,10 +252,10 @@ describe("queries: answers", () => {
 
 describe("queries: without a worker", () => {
   it("answer 503 at once, and search goes on", async () => {
-    const queries = await QueryHouse.open();
+    const queries = await QuestionFixture.open();
     try {
-      const owner = await queries.house.user();
-      const workspaceId = await queries.house.workspace(owner.id);
+      const owner = await queries.fixture.user();
+      const workspaceId = await queries.fixture.workspace(owner.id);
       const { sessionId } = await queries.tell(workspaceId, owner, [["S1", "red shoes"]]);
       const ask = () => queries.askSession(owner, sessionId, "shoes?");
       await expect(ask()).rejects.toMatchObject({

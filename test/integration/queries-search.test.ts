@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
-import { QueryHouse, type Told } from "../support/query-house.ts";
+import { QuestionFixture, type Told } from "../support/question-fixture.ts";
 import { codeOf } from "../support/route-call.ts";
 
 describe("workspace search", () => {
-  let queries: QueryHouse;
+  let queries: QuestionFixture;
   let owner: UserPrincipal;
   let member: UserPrincipal;
   let workspaceId: string;
@@ -12,12 +12,12 @@ describe("workspace search", () => {
   let second: Told;
 
   beforeAll(async () => {
-    queries = await QueryHouse.open();
-    const { house } = queries;
-    owner = await house.user("participant", "Olga Owner");
-    member = await house.user();
-    workspaceId = await house.workspace(owner.id);
-    await house.join(workspaceId, member.id);
+    queries = await QuestionFixture.open();
+    const { fixture } = queries;
+    owner = await fixture.user("participant", "Olga Owner");
+    member = await fixture.user();
+    workspaceId = await fixture.workspace(owner.id);
+    await fixture.join(workspaceId, member.id);
     first = await queries.tell(workspaceId, owner, [
       ["S1", "the reports are due on monday"],
       ["S2", "one report & another report"],
@@ -90,7 +90,7 @@ describe("workspace search", () => {
 
   it("shows a member only what is shared", async () => {
     expect(await find({ q: "report" }, member)).toEqual([]);
-    await queries.house.sql("update sessions set visibility = 'workspace' where id = $1", [
+    await queries.fixture.sql("update sessions set visibility = 'workspace' where id = $1", [
       second.sessionId,
     ]);
     expect(await find({ q: "report" }, member)).toEqual(second.segmentIds);
@@ -98,7 +98,7 @@ describe("workspace search", () => {
 
   it("uses the dictionary of the session's language", async () => {
     const german = await queries.tell(workspaceId, owner, []);
-    await queries.house.sql("update sessions set language = 'de-AT' where id = $1", [
+    await queries.fixture.sql("update sessions set language = 'de-AT' where id = $1", [
       german.sessionId,
     ]);
     const id = await german.story.say("S1", 0, "die häuser am see");
@@ -108,7 +108,7 @@ describe("workspace search", () => {
 
   it("finds a segment by its new words after an edit", async () => {
     const told = await queries.tell(workspaceId, owner, [["S1", "we sell shoos"]]);
-    await queries.house.sql("update segments set text = 'we sell shoes' where id = $1", [
+    await queries.fixture.sql("update segments set text = 'we sell shoes' where id = $1", [
       told.segmentIds[0],
     ]);
     expect(await find({ q: "shoe" })).toEqual(told.segmentIds);

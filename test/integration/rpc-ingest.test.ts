@@ -4,7 +4,7 @@ import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.
 import { newId } from "../../src/base/ids.ts";
 import type { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import { AudioIngest } from "../support/audio-ingest.ts";
-import { RpcHouse } from "../support/rpc-house.ts";
+import { GrpcFixture } from "../support/grpc-fixture.ts";
 import { until } from "../support/until.ts";
 
 const SECOND = 32_000;
@@ -17,7 +17,7 @@ function pcm(bytes: number): Buffer {
 }
 
 describe("gRPC: audio of other services", () => {
-  let house: RpcHouse;
+  let fixture: GrpcFixture;
   let client: SessionServiceClient;
   let owner: UserPrincipal;
   let workspaceId: string;
@@ -26,18 +26,18 @@ describe("gRPC: audio of other services", () => {
   let key: string;
 
   beforeAll(async () => {
-    house = await RpcHouse.open();
-    client = house.client();
-    owner = await house.query.house.user();
-    workspaceId = await house.query.house.workspace(owner.id);
-    key = (await house.key(owner, workspaceId, ["sessions:write"])).secret;
+    fixture = await GrpcFixture.open();
+    client = fixture.client();
+    owner = await fixture.query.fixture.user();
+    workspaceId = await fixture.query.fixture.workspace(owner.id);
+    key = (await fixture.key(owner, workspaceId, ["sessions:write"])).secret;
   });
   beforeEach(async () => {
-    device = await house.query.house.device(workspaceId, owner.id);
-    sessionId = await house.query.house.start(device);
-    house.heard.length = 0;
+    device = await fixture.query.fixture.device(workspaceId, owner.id);
+    sessionId = await fixture.query.fixture.start(device);
+    fixture.heard.length = 0;
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   function ingest(secret: string | undefined = key): AudioIngest {
     return new AudioIngest(client, secret);
@@ -45,12 +45,12 @@ describe("gRPC: audio of other services", () => {
 
   /** What is stored of the session, chunk by chunk. */
   async function stored(): Promise<{ frames: number; bytes: Buffer }> {
-    const rows = await house.query.house.sql<{ sha256: Buffer; frames: string }>(
+    const rows = await fixture.query.fixture.sql<{ sha256: Buffer; frames: string }>(
       "select sha256, frames from chunks where session_id = $1 order by sequence",
       [sessionId],
     );
     const files = rows.map(({ sha256 }) =>
-      house.query.house.blobs.read(sessionId, sha256.toString("hex")),
+      fixture.query.fixture.blobs.read(sessionId, sha256.toString("hex")),
     );
     const bytes = Buffer.concat(await Promise.all(files));
     return { frames: rows.reduce((sum, { frames }) => sum + Number(frames), 0), bytes };
@@ -69,7 +69,7 @@ describe("gRPC: audio of other services", () => {
     const { frames, bytes } = await stored();
     expect(frames).toBe(audio.byteLength / 2);
     expect(bytes.equals(audio)).toBe(true);
-    const pieces = house.heard.flatMap((each) => (each.kind === "piece" ? [each.data] : []));
+    const pieces = fixture.heard.flatMap((each) => (each.kind === "piece" ? [each.data] : []));
     expect(Buffer.concat(pieces).equals(audio)).toBe(true);
   });
 
@@ -111,9 +111,9 @@ describe("gRPC: audio of other services", () => {
   it("the end of the session ends the stream; afterwards nothing is taken", async () => {
     const stream = ingest().configure(sessionId);
     await stream.begun();
-    await house.query.house.stop(device, { last_chunk_sequence: -1 });
+    await fixture.query.fixture.stop(device, { last_chunk_sequence: -1 });
     const at = new Date().toISOString();
-    house.send(sessionId, [
+    fixture.send(sessionId, [
       { type: "SessionStatus", session_id: sessionId, seq: 2, at, status: "processing" },
     ]);
     const over = { status: status.FAILED_PRECONDITION, code: "session_ended" };
@@ -122,10 +122,10 @@ describe("gRPC: audio of other services", () => {
   });
 
   it("refusals: no key, no scope, a foreign or unknown session, a revoked key", async () => {
-    const reader = await house.key(owner, workspaceId, ["sessions:read", "query", "export"]);
-    const other = await house.query.house.user();
-    const elsewhere = await house.query.house.workspace(other.id);
-    const foreign = await house.key(other, elsewhere);
+    const reader = await fixture.key(owner, workspaceId, ["sessions:read", "query", "export"]);
+    const other = await fixture.query.fixture.user();
+    const elsewhere = await fixture.query.fixture.workspace(other.id);
+    const foreign = await fixture.key(other, elsewhere);
     expect(await ingest("").configure(sessionId).end()).toMatchObject({
       status: status.UNAUTHENTICATED,
     });
@@ -142,12 +142,12 @@ describe("gRPC: audio of other services", () => {
         .end();
       expect(refused).toMatchObject({ status: status.NOT_FOUND, code: "not_found" });
     }
-    const doomed = await house.key(owner, workspaceId, ["sessions:write"]);
+    const doomed = await fixture.key(owner, workspaceId, ["sessions:write"]);
     const stream = ingest(doomed.secret).configure(sessionId);
     await stream.begun();
     stream.audio(pcm(SECOND));
     await stream.acknowledged(SECOND);
-    await house.keys.revoke(owner, doomed.record);
+    await fixture.keys.revoke(owner, doomed.record);
     expect(await stream.end()).toMatchObject({ status: status.UNAUTHENTICATED });
   });
 
@@ -197,10 +197,10 @@ describe("gRPC: audio of other services", () => {
   it("nobody streams: nothing is held", async () => {
     const stream = ingest().configure(sessionId);
     await stream.begun();
-    expect(house.followers(sessionId)).toBe(1);
+    expect(fixture.followers(sessionId)).toBe(1);
     stream.stream.cancel();
-    await until(() => house.service.figures.ingests === 0, "the call to be forgotten");
-    await until(() => house.streams.size === 0, "the stream to be let go");
-    expect(house.followers(sessionId)).toBe(0);
+    await until(() => fixture.service.figures.ingests === 0, "the call to be forgotten");
+    await until(() => fixture.streams.size === 0, "the stream to be let go");
+    expect(fixture.followers(sessionId)).toBe(0);
   });
 });

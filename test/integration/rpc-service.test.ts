@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { AskRequest, SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
-import type { Told } from "../support/query-house.ts";
-import { callUnary, RpcHouse } from "../support/rpc-house.ts";
+import { callUnary, GrpcFixture } from "../support/grpc-fixture.ts";
+import type { Told } from "../support/question-fixture.ts";
 
 const LINES = [
   ["S1", "we need to see the final report by wednesday"],
@@ -15,7 +15,7 @@ const LINES = [
 const UNKNOWN_KEY = "vk_svc_0000000000000000000000000000000000";
 
 describe("gRPC: records and questions", () => {
-  let house: RpcHouse;
+  let fixture: GrpcFixture;
   let client: SessionServiceClient;
   let owner: UserPrincipal;
   let workspaceId: string;
@@ -23,15 +23,15 @@ describe("gRPC: records and questions", () => {
   let key: string;
 
   beforeAll(async () => {
-    house = await RpcHouse.open();
-    client = house.client();
-    await house.query.work();
-    owner = await house.query.house.user("participant", "Olga Owner");
-    workspaceId = await house.query.house.workspace(owner.id);
-    told = await house.query.tell(workspaceId, owner, LINES);
-    key = (await house.key(owner, workspaceId)).secret;
+    fixture = await GrpcFixture.open();
+    client = fixture.client();
+    await fixture.query.work();
+    owner = await fixture.query.fixture.user("participant", "Olga Owner");
+    workspaceId = await fixture.query.fixture.workspace(owner.id);
+    told = await fixture.query.tell(workspaceId, owner, LINES);
+    key = (await fixture.key(owner, workspaceId)).secret;
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   const getSession = (sessionId: string, secret: string | undefined) =>
     callUnary(client, client.getSession, { sessionId }, secret);
@@ -43,7 +43,7 @@ describe("gRPC: records and questions", () => {
   }
 
   function ask(about: AskRequest["about"], query: string, secret = key) {
-    house.query.heard();
+    fixture.query.heard();
     return callUnary(client, client.ask, { about, query }, secret);
   }
 
@@ -51,7 +51,7 @@ describe("gRPC: records and questions", () => {
 
   it("segments: words tell which of them are unclear", async () => {
     const lines = [["S1", "we fly to [tunisia?] today"]] as const;
-    const { sessionId } = await house.query.tell(workspaceId, owner, lines);
+    const { sessionId } = await fixture.query.tell(workspaceId, owner, lines);
     const { segments } = await listSegments({ sessionId, words: true });
     expect(segments[0]?.text).toBe("we fly to tunisia today");
     expect(segments[0]?.words.map(({ unclear }) => unclear)).toEqual([
@@ -84,9 +84,9 @@ describe("gRPC: records and questions", () => {
   });
 
   it("key: sessions of another workspace, unknown ones and malformed ids are not found", async () => {
-    const other = await house.query.house.user();
-    const elsewhere = await house.query.house.workspace(other.id);
-    const foreign = await house.key(other, elsewhere);
+    const other = await fixture.query.fixture.user();
+    const elsewhere = await fixture.query.fixture.workspace(other.id);
+    const foreign = await fixture.key(other, elsewhere);
     const gone = { status: status.NOT_FOUND, code: "not_found" };
     await expect(getSession(told.sessionId, foreign.secret)).rejects.toMatchObject(gone);
     await expect(getSession(newId(), key)).rejects.toMatchObject(gone);
@@ -94,16 +94,16 @@ describe("gRPC: records and questions", () => {
   });
 
   it("key: without the scope a call is refused, and at once when it was revoked", async () => {
-    const { secret, record } = await house.key(owner, workspaceId, ["query"]);
+    const { secret, record } = await fixture.key(owner, workspaceId, ["query"]);
     const forbidden = { status: status.PERMISSION_DENIED, code: "forbidden" };
     await expect(getSession(told.sessionId, secret)).rejects.toMatchObject(forbidden);
     await expect(listSegments({}, secret)).rejects.toMatchObject(forbidden);
     expect((await ask(aboutSession(), "What about the report?", secret)).answer).not.toBe("");
-    await house.keys.revoke(owner, record);
+    await fixture.keys.revoke(owner, record);
     await expect(ask(aboutSession(), "And now?", secret)).rejects.toMatchObject({
       status: status.UNAUTHENTICATED,
     });
-    const reader = await house.key(owner, workspaceId, ["sessions:read"]);
+    const reader = await fixture.key(owner, workspaceId, ["sessions:read"]);
     await expect(ask(aboutSession(), "What?", reader.secret)).rejects.toMatchObject(forbidden);
   });
 
@@ -197,7 +197,7 @@ describe("gRPC: records and questions", () => {
     const { Check: check } = healthService;
     if (check === undefined) throw new Error("The health service has no Check.");
     const { path, requestSerialize, responseDeserialize } = check;
-    const probe = new Client(house.address, credentials.createInsecure());
+    const probe = new Client(fixture.address, credentials.createInsecure());
     return new Promise((resolve) => {
       const done = (error: Error | null, answer: unknown) => {
         probe.close();

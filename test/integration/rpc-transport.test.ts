@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import type { WorkerRetriever } from "../../src/features/questions/worker-retriever.ts";
 import { serverCredentials } from "../../src/grpc/server.ts";
-import { callUnary, RpcHouse, type RpcHouseOptions } from "../support/rpc-house.ts";
+import { callUnary, GrpcFixture, type GrpcFixtureOptions } from "../support/grpc-fixture.ts";
 import { makeCertificates, type TestCertificates } from "../support/test-certificates.ts";
 import { until } from "../support/until.ts";
 
@@ -40,14 +40,14 @@ afterEach(async () => {
   cleanups = [];
 });
 
-async function openHouse(options: RpcHouseOptions = {}) {
-  const house = await RpcHouse.open(options);
-  cleanups.push(() => house.close());
-  const owner = await house.query.house.user();
-  const workspaceId = await house.query.house.workspace(owner.id);
-  const { sessionId } = await house.query.tell(workspaceId, owner, [["S1", "hello there"]]);
-  const { secret } = await house.key(owner, workspaceId);
-  return { house, sessionId, secret };
+async function openFixture(options: GrpcFixtureOptions = {}) {
+  const fixture = await GrpcFixture.open(options);
+  cleanups.push(() => fixture.close());
+  const owner = await fixture.query.fixture.user();
+  const workspaceId = await fixture.query.fixture.workspace(owner.id);
+  const { sessionId } = await fixture.query.tell(workspaceId, owner, [["S1", "hello there"]]);
+  const { secret } = await fixture.key(owner, workspaceId);
+  return { fixture, sessionId, secret };
 }
 
 describe("gRPC: TLS", () => {
@@ -59,12 +59,17 @@ describe("gRPC: TLS", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  function tls(clientCaFile?: string): RpcHouseOptions {
+  function tls(clientCaFile?: string): GrpcFixtureOptions {
     return { tls: { certFile: files.server.cert, keyFile: files.server.key, clientCaFile } };
   }
 
-  function ask(house: RpcHouse, sessionId: string, secret: string, channel: ChannelCredentials) {
-    const client = house.client(channel);
+  function ask(
+    fixture: GrpcFixture,
+    sessionId: string,
+    secret: string,
+    channel: ChannelCredentials,
+  ) {
+    const client = fixture.client(channel);
     return callUnary(client, client.getSession, { sessionId }, secret, 10_000);
   }
 
@@ -74,21 +79,21 @@ describe("gRPC: TLS", () => {
     credentials.createSsl(pem(files.ca), pem(files.client.key), pem(files.client.cert));
 
   it("with a certificate: those who trust it are served, plain text is not", async () => {
-    const { house, sessionId, secret } = await openHouse(tls());
-    expect((await ask(house, sessionId, secret, trusting())).id).toBe(sessionId);
+    const { fixture, sessionId, secret } = await openFixture(tls());
+    expect((await ask(fixture, sessionId, secret, trusting())).id).toBe(sessionId);
     const away = { status: status.UNAVAILABLE };
-    await expect(ask(house, sessionId, secret, plain())).rejects.toMatchObject(away);
-    const strangers = ask(house, sessionId, secret, credentials.createSsl());
+    await expect(ask(fixture, sessionId, secret, plain())).rejects.toMatchObject(away);
+    const strangers = ask(fixture, sessionId, secret, credentials.createSsl());
     await expect(strangers).rejects.toMatchObject(away);
   });
 
   it("mutual: only clients with a certificate of the authority, and a key besides", async () => {
-    const { house, sessionId, secret } = await openHouse(tls(files.ca));
-    expect((await ask(house, sessionId, secret, known())).id).toBe(sessionId);
-    await expect(ask(house, sessionId, "", known())).rejects.toMatchObject({
+    const { fixture, sessionId, secret } = await openFixture(tls(files.ca));
+    expect((await ask(fixture, sessionId, secret, known())).id).toBe(sessionId);
+    await expect(ask(fixture, sessionId, "", known())).rejects.toMatchObject({
       status: status.UNAUTHENTICATED,
     });
-    await expect(ask(house, sessionId, secret, trusting())).rejects.toMatchObject({
+    await expect(ask(fixture, sessionId, secret, trusting())).rejects.toMatchObject({
       status: status.UNAVAILABLE,
     });
   });
@@ -123,9 +128,9 @@ describe("gRPC: deadlines and budgets", () => {
 
   async function openPondering(askMs: number) {
     const retriever = new Ponderer();
-    const { house, sessionId, secret } = await openHouse({ limits: { askMs }, retriever });
+    const { fixture, sessionId, secret } = await openFixture({ limits: { askMs }, retriever });
     const about = { $case: "sessionId", value: sessionId } as const;
-    const client = house.client();
+    const client = fixture.client();
     const ask = (ms: number) => callUnary(client, client.ask, { about, query: "Why?" }, secret, ms);
     return { retriever, ask };
   }
@@ -147,8 +152,8 @@ describe("gRPC: deadlines and budgets", () => {
 
   it("a key's budget: too many calls are refused with the time to wait", async () => {
     const limits = { read: { perMinute: 1, burst: 2 } };
-    const { house, secret } = await openHouse({ limits });
-    const client = house.client();
+    const { fixture, secret } = await openFixture({ limits });
+    const client = fixture.client();
     const read = () => callUnary(client, client.getSession, { sessionId: newId() }, secret);
     for (let n = 0; n < 2; n += 1) {
       await expect(read()).rejects.toMatchObject({ status: status.NOT_FOUND });
@@ -163,11 +168,11 @@ describe("gRPC: deadlines and budgets", () => {
 
 describe("gRPC: reflection", () => {
   it("lists the service and shows its file, without a key", async () => {
-    const { house } = await openHouse();
+    const { fixture } = await openFixture();
     const loaded = loadPackageDefinition(loadSync(REFLECTION));
     const { grpc } = loaded as unknown as ReflectionPackage;
     const { ServerReflection: Reflection } = grpc.reflection.v1;
-    const client = new Reflection(house.address, credentials.createInsecure());
+    const client = new Reflection(fixture.address, credentials.createInsecure());
     const call = client.ServerReflectionInfo();
     const answers: object[] = [];
     call.on("data", (answer: object) => answers.push(answer));

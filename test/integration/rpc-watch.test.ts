@@ -4,8 +4,8 @@ import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
 import type { WatchTranscriptRequest } from "../../src/wire/gen/voice/v1/sessions.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";
-import type { Told } from "../support/query-house.ts";
-import { RpcHouse } from "../support/rpc-house.ts";
+import { GrpcFixture } from "../support/grpc-fixture.ts";
+import type { Told } from "../support/question-fixture.ts";
 import { TranscriptWatch } from "../support/transcript-watch.ts";
 import { until } from "../support/until.ts";
 
@@ -14,7 +14,7 @@ function upTo(last: number, from = 1): number[] {
 }
 
 describe("gRPC: watching a transcript", () => {
-  let house: RpcHouse;
+  let fixture: GrpcFixture;
   let owner: UserPrincipal;
   let workspaceId: string;
   let key: string;
@@ -23,19 +23,19 @@ describe("gRPC: watching a transcript", () => {
   const watches: TranscriptWatch[] = [];
 
   beforeAll(async () => {
-    house = await RpcHouse.open({ limits: { watchesPerKey: 4 } });
-    owner = await house.query.house.user("participant", "Olga Owner");
-    workspaceId = await house.query.house.workspace(owner.id);
-    key = (await house.key(owner, workspaceId)).secret;
+    fixture = await GrpcFixture.open({ limits: { watchesPerKey: 4 } });
+    owner = await fixture.query.fixture.user("participant", "Olga Owner");
+    workspaceId = await fixture.query.fixture.workspace(owner.id);
+    key = (await fixture.key(owner, workspaceId)).secret;
   });
   afterEach(async () => {
     for (const watch of watches.splice(0)) watch.cancel();
-    await until(() => house.service.figures.watches === 0, "every watch to be forgotten");
+    await until(() => fixture.service.figures.watches === 0, "every watch to be forgotten");
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   async function begin(): Promise<void> {
-    told = await house.query.tell(workspaceId, owner, []);
+    told = await fixture.query.tell(workspaceId, owner, []);
     lines = 0;
   }
 
@@ -55,7 +55,7 @@ describe("gRPC: watching a transcript", () => {
   ): TranscriptWatch {
     const { sessionId } = told;
     const whole = { sessionId, ...request };
-    const opened = new TranscriptWatch(house.client(), secret, whole, options);
+    const opened = new TranscriptWatch(fixture.client(), secret, whole, options);
     watches.push(opened);
     return opened;
   }
@@ -70,7 +70,7 @@ describe("gRPC: watching a transcript", () => {
     const some = watch({ fromSeq: 12 });
     await reached(all, 30);
     await say(5);
-    await house.publish(told.sessionId, 30);
+    await fixture.publish(told.sessionId, 30);
     await reached(all, 35);
     await reached(some, 35);
     expect(all.seqs).toEqual(upTo(35));
@@ -91,14 +91,14 @@ describe("gRPC: watching a transcript", () => {
     await say(3);
     const { sessionId } = told;
     const figures = { audio_received: 1.5, audio_finalised: 1, lag_ms: 12.4, gaps: 0 };
-    house.send(sessionId, [{ type: "Heartbeat", session_id: sessionId, seq: 5, ...figures }]);
+    fixture.send(sessionId, [{ type: "Heartbeat", session_id: sessionId, seq: 5, ...figures }]);
     await reached(all, 5);
     expect(all.events.map(({ event }) => event)).toContainEqual({
       $case: "heartbeat",
       value: { seq: 5, receivedMs: 1_500, finalisedMs: 1_000, lagMs: 12, gaps: 0 },
     });
     await say(4);
-    await house.publish(sessionId, 8);
+    await fixture.publish(sessionId, 8);
     await reached(all, 9);
     expect(all.seqs).toEqual(upTo(9));
   });
@@ -111,10 +111,10 @@ describe("gRPC: watching a transcript", () => {
       for (let n = 0; n < 40; n += 1) {
         await say(1);
         // Every third turn is lost by the bus.
-        if (n % 3 !== 2) await house.publish(told.sessionId, published);
+        if (n % 3 !== 2) await fixture.publish(told.sessionId, published);
         published = lines;
       }
-      await house.publish(told.sessionId, 0);
+      await fixture.publish(told.sessionId, 0);
     })();
     while (seqs.length < 40) {
       const each = watch({ fromSeq: seqs.at(-1) ?? 0, durableOnly: true });
@@ -134,7 +134,7 @@ describe("gRPC: watching a transcript", () => {
     const each = watch();
     await each.until(() => each.events.length > 0, "the snapshot");
     await say(1);
-    await house.publish(told.sessionId, 3);
+    await fixture.publish(told.sessionId, 3);
     await reached(each, 4);
     expect(each.kinds).toEqual(["snapshot", "finalSegment"]);
     const [first] = each.events;
@@ -163,7 +163,7 @@ describe("gRPC: watching a transcript", () => {
       { type: "SessionStopped", lastSequence: -1 },
       { type: "SessionCompleted" },
     ]);
-    await house.publish(told.sessionId, 1);
+    await fixture.publish(told.sessionId, 1);
     const isTold = (each: TranscriptWatch) => each.kinds.includes("sessionEnded");
     await early.until(() => isTold(early), "the end, for the early one");
     const late = watch({ fromSeq: 3, durableOnly: true });
@@ -171,7 +171,7 @@ describe("gRPC: watching a transcript", () => {
     await late.until(() => isTold(late), "the end, for the late one");
     await fresh.until(() => isTold(fresh), "the end, for the one with a snapshot");
     await say(1);
-    await house.publish(told.sessionId, 3);
+    await fixture.publish(told.sessionId, 3);
     for (const each of [early, late, fresh]) await reached(each, 4);
     expect(early.kinds).toEqual([
       "finalSegment",
@@ -213,14 +213,14 @@ describe("gRPC: watching a transcript", () => {
     };
     // What is of the moment goes by those who are still catching up.
     const heard = () => {
-      house.send(sessionId, [interim]);
+      fixture.send(sessionId, [interim]);
       return all.kinds.includes("interimSegment");
     };
     await until(heard, "an interim result");
     const begun: ServerFrame = { type: "SpeechStarted", session_id: sessionId, start: 5.01 };
-    house.send(sessionId, [begun]);
+    fixture.send(sessionId, [begun]);
     await say(1);
-    await house.publish(sessionId, 1);
+    await fixture.publish(sessionId, 1);
     await reached(all, 2);
     await reached(durable, 2);
     expect(new Set(all.kinds)).toEqual(
@@ -236,10 +236,10 @@ describe("gRPC: watching a transcript", () => {
 
   it("refusals: no key, a foreign key, no scope, an unknown session", async () => {
     await begin();
-    const other = await house.query.house.user();
-    const elsewhere = await house.query.house.workspace(other.id);
-    const foreign = await house.key(other, elsewhere);
-    const asker = await house.key(owner, workspaceId, ["query"]);
+    const other = await fixture.query.fixture.user();
+    const elsewhere = await fixture.query.fixture.workspace(other.id);
+    const foreign = await fixture.key(other, elsewhere);
+    const asker = await fixture.key(owner, workspaceId, ["query"]);
     expect(await watch({}, "").end()).toMatchObject({ status: status.UNAUTHENTICATED });
     expect(await watch({}, foreign.secret).end()).toMatchObject({ status: status.NOT_FOUND });
     expect(await watch({}, asker.secret).end()).toMatchObject({
@@ -253,24 +253,24 @@ describe("gRPC: watching a transcript", () => {
   it("a revoked key and a deleted session end the watch", async () => {
     await begin();
     await say(1);
-    const { secret, record } = await house.key(owner, workspaceId, ["sessions:read"]);
+    const { secret, record } = await fixture.key(owner, workspaceId, ["sessions:read"]);
     const doomed = watch({ fromSeq: 0 }, secret);
     const other = watch({ fromSeq: 0 });
     await reached(doomed, 1);
     await reached(other, 1);
-    await house.keys.revoke(owner, record);
+    await fixture.keys.revoke(owner, record);
     expect(await doomed.end()).toMatchObject({ status: status.UNAUTHENTICATED });
     expect(other.failure).toBeUndefined();
-    const keyless = await house.key(owner, workspaceId, ["sessions:read"]);
+    const keyless = await fixture.key(owner, workspaceId, ["sessions:read"]);
     const unheard = watch({ fromSeq: 0 }, keyless.secret);
     await reached(unheard, 1);
     // Nobody tells of it but the record.
-    await house.query.house.sql("update service_keys set revoked_at = now() where id = $1", [
+    await fixture.query.fixture.sql("update service_keys set revoked_at = now() where id = $1", [
       keyless.record.id,
     ]);
     expect(await unheard.end()).toMatchObject({ status: status.UNAUTHENTICATED });
     expect(other.failure).toBeUndefined();
-    await house.query.house.sql("update sessions set status = 'deleted' where id = $1", [
+    await fixture.query.fixture.sql("update sessions set status = 'deleted' where id = $1", [
       told.sessionId,
     ]);
     expect(await other.end()).toMatchObject({ status: status.NOT_FOUND });
@@ -283,7 +283,7 @@ describe("gRPC: watching a transcript", () => {
     const rest = [1, 2, 3].map(() => watch({ fromSeq: 0 }));
     for (const each of rest) await reached(each, 1);
     expect(await short.end()).toMatchObject({ status: status.DEADLINE_EXCEEDED });
-    await until(() => house.service.figures.watches === 3, "the short one to be forgotten");
+    await until(() => fixture.service.figures.watches === 3, "the short one to be forgotten");
     await reached(watch({ fromSeq: 0 }), 1);
     expect(await watch({ fromSeq: 0 }).end()).toMatchObject({
       status: status.RESOURCE_EXHAUSTED,
@@ -296,39 +296,39 @@ describe("gRPC: watching a transcript", () => {
     await say(1);
     const each = watch({ fromSeq: 0 });
     await reached(each, 1);
-    expect(house.followers(told.sessionId)).toBe(1);
+    expect(fixture.followers(told.sessionId)).toBe(1);
     each.cancel();
-    await until(() => house.followers(told.sessionId) === 0, "the feed to close");
+    await until(() => fixture.followers(told.sessionId) === 0, "the feed to close");
   });
 });
 
 describe("gRPC: a watcher that cannot keep up, and the stop", () => {
-  let house: RpcHouse;
+  let fixture: GrpcFixture;
   let told: Told;
   let key: string;
 
   beforeAll(async () => {
     const limits = { waitingBytes: 64 * 1024, inFlightBytes: 16 * 1024, drainTimeoutMs: 3_000 };
-    house = await RpcHouse.open({ limits });
-    const owner = await house.query.house.user();
-    const workspaceId = await house.query.house.workspace(owner.id);
-    key = (await house.key(owner, workspaceId)).secret;
-    told = await house.query.tell(workspaceId, owner, []);
+    fixture = await GrpcFixture.open({ limits });
+    const owner = await fixture.query.fixture.user();
+    const workspaceId = await fixture.query.fixture.workspace(owner.id);
+    key = (await fixture.key(owner, workspaceId)).secret;
+    told = await fixture.query.tell(workspaceId, owner, []);
     const text = Array.from({ length: 700 }, (_, index) => `word${index}`).join(" ");
     for (let n = 0; n < 60; n += 1) await told.story.say("S1", n * 8_000_000, text);
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   it("is ended with RESOURCE_EXHAUSTED, slows nobody, and goes on where it stopped", async () => {
     const { sessionId } = told;
-    const slow = new TranscriptWatch(house.client(), key, { sessionId, fromSeq: 0 });
+    const slow = new TranscriptWatch(fixture.client(), key, { sessionId, fromSeq: 0 });
     slow.stream.pause();
-    const quick = new TranscriptWatch(house.client(), key, { sessionId, fromSeq: 0 });
+    const quick = new TranscriptWatch(fixture.client(), key, { sessionId, fromSeq: 0 });
     await quick.until(() => quick.lastSeq === 60, "all events");
     expect(quick.seqs).toEqual(upTo(60));
-    const givenUp = () => house.service.figures.watchesTooSlow === 1;
+    const givenUp = () => fixture.service.figures.watchesTooSlow === 1;
     await until(givenUp, "the slow one to be given up", 60_000);
-    expect(house.service.queues).toContainEqual(
+    expect(fixture.service.queues).toContainEqual(
       expect.objectContaining({ queue: "rpc_watch_bytes", limit: 64 * 1024, refused: 1 }),
     );
     slow.stream.resume();
@@ -340,7 +340,7 @@ describe("gRPC: a watcher that cannot keep up, and the stop", () => {
     expect(slow.seqs).toEqual(upTo(slow.lastSeq));
     expect(slow.lastSeq).toBeLessThan(60);
     const again = { sessionId, fromSeq: slow.lastSeq };
-    const back = new TranscriptWatch(house.client(), key, again);
+    const back = new TranscriptWatch(fixture.client(), key, again);
     await back.until(() => back.lastSeq === 60, "the rest");
     expect([...slow.seqs, ...back.seqs]).toEqual(upTo(60));
     quick.cancel();
@@ -349,10 +349,10 @@ describe("gRPC: a watcher that cannot keep up, and the stop", () => {
 
   it("stop: open watches are sent elsewhere, new calls find nobody", async () => {
     const { sessionId } = told;
-    const client = house.client();
+    const client = fixture.client();
     const each = new TranscriptWatch(client, key, { sessionId, fromSeq: 59 });
     await each.until(() => each.lastSeq === 60, "it to be live");
-    await house.server.stop();
+    await fixture.server.stop();
     expect(await each.end()).toMatchObject({
       status: status.UNAVAILABLE,
       code: "unavailable",

@@ -4,14 +4,14 @@ import { z } from "zod";
 import { silentLog } from "../../src/base/log.ts";
 import { partitionOf } from "../../src/base/partition.ts";
 import { type Runtime, systemRuntime } from "../../src/base/runtime.ts";
-import { CoalescedHeartbeats } from "../../src/features/devices/heartbeats.ts";
+import { HeartbeatWriter } from "../../src/features/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
 import { PresenceWatch } from "../../src/features/devices/presence.ts";
 import { RecordingDeviceStore } from "../../src/features/devices/presence-store.ts";
 import { SilentSessionStore } from "../../src/features/recording/silent-sessions-store.ts";
 import { DeliveryQueueStore } from "../../src/features/webhooks/queue-store.ts";
 import { DatabaseClock } from "../../src/postgres/database-clock.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
 
 const HALF_AN_HOUR = 30 * 60_000;
@@ -26,33 +26,33 @@ describe.each([
   ["ahead", HALF_AN_HOUR],
   ["behind", -HALF_AN_HOUR],
 ])("clocks: a host half an hour %s", (_, skew) => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let clock: DatabaseClock;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
-    clock = new DatabaseClock(house.pool, hostOff(skew));
+    fixture = await SessionFixture.open();
+    clock = new DatabaseClock(fixture.pool, hostOff(skew));
     await clock.start();
   });
   afterAll(async () => {
     clock.stop();
-    await house.close();
+    await fixture.close();
   });
 
   it("clocks: has the database's time all the same", async () => {
-    const now = await house.pool.oneFirst(
+    const now = await fixture.pool.oneFirst(
       sql.type(z.object({ now: z.number() }))`select clock_timestamp() as now`,
     );
     expect(Math.abs(clock.now() - now)).toBeLessThan(5_000);
   });
 
   it("clocks: writes heartbeats that no right clock has to wait for, and sees who is there", async () => {
-    const { device } = await house.ownDevice();
-    const id = await house.start(device);
+    const { device } = await fixture.ownDevice();
+    const id = await fixture.start(device);
     const fronts = [hostOff(skew), systemRuntime].map(
       (front) =>
-        new CoalescedHeartbeats({
-          book: new PostgresHeartbeats(house.pool),
+        new HeartbeatWriter({
+          store: new PostgresHeartbeats(fixture.pool),
           clock: front,
           log: silentLog,
         }),
@@ -61,7 +61,7 @@ describe.each([
       await front.beat(device, { battery_percent: battery, recording: true });
       await front.stop();
     }
-    const [row] = await house.sql(
+    const [row] = await fixture.sql(
       `select telemetry ->> 'battery_percent' as battery,
         abs(extract(epoch from now() - last_seen_at)) < 30 as "isNow"
        from devices where id = $1`,
@@ -69,7 +69,7 @@ describe.each([
     );
     expect(row).toEqual({ battery: "1", isNow: true });
     const watch = new PresenceWatch({
-      devices: new RecordingDeviceStore(house.pool),
+      devices: new RecordingDeviceStore(fixture.pool),
       owned: () => [partitionOf(id)],
       publish: () => {},
       runtime: clock.runtime,
@@ -78,18 +78,18 @@ describe.each([
     });
     await watch.look();
     expect(watch.of(id)?.presence).toBe("online");
-    expect(await new SilentSessionStore(house.pool).stop(SILENCE, 100)).toEqual([]);
+    expect(await new SilentSessionStore(fixture.pool).stop(SILENCE, 100)).toEqual([]);
   });
 
   it("clocks: an instant in the future, left by an earlier release, silences no device", async () => {
-    const { device } = await house.ownDevice();
-    await house.sql("update devices set last_seen_at = now() + interval '30 min' where id = $1", [
+    const { device } = await fixture.ownDevice();
+    await fixture.sql("update devices set last_seen_at = now() + interval '30 min' where id = $1", [
       device.id,
     ]);
-    await new PostgresHeartbeats(house.pool).record([
+    await new PostgresHeartbeats(fixture.pool).record([
       { deviceId: device.id, ago: 0, telemetry: '{"battery_percent":7}', firmware: undefined },
     ]);
-    const [row] = await house.sql(
+    const [row] = await fixture.sql(
       "select telemetry ->> 'battery_percent' as battery, last_seen_at <= now() as past from devices where id = $1",
       [device.id],
     );
@@ -97,21 +97,21 @@ describe.each([
   });
 
   it("clocks: an endpoint that one host holds is not taken by the other", async () => {
-    const owner = await house.user();
-    const workspaceId = await house.workspace(owner.id);
-    const [webhook] = await house.sql<{ id: string }>(
+    const owner = await fixture.user();
+    const workspaceId = await fixture.workspace(owner.id);
+    const [webhook] = await fixture.sql<{ id: string }>(
       `insert into webhooks (id, workspace_id, url, secret)
        values (gen_random_uuid(), $1, 'https://example.org', '\\x00') returning id`,
       [workspaceId],
     );
-    await house.sql(
+    await fixture.sql(
       `insert into webhook_deliveries (webhook_id, id, event_type, data, occurred_at)
        values ($1, gen_random_uuid(), 'session.completed', '{}', now())`,
       [webhook?.id],
     );
-    const right = new DatabaseClock(house.pool, systemRuntime);
+    const right = new DatabaseClock(fixture.pool, systemRuntime);
     await right.look();
-    const queue = new DeliveryQueueStore(house.pool);
+    const queue = new DeliveryQueueStore(fixture.pool);
     await until(async () => (await queue.claim(1, right.now(), 60_000)).length === 1, "the claim");
     expect(await queue.claim(1, clock.now(), 60_000)).toEqual([]);
   });

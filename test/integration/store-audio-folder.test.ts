@@ -5,17 +5,17 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { claimAudioFolder } from "../../src/features/recording/blob-sweep-store.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 
 describe("audio folder: one for all processes of a database", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let scratch: string;
 
   beforeEach(async () => {
-    house = await SessionHouse.open();
+    fixture = await SessionFixture.open();
     scratch = makeScratchFolder("audio");
   });
-  afterEach(() => house.close());
+  afterEach(() => fixture.close());
 
   function folder(name: string): string {
     const path = join(scratch, name);
@@ -25,8 +25,8 @@ describe("audio folder: one for all processes of a database", () => {
 
   it("is the first one's, and again that one for everybody who mounts it", async () => {
     const shared = folder("shared");
-    await Promise.all([1, 2, 3].map(() => claimAudioFolder(house.pool, shared)));
-    await claimAudioFolder(house.pool, shared);
+    await Promise.all([1, 2, 3].map(() => claimAudioFolder(fixture.pool, shared)));
+    await claimAudioFolder(fixture.pool, shared);
     expect(readdirSync(shared)).toEqual(["store-id"]);
   });
 
@@ -34,33 +34,33 @@ describe("audio folder: one for all processes of a database", () => {
     const shared = folder("shared");
     // Its first look into the database takes as long as all that the other does.
     const maybeOne: DatabasePool["maybeOne"] = async (query) => {
-      await claimAudioFolder(house.pool, shared);
-      return house.pool.maybeOne(query);
+      await claimAudioFolder(fixture.pool, shared);
+      return fixture.pool.maybeOne(query);
     };
-    const slow: DatabasePool = Object.create(house.pool, { maybeOne: { value: maybeOne } });
+    const slow: DatabasePool = Object.create(fixture.pool, { maybeOne: { value: maybeOne } });
     await claimAudioFolder(slow, shared);
     expect(readdirSync(shared)).toEqual(["store-id"]);
   });
 
   it("is not another machine's own folder, and the refusal says what to do", async () => {
     const shared = folder("shared");
-    await claimAudioFolder(house.pool, shared);
+    await claimAudioFolder(fixture.pool, shared);
     const local = folder("local");
-    const refusal = claimAudioFolder(house.pool, local);
+    const refusal = claimAudioFolder(fixture.pool, local);
     await expect(refusal).rejects.toThrow("all machines need one folder");
     const id = readFileSync(join(shared, "store-id"), "utf8").trim();
-    await expect(claimAudioFolder(house.pool, local)).rejects.toThrow(
+    await expect(claimAudioFolder(fixture.pool, local)).rejects.toThrow(
       `echo ${id} > ${join(local, "store-id")}`,
     );
     writeFileSync(join(local, "store-id"), `${newId()}\n`);
-    await expect(claimAudioFolder(house.pool, local)).rejects.toThrow("does not hold");
+    await expect(claimAudioFolder(fixture.pool, local)).rejects.toThrow("does not hold");
     // As told.
     writeFileSync(join(local, "store-id"), `${id}\n`);
-    await claimAudioFolder(house.pool, local);
+    await claimAudioFolder(fixture.pool, local);
   });
 
   it("is one when two begin at once with folders of their own", async () => {
-    const claims = ["one", "other"].map((name) => claimAudioFolder(house.pool, folder(name)));
+    const claims = ["one", "other"].map((name) => claimAudioFolder(fixture.pool, folder(name)));
     const outcomes = await Promise.allSettled(claims);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { BacklogCommand } from "../../src/actor/backlog.ts";
 import { ActorHost } from "../../src/actor/host.ts";
-import { Sweeper, type SweeperParts } from "../../src/actor/sweeper.ts";
+import { Sweeper, type SweeperOptions } from "../../src/actor/sweeper.ts";
 import { MOST_ATTEMPTS, OPEN_WORK_PAGE, QUEUE_HEAD } from "../../src/base/backlog-limits.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
@@ -15,7 +15,7 @@ import type { SessionCommand } from "../../src/session/command.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SessionState } from "../../src/session/state.ts";
 import type { SessionWrite } from "../../src/session/write.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";
 
@@ -24,24 +24,24 @@ type Host = ActorHost<SessionState, SessionEvent, SessionWrite, SessionCommand>;
 const EVERY_PARTITION = Array.from({ length: PARTITIONS }, (_, n) => n);
 
 describe("backlog", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   const stops: (() => Promise<void>)[] = [];
   beforeAll(async () => {
-    house = await SessionHouse.open();
+    fixture = await SessionFixture.open();
   });
   afterEach(async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
-    await house.sql("delete from outbox");
-    await house.sql("update sessions set has_work = false, work_seq = seq");
+    await fixture.sql("delete from outbox");
+    await fixture.sql("update sessions set has_work = false, work_seq = seq");
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
-  function sweep(parts: Partial<SweeperParts>): Sweeper {
+  function sweep(parts: Partial<SweeperOptions>): Sweeper {
     const sweeper = new Sweeper({
-      backlog: new SessionBacklog(house.pool),
+      backlog: new SessionBacklog(fixture.pool),
       owned: () => EVERY_PARTITION,
       activate: async () => undefined,
-      standing: () => [],
+      active: () => [],
       end: async () => {},
       deliver: async () => undefined,
       runtime: systemRuntime,
@@ -60,8 +60,8 @@ describe("backlog", () => {
     const host: Host = new ActorHost({
       activation: {
         behaviour: sessionBehaviour,
-        journal: new SessionJournal(house.pool),
-        createCompanion: ({ id }) => ({
+        journal: new SessionJournal(fixture.pool),
+        createEffects: ({ id }) => ({
           start: (state) => void begun.set(id, state),
           after: () => {},
           busy: () => false,
@@ -84,16 +84,16 @@ describe("backlog", () => {
   }
 
   async function startSession(): Promise<string> {
-    const { device } = await house.ownDevice();
-    return house.start(device);
+    const { device } = await fixture.ownDevice();
+    return fixture.start(device);
   }
 
   /** One with a chunk of a second, read to its end. */
   async function completedSession(): Promise<string> {
     const sessionId = await startSession();
-    await house.sql("delete from outbox where session_id = $1", [sessionId]);
-    const story = await SessionStory.open(house, sessionId);
-    const [{ job_id: jobId } = { job_id: "" }] = await house.sql<{ job_id: string }>(
+    await fixture.sql("delete from outbox where session_id = $1", [sessionId]);
+    const story = await SessionStory.open(fixture, sessionId);
+    const [{ job_id: jobId } = { job_id: "" }] = await fixture.sql<{ job_id: string }>(
       "select job_id from sessions where id = $1",
       [sessionId],
     );
@@ -112,9 +112,9 @@ describe("backlog", () => {
 
   /** Commands that were lost on their way an hour ago. */
   async function lose(sessionId: string, count: number, since = "1 hour"): Promise<void> {
-    await house.sql("delete from outbox where session_id = $1", [sessionId]);
+    await fixture.sql("delete from outbox where session_id = $1", [sessionId]);
     const ids = Array.from({ length: count }, () => newId());
-    await house.sql(
+    await fixture.sql(
       `insert into outbox (id, session_id, command, created_at, not_before)
        select id, $2, '{"type": "AudioOpened", "sequence": 0}',
          now() - $3::interval, now() - $3::interval
@@ -124,11 +124,11 @@ describe("backlog", () => {
   }
 
   async function outbox(sessionId: string): Promise<Record<string, unknown>[]> {
-    return house.sql("select * from outbox where session_id = $1", [sessionId]);
+    return fixture.sql("select * from outbox where session_id = $1", [sessionId]);
   }
 
   const carryOut = async ({ id }: BacklogCommand): Promise<void> => {
-    await house.sql("delete from outbox where id = $1", [id]);
+    await fixture.sql("delete from outbox where id = $1", [id]);
   };
 
   it("backlog: a redo that its host left behind is taken up by the next one, unasked", async () => {
@@ -145,20 +145,22 @@ describe("backlog", () => {
 
   it("backlog: activations end whose session was deleted or taken over, though nobody tells them", async () => {
     const sessions = [await startSession(), await startSession(), await startSession()];
-    const [deleted = "", overtaken = "", standing = ""] = sessions;
+    const [deleted = "", overtaken = "", active = ""] = sessions;
     const host = createHost(new Map());
     for (const id of sessions) await host.activate(id);
-    await house.sql("update sessions set status = 'deleted' where id = $1", [deleted]);
-    await new SessionJournal(house.pool).activate(overtaken);
-    sweep({ standing: () => host.standing, end: (each, isDeleted) => host.end(each, isDeleted) });
+    await fixture.sql("update sessions set status = 'deleted' where id = $1", [deleted]);
+    await new SessionJournal(fixture.pool).activate(overtaken);
+    sweep({ active: () => host.active, end: (each, isDeleted) => host.end(each, isDeleted) });
     await until(() => host.size === 1, "two of three to end");
-    expect(host.standing.map(({ id }) => id)).toEqual([standing]);
+    expect(host.active.map(({ id }) => id)).toEqual([active]);
   });
 
   it("backlog: sessions that have nothing left to do are not taken up, and their actors say so", async () => {
     const sessionId = await completedSession();
     const hasWork = () =>
-      house.sql<{ has_work: boolean }>("select has_work from sessions where id = $1", [sessionId]);
+      fixture.sql<{ has_work: boolean }>("select has_work from sessions where id = $1", [
+        sessionId,
+      ]);
     // Written by a release that did not say.
     expect(await hasWork()).toEqual([{ has_work: true }]);
     const begun = new Map<string, Readonly<SessionState>>();
@@ -166,7 +168,7 @@ describe("backlog", () => {
     const sweeper = sweep({ activate: (id) => host.activate(id) });
     sweeper.taken(partitionOf(sessionId));
     await until(async () => (await hasWork())[0]?.has_work === false, "the actor to say so");
-    const backlog = new SessionBacklog(house.pool);
+    const backlog = new SessionBacklog(fixture.pool);
     const places = [{ partition: partitionOf(sessionId), after: undefined }];
     expect(await backlog.openWork(places)).toEqual([]);
     // An edit is no work; the beginning of a redo is.
@@ -178,7 +180,7 @@ describe("backlog", () => {
 
   it("backlog: the record finds the partition of a session by its id as we do", async () => {
     const ids = Array.from({ length: 200 }, () => newId());
-    const rows = await house.sql<{ id: string; partition: number }>(
+    const rows = await fixture.sql<{ id: string; partition: number }>(
       "select id, partition_of(id) as partition from unnest($1::uuid[]) as ids (id)",
       [[...ids, "ffffffff-ffff-ffff-ffff-ffffffffffff", "00000000-0000-0000-0000-0000000003ff"]],
     );
@@ -188,16 +190,18 @@ describe("backlog", () => {
 
   it("backlog: commands are found in whichever partitions they wait, and no others are looked at", async () => {
     const sessions = await Promise.all(Array.from({ length: 5 }, () => startSession()));
-    const waiting = await new SessionBacklog(house.pool).waiting();
+    const waiting = await new SessionBacklog(fixture.pool).waiting();
     const partitions = new Set(sessions.map((id) => partitionOf(id)));
     expect(waiting).toEqual([...partitions].sort((a, b) => a - b));
   });
 
   it("backlog: more sessions than a page holds are all taken up", async () => {
     const count = 2 * OPEN_WORK_PAGE + 1;
-    const [{ id: like } = { id: "" }] = await house.sql<{ id: string }>("select id from sessions");
+    const [{ id: like } = { id: "" }] = await fixture.sql<{ id: string }>(
+      "select id from sessions",
+    );
     const ids = Array.from({ length: count }, () => `${newId().slice(0, -3)}${like.slice(-3)}`);
-    await house.sql(
+    await fixture.sql(
       `insert into sessions (id, workspace_id, owner_id, job_id, status)
        select n.id, workspace_id, owner_id, job_id, 'processing'
        from sessions, unnest($2::uuid[]) as n (id) where sessions.id = $1`,
@@ -215,7 +219,7 @@ describe("backlog", () => {
     await lose(broken, 0);
     await lose(whole, 0);
     let looks = 0;
-    const backlog = new SessionBacklog(house.pool);
+    const backlog = new SessionBacklog(fixture.pool);
     const delivered = new Map<string, number>();
     const activated: string[] = [];
     const sweeper = sweep({
@@ -229,7 +233,7 @@ describe("backlog", () => {
         queues: (places) => backlog.queues(places),
         commandsTo: (id) => backlog.commandsTo(id),
         failed: (failure) => backlog.failed(failure),
-        ended: (standing) => backlog.ended(standing),
+        ended: (active) => backlog.ended(active),
       },
       activate: async (id) => {
         activated.push(id);
@@ -269,7 +273,7 @@ describe("backlog", () => {
   it("backlog: a command that fails time and again is parked, and said so; the next ones go on", async () => {
     const sessionId = await startSession();
     await lose(sessionId, 1);
-    const backlog = new SessionBacklog(house.pool);
+    const backlog = new SessionBacklog(fixture.pool);
     const [{ id } = { id: "" }] = await outbox(sessionId);
     const failure = { sessionId, ids: [String(id)], reason: "internal: poison" };
     for (let times = 1; times < MOST_ATTEMPTS; times += 1) {
@@ -289,7 +293,7 @@ describe("backlog", () => {
         await carryOut(command);
       },
     });
-    await house.sql(
+    await fixture.sql(
       `insert into outbox (id, session_id, command)
        values ($1, $2, '{"type": "AudioOpened", "sequence": 1}')`,
       [newId(), sessionId],
@@ -302,11 +306,11 @@ describe("backlog", () => {
   it("backlog: rests grow with each failure, and a session that cannot be loaded rests as a whole", async () => {
     const sessionId = await startSession();
     await lose(sessionId, QUEUE_HEAD + 3);
-    const backlog = new SessionBacklog(house.pool);
+    const backlog = new SessionBacklog(fixture.pool);
     const rests: number[] = [];
     for (let times = 1; times < MOST_ATTEMPTS; times += 1) {
       await backlog.failed({ sessionId, ids: undefined, reason: "internal: snapshot" });
-      const rows = await house.sql<{ rest: number }>(
+      const rows = await fixture.sql<{ rest: number }>(
         `select distinct round(extract(epoch from not_before - now()))::int as rest
          from outbox where session_id = $1`,
         [sessionId],

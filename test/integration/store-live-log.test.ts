@@ -2,33 +2,33 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import { LiveBeat, LiveLog } from "../../src/live/replay-store.ts";
+import { LiveLog, RecordedHeartbeat } from "../../src/live/replay-store.ts";
 import { encodeCursor } from "../../src/rest/page.ts";
 import type { FinalResultsFrame } from "../../src/wire/live-frames.ts";
 import { codeOf } from "../support/route-call.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
 
 describe("live log", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let log: LiveLog;
   let owner: UserPrincipal;
   let story: SessionStory;
   let sessionId: string;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
-    log = new LiveLog(house.pool, {
+    fixture = await SessionFixture.open();
+    log = new LiveLog(fixture.pool, {
       segmentCursor: (id, { start }) => encodeCursor(new Uint8Array(32), id, [String(start)]),
     });
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   async function begin(): Promise<void> {
-    const own = await house.ownDevice();
+    const own = await fixture.ownDevice();
     owner = own.owner;
-    sessionId = await house.start(own.device, { title: "T" });
-    story = await SessionStory.open(house, sessionId);
+    sessionId = await fixture.start(own.device, { title: "T" });
+    story = await SessionStory.open(fixture, sessionId);
     await story.tell([{ type: "SessionStarted", sessionId, jobId: newId(), language: "en" }]);
   }
 
@@ -143,19 +143,19 @@ describe("live log", () => {
   it("live log: unknown and deleted sessions have no snapshot", async () => {
     await begin();
     expect(await codeOf(log.snapshot(newId()))).toBe("not_found");
-    await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    await fixture.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
     expect(await codeOf(log.snapshot(sessionId))).toBe("not_found");
   });
 
   it("live log: in the actor's place the record tells how the session stands", async () => {
     await begin();
-    const beats = new LiveBeat(house.pool, systemClock);
+    const beats = new RecordedHeartbeat(fixture.pool, systemClock);
     expect((await beats.read(sessionId)).frame).toEqual({
       ...{ type: "Heartbeat", session_id: sessionId, seq: 1 },
       ...{ audio_received: 0, audio_finalised: 0, lag_ms: 0, gaps: 0 },
     });
     await story.say("S1", 0, "hello there");
-    await house.sql(
+    await fixture.sql(
       "update devices set last_seen_at = now(), telemetry = $2 where id = (select device_id from sessions where id = $1)",
       [sessionId, { battery_percent: 71 }],
     );
@@ -163,11 +163,11 @@ describe("live log", () => {
       seq: 2,
       device: { presence: "online", battery_percent: 71, last_seen_at: expect.any(String) },
     });
-    await house.sql("update sessions set status = 'completed' where id = $1", [sessionId]);
+    await fixture.sql("update sessions set status = 'completed' where id = $1", [sessionId]);
     const over = await beats.read(sessionId);
     expect(over.isOver).toBe(true);
     expect(over.frame).not.toHaveProperty("device");
-    await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    await fixture.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
     expect(await codeOf(beats.read(sessionId))).toBe("not_found");
     expect(await codeOf(beats.read(newId()))).toBe("not_found");
   });

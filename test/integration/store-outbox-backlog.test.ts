@@ -4,34 +4,34 @@ import { silentLog } from "../../src/base/log.ts";
 import { partitionOf } from "../../src/base/partition.ts";
 import { OutboxBacklog } from "../../src/postgres/outbox-backlog.ts";
 import { makeWav } from "../support/make-wav.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
 
 const LIMITS = { session: 3, partition: 5 };
 
 describe("outbox backlog", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let backlog: OutboxBacklog;
   beforeAll(async () => {
-    house = await SessionHouse.open();
-    backlog = new OutboxBacklog(house.pool, silentLog, LIMITS);
+    fixture = await SessionFixture.open();
+    backlog = new OutboxBacklog(fixture.pool, silentLog, LIMITS);
     backlog.start();
-    house.checkBacklog = (id) => backlog.check(id);
+    fixture.checkBacklog = (id) => backlog.check(id);
   });
   afterAll(async () => {
     await backlog?.stop();
-    await house?.close();
+    await fixture?.close();
   });
 
   async function begin() {
-    const { device } = await house.ownDevice();
-    return { device, sessionId: await house.start(device) };
+    const { device } = await fixture.ownDevice();
+    return { device, sessionId: await fixture.start(device) };
   }
 
   async function beginOutside(partition: number): ReturnType<typeof begin> {
     const begun = await begin();
     if (partitionOf(begun.sessionId) !== partition) return begun;
-    await house.sql("delete from outbox where session_id = $1", [begun.sessionId]);
+    await fixture.sql("delete from outbox where session_id = $1", [begun.sessionId]);
     return beginOutside(partition);
   }
 
@@ -44,19 +44,19 @@ describe("outbox backlog", () => {
     const other = await beginOutside(partitionOf(one.sessionId));
     // Nobody carries commands out here: the session's start and each chunk stay in the outbox.
     const send = ({ device, sessionId }: typeof one, sequence: number) =>
-      house.upload(device, sessionId, sequence, makeWav({ frames: 1_600, seed: sequence + 1 }));
+      fixture.upload(device, sessionId, sequence, makeWav({ frames: 1_600, seed: sequence + 1 }));
     for (const sequence of [0, 1, 2]) await send(one, sequence);
     await looked(4);
     await expect(send(one, 3)).rejects.toMatchObject({ code: "overloaded", retryAfter: 5 });
     expect((await send(other, 0)).status).toBe(201);
     expect(backlog.queues[0]).toMatchObject({ queue: "outbox", limit: 5, refused: 1 });
-    await house.sql("delete from outbox");
+    await fixture.sql("delete from outbox");
     await looked(0);
     expect((await send(one, 3)).status).toBe(201);
   });
 
   it("outbox backlog: a partition's sessions are refused beyond its limit, though none is beyond its own", async () => {
-    await house.sql("delete from outbox");
+    await fixture.sql("delete from outbox");
     const { sessionId } = await begin();
     const inPartition = (n: number) => `${newId().slice(0, -4)}${n}${sessionId.slice(-3)}`;
     // The last ten bits of an id are its partition.
@@ -64,11 +64,11 @@ describe("outbox backlog", () => {
     for (const id of ids) {
       expect(partitionOf(id)).toBe(partitionOf(sessionId));
       const other = { id, job_id: newId(), device_id: null };
-      await house.sql(
+      await fixture.sql(
         `insert into sessions select (jsonb_populate_record(s, $2)).* from sessions s where id = $1`,
         [sessionId, other],
       );
-      await house.sql(
+      await fixture.sql(
         "insert into outbox (id, session_id, command) values (gen_random_uuid(), $1, '{}')",
         [id],
       );

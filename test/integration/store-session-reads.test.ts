@@ -4,11 +4,11 @@ import { newId } from "../../src/base/ids.ts";
 import { SessionStore } from "../../src/features/sessions/store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
 
 describe("session reads", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let device: DevicePrincipal;
   let owner: UserPrincipal;
   let admin: UserPrincipal;
@@ -16,17 +16,22 @@ describe("session reads", () => {
   let story: SessionStory;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
-    admin = await house.user("admin", "Ada Admin");
-    ({ device, owner } = await house.ownDevice());
-    sessionId = await house.start(device, { title: "Standup", language: "en-GB" });
+    fixture = await SessionFixture.open();
+    admin = await fixture.user("admin", "Ada Admin");
+    ({ device, owner } = await fixture.ownDevice());
+    sessionId = await fixture.start(device, { title: "Standup", language: "en-GB" });
     for (const sequence of [0, 1, 2]) {
-      await house.upload(device, sessionId, sequence, makeWav({ frames: 16_000, seed: sequence }));
+      await fixture.upload(
+        device,
+        sessionId,
+        sequence,
+        makeWav({ frames: 16_000, seed: sequence }),
+      );
     }
-    story = await SessionStory.open(house, sessionId);
+    story = await SessionStory.open(fixture, sessionId);
     const session = await read("getSession", {});
     const jobId = String(session.transcription_job_id);
-    const chunks = await house.sql<{ id: string; sequence: number }>(
+    const chunks = await fixture.sql<{ id: string; sequence: number }>(
       "select id, sequence from chunks where session_id = $1 order by sequence",
       [sessionId],
     );
@@ -59,10 +64,10 @@ describe("session reads", () => {
       },
     ]);
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   function call(id: string, overrides: Call): ReturnType<typeof callRoute> {
-    return callRoute(house.routes, id, {
+    return callRoute(fixture.routes, id, {
       principal: owner,
       params: { session_id: sessionId },
       ...overrides,
@@ -92,11 +97,11 @@ describe("session reads", () => {
   });
 
   it("session access: 404 unknown, 403 without a relation, elevation_required for admins", async () => {
-    const stranger = await house.user();
-    const member = await house.user();
-    await house.join(device.workspaceId, member.id);
-    const moderator = await house.user("moderator");
-    await house.join(device.workspaceId, moderator.id);
+    const stranger = await fixture.user();
+    const member = await fixture.user();
+    await fixture.join(device.workspaceId, member.id);
+    const moderator = await fixture.user("moderator");
+    await fixture.join(device.workspaceId, moderator.id);
     expect(await codeOf(call("getSession", { params: { session_id: newId() } }))).toBe("not_found");
     expect(await codeOf(call("getSession", { params: { session_id: "x" } }))).toBe("not_found");
     expect(await codeOf(call("getSession", { principal: stranger }))).toBe("forbidden");
@@ -119,9 +124,9 @@ describe("session reads", () => {
       expiresAt: Date.now() + 60_000,
     };
     expect(await codeOf(call("listSegments", { principal: guest }))).toBe("none");
-    await house.sql("update sessions set guest_access = 'closed' where id = $1", [sessionId]);
+    await fixture.sql("update sessions set guest_access = 'closed' where id = $1", [sessionId]);
     expect(await codeOf(call("listSegments", { principal: guest }))).toBe("guest_access_closed");
-    await house.sql("update sessions set guest_access = 'open' where id = $1", [sessionId]);
+    await fixture.sql("update sessions set guest_access = 'open' where id = $1", [sessionId]);
   });
 
   it("session list: shows exactly what the caller may read", async () => {
@@ -129,12 +134,12 @@ describe("session reads", () => {
       const { items } = await read("listSessions", { principal });
       return (items as { id: string }[]).map(({ id }) => id);
     };
-    const member = await house.user();
-    await house.join(device.workspaceId, member.id);
-    const moderator = await house.user("moderator");
-    await house.join(device.workspaceId, moderator.id);
-    const participant = await house.user();
-    await house.sql(
+    const member = await fixture.user();
+    await fixture.join(device.workspaceId, member.id);
+    const moderator = await fixture.user("moderator");
+    await fixture.join(device.workspaceId, moderator.id);
+    const participant = await fixture.user();
+    await fixture.sql(
       "insert into session_members (session_id, user_id, relation) values ($1, $2, 'shared')",
       [sessionId, participant.id],
     );
@@ -143,18 +148,18 @@ describe("session reads", () => {
     expect(await ids(participant)).toEqual([sessionId]);
     expect(await ids(admin)).toContain(sessionId);
     expect(await ids(member)).toEqual([]);
-    await house.sql("update sessions set visibility = 'workspace' where id = $1", [sessionId]);
+    await fixture.sql("update sessions set visibility = 'workspace' where id = $1", [sessionId]);
     expect(await ids(member)).toEqual([sessionId]);
     expect(await codeOf(call("listSegments", { principal: member }))).toBe("none");
-    await house.sql("update sessions set visibility = 'private' where id = $1", [sessionId]);
+    await fixture.sql("update sessions set visibility = 'private' where id = $1", [sessionId]);
   });
 
   it("session list: pages newest first and filters", async () => {
     const made: string[] = [];
-    const own = await house.ownDevice();
+    const own = await fixture.ownDevice();
     for (let n = 0; n < 5; n += 1) {
-      made.unshift(await house.start(own.device));
-      await house.stop(own.device);
+      made.unshift(await fixture.start(own.device));
+      await fixture.stop(own.device);
     }
     const seen: string[] = [];
     let cursor: unknown;
@@ -175,24 +180,24 @@ describe("session reads", () => {
 
   it("session list: one's own, those shared with one and the workspace's come in one order, each once", async () => {
     const [own, shared, joined] = [
-      await house.ownDevice(),
-      await house.ownDevice(),
-      await house.ownDevice(),
+      await fixture.ownDevice(),
+      await fixture.ownDevice(),
+      await fixture.ownDevice(),
     ];
     const person = own.owner;
-    await house.join(joined.device.workspaceId, person.id);
+    await fixture.join(joined.device.workspaceId, person.id);
     const made: string[] = [];
     for (let n = 0; n < 9; n += 1) {
       const { device: from } = [own, shared, joined][n % 3] ?? own;
-      const id = await house.start(from);
-      await house.stop(from);
+      const id = await fixture.start(from);
+      await fixture.stop(from);
       made.unshift(id);
       if (n % 3 === 2) {
-        await house.sql("update sessions set visibility = 'workspace' where id = $1", [id]);
+        await fixture.sql("update sessions set visibility = 'workspace' where id = $1", [id]);
       }
       // Nobody stops one from taking part in what is one's own.
       if (n % 3 === 1 || n === 0) {
-        await house.sql(
+        await fixture.sql(
           "insert into session_members (session_id, user_id, relation) values ($1, $2, 'shared')",
           [id, person.id],
         );
@@ -320,7 +325,7 @@ describe("session reads", () => {
 
   it("job detail: shows words to an admin with native access, redacts deleted sessions", async () => {
     const job_id = String((await read("getSession", {})).transcription_job_id);
-    await house.sql(
+    await fixture.sql(
       "insert into session_members (session_id, user_id, relation) values ($1, $2, 'shared')",
       [sessionId, admin.id],
     );
@@ -330,10 +335,10 @@ describe("session reads", () => {
       content_visible: true,
       elevation_required: false,
     });
-    await house.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
+    await fixture.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
     const deleted = await read("getTranscriptionJob", { principal: admin, params: { job_id } });
-    await house.sql("update sessions set status = 'recording' where id = $1", [sessionId]);
-    await house.sql("delete from session_members where user_id = $1", [admin.id]);
+    await fixture.sql("update sessions set status = 'recording' where id = $1", [sessionId]);
+    await fixture.sql("delete from session_members where user_id = $1", [admin.id]);
     expect(deleted).toMatchObject({
       transcription_text: "[redacted-session-deleted]",
       content_visible: false,
@@ -345,11 +350,11 @@ describe("session reads", () => {
   });
 
   it("assignees: enabled users and this session's guests, nobody else", async () => {
-    const sessions = new SessionStore(house.pool);
-    const user = await house.user();
+    const sessions = new SessionStore(fixture.pool);
+    const user = await fixture.user();
     const [guest, gone, elsewhere] = [newId(), newId(), newId()];
-    const other = await house.start((await house.ownDevice()).device);
-    await house.sql(
+    const other = await fixture.start((await fixture.ownDevice()).device);
+    await fixture.sql(
       `insert into guests (id, session_id, display_name, expires_at, revoked_at)
        values ($1, $4, 'G', now() + interval '1 hour', null),
               ($2, $4, 'G', now() + interval '1 hour', now()),
@@ -360,7 +365,7 @@ describe("session reads", () => {
     expect(await assignable(user.id)).toBe(true);
     expect(await assignable(guest)).toBe(true);
     for (const id of [gone, elsewhere, newId()]) expect(await assignable(id)).toBe(false);
-    await house.sql("update users set disabled_at = now() where id = $1", [user.id]);
+    await fixture.sql("update users set disabled_at = now() where id = $1", [user.id]);
     expect(await assignable(user.id)).toBe(false);
   });
 

@@ -3,7 +3,7 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 
 /** More than one transaction takes over. */
 const MANY = 130;
@@ -11,19 +11,19 @@ const MANY = 130;
 const LONG = 1_200;
 
 describe("taking sessions over", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let journal: SessionJournal;
   beforeAll(async () => {
-    house = await SessionHouse.open();
-    journal = new SessionJournal(house.pool);
+    fixture = await SessionFixture.open();
+    journal = new SessionJournal(fixture.pool);
   });
   afterAll(async () => {
-    await house?.close();
+    await fixture?.close();
   });
 
   async function create(): Promise<string> {
-    const { device } = await house.ownDevice();
-    return house.start(device);
+    const { device } = await fixture.ownDevice();
+    return fixture.start(device);
   }
 
   async function append(id: string, count: number): Promise<void> {
@@ -65,7 +65,7 @@ describe("taking sessions over", () => {
     const outside = new AsyncResource("another host");
     let isTaken = false;
     let taking: Promise<unknown> | undefined;
-    await house.pool.transaction(async (tx) => {
+    await fixture.pool.transaction(async (tx) => {
       await tx.query(sql.unsafe`select from sessions where id = ${held} for update`);
       taking = outside
         .runInAsyncScope(() => journal.activate(held))

@@ -11,36 +11,36 @@ import { SessionStore } from "../../src/features/sessions/store.ts";
 import { summarisationJobRoutes, summaryRoutes } from "../../src/features/summaries/routes.ts";
 import { SummaryStore } from "../../src/features/summaries/store.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import {
   fastRunner,
   LocalSummariser,
   type SpokenSession,
   spokenSession,
-} from "../support/summary-house.ts";
+} from "../support/summary-fixture.ts";
 import { until } from "../support/until.ts";
 
 const HIDDEN = "[hidden: content elevation required]";
 
 describe("summaries: routes", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let session: SpokenSession;
   let admin: UserPrincipal;
   let routes: ReturnType<typeof summaryRoutes>;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
-    session = await spokenSession(house);
-    admin = await house.user("admin");
-    const directory = new SessionStore(house.pool);
-    const summaries = new SummaryStore(house.pool);
+    fixture = await SessionFixture.open();
+    session = await spokenSession(fixture);
+    admin = await fixture.user("admin");
+    const directory = new SessionStore(fixture.pool);
+    const summaries = new SummaryStore(fixture.pool);
     const cursorKey = new Uint8Array(32).fill(7);
     routes = [
       ...summaryRoutes({ directory, summaries }),
       ...summarisationJobRoutes({ directory, summaries, cursorKey }),
     ];
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   const here = () => ({ params: { session_id: session.sessionId } });
 
@@ -62,10 +62,10 @@ describe("summaries: routes", () => {
 
   /** Has everything that is queued made. */
   async function work(): Promise<void> {
-    const runner = fastRunner(house, new LocalSummariser());
+    const runner = fastRunner(fixture, new LocalSummariser());
     runner.start();
     await until(async () => {
-      const open = await house.sql(
+      const open = await fixture.sql(
         "select 1 from jobs where kind = 'summarisation' and status in ('queued', 'running')",
       );
       return open.length === 0;
@@ -120,9 +120,9 @@ describe("summaries: routes", () => {
   });
 
   it("are for those with native access; guests have none", async () => {
-    const stranger = await house.user();
-    const shared = await house.user();
-    await house.sql(
+    const stranger = await fixture.user();
+    const shared = await fixture.user();
+    await fixture.sql(
       "insert into session_members (session_id, user_id, relation) values ($1, $2, 'shared')",
       [session.sessionId, shared.id],
     );
@@ -173,8 +173,8 @@ describe("summaries: routes", () => {
     expect(job).not.toHaveProperty("summary_text");
     const hidden = await detail(admin, job?.id);
     expect(hidden).toEqual({ ...job, summary_text: HIDDEN });
-    const native = await house.user("admin");
-    await house.sql(
+    const native = await fixture.user("admin");
+    await fixture.sql(
       "insert into session_members (session_id, user_id, relation) values ($1, $2, 'participant')",
       [session.sessionId, native.id],
     );
@@ -194,8 +194,8 @@ describe("summaries: routes", () => {
 
   it("go when words are redacted, and with the session", async () => {
     const { story, owner, sessionId } = session;
-    const native = await house.user("admin");
-    await house.sql(
+    const native = await fixture.user("admin");
+    await fixture.sql(
       "insert into session_members (session_id, user_id, relation) values ($1, $2, 'participant')",
       [sessionId, native.id],
     );
@@ -215,11 +215,11 @@ describe("summaries: routes", () => {
     await ask(owner, "brief");
     await work();
     expect(await list()).toHaveLength(1);
-    const deletion = new PostgresSessionDeletion(house.pool);
+    const deletion = new PostgresSessionDeletion(fixture.pool);
     const actor = { kind: "system" as const };
     const done = await deletion.erase(sessionId, "account_erasure_session_redacted", actor);
     expect(done?.receipt.removed).toMatchObject({ summaries: 1 });
-    expect(await house.sql("select 1 from summaries where session_id = $1", [sessionId])).toEqual(
+    expect(await fixture.sql("select 1 from summaries where session_id = $1", [sessionId])).toEqual(
       [],
     );
     expect((await detail(native, job_id)).summary_text).toBe("[redacted-account-erasure]");

@@ -9,7 +9,7 @@ import { createPool } from "../../src/postgres/pool.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { startPostgres, type TestDatabase, type TestPostgres } from "../support/postgres.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { fence, Standby } from "../support/standby.ts";
 import { until } from "../support/until.ts";
 
@@ -22,18 +22,18 @@ class Senders {
   readonly refusals = new Set<string>();
   /** What no device should ever hear. */
   readonly wrong: unknown[] = [];
-  readonly #house: SessionHouse;
+  readonly #fixture: SessionFixture;
   readonly #work: Promise<void>[] = [];
   #isOver = false;
 
-  constructor(house: SessionHouse) {
-    this.#house = house;
+  constructor(fixture: SessionFixture) {
+    this.#fixture = fixture;
   }
 
   async start(): Promise<void> {
     for (let n = 0; n < DEVICES; n += 1) {
-      const { device } = await this.#house.ownDevice();
-      const sessionId = await this.#house.start(device);
+      const { device } = await this.#fixture.ownDevice();
+      const sessionId = await this.#fixture.start(device);
       this.#work.push(this.#send(device, sessionId));
     }
   }
@@ -43,11 +43,11 @@ class Senders {
     await Promise.all(this.#work);
   }
 
-  async #send(device: Parameters<SessionHouse["upload"]>[0], sessionId: string): Promise<void> {
+  async #send(device: Parameters<SessionFixture["upload"]>[0], sessionId: string): Promise<void> {
     for (let sequence = 0; !this.#isOver; ) {
       const audio = makeWav({ frames: 160, seed: sequence });
       try {
-        const { status } = await this.#house.upload(device, sessionId, sequence, audio);
+        const { status } = await this.#fixture.upload(device, sessionId, sequence, audio);
         if (status !== 201 && status !== 200) this.wrong.push(status);
         this.acknowledged.push(`${sessionId} ${sequence}`);
         sequence += 1;
@@ -126,11 +126,11 @@ describe("switchover", () => {
     const proxy = await FaultProxy.start("postgres", Number(new URL(database.serviceUrl).port));
     const moving = database.serviceUrl.replace(one, `127.0.0.1:${proxy.port}`);
     // One knows both servers, the other a name that moves.
-    const houses = [
-      await SessionHouse.open({ ...database, drop: async () => {} }, hosts, LIMITS),
-      await SessionHouse.open({ ...database, drop: async () => {} }, moving, LIMITS),
+    const fixtures = [
+      await SessionFixture.open({ ...database, drop: async () => {} }, hosts, LIMITS),
+      await SessionFixture.open({ ...database, drop: async () => {} }, moving, LIMITS),
     ];
-    const senders = houses.map((house) => new Senders(house));
+    const senders = fixtures.map((fixture) => new Senders(fixture));
     for (const each of senders) await each.start();
     await until(() => senders.every(({ acknowledged }) => acknowledged.length > 50), "chunks");
     await fence(first);
@@ -147,11 +147,11 @@ describe("switchover", () => {
     for (const each of senders) await isKept(each, second);
     // The plain clients of the two houses are there still, and nobody else.
     await until(
-      async () => (await connectionsAt(first.adminUrl)) === houses.length,
+      async () => (await connectionsAt(first.adminUrl)) === fixtures.length,
       "the old one to be left",
     );
     expect(await primaryAddress(hosts)).toBe(databaseHosts(hosts)[1]);
-    for (const house of houses) await house.close();
+    for (const fixture of fixtures) await fixture.close();
     await proxy.stop();
   });
 
@@ -164,12 +164,12 @@ describe("switchover", () => {
     };
     const one = new URL(mine.serviceUrl).host;
     const two = new URL(third.address(mine.serviceUrl)).host;
-    const house = await SessionHouse.open(
+    const fixture = await SessionFixture.open(
       mine,
       mine.serviceUrl.replace(one, `${one},${two}`),
       LIMITS,
     );
-    const senders = new Senders(house);
+    const senders = new Senders(fixture);
     await senders.start();
     await until(() => senders.acknowledged.length > 50, "chunks");
     await second.kill9();
@@ -183,7 +183,7 @@ describe("switchover", () => {
     );
     await senders.end();
     await isKept(senders, third);
-    await house.close().catch(() => undefined);
+    await fixture.close().catch(() => undefined);
     await third.stop();
   });
 });

@@ -4,33 +4,33 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DevicePrincipal } from "../../src/access/principal.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { makeWav } from "../support/make-wav.ts";
-import { SessionHouse } from "../support/session-house.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
 
 const wav = makeWav({ frames: 16_000, seed: 3 });
 
 describe("upload-audio over HTTP", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let front: TestFront;
   let device: DevicePrincipal;
   let url: string;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
+    fixture = await SessionFixture.open();
     const authenticate = async () => device;
     front = await startFront({
-      routes: house.routes,
-      uploadFolder: house.blobs.temporaryFolder,
+      routes: fixture.routes,
+      uploadFolder: fixture.blobs.temporaryFolder,
       authenticator: { authenticate, revalidate: async (principal) => principal },
     });
   });
   afterAll(async () => {
     await front.stop();
-    await house.close();
+    await fixture.close();
   });
   beforeEach(async () => {
-    ({ device } = await house.ownDevice());
-    url = `${front.base}/sessions/${await house.start(device)}/upload-audio`;
+    ({ device } = await fixture.ownDevice());
+    url = `${front.base}/sessions/${await fixture.start(device)}/upload-audio`;
   });
 
   function form(fields: Record<string, string>, bytes: Uint8Array, type = "audio/wav"): FormData {
@@ -56,7 +56,10 @@ describe("upload-audio over HTTP", () => {
     const again = await post(wav, { "x-chunk-sequence": "0", "content-type": "audio/wav" });
     expect([first.status, again.status]).toEqual([201, 200]);
     expect(again.body).toEqual(first.body);
-    await until(() => readdirSync(house.blobs.temporaryFolder).length === 0, "no temporary files");
+    await until(
+      () => readdirSync(fixture.blobs.temporaryFolder).length === 0,
+      "no temporary files",
+    );
   });
 
   it("upload-audio http: raw PCM is taken with its declared format", async () => {
@@ -64,7 +67,7 @@ describe("upload-audio over HTTP", () => {
     const headers = { "x-chunk-sequence": "0", "content-type": type };
     const answer = await post(new Uint8Array(16_000), headers);
     expect(answer).toMatchObject({ status: 201, body: { duration_seconds: 1 } });
-    const [row] = await house.sql("select media_type from chunks where id = $1", [
+    const [row] = await fixture.sql("select media_type from chunks where id = $1", [
       answer.body.chunk_id,
     ]);
     expect(row?.media_type).toBe(type);
@@ -87,9 +90,12 @@ describe("upload-audio over HTTP", () => {
     for (const [answer, status, code] of cases) {
       expect(await answer).toMatchObject({ status, code });
     }
-    await until(() => readdirSync(house.blobs.temporaryFolder).length === 0, "no temporary files");
+    await until(
+      () => readdirSync(fixture.blobs.temporaryFolder).length === 0,
+      "no temporary files",
+    );
     const session = url.split("/").at(-2) ?? "";
-    expect(() => readdirSync(join(house.folder, session))).toThrow("ENOENT");
+    expect(() => readdirSync(join(fixture.folder, session))).toThrow("ENOENT");
   });
 
   it("upload-audio http: parallel uploads of a whole session all arrive", async () => {
@@ -105,7 +111,7 @@ describe("upload-audio over HTTP", () => {
   });
 
   it("start http: takes no body at all, refuses a mistyped one", async () => {
-    const own = await house.ownDevice();
+    const own = await fixture.ownDevice();
     device = own.device;
     const start = `${front.base}/devices/${device.id}/session/start`;
     const headers = { "x-api-key": "key", "content-type": "application/json" };

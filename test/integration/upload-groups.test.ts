@@ -6,7 +6,7 @@ import { newId } from "../../src/base/ids.ts";
 import { type NewChunk, PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
 import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
 import { makeWav } from "../support/make-wav.ts";
-import { HOUSE_CONNECTIONS, SessionHouse } from "../support/session-house.ts";
+import { HOUSE_CONNECTIONS, SessionFixture } from "../support/session-fixture.ts";
 
 const sound = (seed: number): Buffer => makeWav({ frames: 1_600, seed });
 
@@ -27,18 +27,18 @@ function newChunk(sessionId: string, sequence: number, audio: Buffer): NewChunk 
 }
 
 describe("uploads that come together", () => {
-  let house: SessionHouse;
+  let fixture: SessionFixture;
   let store: PostgresChunkStore;
 
   beforeAll(async () => {
-    house = await SessionHouse.open();
-    store = new PostgresChunkStore(house.pool);
+    fixture = await SessionFixture.open();
+    store = new PostgresChunkStore(fixture.pool);
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
 
   async function recording(): Promise<{ device: DevicePrincipal; sessionId: string }> {
-    const { device } = await house.ownDevice();
-    return { device, sessionId: await house.start(device) };
+    const { device } = await fixture.ownDevice();
+    return { device, sessionId: await fixture.start(device) };
   }
 
   /** `created`, `known`, or the code of the refusal. */
@@ -52,7 +52,7 @@ describe("uploads that come together", () => {
   }
 
   async function stored(sessionId: string): Promise<number[]> {
-    const rows = await house.sql(
+    const rows = await fixture.sql(
       `select c.sequence from chunks c join outbox o
        on o.session_id = c.session_id and o.command->>'chunkId' = c.id::text
        where c.session_id = $1 order by c.sequence`,
@@ -67,9 +67,9 @@ describe("uploads that come together", () => {
     );
     if (!one || !two || !ended || !deleted || !streamed) throw new Error("no session");
     await store.store(newChunk(ended.sessionId, 0, sound(1)));
-    await house.stop(ended.device);
-    await house.sql("update sessions set status = 'deleted' where id = $1", [deleted.sessionId]);
-    const streams = new PostgresAudioStreams(house.pool);
+    await fixture.stop(ended.device);
+    await fixture.sql("update sessions set status = 'deleted' where id = $1", [deleted.sessionId]);
+    const streams = new PostgresAudioStreams(fixture.pool);
     const settings = {
       encoding: "pcm_s16le",
       sampleRate: 16_000,
@@ -123,7 +123,7 @@ describe("uploads that come together", () => {
 
   it("upload groups: a session that somebody holds keeps no other waiting", async () => {
     const [held, free] = await Promise.all([recording(), recording()]);
-    const letGo = await house.hold(held.sessionId);
+    const letGo = await fixture.hold(held.sessionId);
     const waiting = Array.from({ length: 2 * HOUSE_CONNECTIONS }, (_, sequence) =>
       outcome(newChunk(held.sessionId, sequence, sound(sequence))),
     );
@@ -154,13 +154,13 @@ describe("uploads that come together", () => {
         ...Array.from({ length: 6 }, (_, sequence) =>
           outcome(newChunk(sessionId, sequence, sound(sequence))),
         ),
-        house.stop(device).then(() => "stopped"),
+        fixture.stop(device).then(() => "stopped"),
       ]),
     );
     expect(new Set(answers)).not.toContain("internal");
     for (const [index, { sessionId }] of sessions.entries()) {
       const of = answers.slice(index * 7, index * 7 + 6);
-      const [session] = await house.sql(
+      const [session] = await fixture.sql(
         "select last_chunk_sequence as last from sessions where id = $1",
         [sessionId],
       );

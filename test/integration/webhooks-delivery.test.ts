@@ -6,7 +6,7 @@ import { enqueueWebhookEvent } from "../../src/features/webhooks/queue-store.ts"
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";
-import { WebhookHouse } from "../support/webhook-house.ts";
+import { WebhookFixture } from "../support/webhook-fixture.ts";
 import { verify, WebhookReceiver } from "../support/webhook-receiver.ts";
 
 const HOUR = 3_600_000;
@@ -20,36 +20,36 @@ const STOPPED: SessionEvent = { type: "SessionStopped", lastSequence: 0 };
 const COMPLETED: SessionEvent = { type: "SessionCompleted" };
 
 describe("webhooks: delivery", () => {
-  let house: WebhookHouse;
+  let fixture: WebhookFixture;
   let receiver: WebhookReceiver;
   let owner: UserPrincipal;
   let workspaceId: string;
   let story: SessionStory;
   beforeAll(async () => {
-    house = await WebhookHouse.open();
+    fixture = await WebhookFixture.open();
   });
-  afterAll(() => house.close());
+  afterAll(() => fixture.close());
   beforeEach(async () => {
     receiver = await WebhookReceiver.open();
     // A little ahead of the database's clock, which says when a message is first due.
-    house.clock.advance(Date.now() + 120_000 - house.clock.now());
-    ({ owner, workspaceId, story } = await house.session());
+    fixture.clock.advance(Date.now() + 120_000 - fixture.clock.now());
+    ({ owner, workspaceId, story } = await fixture.session());
   });
   afterEach(async () => {
-    await house.stopSenders();
-    await house.house.sql("delete from webhooks");
+    await fixture.stopSenders();
+    await fixture.fixture.sql("delete from webhooks");
     await receiver.close();
   });
 
-  const log = (id: string) => house.log(owner, workspaceId, id);
-  const webhook = (id: string) => house.webhook(owner, workspaceId, id);
+  const log = (id: string) => fixture.log(owner, workspaceId, id);
+  const webhook = (id: string) => fixture.webhook(owner, workspaceId, id);
 
   it("delivery: a session's life arrives signed, in order, as ids without words", async () => {
-    const { id, secret } = await house.add(owner, workspaceId, { url: receiver.url });
+    const { id, secret } = await fixture.add(owner, workspaceId, { url: receiver.url });
     await story.tell([STARTED]);
     await story.say("S1", 0, "nobody must see this");
     await story.tell([STOPPED, COMPLETED]);
-    house.sender();
+    fixture.sender();
     await receiver.got(3);
     expect(receiver.types()).toEqual(["session.started", "session.stopped", "session.completed"]);
     const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
@@ -70,12 +70,12 @@ describe("webhooks: delivery", () => {
   });
 
   it("delivery: only what was asked for, only of the own workspace, only while enabled", async () => {
-    const other = await house.session();
-    await house.add(owner, workspaceId, { url: receiver.url, event_types: ["session.stopped"] });
-    await house.add(owner, workspaceId, { url: `${receiver.url}/off`, enabled: false });
-    await house.add(other.owner, other.workspaceId, { url: `${receiver.url}/other` });
+    const other = await fixture.session();
+    await fixture.add(owner, workspaceId, { url: receiver.url, event_types: ["session.stopped"] });
+    await fixture.add(owner, workspaceId, { url: `${receiver.url}/off`, enabled: false });
+    await fixture.add(other.owner, other.workspaceId, { url: `${receiver.url}/other` });
     await story.tell([STARTED, STOPPED]);
-    await house.house.pool.transaction((tx) =>
+    await fixture.fixture.pool.transaction((tx) =>
       enqueueWebhookEvent(tx, {
         sessionId: other.story.sessionId,
         type: "session.deleted",
@@ -83,7 +83,7 @@ describe("webhooks: delivery", () => {
         data: { status: "deleted" },
       }),
     );
-    house.sender();
+    fixture.sender();
     await receiver.got(2);
     expect(receiver.types("/hook")).toEqual(["session.stopped"]);
     expect(receiver.types("/hook/off")).toEqual([]);
@@ -91,13 +91,13 @@ describe("webhooks: delivery", () => {
   });
 
   it("delivery: a session's deletion is told, and what was told before holds no words", async () => {
-    await house.add(owner, workspaceId, { url: receiver.url });
+    await fixture.add(owner, workspaceId, { url: receiver.url });
     await story.say("S1", 0, "nobody must see this");
-    const deletion = new PostgresSessionDeletion(house.house.pool);
+    const deletion = new PostgresSessionDeletion(fixture.fixture.pool);
     const kind = "session_deleted_by_owner";
     await deletion.erase(story.sessionId, kind, { kind: "user", id: owner.id });
     await deletion.erase(story.sessionId, kind, { kind: "user", id: owner.id });
-    house.sender();
+    fixture.sender();
     await receiver.got(1);
     expect(receiver.received[0]?.message).toMatchObject({
       type: "session.deleted",
@@ -108,20 +108,20 @@ describe("webhooks: delivery", () => {
   });
 
   it("delivery: what fails is sent again under its id, after ever longer waits", async () => {
-    const { id, secret } = await house.add(owner, workspaceId, { url: receiver.url });
+    const { id, secret } = await fixture.add(owner, workspaceId, { url: receiver.url });
     const statuses = [500, 503, 200];
     receiver.reply = () => ({ status: statuses[receiver.received.length - 1] ?? 200 });
     await story.tell([STARTED]);
-    house.sender();
+    fixture.sender();
     const failures = (count: number) =>
       until(async () => (await webhook(id)).consecutive_failures === count, `failure ${count}`);
     await failures(1);
-    house.clock.advance(4_900);
+    fixture.clock.advance(4_900);
     await new Promise((wake) => setTimeout(wake, 100));
     expect(receiver.received).toHaveLength(1);
-    house.clock.advance(400);
+    fixture.clock.advance(400);
     await failures(2);
-    house.clock.advance(HOUR);
+    fixture.clock.advance(HOUR);
     await until(async () => (await log(id))[0]?.status === "succeeded", "the third attempt");
     expect(receiver.received).toHaveLength(3);
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
@@ -137,21 +137,21 @@ describe("webhooks: delivery", () => {
   });
 
   it("delivery: it gives up within 3 days, and a dead endpoint is switched off after 5", async () => {
-    const { id } = await house.add(owner, workspaceId, { url: receiver.url });
+    const { id } = await fixture.add(owner, workspaceId, { url: receiver.url });
     receiver.reply = () => ({ status: 500 });
     await story.tell([STARTED]);
-    house.sender();
-    const begun = house.clock.now();
+    fixture.sender();
+    const begun = fixture.clock.now();
     for (let attempt = 1; attempt <= 10; attempt += 1) {
       await until(async () => (await log(id))[0]?.attempts.length === attempt, `${attempt} times`);
       const next = (await log(id))[0]?.next_attempt_at;
-      if (next !== undefined) house.clock.advance(Date.parse(next) - house.clock.now());
+      if (next !== undefined) fixture.clock.advance(Date.parse(next) - fixture.clock.now());
     }
     expect((await log(id))[0]).toMatchObject({ status: "failed", attempt_count: 10 });
-    expect(house.clock.now() - begun).toBeGreaterThan(60 * HOUR);
-    expect(house.clock.now() - begun).toBeLessThan(72 * HOUR);
+    expect(fixture.clock.now() - begun).toBeGreaterThan(60 * HOUR);
+    expect(fixture.clock.now() - begun).toBeLessThan(72 * HOUR);
     expect(await webhook(id)).toMatchObject({ enabled: true, consecutive_failures: 10 });
-    house.clock.advance(60 * HOUR);
+    fixture.clock.advance(60 * HOUR);
     await story.tell([STOPPED, COMPLETED]);
     await until(async () => (await webhook(id)).enabled === false, "the end");
     expect(await webhook(id)).toMatchObject({ disabled_reason: "failing" });
@@ -159,10 +159,10 @@ describe("webhooks: delivery", () => {
   });
 
   it("delivery: 410 switches the webhook off and ends what waits", async () => {
-    const { id } = await house.add(owner, workspaceId, { url: receiver.url });
+    const { id } = await fixture.add(owner, workspaceId, { url: receiver.url });
     receiver.reply = () => ({ status: 410 });
     await story.tell([STARTED, STOPPED]);
-    house.sender();
+    fixture.sender();
     await until(async () => (await webhook(id)).enabled === false, "the webhook to be off");
     expect(await webhook(id)).toMatchObject({ disabled_reason: "gone" });
     await story.tell([COMPLETED]);
@@ -175,11 +175,11 @@ describe("webhooks: delivery", () => {
 
   it("delivery: a receiver that does not answer is a failure, and holds up nobody else", async () => {
     const quick = await WebhookReceiver.open();
-    const slow = await house.add(owner, workspaceId, { url: receiver.url });
+    const slow = await fixture.add(owner, workspaceId, { url: receiver.url });
     receiver.reply = () => "silence";
-    await house.add(owner, workspaceId, { url: quick.url });
+    await fixture.add(owner, workspaceId, { url: quick.url });
     await story.tell([STARTED, STOPPED, COMPLETED]);
-    house.sender({ timeout: 1_500 });
+    fixture.sender({ timeout: 1_500 });
     await quick.got(3, 1_200);
     expect(receiver.received).toHaveLength(1);
     await until(async () => (await log(slow.id)).some((each) => each.attempts.length > 0), "log");
@@ -189,11 +189,11 @@ describe("webhooks: delivery", () => {
 
   it("delivery: a redirect is not followed, and no connection is another failure", async () => {
     const elsewhere = await WebhookReceiver.open();
-    const { id } = await house.add(owner, workspaceId, { url: receiver.url });
+    const { id } = await fixture.add(owner, workspaceId, { url: receiver.url });
     receiver.reply = () => ({ status: 307, location: elsewhere.url });
-    const closed = await house.add(owner, workspaceId, { url: "http://127.0.0.1:9/hook" });
+    const closed = await fixture.add(owner, workspaceId, { url: "http://127.0.0.1:9/hook" });
     await story.tell([STARTED]);
-    house.sender();
+    fixture.sender();
     const tried = async (webhookId: string) => (await log(webhookId))[0]?.attempts.length === 1;
     await until(async () => (await tried(id)) && (await tried(closed.id)), "both attempts");
     expect((await log(id))[0]?.attempts).toMatchObject([{ status_code: 307, error: "redirect" }]);
@@ -204,9 +204,9 @@ describe("webhooks: delivery", () => {
 
   it("delivery: nothing goes to a private address, whatever a name says a moment later", async () => {
     const named = `http://hook.example:${receiver.port}/hook`;
-    await house.house.sql("delete from webhooks");
-    const { id } = await house.add(owner, workspaceId, { url: receiver.url });
-    await house.house.sql("update webhooks set url = $1 where id = $2", [
+    await fixture.fixture.sql("delete from webhooks");
+    const { id } = await fixture.add(owner, workspaceId, { url: receiver.url });
+    await fixture.fixture.sql("update webhooks set url = $1 where id = $2", [
       named.replace("http:", "https:"),
       id,
     ]);
@@ -216,7 +216,7 @@ describe("webhooks: delivery", () => {
     const guard = new AddressGuard({ allowPrivate: false, resolve });
     expect(await guard.refusal(named.replace("http:", "https:"))).toBeUndefined();
     await story.tell([STARTED, STOPPED, COMPLETED]);
-    house.sender({ guard });
+    fixture.sender({ guard });
     await until(
       async () => (await log(id)).every((each) => each.attempts.length === 1),
       "attempts",
@@ -232,58 +232,58 @@ describe("webhooks: delivery", () => {
       return [{ address: "127.0.0.1", family: 4 }];
     };
     const url = `http://no-such-host.invalid:${receiver.port}/hook`;
-    const { id } = await house.add(owner, workspaceId, { url: receiver.url });
-    await house.house.sql("update webhooks set url = $1 where id = $2", [url, id]);
+    const { id } = await fixture.add(owner, workspaceId, { url: receiver.url });
+    await fixture.fixture.sql("update webhooks set url = $1 where id = $2", [url, id]);
     await story.tell([STARTED]);
-    house.sender({ guard: new AddressGuard({ allowPrivate: true, resolve }) });
+    fixture.sender({ guard: new AddressGuard({ allowPrivate: true, resolve }) });
     await receiver.got(1);
     expect(receiver.received[0]?.headers.host).toBe(`no-such-host.invalid:${receiver.port}`);
     expect(asked).toBe(1);
   });
 
   it("delivery: what a crashed process held comes back when its lease ends", async () => {
-    const { id } = await house.add(owner, workspaceId, { url: receiver.url });
+    const { id } = await fixture.add(owner, workspaceId, { url: receiver.url });
     await story.tell([STARTED]);
-    const held = await house.queue.claim(10, house.clock.now(), 60_000);
+    const held = await fixture.queue.claim(10, fixture.clock.now(), 60_000);
     expect(held.map((claim) => claim.webhookId)).toEqual([id]);
-    house.sender();
-    house.clock.advance(59_000);
+    fixture.sender();
+    fixture.clock.advance(59_000);
     await new Promise((wake) => setTimeout(wake, 100));
     expect(receiver.received).toHaveLength(0);
-    house.clock.advance(1_500);
+    fixture.clock.advance(1_500);
     await receiver.got(1);
     await until(async () => (await log(id))[0]?.status === "succeeded", "log");
     // The dead process was only slow: what it says of its attempt no longer counts.
     const [claim] = held;
     if (claim === undefined) throw new Error("unreachable");
-    const late = { at: house.clock.now(), durationMs: 1, error: "timeout" as const };
+    const late = { at: fixture.clock.now(), durationMs: 1, error: "timeout" as const };
     const verdict = { retryAt: 1, pauseUntil: 1, failingSince: 1, disable: undefined };
-    await house.queue.failed(claim, late, verdict);
+    await fixture.queue.failed(claim, late, verdict);
     expect((await log(id))[0]).toMatchObject({ status: "succeeded", attempt_count: 2 });
     expect((await webhook(id)).consecutive_failures).toBe(0);
   });
 
   it("delivery: a sender that stops gives back what it has not finished", async () => {
-    const { id } = await house.add(owner, workspaceId, { url: receiver.url });
+    const { id } = await fixture.add(owner, workspaceId, { url: receiver.url });
     receiver.reply = () => "silence";
     await story.tell([STARTED]);
-    const first = house.sender();
+    const first = fixture.sender();
     await receiver.got(1);
     await first.stop();
     expect((await log(id))[0]).toMatchObject({ status: "pending", attempt_count: 0, attempts: [] });
     receiver.reply = () => ({ status: 200 });
-    house.sender();
+    fixture.sender();
     await receiver.got(2);
   });
 
   it("delivery: many senders on one queue send each message once, one at a time", async () => {
     const hooks = await Promise.all(
       Array.from({ length: 5 }, (_, n) =>
-        house.add(owner, workspaceId, { url: `http://127.0.0.1:${receiver.port}/${n}` }),
+        fixture.add(owner, workspaceId, { url: `http://127.0.0.1:${receiver.port}/${n}` }),
       ),
     );
     for (let n = 0; n < 10; n += 1) await story.tell([STARTED, STOPPED]);
-    for (let n = 0; n < 3; n += 1) house.sender();
+    for (let n = 0; n < 3; n += 1) fixture.sender();
     await receiver.got(100, 30_000);
     await new Promise((wake) => setTimeout(wake, 200));
     expect(receiver.received).toHaveLength(100);
@@ -295,27 +295,29 @@ describe("webhooks: delivery", () => {
 
   it("delivery: a webhook deleted meanwhile never fails an append", async () => {
     for (let n = 0; n < 30; n += 1) {
-      const { id } = await house.add(owner, workspaceId, { url: receiver.url });
+      const { id } = await fixture.add(owner, workspaceId, { url: receiver.url });
       const params = { id: workspaceId, webhook_id: id };
       await Promise.all([
         story.tell([STARTED]),
-        house.call("deleteWebhook", { principal: owner, params }),
+        fixture.call("deleteWebhook", { principal: owner, params }),
       ]);
     }
   });
 
   it("delivery: what is past its time ends, and what is old goes", async () => {
-    const { id } = await house.add(owner, workspaceId, { url: receiver.url });
+    const { id } = await fixture.add(owner, workspaceId, { url: receiver.url });
     await story.tell([STARTED, STOPPED]);
     const count = async () => (await log(id)).length;
-    await house.queue.clean(house.clock.now() + 73 * HOUR);
+    await fixture.queue.clean(fixture.clock.now() + 73 * HOUR);
     for (const each of await log(id)) {
       expect(each).toMatchObject({ status: "failed", attempts: [{ error: "expired" }] });
     }
-    await house.queue.clean(house.clock.now() + 29 * 24 * HOUR - 10 * 24 * HOUR);
+    await fixture.queue.clean(fixture.clock.now() + 29 * 24 * HOUR - 10 * 24 * HOUR);
     expect(await count()).toBe(2);
-    await house.house.sql("update webhook_deliveries set created_at = now() - interval '40 days'");
-    await house.queue.clean(house.clock.now());
+    await fixture.fixture.sql(
+      "update webhook_deliveries set created_at = now() - interval '40 days'",
+    );
+    await fixture.queue.clean(fixture.clock.now());
     expect(await count()).toBe(0);
   });
 });

@@ -5,38 +5,38 @@ import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
 import { codeOf } from "../support/route-call.ts";
 import type { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";
-import { WebhookHouse } from "../support/webhook-house.ts";
+import { WebhookFixture } from "../support/webhook-fixture.ts";
 import { verify, WebhookReceiver } from "../support/webhook-receiver.ts";
 
 describe("webhooks: routes", () => {
-  let house: WebhookHouse;
+  let fixture: WebhookFixture;
   let receiver: WebhookReceiver;
   let owner: UserPrincipal;
   let workspaceId: string;
   let story: SessionStory;
   beforeAll(async () => {
-    house = await WebhookHouse.open();
+    fixture = await WebhookFixture.open();
     receiver = await WebhookReceiver.open();
   });
   afterAll(async () => {
-    await house.close();
+    await fixture.close();
     await receiver.close();
   });
   beforeEach(async () => {
     receiver.received.length = 0;
-    house.clock.advance(Date.now() + 120_000 - house.clock.now());
-    ({ owner, workspaceId, story } = await house.session());
+    fixture.clock.advance(Date.now() + 120_000 - fixture.clock.now());
+    ({ owner, workspaceId, story } = await fixture.session());
   });
-  afterEach(() => house.stopSenders());
+  afterEach(() => fixture.stopSenders());
 
   const at = (webhook_id: string, more: Record<string, string> = {}) => ({
     principal: owner,
     params: { id: workspaceId, webhook_id, ...more },
   });
-  const add = (url = receiver.url) => house.add(owner, workspaceId, { url });
+  const add = (url = receiver.url) => fixture.add(owner, workspaceId, { url });
 
   it("routes: a webhook is made, shown without its secret, changed and deleted, with an audit", async () => {
-    const made = await house.call("createWebhook", {
+    const made = await fixture.call("createWebhook", {
       principal: owner,
       params: { id: workspaceId },
       body: { url: receiver.url, event_types: ["session.started", "session.started"] },
@@ -52,22 +52,22 @@ describe("webhooks: routes", () => {
     });
     const { secret, ...shown } = made;
     const id = String(made.id);
-    expect(await house.call("getWebhook", at(id))).toEqual(shown);
-    const changed = await house.call("changeWebhook", {
+    expect(await fixture.call("getWebhook", at(id))).toEqual(shown);
+    const changed = await fixture.call("changeWebhook", {
       ...at(id),
       body: { description: "CRM", event_types: [], enabled: false },
     });
     expect(changed).toMatchObject({ description: "CRM", event_types: [], enabled: false });
     const stale = { ...at(id), body: { enabled: true }, expected: shown };
-    expect(await codeOf(house.call("changeWebhook", stale))).toBe("precondition_failed");
+    expect(await codeOf(fixture.call("changeWebhook", stale))).toBe("precondition_failed");
     const again = { ...at(id), body: { description: "CRM" }, expected: changed };
-    expect(await house.call("changeWebhook", again)).toMatchObject({ enabled: false });
-    const list = await house.call("listWebhooks", at(id));
+    expect(await fixture.call("changeWebhook", again)).toMatchObject({ enabled: false });
+    const list = await fixture.call("listWebhooks", at(id));
     expect(list).toMatchObject({ items: [{ id, enabled: false }], next_cursor: null });
-    expect(await codeOf(house.call("testWebhook", at(id)))).toBe("conflict");
-    await house.call("deleteWebhook", at(id));
-    expect(await codeOf(house.call("getWebhook", at(id)))).toBe("not_found");
-    const audit = await house.house.sql<{ kind: string; actor_id: string; text: string }>(
+    expect(await codeOf(fixture.call("testWebhook", at(id)))).toBe("conflict");
+    await fixture.call("deleteWebhook", at(id));
+    expect(await codeOf(fixture.call("getWebhook", at(id)))).toBe("not_found");
+    const audit = await fixture.fixture.sql<{ kind: string; actor_id: string; text: string }>(
       "select kind, actor_id, audit_log::text as text from audit_log where subject_id = $1 order by seq",
       [id],
     );
@@ -85,32 +85,32 @@ describe("webhooks: routes", () => {
 
   it("routes: owners and admins manage webhooks, nobody else, and none of another workspace", async () => {
     const { id } = await add();
-    const member = await house.house.user();
-    await house.house.join(workspaceId, member.id);
-    const stranger = await house.house.user("moderator");
-    const admin = await house.house.user("admin");
+    const member = await fixture.fixture.user();
+    await fixture.fixture.join(workspaceId, member.id);
+    const stranger = await fixture.fixture.user("moderator");
+    const admin = await fixture.fixture.user("admin");
     const as = (principal: UserPrincipal) =>
-      codeOf(house.call("getWebhook", { ...at(id), principal }));
+      codeOf(fixture.call("getWebhook", { ...at(id), principal }));
     expect(await as(member)).toBe("forbidden");
     expect(await as(stranger)).toBe("forbidden");
     expect(await as(admin)).toBe("none");
-    const other = await house.session();
+    const other = await fixture.session();
     const params = { id: other.workspaceId, webhook_id: id };
     const elsewhere = { principal: other.owner, params };
     for (const route of ["getWebhook", "deleteWebhook", "testWebhook", "rotateWebhookSecret"]) {
-      expect(await codeOf(house.call(route, elsewhere))).toBe("not_found");
+      expect(await codeOf(fixture.call(route, elsewhere))).toBe("not_found");
     }
-    expect(await codeOf(house.call("getWebhook", at(newId())))).toBe("not_found");
-    expect(await codeOf(house.call("getWebhook", at("nonsense")))).toBe("not_found");
+    expect(await codeOf(fixture.call("getWebhook", at(newId())))).toBe("not_found");
+    expect(await codeOf(fixture.call("getWebhook", at("nonsense")))).toBe("not_found");
     const unknown = { principal: owner, params: { id: newId() } };
-    expect(await codeOf(house.call("listWebhooks", unknown))).toBe("not_found");
+    expect(await codeOf(fixture.call("listWebhooks", unknown))).toBe("not_found");
   });
 
   it("routes: a URL that may not be sent to is 400, when made and when changed", async () => {
     const { id } = await add();
     for (const url of ["http://169.254.169.254/latest", "ftp://example.com", "nonsense"]) {
       expect(await codeOf(add(url))).toBe("invalid_body");
-      expect(await codeOf(house.call("changeWebhook", { ...at(id), body: { url } }))).toBe(
+      expect(await codeOf(fixture.call("changeWebhook", { ...at(id), body: { url } }))).toBe(
         "invalid_body",
       );
     }
@@ -122,31 +122,31 @@ describe("webhooks: routes", () => {
     const codes = await Promise.all(Array.from({ length: 25 }, () => codeOf(add())));
     expect(codes.filter((code) => code === "none")).toHaveLength(20);
     expect(codes.filter((code) => code === "conflict")).toHaveLength(5);
-    const first = await house.call("listWebhooks", { ...at(""), query: { limit: 15 } });
+    const first = await fixture.call("listWebhooks", { ...at(""), query: { limit: 15 } });
     const cursor = String(first.next_cursor);
-    const second = await house.call("listWebhooks", { ...at(""), query: { limit: 15, cursor } });
+    const second = await fixture.call("listWebhooks", { ...at(""), query: { limit: 15, cursor } });
     expect([...(first.items as []), ...(second.items as [])]).toHaveLength(20);
   });
 
   it("routes: a test arrives, and after a rotation both secrets verify for a day", async () => {
     const { id, secret: old } = await add();
-    const delivery = await house.call("testWebhook", at(id));
+    const delivery = await fixture.call("testWebhook", at(id));
     expect(delivery).toMatchObject({
       event_type: "webhook.test",
       status: "pending",
       payload: { type: "webhook.test", data: { webhook_id: id, workspace_id: workspaceId } },
     });
-    const sender = house.sender();
+    const sender = fixture.sender();
     await receiver.got(1);
     expect(receiver.received[0]?.headers["webhook-id"]).toBe(delivery.id);
-    const rotated = await house.call("rotateWebhookSecret", at(id));
+    const rotated = await fixture.call("rotateWebhookSecret", at(id));
     const fresh = String(rotated.secret);
     expect(fresh).not.toBe(old);
     expect(rotated.previous_secret_expires_at).toBeDefined();
-    await house.call("testWebhook", at(id));
+    await fixture.call("testWebhook", at(id));
     await receiver.got(2);
-    house.clock.advance(24 * 3_600_000 + 1_000);
-    await house.call("testWebhook", at(id));
+    fixture.clock.advance(24 * 3_600_000 + 1_000);
+    await fixture.call("testWebhook", at(id));
     await receiver.got(3);
     await sender.stop();
     const [before, during, after] = receiver.received;
@@ -156,7 +156,7 @@ describe("webhooks: routes", () => {
     verify(during, fresh);
     verify(after, fresh);
     expect(() => verify(after, old)).toThrow();
-    const rows = await house.house.sql("select w::text as text from webhooks w");
+    const rows = await fixture.fixture.sql("select w::text as text from webhooks w");
     for (const secret of [old, fresh]) expect(JSON.stringify(rows)).not.toContain(secret);
   });
 
@@ -174,12 +174,12 @@ describe("webhooks: routes", () => {
         byUserId: newId(),
       },
     ]);
-    house.sender();
-    await until(async () => !(await house.webhook(owner, workspaceId, id)).enabled, "410");
+    fixture.sender();
+    await until(async () => !(await fixture.webhook(owner, workspaceId, id)).enabled, "410");
     const query = { limit: 2, status: "failed" };
-    const first = await house.call("listWebhookDeliveries", { ...at(id), query });
+    const first = await fixture.call("listWebhookDeliveries", { ...at(id), query });
     const cursor = String(first.next_cursor);
-    const rest = await house.call("listWebhookDeliveries", {
+    const rest = await fixture.call("listWebhookDeliveries", {
       ...at(id),
       query: { ...query, cursor },
     });
@@ -193,18 +193,20 @@ describe("webhooks: routes", () => {
       "session.stopped",
     ]);
     const retried = at(id, { delivery_id: found[1]?.id ?? "" });
-    expect(await codeOf(house.call("retryWebhookDelivery", retried))).toBe("conflict");
+    expect(await codeOf(fixture.call("retryWebhookDelivery", retried))).toBe("conflict");
     const unknown = at(id, { delivery_id: newId() });
-    expect(await codeOf(house.call("retryWebhookDelivery", unknown))).toBe("not_found");
-    const on = await house.call("changeWebhook", { ...at(id), body: { enabled: true } });
+    expect(await codeOf(fixture.call("retryWebhookDelivery", unknown))).toBe("not_found");
+    const on = await fixture.call("changeWebhook", { ...at(id), body: { enabled: true } });
     expect(on).toMatchObject({ enabled: true, consecutive_failures: 0 });
     expect(on.disabled_reason).toBeUndefined();
     receiver.reply = () => ({ status: 200 });
-    expect(await house.call("retryWebhookDelivery", retried)).toMatchObject({ status: "pending" });
+    expect(await fixture.call("retryWebhookDelivery", retried)).toMatchObject({
+      status: "pending",
+    });
     await receiver.got(2);
     expect(receiver.received[1]?.headers["webhook-id"]).toBe(found[1]?.id);
     await until(
-      async () => (await house.log(owner, workspaceId, id))[1]?.status === "succeeded",
+      async () => (await fixture.log(owner, workspaceId, id))[1]?.status === "succeeded",
       "the log",
     );
   });

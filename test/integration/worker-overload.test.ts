@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { HeartbeatFrame, WarningFrame } from "../../src/wire/live-frames.ts";
-import { ReadingHouse } from "../support/reading-house.ts";
+import { ReadingFixture } from "../support/reading-fixture.ts";
 import { until } from "../support/until.ts";
 
 /** A second of audio at 16 kHz. */
 const BYTES = 32_000;
 const CHUNKS = 4;
 
-let bench: ReadingHouse;
+let bench: ReadingFixture;
 beforeEach(async () => {
-  bench = await ReadingHouse.open();
+  bench = await ReadingFixture.open();
 });
 afterEach(() => bench.close());
 
@@ -57,7 +57,7 @@ describe("worker: overload", () => {
     expect(warnings(first.sessionId)).toEqual([]);
     expect(new Set(await bench.statuses(second.sessionId))).toEqual(new Set(["completed"]));
     expect(await bench.lag(second.sessionId)).toBe(0);
-    const broken = await bench.house.sql("select 1 from suspects");
+    const broken = await bench.fixture.sql("select 1 from suspects");
     expect(broken).toEqual([]);
   });
 });

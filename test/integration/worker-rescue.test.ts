@@ -2,20 +2,20 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { GROWTH, type Mishap, poisoned } from "../support/poison-reader.ts";
-import { type HouseWorker, ReadingHouse } from "../support/reading-house.ts";
+import { type FixtureWorker, ReadingFixture } from "../support/reading-fixture.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { until } from "../support/until.ts";
 
 /** A second of audio at 16 kHz. */
 const BYTES = 32_000;
 
-let bench: ReadingHouse;
+let bench: ReadingFixture;
 let folder: string;
 let tries: string;
 beforeEach(async () => {
   folder = makeScratchFolder("rescue");
   tries = join(folder, "tries");
-  bench = await ReadingHouse.open();
+  bench = await ReadingFixture.open();
 });
 afterEach(async () => {
   await bench.close();
@@ -49,7 +49,7 @@ describe("worker: rescue", () => {
 
   it("worker: a thread that has grown is replaced under its sessions, which lose nothing", async () => {
     const capacities: number[] = [];
-    let running: HouseWorker | undefined;
+    let running: FixtureWorker | undefined;
     const worker = await bench.startWorker({
       maxHeapBytes: GROWTH / 2,
       moveAfterMs: 200,
@@ -72,7 +72,9 @@ describe("worker: rescue", () => {
     expect(await bench.words(sessionId)).toEqual(ALL.map((_, n) => `word${n}`));
     expect(triesMade()).toBe(1);
     expect(worker.pool.capacity).toBe(8);
-    const rows = await bench.house.sql("select 1 from suspects where session_id = $1", [sessionId]);
+    const rows = await bench.fixture.sql("select 1 from suspects where session_id = $1", [
+      sessionId,
+    ]);
     expect(rows).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { isAppError } from "../../src/base/errors.ts";
-import type { ActorPorts } from "../../src/roles/actors.ts";
+import type { ActorOptions } from "../../src/roles/actors.ts";
 
-type SessionJournal = ActorPorts["journal"];
+type SessionJournal = ActorOptions["journal"];
 
 /** The others of the run, as far as a take-over is to be judged by them. */
 export interface Owners {

@@ -1,7 +1,7 @@
 import { isAppError, toAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { SessionErasure } from "../../src/features/erasure/session-erasure.ts";
-import { Housekeeping } from "../../src/features/jobs/housekeeping.ts";
+import { Maintenance } from "../../src/features/jobs/maintenance.ts";
 import type { NewChunk } from "../../src/features/recording/chunk-store.ts";
 import { AudioRedaction } from "../../src/features/transcript/redaction.ts";
 import { FeedRegistry } from "../../src/live/feed-registry.ts";
@@ -9,9 +9,9 @@ import { placeOf } from "../../src/live/frames.ts";
 import { renderFrames } from "../../src/live/render.ts";
 import { CommandSender } from "../../src/nats/command-sender.ts";
 import { LiveFanout } from "../../src/nats/live-fanout.ts";
-import { OwnerBook } from "../../src/nats/owner-book.ts";
+import { PartitionOwners } from "../../src/nats/partition-owners.ts";
 import type { OutboxRow } from "../../src/postgres/outbox.ts";
-import { type ActorPorts, type Actors, createActors } from "../../src/roles/actors.ts";
+import { type ActorOptions, type Actors, createActors } from "../../src/roles/actors.ts";
 import type { ServerFrame } from "../../src/wire/live-frames.ts";
 import type { HostRecord, SimRecord } from "../support/record/sim-record.ts";
 import type { SimBlobs } from "./blobs.ts";
@@ -45,7 +45,7 @@ export interface HostWorld {
   logOf(host: string): Log;
   count(what: string): void;
   /** The same ports, broken as this run has it. */
-  bend(actors: () => Actors, ports: ActorPorts): ActorPorts;
+  bend(actors: () => Actors, ports: ActorOptions): ActorOptions;
   bendStreams(record: StreamRecord): StreamRecord;
 }
 
@@ -61,7 +61,7 @@ export class SimHost {
   readonly streams: HostStreams;
   readonly #world: HostWorld;
   readonly #erasure: SessionErasure;
-  readonly #chores: Housekeeping;
+  readonly #chores: Maintenance;
   #isLeaving = false;
 
   constructor(world: HostWorld, name: string) {
@@ -77,7 +77,7 @@ export class SimHost {
     });
     this.commands = new CommandSender({
       line: this.line,
-      owners: new OwnerBook(this.record.owners, machine),
+      owners: new PartitionOwners(this.record.owners, machine),
       record: this.record.commands,
       runtime: machine,
     });
@@ -92,7 +92,7 @@ export class SimHost {
       log,
     });
     this.#erasure = this.#createErasure(fanout, log);
-    this.#chores = this.#createChores(log);
+    this.#chores = this.#createMaintenanceTasks(log);
     const { journal, backlog, audio } = this.record;
     this.actors = createActors(
       world.bend(() => this.actors, {
@@ -201,7 +201,7 @@ export class SimHost {
   }
 
   /** What every process does again and again, as production has it. */
-  #createChores(log: Log): Housekeeping {
+  #createMaintenanceTasks(log: Log): Maintenance {
     const { machine } = this;
     const { blobs } = this.#world;
     const files = {
@@ -216,10 +216,14 @@ export class SimHost {
       },
     };
     const redaction = new AudioRedaction(this.record.redactions, files, log);
-    return new Housekeeping(
+    return new Maintenance(
       [
         { name: "redacted audio", every: 1_000, run: () => redaction.run() },
-        { name: "abandoned streams", every: 5_000, run: () => this.streams.sealer.sealAbandoned() },
+        {
+          name: "abandoned streams",
+          every: 5_000,
+          run: () => this.streams.finalizer.sealAbandoned(),
+        },
         { name: "audio of deleted sessions", every: 10_000, run: () => this.#erasure.finish() },
       ],
       log,

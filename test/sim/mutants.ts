@@ -1,5 +1,5 @@
 import { AppError, isAppError } from "../../src/base/errors.ts";
-import type { ActorPorts } from "../../src/roles/actors.ts";
+import type { ActorOptions } from "../../src/roles/actors.ts";
 import { sessionBehaviour } from "../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../src/session/command.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
@@ -7,15 +7,15 @@ import type { SessionState } from "../../src/session/state.ts";
 import type { StreamRecord } from "./streams.ts";
 import type { Bent, Mutant } from "./world.ts";
 
-type SessionBehaviour = NonNullable<ActorPorts["behaviour"]>;
-type SessionJournal = ActorPorts["journal"];
+type SessionBehaviour = NonNullable<ActorOptions["behaviour"]>;
+type SessionJournal = ActorOptions["journal"];
 type Loaded = NonNullable<Awaited<ReturnType<SessionJournal["activate"]>>>;
 type Batch = Parameters<SessionJournal["append"]>[0];
 type Appended = Awaited<ReturnType<SessionJournal["append"]>>;
 
 /** Decides as ever, but `bend` may change state and command first. */
 function deciding(bend: (state: SessionState, command: SessionCommand) => SessionCommand) {
-  return ({ behaviour = sessionBehaviour }: ActorPorts): Partial<ActorPorts> => {
+  return ({ behaviour = sessionBehaviour }: ActorOptions): Partial<ActorOptions> => {
     const decide: SessionBehaviour["decide"] = (state, command, now) =>
       behaviour.decide(state, bend(state, command), now);
     return { behaviour: { ...behaviour, decide } };
@@ -27,7 +27,7 @@ function deciding(bend: (state: SessionState, command: SessionCommand) => Sessio
  * `spoil` gets the state after each event, by deciding and by loading.
  */
 function applying(spoil: (state: SessionState, event: SessionEvent, before: SessionState) => void) {
-  return ({ behaviour = sessionBehaviour }: ActorPorts): Partial<ActorPorts> => {
+  return ({ behaviour = sessionBehaviour }: ActorOptions): Partial<ActorOptions> => {
     const apply: SessionBehaviour["apply"] = (state, event, at) => {
       const before = structuredClone(state);
       behaviour.apply(state, event, at);
@@ -44,7 +44,7 @@ function applying(spoil: (state: SessionState, event: SessionEvent, before: Sess
 }
 
 function loading(bend: (loaded: Loaded) => Loaded) {
-  return ({ journal }: ActorPorts): Partial<ActorPorts> => ({
+  return ({ journal }: ActorOptions): Partial<ActorOptions> => ({
     journal: instead(journal, {
       async activate(id) {
         const loaded = await journal.activate(id);
@@ -57,7 +57,7 @@ function loading(bend: (loaded: Loaded) => Loaded) {
 function appending(
   append: (journal: SessionJournal, batch: Batch, now: number) => Promise<Appended>,
 ) {
-  return ({ journal, runtime }: ActorPorts): Partial<ActorPorts> => ({
+  return ({ journal, runtime }: ActorOptions): Partial<ActorOptions> => ({
     journal: instead(journal, {
       append: (batch) => append(journal, batch, runtime.now()),
     }),
@@ -82,7 +82,7 @@ function instead(journal: SessionJournal, broken: Partial<SessionJournal>): Sess
 function numberedWhenBuilt({
   behaviour = sessionBehaviour,
   journal,
-}: ActorPorts): Partial<ActorPorts> {
+}: ActorOptions): Partial<ActorOptions> {
   const before = new WeakMap<SessionState, number>();
   const decide: SessionBehaviour["decide"] = (state, command, now) => {
     if (command.type !== "Reread" || command.whole) return behaviour.decide(state, command, now);
@@ -194,7 +194,7 @@ export const MUTANTS: readonly Mutant[] = [
           );
           return found.filter(({ sessionId }) => !over.has(sessionId));
         },
-        ended: (standing) => backlog.ended(standing),
+        ended: (active) => backlog.ended(active),
         waiting: () => backlog.waiting(),
         queues: (places) => backlog.queues(places),
         commandsTo: (id) => backlog.commandsTo(id),

@@ -1,7 +1,7 @@
 import type { SimRecord } from "../support/record/sim-record.ts";
 import type { Network } from "./request.ts";
 import type { Story } from "./story.ts";
-import type { RedactionBook } from "./taken-out.ts";
+import type { RedactionTwin } from "./taken-out.ts";
 
 /** What those see of the world who take part in it. */
 export interface Scene extends Network {
@@ -11,7 +11,7 @@ export interface Scene extends Network {
   readonly deleted: Set<string>;
   /** And heard that it is done. */
   readonly erased: Set<string>;
-  readonly redactions: RedactionBook;
+  readonly redactions: RedactionTwin;
   isDeleted(sessionId: string): boolean;
   newId(): string;
   /** That this happened once more. */

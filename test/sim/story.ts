@@ -1,10 +1,10 @@
 import { isAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
-import type { ActorPorts } from "../../src/roles/actors.ts";
+import type { ActorOptions } from "../../src/roles/actors.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 
-type SessionJournal = ActorPorts["journal"];
+type SessionJournal = ActorOptions["journal"];
 
 const LONGEST = 160;
 

@@ -1,10 +1,10 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import type { BlobStore } from "../../src/features/recording/chunk-store.ts";
+import { StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
 import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
-import { StreamSealer } from "../../src/features/recording/stream-sealer.ts";
 import type { StreamOrder } from "../../src/features/recording/streams.ts";
-import { DeviceSocket, type DeviceSocketParts } from "../../src/http/sockets/device-socket.ts";
+import { DeviceSocket, type DeviceSocketOptions } from "../../src/http/sockets/device-socket.ts";
 import { DEFAULT_LIVE_LIMITS } from "../../src/http/sockets/live-limits.ts";
 import type { Connection } from "../../src/http/sockets/live-socket.ts";
 import { BusAudio, BusStreamNotices } from "../../src/nats/live-audio.ts";
@@ -30,19 +30,25 @@ export interface HostStreamsParts {
 
 /** The streams of devices at one host, as production puts them together. */
 export class HostStreams {
-  readonly sealer: StreamSealer;
+  readonly finalizer: StreamFinalizer;
   readonly #streams: AudioStreams;
-  readonly #socketParts: DeviceSocketParts;
+  readonly #socketParts: DeviceSocketOptions;
   readonly #sockets = new Set<DeviceSocket>();
 
   constructor(parts: HostStreamsParts) {
     const { record, line, notifier, log, fanout } = parts;
     const { machine: runtime } = line;
     const blobs = toBlobStore(parts);
-    this.sealer = new StreamSealer({ unsealed: record.unsealed, blobs, notifier, runtime, log });
+    this.finalizer = new StreamFinalizer({
+      unsealed: record.unsealed,
+      blobs,
+      notifier,
+      runtime,
+      log,
+    });
     this.#streams = new AudioStreams({
       store: record.streams,
-      sealer: this.sealer,
+      finalizer: this.finalizer,
       live: new BusAudio(line),
       notices: new BusStreamNotices(line),
       signs: record.signs,

@@ -13,7 +13,7 @@ interface Span {
 }
 
 /** Since when what is taken out. */
-export class RedactionBook {
+export class RedactionTwin {
   readonly #kernel: Kernel;
   readonly #rows = new Map<string, { row: RedactionRow; at: number }>();
 

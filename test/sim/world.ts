@@ -1,6 +1,6 @@
 import { AppError, isAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
-import type { ActorPorts, Actors } from "../../src/roles/actors.ts";
+import type { ActorOptions, Actors } from "../../src/roles/actors.ts";
 import { createRecord, type RecordOptions } from "../support/record/create-record.ts";
 import type { SimRecord } from "../support/record/sim-record.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
@@ -19,7 +19,7 @@ import { type Plan, planOf } from "./plan.ts";
 import { request } from "./request.ts";
 import { Story } from "./story.ts";
 import type { StreamRecord } from "./streams.ts";
-import { RedactionBook } from "./taken-out.ts";
+import { RedactionTwin } from "./taken-out.ts";
 import { Viewer } from "./viewer.ts";
 import { SimWorker, type WorkerPool } from "./worker.ts";
 
@@ -29,7 +29,7 @@ export interface Mutant {
   /** A seed that shows it. */
   shownBy: number;
   /** Puts a broken part in the place of a good one, at one host. */
-  bend?(ports: ActorPorts, host: Bent): Partial<ActorPorts>;
+  bend?(ports: ActorOptions, host: Bent): Partial<ActorOptions>;
   /** The same of what streams stand on. */
   bendStreams?(ports: StreamRecord, world: World): Partial<StreamRecord>;
 }
@@ -49,7 +49,7 @@ export interface SimSession {
   lastActAt: number;
 }
 
-interface WorldParts {
+interface WorldOptions {
   seed: number;
   kernel: Kernel;
   names: Machine;
@@ -84,7 +84,7 @@ export class World {
   readonly deleted = new Set<string>();
   /** And heard that it is done. */
   readonly erased = new Set<string>();
-  readonly redactions: RedactionBook;
+  readonly redactions: RedactionTwin;
   readonly cutFromWorkers = new Set<string>();
   /** How often what happened. */
   readonly counts = new Map<string, number>();
@@ -95,13 +95,13 @@ export class World {
   readonly #mutant: Mutant | undefined;
   #started = 0;
 
-  private constructor({ seed, kernel, names, record, mutant }: WorldParts) {
+  private constructor({ seed, kernel, names, record, mutant }: WorldOptions) {
     this.kernel = kernel;
     this.record = record;
     kernel.follow = () => record.step();
     this.#mutant = mutant;
     this.story = new Story(kernel);
-    this.redactions = new RedactionBook(kernel);
+    this.redactions = new RedactionTwin(kernel);
     this.broker = new Broker(kernel);
     this.#names = names;
     this.desk = new Desk(record, () => this.newId());
@@ -137,9 +137,9 @@ export class World {
     return this.story.log(host);
   }
 
-  bend(actors: () => Actors, ports: ActorPorts): ActorPorts {
+  bend(actors: () => Actors, ports: ActorOptions): ActorOptions {
     const { journal } = ports;
-    const guarded: ActorPorts = {
+    const guarded: ActorOptions = {
       ...ports,
       journal: {
         activate: (id) => (this.isUnloadable(id) ? this.#refuse() : journal.activate(id)),
@@ -183,7 +183,7 @@ export class World {
     const host = this.hosts.find((each) => each.name === name);
     if (!host?.isUp || host.machine.isPaused) return false;
     if (this.kernel.now < this.faults.ownersChangeUntil + SETTLED_MS) return false;
-    return host.actors.host.standing.some(({ id }) => id === sessionId);
+    return host.actors.host.active.some(({ id }) => id === sessionId);
   }
 
   /** Somebody has deleted it. */

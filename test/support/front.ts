@@ -13,7 +13,7 @@ import { type FrontOptions, FrontServer } from "../../src/http/server.ts";
 import { DEFAULT_LIVE_LIMITS, type LiveLimits } from "../../src/http/sockets/live-limits.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { MemoryLiveSource } from "./memory/live-source.ts";
-import { MemoryIdempotencyBook } from "./memory/memory-idempotency-book.ts";
+import { MemoryIdempotencyStore } from "./memory/memory-idempotency-store.ts";
 
 /** `user-<id>` as bearer or `device-<id>` as key is that caller, until revoked. */
 export class NamedCallers implements Authenticator {
@@ -89,7 +89,7 @@ export async function startFront(given: TestFrontOptions): Promise<TestFront> {
   const server = new FrontServer({
     authenticator: callers,
     allowedOrigins: [],
-    idempotency: { book: new MemoryIdempotencyBook(), secret: randomBytes(32) },
+    idempotency: { store: new MemoryIdempotencyStore(), secret: randomBytes(32) },
     uploadFolder,
     trustProxy: 0,
     host: "127.0.0.1",

@@ -12,13 +12,13 @@ import { CharacterStore, WorkshopStore } from "../../src/features/workspaces/wor
 import type { OutboxRow, SessionCommand } from "../../src/postgres/outbox.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
-import type { SessionHouse } from "./session-house.ts";
+import type { SessionFixture } from "./session-fixture.ts";
 
 const cursorKey = new Uint8Array(32).fill(9);
 
 /** The routes of workshops, concerns and workspaces over a house's database; `asked` gets what actors are asked. */
-export function groupRoutes(house: SessionHouse, asked: SessionCommand[] = []): Route[] {
-  const { pool, routes } = house;
+export function groupRoutes(fixture: SessionFixture, asked: SessionCommand[] = []): Route[] {
+  const { pool, routes } = fixture;
   const directory = new SessionStore(pool);
   const workshops = new WorkshopStore(pool);
   const workspaces = new WorkspaceStore(pool);
@@ -38,16 +38,16 @@ export function groupRoutes(house: SessionHouse, asked: SessionCommand[] = []): 
       workshops,
       revocations,
     }),
-    ...concernRoutes(concernPorts(house, asked)),
-    ...triageRoutes(concernPorts(house, asked)),
+    ...concernRoutes(concernPorts(fixture, asked)),
+    ...triageRoutes(concernPorts(fixture, asked)),
   ];
 }
 
-function concernPorts(house: SessionHouse, asked: SessionCommand[]) {
+function concernPorts(fixture: SessionFixture, asked: SessionCommand[]) {
   return {
-    directory: new SessionStore(house.pool),
-    concerns: new ConcernStore(house.pool),
-    notifier: { notify: (rows: readonly OutboxRow[]) => house.notify(rows) },
+    directory: new SessionStore(fixture.pool),
+    concerns: new ConcernStore(fixture.pool),
+    notifier: { notify: (rows: readonly OutboxRow[]) => fixture.notify(rows) },
     actors: {
       async ask(_sessionId: string, command: SessionCommand) {
         asked.push(command);

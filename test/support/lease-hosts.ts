@@ -10,12 +10,12 @@ import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { connectBus } from "../../src/nats/connect.ts";
 import { NatsLine } from "../../src/nats/line.ts";
 import { LiveFanout } from "../../src/nats/live-fanout.ts";
-import { PostgresLeaseTable } from "../../src/postgres/lease-table.ts";
+import { PostgresLeaseTable } from "../../src/postgres/lease-store.ts";
 import { SessionBacklog } from "../../src/postgres/outbox.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
 import { type Actors, createActors } from "../../src/roles/actors.ts";
-import type { SessionHouse } from "./session-house.ts";
+import type { SessionFixture } from "./session-fixture.ts";
 import { until } from "./until.ts";
 
 /** Of the hosts here, milliseconds. */
@@ -34,7 +34,7 @@ export interface HostAddresses {
 export async function startLeaseHost(
   name: string,
   { nats, database }: HostAddresses,
-  house: SessionHouse,
+  fixture: SessionFixture,
   stack: Stack,
 ): Promise<Actors> {
   const bus = await connectBus({ ...nats, name, log: silentLog });
@@ -45,7 +45,7 @@ export async function startLeaseHost(
     host: name,
     journal: new SessionJournal(pool),
     backlog: new SessionBacklog(pool),
-    source: new SessionAudio(pool, (id, sha256) => house.blobs.read(id, sha256)),
+    source: new SessionAudio(pool, (id, sha256) => fixture.blobs.read(id, sha256)),
     transcribers: {
       open() {
         throw new AppError("unavailable", "There are no workers here.");
@@ -79,15 +79,15 @@ export const isHalved = (all: readonly Actors[]) => () =>
 
 /** Sessions of which some live on each of these hosts. */
 export async function startSessions(
-  house: SessionHouse,
+  fixture: SessionFixture,
   hosts: readonly Actors[],
 ): Promise<string[]> {
-  const { device } = await house.ownDevice();
+  const { device } = await fixture.ownDevice();
   const ids: string[] = [];
   const hasOne = ({ owner }: Actors) => ids.some((id) => owner.owned.has(partitionOf(id)));
   while (ids.length < FEWEST_SESSIONS || !hosts.every(hasOne)) {
-    ids.push(await house.start(device, { title: "T" }));
-    await house.stop(device);
+    ids.push(await fixture.start(device, { title: "T" }));
+    await fixture.stop(device);
   }
   return ids;
 }

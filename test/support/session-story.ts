@@ -3,7 +3,7 @@ import { SessionJournal } from "../../src/journal/session-journal.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
 import type { SegmentText, SessionWrite } from "../../src/session/write.ts";
 import { heardText } from "./heard-text.ts";
-import type { SessionHouse } from "./session-house.ts";
+import type { SessionFixture } from "./session-fixture.ts";
 
 /** Writes a session's life through the real journal, as its actor would. */
 export class SessionStory {
@@ -19,8 +19,8 @@ export class SessionStory {
     this.#seq = seq;
   }
 
-  static async open(house: SessionHouse, sessionId: string): Promise<SessionStory> {
-    const journal = new SessionJournal(house.pool);
+  static async open(fixture: SessionFixture, sessionId: string): Promise<SessionStory> {
+    const journal = new SessionJournal(fixture.pool);
     const loaded = await journal.activate(sessionId);
     if (loaded === undefined) throw new Error("no such session");
     return new SessionStory(journal, sessionId, loaded.epoch, loaded.seq);

@@ -4,7 +4,7 @@ import type {
   TranscriptEvent,
   WatchTranscriptRequest,
 } from "../../src/wire/gen/voice/v1/sessions.ts";
-import { type Failure, failureOf, withKey } from "./rpc-house.ts";
+import { type Failure, failureOf, withKey } from "./grpc-fixture.ts";
 import { until } from "./until.ts";
 
 const PATIENT_MS = 60_000;

@@ -1,5 +1,5 @@
 import { asyncApiDocument } from "../../src/http/async-api.ts";
-import { type ApiPorts, createRoutes } from "../../src/roles/routes.ts";
+import { type ApiOptions, createRoutes } from "../../src/roles/routes.ts";
 
 /** Stands for ports of routes that are looked at and never answer: all that it gives is another. */
 function unused(): unknown {
@@ -14,7 +14,7 @@ function unused(): unknown {
 
 /** Every route of the interface, to look at and to print. */
 export function allRoutes() {
-  return createRoutes(unused() as ApiPorts);
+  return createRoutes(unused() as ApiOptions);
 }
 
 /** A document as the service serves it, by the id of its route. */

@@ -3,8 +3,8 @@ import { AppError, toAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { toGrpcFailure } from "../../src/wire/grpc-status.ts";
 import type { ThreadPool } from "../threads/pool.ts";
-import type { PoolSession } from "../threads/pool-session.ts";
 import type { SessionBatch } from "../threads/thread-protocol.ts";
+import type { ThreadSession } from "../threads/thread-session.ts";
 import { ResultWriter } from "./result-writer.ts";
 import type { EncodedCall } from "./worker-service.ts";
 
@@ -36,7 +36,7 @@ export class TranscribeCall {
   readonly #idleMs: number;
   readonly #writer: ResultWriter;
   #log: Log;
-  #session: PoolSession | undefined;
+  #session: ThreadSession | undefined;
   #isOpening = false;
   #isClosed = false;
   #halfClosed = false;
@@ -110,7 +110,7 @@ export class TranscribeCall {
     }
   }
 
-  #onOpened(session: PoolSession): void {
+  #onOpened(session: ThreadSession): void {
     const { sessionId, attempt, opened } = session.opened;
     this.#session = session;
     this.#log = this.#log.child({ session_id: sessionId, attempt });
@@ -120,7 +120,7 @@ export class TranscribeCall {
     this.#call.resume();
   }
 
-  #feed(session: PoolSession, request: Buffer): void {
+  #feed(session: ThreadSession, request: Buffer): void {
     this.#inFlight += 1;
     this.#pace();
     session.feed(request).then(

@@ -1,5 +1,5 @@
-import type { VoicePiece } from "./voice-book.ts";
 import { evidence, separationOf } from "./voice-evidence.ts";
+import type { VoicePiece } from "./voice-registry.ts";
 import type { VoiceStatistics } from "./voice-statistics.ts";
 
 /** Pieces of speech taken to be of one voice. */

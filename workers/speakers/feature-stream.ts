@@ -9,7 +9,7 @@ const ABOVE_NOISE_DB = 6;
 const SILENCE_DB = 25;
 
 /** Tells frames of speech from pauses by their level: near a decaying peak and above the noise. */
-class SpeechGate {
+class SpeechFilter {
   #peak = SILENCE_DB + BELOW_PEAK_DB;
   #noise = SILENCE_DB;
 
@@ -51,7 +51,7 @@ export interface SpeechFrames {
  */
 export class FeatureStream {
   readonly #cepstrum = new MelCepstrum();
-  readonly #gate = new SpeechGate();
+  readonly #filter = new SpeechFilter();
   readonly #row = new Float32Array(CEPSTRA);
   #position = 0;
   #tail: Int16Array = new Int16Array(0);
@@ -108,7 +108,7 @@ export class FeatureStream {
 
   write(to: StateWriter): void {
     to.float64(this.#position);
-    this.#gate.write(to);
+    this.#filter.write(to);
     to.bytes(new Uint8Array(this.#tail.buffer, this.#tail.byteOffset, this.#tail.byteLength));
     to.uint32(this.#starts.length);
     for (const at of this.#starts) to.float64(at);
@@ -117,7 +117,7 @@ export class FeatureStream {
 
   read(from: StateReader): void {
     this.#position = from.float64();
-    this.#gate.read(from);
+    this.#filter.read(from);
     const tail = from.bytes();
     this.#tail = new Int16Array(tail.buffer, tail.byteOffset, tail.length >> 1);
     this.#starts = Array.from({ length: from.uint32() }, () => from.float64());
@@ -126,7 +126,7 @@ export class FeatureStream {
 
   #analyse(samples: Int16Array, offset: number, start: number): void {
     const { speechDb } = this.#cepstrum.analyse(samples, offset, this.#row);
-    if (!this.#gate.accepts(speechDb)) return;
+    if (!this.#filter.accepts(speechDb)) return;
     if (this.#starts.length === MOST_FRAMES) this.#drop(MOST_FRAMES / 4);
     this.#rows.set(this.#row, this.#starts.length * CEPSTRA);
     this.#starts.push(start);

@@ -1,5 +1,5 @@
 import { agglomerate, type VoiceGroup } from "./agglomerate.ts";
-import { type VoiceBook, type VoicePiece, WINDOW } from "./voice-book.ts";
+import { type VoicePiece, type VoiceRegistry, WINDOW } from "./voice-registry.ts";
 import { VoiceStatistics } from "./voice-statistics.ts";
 
 /** Segments with less speech (0.8 s) found no new voice, they only join one. */
@@ -11,36 +11,40 @@ const PASSES = 4;
 const CLEARLY_NEARER = 3;
 
 /** Groups the newest segments anew, together with what the older ones were found to be. */
-export function reclusterNewest(book: VoiceBook): void {
-  const from = Math.max(0, book.pieces.length - WINDOW);
+export function reclusterNewest(registry: VoiceRegistry): void {
+  const from = Math.max(0, registry.pieces.length - WINDOW);
   const older = new Map<number, VoicePiece[]>();
-  for (const segment of book.pieces.slice(0, from)) {
+  for (const segment of registry.pieces.slice(0, from)) {
     const known = older.get(segment.cluster) ?? [];
     if (segment.cluster >= 0) older.set(segment.cluster, [...known, segment]);
   }
-  const recent = book.pieces.slice(from);
+  const recent = registry.pieces.slice(from);
   const groups = [...older.values(), ...recent.map((segment) => [segment])].map(asGroup);
-  regroup(book, groups, NEW_VOICE_FRAMES);
-  settle(book, recent, CLEARLY_NEARER);
+  regroup(registry, groups, NEW_VOICE_FRAMES);
+  settle(registry, recent, CLEARLY_NEARER);
 }
 
 /** Groups all segments of the session anew. */
-export function reclusterAll(book: VoiceBook): void {
+export function reclusterAll(registry: VoiceRegistry): void {
   regroup(
-    book,
-    book.pieces.map((piece) => asGroup([piece])),
+    registry,
+    registry.pieces.map((piece) => asGroup([piece])),
     FINAL_VOICE_FRAMES,
   );
-  const founders = book.pieces.filter((segment) => segment.voice.count >= FINAL_VOICE_FRAMES);
+  const founders = registry.pieces.filter((segment) => segment.voice.count >= FINAL_VOICE_FRAMES);
   const founded = new Set(founders.map((segment) => segment.cluster));
   for (let pass = 0; pass < PASSES; pass++) {
-    if (settle(book, book.pieces, 0, founded) === 0) break;
+    if (settle(registry, registry.pieces, 0, founded) === 0) break;
   }
 }
 
-function regroup(book: VoiceBook, groups: readonly VoiceGroup[], leastFrames: number): void {
+function regroup(
+  registry: VoiceRegistry,
+  groups: readonly VoiceGroup[],
+  leastFrames: number,
+): void {
   const founding = groups.filter((group) => group.voice.count >= leastFrames);
-  if (founding.length > 1) nameGroups(book, agglomerate(founding, book.all));
+  if (founding.length > 1) nameGroups(registry, agglomerate(founding, registry.all));
 }
 
 /**
@@ -48,7 +52,7 @@ function regroup(book: VoiceBook, groups: readonly VoiceGroup[], leastFrames: nu
  * none of the clusters `kept` (when any are given) to the nearest of them. Returns how many went.
  */
 function settle(
-  book: VoiceBook,
+  registry: VoiceRegistry,
   segments: readonly VoicePiece[],
   margin: number,
   kept: ReadonlySet<number> = new Set(),
@@ -57,14 +61,14 @@ function settle(
   for (const segment of segments) {
     const { voice, cluster } = segment;
     if (voice.count === 0) continue;
-    const ranked = book
+    const ranked = registry
       .compare(voice, cluster)
       .filter((other) => kept.size === 0 || kept.has(other.cluster));
     const [nearest] = ranked;
     const own = ranked.find((other) => other.cluster === cluster)?.distance;
     const homeless = voice.count < NEW_VOICE_FRAMES || (kept.size > 0 && !kept.has(cluster));
     if (!nearest || nearest.distance + margin >= (own ?? (homeless ? Infinity : 0))) continue;
-    book.move([segment], nearest.cluster);
+    registry.move([segment], nearest.cluster);
     moved++;
   }
   return moved;
@@ -79,7 +83,7 @@ function asGroup(members: VoicePiece[]): VoiceGroup {
  * A cluster lives on in the group that holds most of its speech; of several there the oldest stays.
  * A group in which none lives on takes an id of its members' that is free now, or a new one.
  */
-function nameGroups(book: VoiceBook, groups: readonly VoiceGroup[]): void {
+function nameGroups(registry: VoiceRegistry, groups: readonly VoiceGroup[]): void {
   const home = new Map<number, { group: VoiceGroup; count: number }>();
   for (const group of groups) {
     for (const [cluster, count] of speechByCluster(group)) {
@@ -96,11 +100,11 @@ function nameGroups(book: VoiceBook, groups: readonly VoiceGroup[]): void {
   const named = lives.map(({ group, oldest }) => {
     if (Number.isFinite(oldest)) return { group, cluster: oldest };
     const spare = [...speechByCluster(group).keys()].filter((cluster) => !taken.has(cluster));
-    const cluster = spare.length > 0 ? Math.min(...spare) : book.nextCluster++;
+    const cluster = spare.length > 0 ? Math.min(...spare) : registry.nextCluster++;
     taken.add(cluster);
     return { group, cluster };
   });
-  for (const { group, cluster } of named) book.move(group.members, cluster);
+  for (const { group, cluster } of named) registry.move(group.members, cluster);
 }
 
 function speechByCluster(group: VoiceGroup): Map<number, number> {

@@ -3,7 +3,7 @@ import { FeatureStream, FRAMES_PER_SECOND } from "./feature-stream.ts";
 import { NEW_VOICE_FRAMES, reclusterAll, reclusterNewest } from "./recluster.ts";
 import type { SpeakerProposal, SpeakerTracker, SpeakerTurn } from "./speaker-tracker.ts";
 import { StateReader, StateWriter } from "./state-codec.ts";
-import { VoiceBook } from "./voice-book.ts";
+import { VoiceRegistry } from "./voice-registry.ts";
 import { VoiceStatistics } from "./voice-statistics.ts";
 
 /** Version 1 kept each segment of the session by itself; what it wrote is read still. */
@@ -16,7 +16,7 @@ const CURRENT_FRAMES = 2 * FRAMES_PER_SECOND;
 export class SessionTracker implements SpeakerTracker {
   readonly modelVersion = "mfcc-gaussian-bayes-1";
   readonly #features = new FeatureStream();
-  readonly #book = new VoiceBook();
+  readonly #registry = new VoiceRegistry();
   #committedTo = 0;
 
   constructor(checkpoint?: Uint8Array) {
@@ -34,7 +34,7 @@ export class SessionTracker implements SpeakerTracker {
   currentCluster(): number {
     const { rows } = this.#features.newest(CURRENT_FRAMES, this.#committedTo);
     const voice = VoiceStatistics.of(rows);
-    return voice.count < LEAST_FRAMES ? -1 : (this.#book.compare(voice)[0]?.cluster ?? -1);
+    return voice.count < LEAST_FRAMES ? -1 : (this.#registry.compare(voice)[0]?.cluster ?? -1);
   }
 
   turns(start: number, end: number): SpeakerTurn[] {
@@ -43,10 +43,10 @@ export class SessionTracker implements SpeakerTracker {
     const turns: SpeakerTurn[] = [];
     const cuts = [
       0,
-      ...changePoints(speech, this.#book.all.plus(VoiceStatistics.of(rows))),
+      ...changePoints(speech, this.#registry.all.plus(VoiceStatistics.of(rows))),
       starts.length,
     ];
-    let next = this.#book.nextCluster;
+    let next = this.#registry.nextCluster;
     for (let i = 0; i + 1 < cuts.length; i++) {
       const voice = VoiceStatistics.of(rows, cuts[i], cuts[i + 1]);
       const cluster = this.#identify(voice, next);
@@ -64,22 +64,22 @@ export class SessionTracker implements SpeakerTracker {
     for (const segment of segments) {
       const { rows } = this.#features.between(segment.start, segment.end);
       const voice = VoiceStatistics.of(rows).rounded();
-      this.#book.add({ starts: [segment.start], cluster: segment.cluster, voice });
+      this.#registry.add({ starts: [segment.start], cluster: segment.cluster, voice });
     }
     this.#committedTo = Math.max(this.#committedTo, end);
     this.#features.forget(this.#committedTo);
   }
 
   revisions(): SpeakerProposal {
-    return this.#proposing(() => reclusterNewest(this.#book));
+    return this.#proposing(() => reclusterNewest(this.#registry));
   }
 
   finalPass(): SpeakerProposal {
-    return this.#proposing(() => reclusterAll(this.#book));
+    return this.#proposing(() => reclusterAll(this.#registry));
   }
 
   clusters(): number[] {
-    return this.#book.known();
+    return this.#registry.known();
   }
 
   checkpoint(): Uint8Array {
@@ -87,7 +87,7 @@ export class SessionTracker implements SpeakerTracker {
     to.uint32(STATE_VERSION);
     to.float64(this.#committedTo);
     this.#features.write(to);
-    this.#book.write(to);
+    this.#registry.write(to);
     return to.finish();
   }
 
@@ -99,20 +99,20 @@ export class SessionTracker implements SpeakerTracker {
     }
     this.#committedTo = from.float64();
     this.#features.read(from);
-    if (version === 1) this.#book.readSegments(from);
-    else this.#book.read(from);
+    if (version === 1) this.#registry.readSegments(from);
+    else this.#registry.read(from);
   }
 
   #identify(voice: VoiceStatistics, next: number): number {
-    if (voice.count < LEAST_FRAMES) return this.#book.pieces.at(-1)?.cluster ?? -1;
-    const [nearest] = this.#book.compare(voice);
+    if (voice.count < LEAST_FRAMES) return this.#registry.pieces.at(-1)?.cluster ?? -1;
+    const [nearest] = this.#registry.compare(voice);
     if (!nearest) return next;
     return nearest.distance > 0 && voice.count >= NEW_VOICE_FRAMES ? next : nearest.cluster;
   }
 
   /** What `change` did to the labels: clusters that are gone, and other segments that moved. */
   #proposing(change: () => void): SpeakerProposal {
-    const { pieces } = this.#book;
+    const { pieces } = this.#registry;
     const before = pieces.map((piece) => piece.cluster);
     change();
     const into = new Map<number, number>();

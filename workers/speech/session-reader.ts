@@ -14,7 +14,7 @@ import type { Recogniser } from "./recogniser.ts";
 import type { RecogniserPool } from "./recogniser-pool.ts";
 import { toUpdate, UtteranceReader } from "./utterance-reader.ts";
 
-interface SessionReaderDeps {
+interface SessionReaderOptions {
   recognisers: RecogniserPool;
   /** Languages that the recognisers read, as primary subtags; the first when none is named. */
   languages: SpeechEngine["languages"];
@@ -38,7 +38,7 @@ interface Tools {
  */
 export class SessionReader implements Reader {
   readonly opened: Opened;
-  readonly #deps: SessionReaderDeps;
+  readonly #deps: SessionReaderOptions;
   readonly #recogniser: Recogniser;
   readonly #metered: MeteredRecogniser;
   readonly #activity: VoiceActivity;
@@ -54,7 +54,7 @@ export class SessionReader implements Reader {
    * `bad_request` for another language or a checkpoint that is not ours, `unavailable` when
    * the engine does not load. `vocabulary` is taken but has no effect on this engine.
    */
-  static async open(open: Open, deps: SessionReaderDeps): Promise<SessionReader> {
+  static async open(open: Open, deps: SessionReaderOptions): Promise<SessionReader> {
     const language = languageOf(open.language, deps.languages);
     const state = open.checkpoint && decodeReaderState(open.checkpoint.recogniser);
     await Resampler.load();
@@ -73,7 +73,7 @@ export class SessionReader implements Reader {
 
   private constructor(
     open: Open,
-    deps: SessionReaderDeps,
+    deps: SessionReaderOptions,
     { recogniser, activity, codec, language }: Tools,
     state: ReaderState | undefined,
   ) {

@@ -2,9 +2,9 @@ import type { Clock } from "../../src/base/clock.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { longest, type QueueFigures, type QueueOwner } from "../../src/base/queue-metrics.ts";
-import type { PoolSession, SessionSink } from "./pool-session.ts";
-import type { TextWork } from "./text-lane.ts";
+import type { TextWork } from "./text-calls.ts";
 import { MAX_TEXTS } from "./thread-protocol.ts";
+import type { SessionSink, ThreadSession } from "./thread-session.ts";
 import { ThreadSlot } from "./thread-slot.ts";
 
 const MEMORY_CHECK_MS = 10_000;
@@ -101,7 +101,7 @@ export class ThreadPool implements QueueOwner {
   }
 
   /** `request` is an encoded Open. Rejects with `overloaded` when full, `unavailable` when down. */
-  async open(request: Uint8Array, sink: SessionSink): Promise<PoolSession> {
+  async open(request: Uint8Array, sink: SessionSink): Promise<ThreadSession> {
     const ready = this.#slots.filter((slot) => slot.isReady);
     if (ready.length === 0) {
       throw new AppError("unavailable", "No recognition thread is running at the moment.");

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { expose } from "comlink";
 import type { ReaderFactory, ReaderSettings } from "../speech/reader.ts";
-import { SessionHost } from "./session-host.ts";
-import { TextDesk } from "./text-desk.ts";
+import { SessionScheduler } from "./session-scheduler.ts";
+import { TextScheduler } from "./text-scheduler.ts";
 import {
   type CallResult,
   type ThreadCalls,
@@ -30,7 +30,11 @@ async function attemptAsync<T>(work: () => Promise<T>): Promise<CallResult<T>> {
   }
 }
 
-function createCalls(host: SessionHost, desk: TextDesk, readers: ReaderFactory): ThreadCalls {
+function createCalls(
+  host: SessionScheduler,
+  scheduler: TextScheduler,
+  readers: ReaderFactory,
+): ThreadCalls {
   return {
     open: (session, request) => attemptAsync(() => host.open(session, request)),
     feed: (session, request) => attempt(() => host.feed(session, request)),
@@ -46,17 +50,17 @@ function createCalls(host: SessionHost, desk: TextDesk, readers: ReaderFactory):
       }),
     startText: (work, task, request) =>
       attemptAsync(async () => {
-        await host.allowTime(() => desk.start(work, task, request));
+        await host.allowTime(() => scheduler.start(work, task, request));
         return true;
       }),
     cancelText: (work) =>
       attempt(() => {
-        desk.cancel(work);
+        scheduler.cancel(work);
         return true;
       }),
     dispose: () =>
       attemptAsync(async () => {
-        desk.cancelAll();
+        scheduler.cancelAll();
         host.closeAll();
         await readers.close();
         return true;
@@ -73,9 +77,9 @@ export async function serveThread(
   const emit = (event: ThreadEvent): void => events.postMessage(event);
   try {
     const readers = await createReaders(settings);
-    const host = new SessionHost({ readers, emit });
-    const desk = new TextDesk(emit);
-    expose(createCalls(host, desk, readers), toEndpoint(parentPort));
+    const host = new SessionScheduler({ readers, emit });
+    const scheduler = new TextScheduler(emit);
+    expose(createCalls(host, scheduler, readers), toEndpoint(parentPort));
     setInterval(() => host.beat(), BEAT_MS);
     emit({ kind: "ready", engines: [...readers.engines] });
   } catch (error) {

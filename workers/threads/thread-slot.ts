@@ -5,10 +5,10 @@ import { createDeferred, delay } from "../../src/base/deferred.ts";
 import { AppError, errorMessage } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import type { ReaderSettings } from "../speech/reader.ts";
-import { PoolSession, type SessionSink, toOwned } from "./pool-session.ts";
-import { TextLane, type TextWork } from "./text-lane.ts";
+import { TextCalls, type TextWork } from "./text-calls.ts";
 import { Thread } from "./thread.ts";
 import { fromFault, type OpenedSession, type ThreadEvent } from "./thread-protocol.ts";
+import { type SessionSink, ThreadSession, toOwned } from "./thread-session.ts";
 
 interface BackOffOptions {
   clock: Clock;
@@ -66,7 +66,7 @@ export class ThreadSlot {
   readonly #options: ThreadSlotOptions;
   readonly #log: Log;
   readonly #sinks = new Map<number, SessionSink>();
-  readonly #texts = new TextLane(() => this.#recycleWhenIdle());
+  readonly #texts = new TextCalls(() => this.#recycleWhenIdle());
   readonly #stopping = new AbortController();
   readonly #backOff: BackOff;
   #thread: Thread | undefined;
@@ -133,7 +133,7 @@ export class ThreadSlot {
   }
 
   /** Rejects with what the reader says, or `unavailable`. */
-  async open(request: Uint8Array, sink: SessionSink): Promise<PoolSession> {
+  async open(request: Uint8Array, sink: SessionSink): Promise<ThreadSession> {
     const thread = this.#thread;
     if (thread === undefined || !this.isReady) {
       throw new AppError("unavailable", "The recognition thread is being restarted.");
@@ -148,7 +148,7 @@ export class ThreadSlot {
       const opened = await thread.call<OpenedSession>("Opening a session", OPEN_MS, (remote) =>
         remote.open(id, transfer(owned, [owned.buffer])),
       );
-      return new PoolSession({ id, thread, opened, release });
+      return new ThreadSession({ id, thread, opened, release });
     } catch (error) {
       release();
       thread.call("Closing a session", OPEN_MS, (remote) => remote.close(id)).catch(() => {});

@@ -8,7 +8,7 @@ const NAME = "Simulated device";
 /** A key that ends sooner is renewed first: no recording lasts longer than this. */
 const RENEW_BEFORE_MS = 24 * 3_600_000;
 
-interface SimulationParts {
+interface SimulationOptions {
   readonly user: UserSession;
   readonly shelf: DeviceShelf;
   readonly onRetry?: Attempts["onRetry"] | undefined;
@@ -26,7 +26,7 @@ interface Recording {
  * at a time: while those on the shelf are at work, one more is paired, and found again later.
  */
 export async function startRecording(
-  { user, shelf, onRetry }: SimulationParts,
+  { user, shelf, onRetry }: SimulationOptions,
   { workspaceId, title }: { workspaceId: string; title: string },
 ): Promise<Recording> {
   const { id } = await user.call((client) => client.GET("/auth/me"));

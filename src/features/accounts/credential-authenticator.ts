@@ -10,9 +10,9 @@ import type { RevocationFeed } from "../../access/revocations.ts";
 import { bearerOf, isDeviceKey, isServiceKey, secretHash } from "../../access/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import type { GuestStanding, GuestStore } from "./guests-store.ts";
-import type { ServiceKeyBook, ServiceKeyStanding } from "./service-key-records.ts";
-import type { LoginStanding, LoginStore } from "./sign-in-store.ts";
+import type { GuestStatus, GuestStore } from "./guests-store.ts";
+import type { ServiceKeyRecords, ServiceKeyStatus } from "./service-key-records.ts";
+import type { LoginStatus, LoginStore } from "./sign-in-store.ts";
 import type { Tokens } from "./tokens.ts";
 
 interface Entry<V> {
@@ -68,7 +68,7 @@ class ShortCache<V> {
   }
 }
 
-export interface DeviceKeyStanding {
+export interface DeviceKeyStatus {
   keyId: string;
   deviceId: string;
   workspaceId: string;
@@ -78,10 +78,10 @@ export interface DeviceKeyStanding {
 }
 
 /** The device keys on record. */
-export interface DeviceKeyBook {
+export interface DeviceKeyRecords {
   /** Undefined when unknown or revoked, or the device unpaired, or the user who paired it disabled. */
-  standingByHash(keyHash: Uint8Array): Promise<DeviceKeyStanding | undefined>;
-  standingByKey(keyId: string): Promise<DeviceKeyStanding | undefined>;
+  statusByHash(keyHash: Uint8Array): Promise<DeviceKeyStatus | undefined>;
+  statusByKey(keyId: string): Promise<DeviceKeyStatus | undefined>;
 }
 
 /** A right that ended elsewhere, its news lost, is refused after this time. */
@@ -91,33 +91,33 @@ const CACHE_CAPACITY = 10_000;
 const DEVICE_CACHE_MILLISECONDS = 4_000;
 const DEVICE_CACHE_CAPACITY = 50_000;
 
-interface AuthenticatorParts {
+interface AuthenticatorOptions {
   tokens: Tokens;
-  logins: Pick<LoginStore, "standing">;
-  guests: Pick<GuestStore, "standing">;
-  deviceKeys: DeviceKeyBook;
-  serviceKeys: Pick<ServiceKeyBook, "standingByHash" | "standingBySecret">;
+  logins: Pick<LoginStore, "status">;
+  guests: Pick<GuestStore, "status">;
+  deviceKeys: DeviceKeyRecords;
+  serviceKeys: Pick<ServiceKeyRecords, "statusByHash" | "statusBySecret">;
   revocations: RevocationFeed;
   clock: Clock;
 }
 
 /** Checks a credential itself, then whether the right behind it still stands on record. */
 export class CredentialAuthenticator implements Authenticator {
-  readonly #parts: AuthenticatorParts;
-  readonly #logins: ShortCache<LoginStanding | undefined>;
-  readonly #guests: ShortCache<GuestStanding | undefined>;
-  readonly #keys: ShortCache<DeviceKeyStanding | undefined>;
-  readonly #services: ShortCache<ServiceKeyStanding | undefined>;
+  readonly #options: AuthenticatorOptions;
+  readonly #logins: ShortCache<LoginStatus | undefined>;
+  readonly #guests: ShortCache<GuestStatus | undefined>;
+  readonly #keys: ShortCache<DeviceKeyStatus | undefined>;
+  readonly #services: ShortCache<ServiceKeyStatus | undefined>;
   readonly #unsubscribe: () => void;
 
-  constructor(parts: AuthenticatorParts) {
-    this.#parts = parts;
-    this.#logins = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
-    this.#guests = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
-    this.#keys = new ShortCache(parts.clock, DEVICE_CACHE_MILLISECONDS, DEVICE_CACHE_CAPACITY);
-    this.#services = new ShortCache(parts.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+    this.#logins = new ShortCache(options.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
+    this.#guests = new ShortCache(options.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
+    this.#keys = new ShortCache(options.clock, DEVICE_CACHE_MILLISECONDS, DEVICE_CACHE_CAPACITY);
+    this.#services = new ShortCache(options.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
     // Revocations are rare and look-ups cheap: forgetting all is the simplest that is right.
-    this.#unsubscribe = parts.revocations.subscribe(() => {
+    this.#unsubscribe = options.revocations.subscribe(() => {
       this.#logins.clear();
       this.#guests.clear();
       this.#keys.clear();
@@ -147,30 +147,30 @@ export class CredentialAuthenticator implements Authenticator {
     if (principal.kind === "guest") return this.#guest(principal.id, principal.expiresAt);
     if (principal.kind === "service") {
       const { secretId } = principal;
-      const load = () => this.#parts.serviceKeys.standingBySecret(secretId);
+      const load = () => this.#options.serviceKeys.statusBySecret(secretId);
       return this.#service(await this.#services.get(secretId, load));
     }
-    return this.#device(await this.#parts.deviceKeys.standingByKey(principal.keyId));
+    return this.#device(await this.#options.deviceKeys.statusByKey(principal.keyId));
   }
 
   async #byToken(token: string): Promise<Principal> {
-    const claims = await this.#parts.tokens.verify(token, ["access", "guest"]);
+    const claims = await this.#options.tokens.verify(token, ["access", "guest"]);
     if (claims.kind === "guest") return this.#guest(claims.subject, claims.expiresAt);
     return this.#user(claims.scope, claims.expiresAt);
   }
 
   async #user(loginId: string, expiresAt: number): Promise<UserPrincipal> {
-    const standing = await this.#logins.get(loginId, () => this.#parts.logins.standing(loginId));
-    this.#refuseEnded(standing, expiresAt);
-    const { userId: id, role } = standing;
-    const until = Math.min(expiresAt, standing.expiresAt);
+    const status = await this.#logins.get(loginId, () => this.#options.logins.status(loginId));
+    this.#refuseEnded(status, expiresAt);
+    const { userId: id, role } = status;
+    const until = Math.min(expiresAt, status.expiresAt);
     return { kind: "user", id, role, tokenId: loginId, expiresAt: until };
   }
 
   async #guest(guestId: string, expiresAt: number): Promise<GuestPrincipal> {
-    const standing = await this.#guests.get(guestId, () => this.#parts.guests.standing(guestId));
-    this.#refuseEnded(standing, expiresAt);
-    const { sessionId, displayName } = standing;
+    const status = await this.#guests.get(guestId, () => this.#options.guests.status(guestId));
+    this.#refuseEnded(status, expiresAt);
+    const { sessionId, displayName } = status;
     return {
       kind: "guest",
       id: guestId,
@@ -178,16 +178,16 @@ export class CredentialAuthenticator implements Authenticator {
       sessionId,
       displayName,
       tokenId: guestId,
-      expiresAt: Math.min(expiresAt, standing.expiresAt),
+      expiresAt: Math.min(expiresAt, status.expiresAt),
     };
   }
 
   #refuseEnded<T extends { expiresAt: number }>(
-    standing: T | undefined,
+    status: T | undefined,
     expiresAt: number,
-  ): asserts standing is T {
-    const now = this.#parts.clock.now();
-    if (standing === undefined || standing.expiresAt <= now || expiresAt <= now) {
+  ): asserts status is T {
+    const now = this.#options.clock.now();
+    if (status === undefined || status.expiresAt <= now || expiresAt <= now) {
       throw new AppError("invalid_token", "The sign-in has ended. Please sign in again.");
     }
   }
@@ -201,34 +201,34 @@ export class CredentialAuthenticator implements Authenticator {
       const known = this.#keys.peek(name);
       if (known !== undefined) return this.#device(await known);
       if (isDeviceKey(key)) {
-        const load = () => this.#parts.deviceKeys.standingByHash(hash);
+        const load = () => this.#options.deviceKeys.statusByHash(hash);
         return this.#device(await this.#keys.get(name, load));
       }
     }
     if (accepted.includes("service_key") && isServiceKey(key)) {
-      const load = () => this.#parts.serviceKeys.standingByHash(hash);
+      const load = () => this.#options.serviceKeys.statusByHash(hash);
       return this.#service(await this.#services.get(name, load));
     }
     const wanted = accepted.includes("device_key") ? "device" : "service";
     throw new AppError("invalid_api_key", `The X-API-Key is not a ${wanted} key; is it complete?`);
   }
 
-  #device(standing: DeviceKeyStanding | undefined): DevicePrincipal {
-    if (standing === undefined || standing.expiresAt <= this.#parts.clock.now()) {
+  #device(status: DeviceKeyStatus | undefined): DevicePrincipal {
+    if (status === undefined || status.expiresAt <= this.#options.clock.now()) {
       throw new AppError(
         "invalid_api_key",
         "The device key is unknown, expired or revoked. Get a fresh one from POST /devices/pair/claim-auth.",
       );
     }
-    const { keyId, deviceId: id, workspaceId, ownerId, expiresAt } = standing;
+    const { keyId, deviceId: id, workspaceId, ownerId, expiresAt } = status;
     return { kind: "device", id, keyId, workspaceId, ownerId, expiresAt };
   }
 
-  #service(standing: ServiceKeyStanding | undefined): ServicePrincipal {
-    if (standing === undefined || standing.expiresAt <= this.#parts.clock.now()) {
+  #service(status: ServiceKeyStatus | undefined): ServicePrincipal {
+    if (status === undefined || status.expiresAt <= this.#options.clock.now()) {
       throw new AppError("invalid_api_key", "The service key is unknown, expired or revoked.");
     }
-    const { keyId: id, secretId, workspaceId, scopes, expiresAt } = standing;
+    const { keyId: id, secretId, workspaceId, scopes, expiresAt } = status;
     return { kind: "service", id, secretId, workspaceId, scopes, expiresAt };
   }
 }

@@ -1,9 +1,9 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { ReadBatch } from "../../base/read-batch.ts";
+import { LookupBatcher } from "../../base/lookup-batcher.ts";
 import { toInstant } from "../../postgres/columns.ts";
 
-export interface GuestStanding {
+export interface GuestStatus {
   guestId: string;
   sessionId: string;
   displayName: string;
@@ -15,7 +15,7 @@ type Admission = "admitted" | "closed" | "unknown_session";
 
 const sessionRow = z.object({ status: z.string(), guest_access: z.string() });
 
-const standingRow = z.object({
+const statusRow = z.object({
   guestId: z.string(),
   sessionId: z.string(),
   displayName: z.string(),
@@ -25,15 +25,15 @@ const standingRow = z.object({
 /** The guests on record. */
 export class GuestStore {
   readonly #pool: DatabasePool;
-  readonly #standings: ReadBatch<string, GuestStanding>;
+  readonly #statuses: LookupBatcher<string, GuestStatus>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
-    this.#standings = new ReadBatch((ids) => this.#read(ids));
+    this.#statuses = new LookupBatcher((ids) => this.#read(ids));
   }
 
   /** Decided and recorded under the session row's lock. A deleted session is an unknown one. */
-  admit(guest: GuestStanding): Promise<Admission> {
+  admit(guest: GuestStatus): Promise<Admission> {
     return this.#pool.transaction(async (transaction) => {
       const session = await transaction.maybeOne(sql.type(sessionRow)`
         select status, guest_access from sessions where id = ${guest.sessionId} for share`);
@@ -48,12 +48,12 @@ export class GuestStore {
   }
 
   /** Undefined when the guest was removed, guest access closed, or the session deleted. */
-  standing(guestId: string): Promise<GuestStanding | undefined> {
-    return this.#standings.get(guestId);
+  status(guestId: string): Promise<GuestStatus | undefined> {
+    return this.#statuses.get(guestId);
   }
 
-  async #read(ids: readonly string[]): Promise<(GuestStanding | undefined)[]> {
-    const rows = await this.#pool.any(sql.type(standingRow)`
+  async #read(ids: readonly string[]): Promise<(GuestStatus | undefined)[]> {
+    const rows = await this.#pool.any(sql.type(statusRow)`
       select guests.id as "guestId", session_id as "sessionId", display_name as "displayName",
         expires_at as "expiresAt"
       from guests join sessions on sessions.id = guests.session_id

@@ -3,7 +3,7 @@ import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import type { GuestStanding, GuestStore } from "./guests-store.ts";
+import type { GuestStatus, GuestStore } from "./guests-store.ts";
 import type { Tokens } from "./tokens.ts";
 
 const GUEST_LIFETIME = 12 * 3_600_000;
@@ -24,7 +24,7 @@ export class GuestEntry {
   async enter(
     sessionId: string,
     displayName: string,
-  ): Promise<{ token: string; guest: GuestStanding }> {
+  ): Promise<{ token: string; guest: GuestStatus }> {
     const now = this.#clock.now();
     // A token's time is in whole seconds; the record says the same.
     const expiresAt = Math.floor((now + GUEST_LIFETIME) / 1000) * 1000;
@@ -46,12 +46,12 @@ export class GuestEntry {
   }
 }
 
-export interface GuestPorts {
+export interface GuestOptions {
   guestEntry: Pick<GuestEntry, "enter">;
 }
 
 /** POST /auth/guest. */
-export function guestRoutes({ guestEntry }: GuestPorts): Route[] {
+export function guestRoutes({ guestEntry }: GuestOptions): Route[] {
   const enter = defineRoute({
     method: "post",
     path: "/auth/guest",

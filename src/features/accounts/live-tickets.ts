@@ -13,12 +13,12 @@ const FORM = /^[0-9A-Za-z]{43}$/;
 
 /** Tickets that open one WebSocket where a header cannot be sent; single use, 30 s. */
 export class LiveTickets {
-  readonly #book: TicketStore;
+  readonly #store: TicketStore;
   readonly #authenticator: Authenticator;
   readonly #clock: Clock;
 
-  constructor(book: TicketStore, authenticator: Authenticator, clock: Clock) {
-    this.#book = book;
+  constructor(store: TicketStore, authenticator: Authenticator, clock: Clock) {
+    this.#store = store;
     this.#authenticator = authenticator;
     this.#clock = clock;
   }
@@ -26,14 +26,14 @@ export class LiveTickets {
   async issue(principal: Principal): Promise<{ ticket: string; expiresAt: number }> {
     const ticket = randomText(LENGTH);
     const expiresAt = this.#clock.now() + LIFETIME;
-    await this.#book.put(secretHash(ticket), principal, expiresAt);
+    await this.#store.put(secretHash(ticket), principal, expiresAt);
     return { ticket, expiresAt };
   }
 
   /** At most once per ticket; rejects with `invalid_token`, also when the holder's right has ended since. */
   async redeem(ticket: string): Promise<Principal> {
     const principal = FORM.test(ticket)
-      ? await this.#book.take(secretHash(ticket), this.#clock.now())
+      ? await this.#store.take(secretHash(ticket), this.#clock.now())
       : undefined;
     if (principal === undefined) {
       throw new AppError("invalid_token", "The ticket is unknown, used or expired.");
@@ -42,12 +42,12 @@ export class LiveTickets {
   }
 }
 
-export interface LiveTicketPorts {
+export interface LiveTicketOptions {
   liveTickets: Pick<LiveTickets, "issue">;
 }
 
 /** POST /auth/live-ticket. */
-export function liveTicketRoutes({ liveTickets }: LiveTicketPorts): Route[] {
+export function liveTicketRoutes({ liveTickets }: LiveTicketOptions): Route[] {
   const issue = defineRoute({
     method: "post",
     path: "/auth/live-ticket",

@@ -9,7 +9,7 @@ import { acknowledge, acknowledgementSchema, defineRoute, type Route } from "../
 import type { AttemptPolicy } from "./attempt-budget.ts";
 import type { AttemptStore } from "./attempts-store.ts";
 import type { MagicLinkStore } from "./magic-links-store.ts";
-import type { Letter, Mail } from "./mail.ts";
+import type { Mail, MailMessage } from "./mail.ts";
 import { type LoginResult, loginResultSchema, presentLogin, type SignIn } from "./sign-in.ts";
 import type { UserStore } from "./users-store.ts";
 
@@ -22,7 +22,7 @@ export function signInAddress(page: string, token: string): string {
 }
 
 /** The letter that carries a sign-in link. */
-function signInLetter(to: string, url: string): Letter {
+function signInMessage(to: string, url: string): MailMessage {
   const lines = [
     "Open this link to sign in. It works once, within 10 minutes:",
     url,
@@ -47,8 +47,8 @@ const LETTERS: AttemptPolicy = { burst: 5, interval: 120_000 };
 /** Whoever asks for many addresses: thirty, then four a minute. */
 const REQUESTS: AttemptPolicy = { burst: 30, interval: 15_000 };
 
-interface MagicLinkParts {
-  book: MagicLinkStore;
+interface MagicLinkOptions {
+  store: MagicLinkStore;
   accounts: Pick<UserStore, "findByEmail">;
   attempts: AttemptStore;
   audit: AuditTrail;
@@ -63,10 +63,10 @@ interface MagicLinkParts {
 
 /** Signing in with a link sent by mail. */
 export class MagicLinks {
-  readonly #parts: MagicLinkParts;
+  readonly #options: MagicLinkOptions;
 
-  constructor(parts: MagicLinkParts) {
-    this.#parts = parts;
+  constructor(options: MagicLinkOptions) {
+    this.#options = options;
   }
 
   /**
@@ -77,7 +77,7 @@ export class MagicLinks {
    * @param address of the caller
    */
   async request(email: string, address: string): Promise<void> {
-    const { background, mail } = this.#parts;
+    const { background, mail } = this.#options;
     if (mail === undefined) {
       throw new AppError("unavailable", "This installation sends no mail. Sign in another way.");
     }
@@ -88,29 +88,29 @@ export class MagicLinks {
 
   /** Rejects with `invalid_token`; of several that use one link at once one gets in. */
   async redeem(token: string): Promise<LoginResult> {
-    const { book, clock, signIn } = this.#parts;
-    const account = FORM.test(token) ? await book.take(secretHash(token), clock.now()) : undefined;
+    const { store, clock, signIn } = this.#options;
+    const account = FORM.test(token) ? await store.take(secretHash(token), clock.now()) : undefined;
     if (account === undefined) {
       const detail = { reason: "bad_link" };
-      await this.#parts.audit.record({ kind: "login_failed", actor: SYSTEM, detail });
+      await this.#options.audit.record({ kind: "login_failed", actor: SYSTEM, detail });
       throw new AppError("invalid_token", "The link is unknown, used or expired.");
     }
     return signIn.enter(account);
   }
 
   async #send(email: string, mail: Mail): Promise<void> {
-    const { accounts, book, clock, signInUrl } = this.#parts;
+    const { accounts, store, clock, signInUrl } = this.#options;
     const account = await accounts.findByEmail(email);
     if (account === undefined || account.disabled) return;
     const token = randomText(LENGTH);
     const expiresAt = clock.now() + LIFETIME;
-    await book.put({ tokenHash: secretHash(token), userId: account.id, expiresAt });
+    await store.put({ tokenHash: secretHash(token), userId: account.id, expiresAt });
     // To the address on record, which may be spelt otherwise than what was asked for.
-    await mail.send(signInLetter(account.email, signInUrl(token)));
+    await mail.send(signInMessage(account.email, signInUrl(token)));
   }
 
   async #spend(key: string, policy: AttemptPolicy): Promise<void> {
-    const wait = await this.#parts.attempts.take(key, policy);
+    const wait = await this.#options.attempts.take(key, policy);
     if (wait === undefined) return;
     throw new AppError("rate_limited", `Too many sign-in links. Please wait ${wait} s.`, {
       retryAfter: wait,
@@ -118,12 +118,12 @@ export class MagicLinks {
   }
 }
 
-export interface MagicLinkPorts {
+export interface MagicLinkRouteOptions {
   magicLinks: Pick<MagicLinks, "request" | "redeem">;
 }
 
 /** POST /auth/request-magic-link, POST /auth/validate-magic-link. */
-export function magicLinkRoutes({ magicLinks }: MagicLinkPorts): Route[] {
+export function magicLinkRoutes({ magicLinks }: MagicLinkRouteOptions): Route[] {
   const request = defineRoute({
     method: "post",
     path: "/auth/request-magic-link",

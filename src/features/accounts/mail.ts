@@ -5,7 +5,7 @@ import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 
 /** A letter to one person. */
-export interface Letter {
+export interface MailMessage {
   to: string;
   subject: string;
   text: string;
@@ -15,12 +15,12 @@ export interface Letter {
 /** Port: sends letters. */
 export interface Mail {
   /** Resolves when the mail was taken over by whoever delivers it. */
-  send(letter: Letter): Promise<void>;
+  send(message: MailMessage): Promise<void>;
 }
 
 /** What nodemailer makes a message of. No tracking, no attachments, nothing fetched. */
-function mailMessage(letter: Letter, from: string) {
-  const { to, subject, text, html } = letter;
+function mailMessage(message: MailMessage, from: string) {
+  const { to, subject, text, html } = message;
   return {
     from,
     // As an object, so that nothing in the address is taken for a list of addresses.
@@ -49,15 +49,15 @@ export class FolderMail implements Mail {
     this.#log = log;
   }
 
-  async send(letter: Letter): Promise<void> {
-    const { text } = letter;
-    const mail = { ...mailMessage(letter, this.#from), html: undefined };
-    const { message } = await this.#transport.sendMail(mail);
+  async send(message: MailMessage): Promise<void> {
+    const { text } = message;
+    const mail = { ...mailMessage(message, this.#from), html: undefined };
+    const { message: written } = await this.#transport.sendMail(mail);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     // Ids sort by time, so the names do too.
     const path = join(this.#folder, `${newId()}.eml`);
-    await writeFile(`${path}.tmp`, unencoded(message, text), { mode: 0o600, flag: "wx" });
-    // A reader never sees half a letter.
+    await writeFile(`${path}.tmp`, unencoded(written, text), { mode: 0o600, flag: "wx" });
+    // A reader never sees half a message.
     await rename(`${path}.tmp`, path);
     this.#log.info({ path }, "no SMTP_URL: the mail was written to a file");
     await this.#forgetOld();
@@ -93,8 +93,8 @@ export class SmtpMail implements Mail {
     });
   }
 
-  async send(letter: Letter): Promise<void> {
-    await this.#transport.sendMail(mailMessage(letter, this.#from));
+  async send(message: MailMessage): Promise<void> {
+    await this.#transport.sendMail(mailMessage(message, this.#from));
   }
 
   close(): void {

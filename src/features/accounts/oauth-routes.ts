@@ -8,7 +8,7 @@ import { type LoginResult, loginResultSchema, presentLogin } from "./sign-in.ts"
 
 const NO_STORE = { "cache-control": "no-store" };
 
-export interface OAuthPorts {
+export interface OAuthRouteOptions {
   oauth: Pick<OAuthSignIn, "providers" | "begin" | "accept">;
   /** Where clients reach this service, without a slash at the end. */
   publicUrl: () => string;
@@ -17,8 +17,8 @@ export interface OAuthPorts {
 }
 
 /** GET /auth/oauth/providers, /auth/oauth/{provider}/authorize and /callback. */
-export function oauthRoutes(ports: OAuthPorts): Route[] {
-  return [listProviders(ports), authorize(ports), callback(ports)];
+export function oauthRoutes(options: OAuthRouteOptions): Route[] {
+  return [listProviders(options), authorize(options), callback(options)];
 }
 
 const providerSchema = Type.Object({
@@ -27,7 +27,7 @@ const providerSchema = Type.Object({
   authorize_url: Type.String({ description: "Where to send the browser" }),
 });
 
-function listProviders({ oauth, publicUrl }: OAuthPorts): Route {
+function listProviders({ oauth, publicUrl }: OAuthRouteOptions): Route {
   return defineRoute({
     method: "get",
     path: "/auth/oauth/providers",
@@ -49,7 +49,10 @@ function listProviders({ oauth, publicUrl }: OAuthPorts): Route {
 
 const providerParams = Type.Object({ provider: Type.String({ maxLength: 64 }) });
 
-async function requireProvider(oauth: OAuthPorts["oauth"], id: string): Promise<OAuthProvider> {
+async function requireProvider(
+  oauth: OAuthRouteOptions["oauth"],
+  id: string,
+): Promise<OAuthProvider> {
   const provider = oauth.providers.find((each) => each.id === id);
   if (provider === undefined)
     throw new AppError(
@@ -63,8 +66,8 @@ function isSecure(publicUrl: () => string): boolean {
   return publicUrl().startsWith("https://");
 }
 
-function authorize(ports: OAuthPorts): Route {
-  const { oauth, publicUrl } = ports;
+function authorize(options: OAuthRouteOptions): Route {
+  const { oauth, publicUrl } = options;
   return defineRoute({
     method: "get",
     path: "/auth/oauth/{provider}/authorize",
@@ -81,7 +84,7 @@ function authorize(ports: OAuthPorts): Route {
     responses: { 302: { description: "On to the provider" } },
     resolve: ({ params }) => requireProvider(oauth, params.provider),
     async handle({ query, headers, address }, provider: OAuthProvider) {
-      const redirect = query.redirect === undefined ? undefined : allowed(ports, query.redirect);
+      const redirect = query.redirect === undefined ? undefined : allowed(options, query.redirect);
       const secure = isSecure(publicUrl);
       const browser = { secret: browserSecretOf(headers, secure), address };
       const { location, browserSecret } = await oauth.begin(provider, browser, redirect);
@@ -98,7 +101,7 @@ function authorize(ports: OAuthPorts): Route {
 }
 
 /** The page as an address without a fragment; anything but our own and allowed origins is refused. */
-function allowed({ publicUrl, allowedOrigins }: OAuthPorts, text: string): string {
+function allowed({ publicUrl, allowedOrigins }: OAuthRouteOptions, text: string): string {
   const own = new URL(publicUrl());
   const url = URL.parse(text, own.href);
   const origins = [own.origin, ...allowedOrigins.map((origin) => origin.toLowerCase())];
@@ -120,7 +123,7 @@ const answerQuery = Type.Object({
   iss: Type.Optional(Type.String({ maxLength: 2_000 })),
 });
 
-function callback({ oauth, publicUrl }: OAuthPorts): Route {
+function callback({ oauth, publicUrl }: OAuthRouteOptions): Route {
   return defineRoute({
     method: "get",
     path: "/auth/oauth/{provider}/callback",

@@ -20,9 +20,9 @@ const FORM = /^[0-9A-Za-z]{43}$/;
 const REQUESTS: AttemptPolicy = { burst: 60, interval: 1_000 };
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
-interface OAuthParts {
+interface OAuthOptions {
   providers: readonly OAuthProvider[];
-  book: OAuthStore;
+  store: OAuthStore;
   accounts: Pick<UserStore, "findByEmail">;
   signIn: Pick<SignIn, "enter">;
   attempts: AttemptStore;
@@ -54,14 +54,14 @@ interface AcceptedAnswer {
 
 /** Signing in at another provider: authorisation code, PKCE, state and nonce (RFC 9700). */
 export class OAuthSignIn {
-  readonly #parts: OAuthParts;
+  readonly #options: OAuthOptions;
 
-  constructor(parts: OAuthParts) {
-    this.#parts = parts;
+  constructor(options: OAuthOptions) {
+    this.#options = options;
   }
 
   get providers(): readonly OAuthProvider[] {
-    return this.#parts.providers;
+    return this.#options.providers;
   }
 
   /** Rejects with `rate_limited`, or `unavailable` when the provider cannot be reached. */
@@ -70,7 +70,7 @@ export class OAuthSignIn {
     browser: { secret: string | undefined; address: string },
     redirect: string | undefined,
   ): Promise<BegunSignIn> {
-    const { attempts, book, callbackUrl, clock } = this.#parts;
+    const { attempts, store, callbackUrl, clock } = this.#options;
     const wait = await attempts.take(`oauth-from\u0000${browser.address}`, REQUESTS);
     if (wait !== undefined) {
       throw new AppError("rate_limited", "Too many sign-ins begun.", { retryAfter: wait });
@@ -81,7 +81,7 @@ export class OAuthSignIn {
     const browserSecret = known !== undefined && FORM.test(known) ? known : randomText(LENGTH);
     const secrets = deriveSecrets(state, browserSecret);
     const location = await provider.authorizationUrl(callbackUrl(provider.id), secrets);
-    await book.put({
+    await store.put({
       stateHash: secretHash(state),
       browserHash: secretHash(browserSecret),
       provider: provider.id,
@@ -93,11 +93,11 @@ export class OAuthSignIn {
 
   /** Rejects with `bad_request` when the answer belongs to no request of this browser. */
   async accept(answer: OAuthAnswer): Promise<AcceptedAnswer> {
-    const { book, clock } = this.#parts;
+    const { store, clock } = this.#options;
     const { provider, state = "", browserSecret = "" } = answer;
     const request =
       FORM.test(state) && FORM.test(browserSecret)
-        ? await book.take(
+        ? await store.take(
             {
               stateHash: secretHash(state),
               browserHash: secretHash(browserSecret),
@@ -126,7 +126,7 @@ export class OAuthSignIn {
     } catch (error) {
       if (error instanceof AppError && error.status < 500) {
         const detail = { reason: error.code, provider: provider.id };
-        await this.#parts.audit.record({ kind: "login_failed", actor: SYSTEM, detail });
+        await this.#options.audit.record({ kind: "login_failed", actor: SYSTEM, detail });
       }
       throw error;
     }
@@ -138,18 +138,18 @@ export class OAuthSignIn {
     query: URLSearchParams,
     secrets: OAuthSecrets,
   ): Promise<LoginResult> {
-    const url = new URL(this.#parts.callbackUrl(provider.id));
+    const url = new URL(this.#options.callbackUrl(provider.id));
     url.search = query.toString();
     const profile = await provider.exchange(url, secrets);
     const account = await this.#recognise(provider, profile);
     if (account.disabled) throw new AppError("forbidden", "This account is disabled.");
-    return this.#parts.signIn.enter(account);
+    return this.#options.signIn.enter(account);
   }
 
   async #recognise(provider: OAuthProvider, profile: OAuthProfile): Promise<Account> {
-    const { accounts, book } = this.#parts;
+    const { accounts, store } = this.#options;
     const { subject, email } = profile;
-    const linked = await book.findLinked(provider.id, subject);
+    const linked = await store.findLinked(provider.id, subject);
     if (linked !== undefined) return linked;
     // An address that the provider does not vouch for could be anybody's.
     if (email === undefined || !profile.emailVerified || !EMAIL.test(email)) {
@@ -157,7 +157,7 @@ export class OAuthSignIn {
     }
     const known = await accounts.findByEmail(email);
     if (known !== undefined) {
-      if (!known.disabled) await book.link(provider.id, subject, known.id);
+      if (!known.disabled) await store.link(provider.id, subject, known.id);
       return known;
     }
     const created = provider.createUsers
@@ -173,9 +173,9 @@ export class OAuthSignIn {
     email: string,
     name: string,
   ): Promise<Account | undefined> {
-    const id = newId(this.#parts.clock.now());
+    const id = newId(this.#options.clock.now());
     const user = { id, email: email.slice(0, 320), name: name.slice(0, 200) };
-    return this.#parts.book.createLinked(provider.id, subject, user);
+    return this.#options.store.createLinked(provider.id, subject, user);
   }
 }
 

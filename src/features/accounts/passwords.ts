@@ -117,8 +117,8 @@ export function checkPassword(password: string, email: string): void {
 /** Whoever holds a token may guess the password five times, then once a minute. */
 const GUESSES: AttemptPolicy = { burst: 5, interval: 60_000 };
 
-interface PasswordChangeParts {
-  book: PasswordStore;
+interface PasswordChangeOptions {
+  store: PasswordStore;
   attempts: AttemptStore;
   passwords: Pick<PasswordHasher, "hash" | "verify">;
   revocations: Pick<RevocationFeed, "publish">;
@@ -126,10 +126,10 @@ interface PasswordChangeParts {
 
 /** Changing one's own password. */
 export class PasswordChanges {
-  readonly #parts: PasswordChangeParts;
+  readonly #options: PasswordChangeOptions;
 
-  constructor(parts: PasswordChangeParts) {
-    this.#parts = parts;
+  constructor(options: PasswordChangeOptions) {
+    this.#options = options;
   }
 
   /**
@@ -138,8 +138,8 @@ export class PasswordChanges {
    * has no password, `rate_limited` after too many guesses.
    */
   async change(caller: UserPrincipal, current: string, fresh: string): Promise<void> {
-    const { attempts, book, passwords, revocations } = this.#parts;
-    const account = await book.account(caller.id);
+    const { attempts, store, passwords, revocations } = this.#options;
+    const account = await store.account(caller.id);
     if (account === undefined) throw new AppError("invalid_token", "The account is gone.");
     checkPassword(fresh, account.email);
     const budget = `password\u0000${caller.id}`;
@@ -161,7 +161,7 @@ export class PasswordChanges {
       actor: actorOf(caller),
       subjectId: caller.id,
     } as const;
-    if (!(await book.change(change, entry))) throw wrongPassword();
+    if (!(await store.change(change, entry))) throw wrongPassword();
     await attempts.restore(budget);
     revocations.publish({ kind: "user", userId: caller.id });
   }
@@ -171,12 +171,12 @@ function wrongPassword(): AppError {
   return new AppError("invalid_credentials", "The current password is not right.");
 }
 
-export interface PasswordPorts {
+export interface PasswordOptions {
   passwordChanges: Pick<PasswordChanges, "change">;
 }
 
 /** POST /auth/password. */
-export function passwordRoutes({ passwordChanges }: PasswordPorts): Route[] {
+export function passwordRoutes({ passwordChanges }: PasswordOptions): Route[] {
   const change = defineRoute({
     method: "post",
     path: "/auth/password",

@@ -2,7 +2,7 @@ import type { AuditEntry } from "../../access/audit-entry.ts";
 import type { Scope } from "../../access/principal.ts";
 
 /** One secret of a service key, as it stands. */
-export interface ServiceKeyStanding {
+export interface ServiceKeyStatus {
   keyId: string;
   secretId: string;
   workspaceId: string;
@@ -55,10 +55,10 @@ export interface ServiceKeyFilter {
  * The service keys on record. A revoked key is as if it were not there. What
  * changes one writes the given audit entry in the same transaction.
  */
-export interface ServiceKeyBook {
+export interface ServiceKeyRecords {
   /** Undefined when unknown or revoked. Notes, about once a minute, that the key is in use. */
-  standingByHash(secretHash: Uint8Array): Promise<ServiceKeyStanding | undefined>;
-  standingBySecret(secretId: string): Promise<ServiceKeyStanding | undefined>;
+  statusByHash(secretHash: Uint8Array): Promise<ServiceKeyStatus | undefined>;
+  statusBySecret(secretId: string): Promise<ServiceKeyStatus | undefined>;
   insert(key: NewServiceKey, entry: AuditEntry): Promise<ServiceKeyRecord>;
   find(keyId: string): Promise<ServiceKeyRecord | undefined>;
   list(

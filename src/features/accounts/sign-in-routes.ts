@@ -17,18 +17,18 @@ import type { UserStore } from "./users-store.ts";
 
 const NO_STORE = { "cache-control": "no-store" };
 
-export interface AuthPorts {
+export interface AuthOptions {
   signIn: Pick<SignIn, "login" | "refresh" | "logout">;
   users: Pick<UserStore, "find">;
   keys: Pick<KeyRing, "publicJwks">;
 }
 
 /** POST /auth/login, GET /auth/refresh-token, POST /auth/logout, GET /auth/me, GET /auth/jwks.json. */
-export function authRoutes(ports: AuthPorts): Route[] {
-  return [login(ports), refreshToken(ports), logout(ports), me(ports), jwks(ports)];
+export function authRoutes(options: AuthOptions): Route[] {
+  return [login(options), refreshToken(options), logout(options), me(options), jwks(options)];
 }
 
-function login({ signIn }: AuthPorts): Route {
+function login({ signIn }: AuthOptions): Route {
   return defineRoute({
     method: "post",
     path: "/auth/login",
@@ -65,7 +65,7 @@ function login({ signIn }: AuthPorts): Route {
   });
 }
 
-function refreshToken({ signIn }: AuthPorts): Route {
+function refreshToken({ signIn }: AuthOptions): Route {
   return defineRoute({
     method: "get",
     path: "/auth/refresh-token",
@@ -100,7 +100,7 @@ function refusePrefetch(headers: Request["headers"]): void {
   }
 }
 
-function logout({ signIn }: AuthPorts): Route {
+function logout({ signIn }: AuthOptions): Route {
   return defineRoute({
     method: "post",
     path: "/auth/logout",
@@ -133,7 +133,7 @@ const meSchema = Type.Union([
   }),
 ]);
 
-function me({ users }: AuthPorts): Route {
+function me({ users }: AuthOptions): Route {
   return defineRoute({
     method: "get",
     path: "/auth/me",
@@ -158,7 +158,7 @@ function me({ users }: AuthPorts): Route {
   });
 }
 
-function jwks({ keys }: AuthPorts): Route {
+function jwks({ keys }: AuthOptions): Route {
   return defineRoute({
     method: "get",
     path: "/auth/jwks.json",

@@ -1,11 +1,11 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { UserPrincipal } from "../../access/principal.ts";
-import { ReadBatch } from "../../base/read-batch.ts";
+import { LookupBatcher } from "../../base/lookup-batcher.ts";
 import { toInstant } from "../../postgres/columns.ts";
 import { roleColumn } from "./users-store.ts";
 
-export interface LoginStanding {
+export interface LoginStatus {
   loginId: string;
   userId: string;
   email: string;
@@ -29,7 +29,7 @@ const FORGET_BATCH = 20;
 
 const idRow = z.object({ id: z.string() });
 
-const standingRow = z.object({
+const statusRow = z.object({
   loginId: z.string(),
   userId: z.string(),
   email: z.string(),
@@ -42,11 +42,11 @@ const standingRow = z.object({
 /** The logins on record: one row per sign-in, shared by its access and refresh tokens. */
 export class LoginStore {
   readonly #pool: DatabasePool;
-  readonly #standings: ReadBatch<string, LoginStanding>;
+  readonly #statuses: LookupBatcher<string, LoginStatus>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
-    this.#standings = new ReadBatch((ids) => this.#read(ids));
+    this.#statuses = new LookupBatcher((ids) => this.#read(ids));
   }
 
   /**
@@ -70,12 +70,12 @@ export class LoginStore {
   /**
    * Undefined when the login was revoked, or its user disabled, removed, or given a new password since.
    */
-  standing(loginId: string): Promise<LoginStanding | undefined> {
-    return this.#standings.get(loginId);
+  status(loginId: string): Promise<LoginStatus | undefined> {
+    return this.#statuses.get(loginId);
   }
 
-  async #read(ids: readonly string[]): Promise<(LoginStanding | undefined)[]> {
-    const rows = await this.#pool.any(sql.type(standingRow)`
+  async #read(ids: readonly string[]): Promise<(LoginStatus | undefined)[]> {
+    const rows = await this.#pool.any(sql.type(statusRow)`
       select logins.id as "loginId", user_id as "userId", email, name, role,
         expires_at as "expiresAt", refreshable
       from logins join users on users.id = logins.user_id

@@ -36,7 +36,7 @@ const LOGIN_LIFETIME = 12 * HOUR;
 /** Ten guesses, then two a minute, per account and address. */
 const LOGIN_ATTEMPTS = { burst: 10, interval: 30_000 };
 
-interface SignInParts {
+interface SignInOptions {
   accounts: UserStore;
   logins: LoginStore;
   guests: GuestStore;
@@ -65,10 +65,10 @@ export interface LoginResult {
 
 /** Signing in, staying signed in, and out. */
 export class SignIn {
-  readonly #parts: SignInParts;
+  readonly #options: SignInOptions;
 
-  constructor(parts: SignInParts) {
-    this.#parts = parts;
+  constructor(options: SignInOptions) {
+    this.#options = options;
   }
 
   /**
@@ -79,8 +79,8 @@ export class SignIn {
   async login(request: LoginRequest): Promise<LoginResult> {
     const budget = `login\u0000${request.email.toLowerCase()}\u0000${request.address}`;
     await this.#spend(budget);
-    const account = await this.#parts.accounts.findByEmail(request.email);
-    const right = await this.#parts.passwords.verify(account?.passwordHash, request.password);
+    const account = await this.#options.accounts.findByEmail(request.email);
+    const right = await this.#options.passwords.verify(account?.passwordHash, request.password);
     const hashed = account?.passwordHash;
     if (!right || account === undefined || hashed === undefined || account.disabled) {
       await this.#recordFailure(account, right, request.address);
@@ -88,10 +88,10 @@ export class SignIn {
     }
     const result = await this.#open(account, hashed, request.remember);
     if (result === undefined) throw wrongCredentials();
-    await this.#parts.attempts.restore(budget);
-    if (this.#parts.passwords.isOutdated(hashed)) {
-      const fresh = await this.#parts.passwords.hash(request.password);
-      await this.#parts.accounts.rehashPassword(account.id, hashed, fresh);
+    await this.#options.attempts.restore(budget);
+    if (this.#options.passwords.isOutdated(hashed)) {
+      const fresh = await this.#options.passwords.hash(request.password);
+      await this.#options.accounts.rehashPassword(account.id, hashed, fresh);
     }
     return result;
   }
@@ -108,18 +108,18 @@ export class SignIn {
 
   /** A fresh access token for a refresh token; rejects with `invalid_token`. */
   async refresh(refreshToken: string): Promise<string> {
-    const { clock, logins, tokens } = this.#parts;
+    const { clock, logins, tokens } = this.#options;
     const claims = await tokens.verify(refreshToken, ["refresh"]);
-    const standing = await logins.standing(claims.scope);
-    if (!standing?.refreshable || standing.expiresAt <= clock.now()) {
+    const status = await logins.status(claims.scope);
+    if (!status?.refreshable || status.expiresAt <= clock.now()) {
       throw new AppError("invalid_token", "The sign-in has ended. Please sign in again.");
     }
-    return this.#access(standing.userId, standing.loginId, standing.expiresAt);
+    return this.#access(status.userId, status.loginId, status.expiresAt);
   }
 
   /** Ends the login, or the guest's visit, that the principal's token belongs to. */
   async logout(principal: UserPrincipal | GuestPrincipal): Promise<void> {
-    const { guests, logins, revocations } = this.#parts;
+    const { guests, logins, revocations } = this.#options;
     if (principal.kind === "guest") {
       await guests.revoke(principal.id);
       revocations.publish({ kind: "guest", guestId: principal.id });
@@ -133,7 +133,7 @@ export class SignIn {
   async #recordFailure(account: Account | undefined, right: boolean, address: string) {
     const reason =
       account === undefined ? "unknown_account" : right ? "account_disabled" : "wrong_password";
-    await this.#parts.audit.record({
+    await this.#options.audit.record({
       kind: "login_failed",
       actor: SYSTEM,
       subjectId: account?.id,
@@ -142,7 +142,7 @@ export class SignIn {
   }
 
   async #spend(budget: string): Promise<void> {
-    const wait = await this.#parts.attempts.take(budget, LOGIN_ATTEMPTS);
+    const wait = await this.#options.attempts.take(budget, LOGIN_ATTEMPTS);
     if (wait === undefined) return;
     throw new AppError(
       "rate_limited",
@@ -157,7 +157,7 @@ export class SignIn {
     passwordHash: string | undefined,
     remember: boolean,
   ): Promise<LoginResult | undefined> {
-    const { clock, logins, tokens } = this.#parts;
+    const { clock, logins, tokens } = this.#options;
     const now = clock.now();
     const id = newId(now);
     const expiresAt = now + (remember ? LOGIN_LIFETIME : ACCESS_LIFETIME);
@@ -172,8 +172,8 @@ export class SignIn {
   }
 
   #access(userId: string, loginId: string, loginExpiresAt: number): Promise<string> {
-    const expiresAt = Math.min(this.#parts.clock.now() + ACCESS_LIFETIME, loginExpiresAt);
-    return this.#parts.tokens.sign({
+    const expiresAt = Math.min(this.#options.clock.now() + ACCESS_LIFETIME, loginExpiresAt);
+    return this.#options.tokens.sign({
       kind: "access",
       subject: userId,
       scope: loginId,

@@ -172,7 +172,7 @@ async function removeRetired(
 
 const LOOK_EVERY_MS = 5_000;
 
-interface SigningKeyWatchParts {
+interface SigningKeyWatchOptions {
   folder: string;
   ring: KeyRing;
   /** Told of every key but the first, at the start too; may be told of one again. */
@@ -182,17 +182,17 @@ interface SigningKeyWatchParts {
 
 /** Takes keys that were added to the folder into the ring while the process runs. */
 export class SigningKeyWatch {
-  readonly #parts: SigningKeyWatchParts;
+  readonly #options: SigningKeyWatchOptions;
   #names = "";
   #looking: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: SigningKeyWatchParts) {
-    this.#parts = parts;
+  constructor(options: SigningKeyWatchOptions) {
+    this.#options = options;
   }
 
   async start(): Promise<void> {
-    this.#parts.ring.lookWith(() => this.look());
+    this.#options.ring.lookWith(() => this.look());
     await this.look();
     this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
   }
@@ -206,7 +206,7 @@ export class SigningKeyWatch {
   look(): Promise<void> {
     this.#looking ??= this.#look()
       .catch((error: unknown) => {
-        this.#parts.log.error({ error: errorMessage(error) }, "signing keys cannot be read");
+        this.#options.log.error({ error: errorMessage(error) }, "signing keys cannot be read");
       })
       .finally(() => {
         this.#looking = undefined;
@@ -215,7 +215,7 @@ export class SigningKeyWatch {
   }
 
   async #look(): Promise<void> {
-    const { folder, log, onAdded, ring } = this.#parts;
+    const { folder, log, onAdded, ring } = this.#options;
     const names = (await signingKeyNames(folder)).join();
     if (names === this.#names) return;
     const keys = await readSigningKeys(folder);

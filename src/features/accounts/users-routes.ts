@@ -24,14 +24,14 @@ import {
 import { accountRoleSchema } from "./sign-in.ts";
 import type { UserFilter, UserRecord, UserStore } from "./users-store.ts";
 
-export interface UserAccessPorts {
+export interface UserAccessOptions {
   users: Pick<UserStore, "find" | "setDisabled">;
   revocations: RevocationFeed;
 }
 
 /** POST /users/{id}/disable and /users/{id}/enable. */
-export function userAccessRoutes(ports: UserAccessPorts): Route[] {
-  return [setAccess(ports, "disable"), setAccess(ports, "enable")];
+export function userAccessRoutes(options: UserAccessOptions): Route[] {
+  return [setAccess(options, "disable"), setAccess(options, "enable")];
 }
 
 const TEXTS = {
@@ -47,7 +47,7 @@ const TEXTS = {
   },
 };
 
-function setAccess({ users, revocations }: UserAccessPorts, action: "disable" | "enable"): Route {
+function setAccess({ users, revocations }: UserAccessOptions, action: "disable" | "enable"): Route {
   const texts = TEXTS[action];
   return defineRoute({
     method: "post",
@@ -80,7 +80,7 @@ function setAccess({ users, revocations }: UserAccessPorts, action: "disable" | 
   });
 }
 
-export interface UserPorts {
+export interface UserOptions {
   users: UserStore;
   /** Which workspaces there are, and a member's role in one; undefined for neither. */
   workspaces: {
@@ -92,8 +92,8 @@ export interface UserPorts {
 }
 
 /** POST /users, GET /users, GET /users/{id}. */
-export function userRoutes(ports: UserPorts): Route[] {
-  return [createUser(ports), listUsers(ports), getUser(ports)];
+export function userRoutes(options: UserOptions): Route[] {
+  return [createUser(options), listUsers(options), getUser(options)];
 }
 
 const userSchema = Type.Object({
@@ -131,7 +131,7 @@ function presentColleague({ id, email, name }: UserRecord) {
   return { id, email, name };
 }
 
-function createUser({ users, passwords }: UserPorts): Route {
+function createUser({ users, passwords }: UserOptions): Route {
   return defineRoute({
     method: "post",
     path: "/users",
@@ -174,7 +174,7 @@ function createUser({ users, passwords }: UserPorts): Route {
   });
 }
 
-function listUsers({ users, workspaces, cursorKey }: UserPorts): Route {
+function listUsers({ users, workspaces, cursorKey }: UserOptions): Route {
   return defineRoute({
     method: "get",
     path: "/users",
@@ -221,7 +221,7 @@ function listUsers({ users, workspaces, cursorKey }: UserPorts): Route {
 async function checkMayList(
   caller: UserPrincipal,
   workspaceId: string | undefined,
-  workspaces: UserPorts["workspaces"],
+  workspaces: UserOptions["workspaces"],
 ): Promise<void> {
   if (workspaceId === undefined) {
     if (caller.role === "admin") return;
@@ -237,7 +237,7 @@ async function checkMayList(
   }
 }
 
-function getUser({ users }: UserPorts): Route {
+function getUser({ users }: UserOptions): Route {
   return defineRoute({
     method: "get",
     path: "/users/{id}",
@@ -268,13 +268,13 @@ async function requireKnownUser(users: Pick<UserStore, "find">, id: string): Pro
   return user;
 }
 
-export interface UserEditPorts {
+export interface UserEditOptions {
   users: Pick<UserStore, "find" | "rename" | "setRole">;
   revocations: Pick<RevocationFeed, "publish">;
 }
 
 /** PATCH /users/{id}. */
-export function userEditRoutes({ users, revocations }: UserEditPorts): Route[] {
+export function userEditRoutes({ users, revocations }: UserEditOptions): Route[] {
   const edit = defineRoute({
     method: "patch",
     path: "/users/{id}",
@@ -323,7 +323,7 @@ export function userEditRoutes({ users, revocations }: UserEditPorts): Route[] {
 }
 
 async function setRole(
-  users: UserEditPorts["users"],
+  users: UserEditOptions["users"],
   caller: UserPrincipal,
   user: UserRecord,
   role: UserRecord["role"],

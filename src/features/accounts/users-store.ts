@@ -45,7 +45,7 @@ export interface Account {
 const idRow = z.object({ id: z.string() });
 export const roleColumn = z.enum(["admin", "participant", "moderator"]);
 
-const standingRow = z.object({ id: z.string(), role: roleColumn, active: z.boolean() });
+const statusRow = z.object({ id: z.string(), role: roleColumn, active: z.boolean() });
 
 const userRow = z.object({
   id: z.string(),
@@ -164,7 +164,7 @@ export class UserStore {
   ): Promise<"changed" | "unchanged" | "unknown" | "last_admin"> {
     return this.#pool.transaction(async (transaction) => {
       // All administrators, so that the last two cannot step down at once.
-      const locked = await transaction.any(sql.type(standingRow)`
+      const locked = await transaction.any(sql.type(statusRow)`
         select id, role, disabled_at is null as active from users
         where (role = 'admin' or id = ${id}) and erased_at is null
         order by id for update`);

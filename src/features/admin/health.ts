@@ -15,7 +15,7 @@ interface HealthChecks {
   run(): Promise<Record<string, HealthCheck>>;
 }
 
-export interface HealthPorts {
+export interface HealthOptions {
   checks: HealthChecks;
   version: string;
   clock: Clock;
@@ -58,9 +58,9 @@ const Alive = Type.Object({ status: Type.Literal("ok") });
 const CHECK_TIMEOUT_MS = 5000;
 
 /** GET /health, /health/live and /health/ready; none needs authentication. */
-export function healthRoutes(ports: HealthPorts): Route[] {
-  const startedAt = ports.clock.monotonic();
-  const report = (): Promise<Reply> => health(ports, startedAt);
+export function healthRoutes(options: HealthOptions): Route[] {
+  const startedAt = options.clock.monotonic();
+  const report = (): Promise<Reply> => health(options, startedAt);
   const responses = {
     200: { description: "It works, perhaps with less than all of it.", schema: Healthy },
     503: { description: "A part that everything needs is down.", schema: Down },
@@ -92,30 +92,30 @@ export function healthRoutes(ports: HealthPorts): Route[] {
       summary: "The process can serve requests",
       description: "503 as soon as it is stopping, while it still serves what comes.",
       responses,
-      handle: readiness(ports, startedAt),
+      handle: readiness(options, startedAt),
     }),
   ];
 }
 
 /** Answers whether the process can serve requests, and what is wrong when it cannot. */
 export function readiness(
-  ports: HealthPorts,
-  startedAt = ports.clock.monotonic(),
+  options: HealthOptions,
+  startedAt = options.clock.monotonic(),
 ): () => Promise<Reply> {
   return async () =>
-    ports.stopping?.() ? down("The service is stopping.", {}) : health(ports, startedAt);
+    options.stopping?.() ? down("The service is stopping.", {}) : health(options, startedAt);
 }
 
-async function health(ports: HealthPorts, startedAt: number): Promise<Reply> {
-  const checks = await runChecks(ports);
+async function health(options: HealthOptions, startedAt: number): Promise<Reply> {
+  const checks = await runChecks(options);
   const states = Object.values(checks).map((check) => check.status);
   const failing = Object.keys(checks).filter((name) => checks[name]?.status === "down");
   if (failing.length > 0) return down(`Not available: ${failing.join(", ")}.`, checks);
-  const uptime = Math.round(ports.clock.monotonic() - startedAt) / 1000;
+  const uptime = Math.round(options.clock.monotonic() - startedAt) / 1000;
   const status = states.includes("degraded") ? "degraded" : "ok";
   return {
     status: 200,
-    body: { status, version: ports.version, uptime_seconds: uptime, checks },
+    body: { status, version: options.version, uptime_seconds: uptime, checks },
   };
 }
 
@@ -127,10 +127,10 @@ function down(message: string, checks: Record<string, HealthCheck>): Reply {
   };
 }
 
-async function runChecks(ports: HealthPorts): Promise<Record<string, HealthCheck>> {
-  const ms = ports.timeoutMs ?? CHECK_TIMEOUT_MS;
+async function runChecks(options: HealthOptions): Promise<Record<string, HealthCheck>> {
+  const ms = options.timeoutMs ?? CHECK_TIMEOUT_MS;
   try {
-    return await withTimeout(ports.checks.run(), ms, "Checking the parts");
+    return await withTimeout(options.checks.run(), ms, "Checking the parts");
   } catch (error) {
     return { checks: { status: "down", message: errorMessage(error) } };
   }

@@ -9,7 +9,7 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { ParkedCommandStore, ParkedRecord } from "./outbox-store.ts";
 
-export interface OutboxPorts {
+export interface OutboxOptions {
   parked: ParkedCommandStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
@@ -49,8 +49,8 @@ const countSchema = Type.Object({
 });
 
 /** GET /admin/outbox and POST /admin/outbox/retry and /admin/outbox/drop. */
-export function outboxRoutes(ports: OutboxPorts): Route[] {
-  return [listParked(ports), retryParked(ports), dropParked(ports)];
+export function outboxRoutes(options: OutboxOptions): Route[] {
+  return [listParked(options), retryParked(options), dropParked(options)];
 }
 
 function present(record: ParkedRecord): Static<typeof parkedSchema> {
@@ -65,7 +65,7 @@ function present(record: ParkedRecord): Static<typeof parkedSchema> {
   };
 }
 
-function listParked({ parked, cursorKey }: OutboxPorts): Route {
+function listParked({ parked, cursorKey }: OutboxOptions): Route {
   return defineRoute({
     method: "get",
     path: "/admin/outbox",
@@ -85,7 +85,7 @@ function listParked({ parked, cursorKey }: OutboxPorts): Route {
   });
 }
 
-function retryParked({ parked }: OutboxPorts): Route {
+function retryParked({ parked }: OutboxOptions): Route {
   return defineRoute({
     method: "post",
     path: "/admin/outbox/retry",
@@ -111,7 +111,7 @@ function retryParked({ parked }: OutboxPorts): Route {
   });
 }
 
-function dropParked({ parked }: OutboxPorts): Route {
+function dropParked({ parked }: OutboxOptions): Route {
   return defineRoute({
     method: "post",
     path: "/admin/outbox/drop",

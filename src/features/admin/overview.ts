@@ -16,7 +16,7 @@ import type { OverviewStore } from "./overview-store.ts";
 
 const NEWEST = 50;
 
-export interface OverviewPorts {
+export interface OverviewOptions {
   overview: OverviewStore;
   register: NodeRegister;
   /** Every worker heard lately, by id. */
@@ -112,7 +112,12 @@ const overviewSchema = Type.Object({
 });
 
 /** GET /admin/overview. */
-export function overviewRoutes({ overview, register, workers, ...ports }: OverviewPorts): Route[] {
+export function overviewRoutes({
+  overview,
+  register,
+  workers,
+  ...ports
+}: OverviewOptions): Route[] {
   const read = defineRoute({
     method: "get",
     path: "/admin/overview",

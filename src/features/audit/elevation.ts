@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const DEFAULT_MINUTES = 30;
 const MAX_MINUTES = 240;
 
-export interface ElevationPorts {
+export interface ElevationOptions {
   elevations: ElevationStore;
   revocations: Pick<RevocationFeed, "publish">;
   clock: Clock;
@@ -43,11 +43,11 @@ const elevated = Type.Object({
 });
 
 /** POST /admin/content-elevate and DELETE /admin/content-elevate/{id}. */
-export function elevationRoutes(ports: ElevationPorts): Route[] {
-  return [openElevation(ports), endElevation(ports)];
+export function elevationRoutes(options: ElevationOptions): Route[] {
+  return [openElevation(options), endElevation(options)];
 }
 
-function openElevation({ elevations, clock }: ElevationPorts): Route {
+function openElevation({ elevations, clock }: ElevationOptions): Route {
   return defineRoute({
     method: "post",
     path: "/admin/content-elevate",
@@ -92,7 +92,7 @@ function unknownSession(): AppError {
   return new AppError("not_found", "There is no session with the id in session_id.");
 }
 
-function endElevation({ elevations, revocations }: ElevationPorts): Route {
+function endElevation({ elevations, revocations }: ElevationOptions): Route {
   return defineRoute({
     method: "delete",
     path: "/admin/content-elevate/{elevation_id}",

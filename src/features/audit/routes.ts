@@ -7,7 +7,7 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import type { AuditHead, AuditRecord, AuditStore } from "./audit-store.ts";
 
-export interface AuditPorts {
+export interface AuditOptions {
   log: AuditStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
@@ -48,8 +48,8 @@ const verdictSchema = Type.Object({
 });
 
 /** GET /admin/audit and /admin/audit/verify. */
-export function auditRoutes(ports: AuditPorts): Route[] {
-  return [listEntries(ports), verifyLog(ports)];
+export function auditRoutes(options: AuditOptions): Route[] {
+  return [listEntries(options), verifyLog(options)];
 }
 
 function present(record: AuditRecord): Static<typeof entrySchema> {
@@ -68,7 +68,7 @@ function present(record: AuditRecord): Static<typeof entrySchema> {
   };
 }
 
-function listEntries({ log, cursorKey }: AuditPorts): Route {
+function listEntries({ log, cursorKey }: AuditOptions): Route {
   return defineRoute({
     method: "get",
     path: "/admin/audit",
@@ -111,7 +111,7 @@ function instantOf(text: string | undefined): number | undefined {
   throw new AppError("invalid_parameter", "`from` and `to` must be times of this calendar.");
 }
 
-function verifyLog({ log }: AuditPorts): Route {
+function verifyLog({ log }: AuditOptions): Route {
   return defineRoute({
     method: "get",
     path: "/admin/audit/verify",

@@ -81,7 +81,7 @@ export function presentConcern(
   };
 }
 
-export interface ConcernPorts {
+export interface ConcernOptions {
   directory: SessionStore;
   concerns: ConcernStore;
   notifier: CommandNotifier;
@@ -118,8 +118,8 @@ const raiseBody = Type.Object(
 );
 
 /** POST and GET /sessions/{id}/concerns. */
-export function concernRoutes(ports: ConcernPorts): Route[] {
-  return [raiseConcern(ports), listSessionConcerns(ports)];
+export function concernRoutes(options: ConcernOptions): Route[] {
+  return [raiseConcern(options), listSessionConcerns(options)];
 }
 
 function raiserOf({ kind, id }: Principal): { kind: RaiserKind; id: string } {
@@ -138,8 +138,8 @@ function spanOf({ segment_id, start_ms, end_ms }: Static<typeof raiseBody>): Spa
   return { from: start_ms * SAMPLES_PER_MS, to: end_ms * SAMPLES_PER_MS };
 }
 
-function raiseConcern(ports: ConcernPorts): Route {
-  const { directory, concerns, notifier } = ports;
+function raiseConcern(options: ConcernOptions): Route {
+  const { directory, concerns, notifier } = options;
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/concerns",
@@ -177,7 +177,7 @@ function raiseConcern(ports: ConcernPorts): Route {
   });
 }
 
-function listSessionConcerns({ directory, concerns, cursorKey }: ConcernPorts): Route {
+function listSessionConcerns({ directory, concerns, cursorKey }: ConcernOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/concerns",

@@ -20,7 +20,7 @@ import {
 } from "./routes.ts";
 import type { ConcernRecord, ConcernStore, Span } from "./store.ts";
 
-export interface TriagePorts {
+export interface TriageOptions {
   directory: SessionStore;
   concerns: ConcernStore;
   actors: SessionActors;
@@ -38,8 +38,8 @@ const triageBody = Type.Object({
 });
 
 /** GET /concerns; GET and PATCH /concerns/{concern_id}. */
-export function triageRoutes(ports: TriagePorts): Route[] {
-  return [listConcerns(ports), getConcern(ports), triageConcern(ports)];
+export function triageRoutes(options: TriageOptions): Route[] {
+  return [listConcerns(options), getConcern(options), triageConcern(options)];
 }
 
 interface ConcernGrant extends SessionGrant {
@@ -48,7 +48,7 @@ interface ConcernGrant extends SessionGrant {
 
 /** The concern, when the caller may do this to its session: 404 for an unknown one, 403 by relation. */
 async function requireConcern(
-  { concerns, directory }: TriagePorts,
+  { concerns, directory }: TriageOptions,
   caller: Principal | undefined,
   id: string,
   action: SessionAction,
@@ -64,7 +64,7 @@ async function requireConcern(
   return { ...grant, concern };
 }
 
-function listConcerns({ concerns, cursorKey }: TriagePorts): Route {
+function listConcerns({ concerns, cursorKey }: TriageOptions): Route {
   return defineRoute({
     method: "get",
     path: "/concerns",
@@ -101,7 +101,7 @@ function listConcerns({ concerns, cursorKey }: TriagePorts): Route {
   });
 }
 
-function getConcern(ports: TriagePorts): Route {
+function getConcern(options: TriageOptions): Route {
   return defineRoute({
     method: "get",
     path: "/concerns/{concern_id}",
@@ -113,14 +113,14 @@ function getConcern(ports: TriagePorts): Route {
     responses: { 200: { description: "The concern", schema: concernSchema } },
     errors: ["forbidden", "elevation_required", "guest_access_closed"],
     resolve: ({ principal, params }) =>
-      requireConcern(ports, principal, params.concern_id, "session.content"),
+      requireConcern(options, principal, params.concern_id, "session.content"),
     async handle(_request, { concern }) {
       return { status: 200, body: presentConcern(concern, true) };
     },
   });
 }
 
-function triageConcern(ports: TriagePorts): Route {
+function triageConcern(options: TriageOptions): Route {
   return defineRoute({
     method: "patch",
     path: "/concerns/{concern_id}",
@@ -137,7 +137,7 @@ function triageConcern(ports: TriagePorts): Route {
     responses: { 200: { description: "The concern as it stands", schema: concernSchema } },
     errors: ["conflict", "session_deleted"],
     resolve: ({ principal, params }) =>
-      requireConcern(ports, principal, params.concern_id, "session.triage"),
+      requireConcern(options, principal, params.concern_id, "session.triage"),
     async handle(request, grant: ConcernGrant) {
       const { body } = request;
       const { concern, principal } = grant;
@@ -145,14 +145,14 @@ function triageConcern(ports: TriagePorts): Route {
       if (body.status === undefined && body.resolution === undefined) {
         throw new AppError("invalid_body", "Send `status`, `resolution`, or both.");
       }
-      const redactionId = redact ? await redactSpan(ports, grant, request) : undefined;
+      const redactionId = redact ? await redactSpan(options, grant, request) : undefined;
       const change = {
         status: body.status,
         resolution: body.resolution?.trim(),
         redactionId,
         handledById: principal.id,
       };
-      const changed = await ports.concerns.change(concern.id, change, expectedUpdate(request));
+      const changed = await options.concerns.change(concern.id, change, expectedUpdate(request));
       if (changed === undefined) throw staleEdit();
       return { status: 200, body: presentConcern(changed, readsNatively(grant)) };
     },
@@ -178,7 +178,7 @@ function wantsRedaction(
 
 /** Takes the words out, which is on record by itself; again, it takes out nothing more. */
 async function redactSpan(
-  { actors }: TriagePorts,
+  { actors }: TriageOptions,
   { concern, principal }: ConcernGrant,
   request: Pick<Request, "commandId">,
 ): Promise<string> {

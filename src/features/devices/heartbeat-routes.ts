@@ -5,13 +5,13 @@ import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { requireDevice } from "../../rest/callers.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
-import { type CoalescedHeartbeats, telemetrySchema } from "./heartbeats.ts";
+import { type HeartbeatWriter, telemetrySchema } from "./heartbeats.ts";
 import { requireKnownDevice } from "./routes.ts";
 import type { DeviceStore } from "./store.ts";
 
-export interface HeartbeatPorts {
+export interface HeartbeatOptions {
   devices: Pick<DeviceStore, "find">;
-  heartbeats: CoalescedHeartbeats;
+  heartbeats: HeartbeatWriter;
 }
 
 const commandSchema = Type.Object({
@@ -19,7 +19,7 @@ const commandSchema = Type.Object({
 });
 
 /** POST /devices/{device_id}/heartbeat. */
-export function heartbeatRoutes({ devices, heartbeats }: HeartbeatPorts): Route[] {
+export function heartbeatRoutes({ devices, heartbeats }: HeartbeatOptions): Route[] {
   const heartbeat = defineRoute({
     method: "post",
     path: "/devices/{device_id}/heartbeat",

@@ -1,19 +1,19 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { MANY_KEYS, ReadBatch } from "../../base/read-batch.ts";
-import type { Beat, HeartbeatBook } from "./heartbeats.ts";
+import { LookupBatcher, MANY_KEYS } from "../../base/lookup-batcher.ts";
+import type { Beat, HeartbeatStore } from "./heartbeats.ts";
 
 const ROWS = 2_000;
 const recordingRow = z.object({ device_id: z.string(), id: z.string() });
 
 /** What devices say of themselves, in their rows; read and written for many devices at a time. */
-export class PostgresHeartbeats implements HeartbeatBook {
+export class PostgresHeartbeats implements HeartbeatStore {
   readonly #pool: DatabasePool;
-  readonly #recording: ReadBatch<string, string>;
+  readonly #recording: LookupBatcher<string, string>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
-    this.#recording = new ReadBatch((ids) => this.#readRecording(ids), MANY_KEYS);
+    this.#recording = new LookupBatcher((ids) => this.#readRecording(ids), MANY_KEYS);
   }
 
   recording(deviceId: string): Promise<string | undefined> {

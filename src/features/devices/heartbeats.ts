@@ -48,7 +48,7 @@ export interface Beat {
 }
 
 /** Port: where heartbeats are kept. */
-export interface HeartbeatBook {
+export interface HeartbeatStore {
   /** Id of the session that the device records. */
   recording(deviceId: string): Promise<string | undefined>;
   /** All or none; what was heard before what is there already changes nothing. In the record's time. */
@@ -68,8 +68,8 @@ interface Heard extends Omit<Beat, "ago"> {
   at: number;
 }
 
-interface CoalescedHeartbeatParts {
-  book: HeartbeatBook;
+interface HeartbeatWriterOptions {
+  store: HeartbeatStore;
   clock: Clock;
   log: Log;
 }
@@ -80,8 +80,8 @@ interface CoalescedHeartbeatParts {
  * together about once a second. Between two writes nothing but the session of
  * a device is read, many devices at a time.
  */
-export class CoalescedHeartbeats implements QueueOwner {
-  readonly #parts: CoalescedHeartbeatParts;
+export class HeartbeatWriter implements QueueOwner {
+  readonly #options: HeartbeatWriterOptions;
   readonly #trouble: TroubleLog;
   #waiting = new Map<string, Heard>();
   #timer: NodeJS.Timeout | undefined;
@@ -89,9 +89,9 @@ export class CoalescedHeartbeats implements QueueOwner {
   #stopped = false;
   #refused = 0;
 
-  constructor(parts: CoalescedHeartbeatParts) {
-    this.#parts = parts;
-    const { log, clock } = parts;
+  constructor(options: HeartbeatWriterOptions) {
+    this.#options = options;
+    const { log, clock } = options;
     this.#trouble = new TroubleLog(log, "heartbeats not written, trying again", clock);
   }
 
@@ -108,7 +108,7 @@ export class CoalescedHeartbeats implements QueueOwner {
    */
   async beat(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatAnswer> {
     const now = this.#take(device, telemetry);
-    const sessionId = await this.#parts.book.recording(device.id);
+    const sessionId = await this.#options.store.recording(device.id);
     const commands = commandsOf(device, telemetry, sessionId !== undefined, now);
     return { serverTime: now, sessionId, commands };
   }
@@ -117,7 +117,8 @@ export class CoalescedHeartbeats implements QueueOwner {
   async hear(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatCommand[]> {
     const now = this.#take(device, telemetry);
     const isRight =
-      telemetry.recording !== true || (await this.#parts.book.recording(device.id)) !== undefined;
+      telemetry.recording !== true ||
+      (await this.#options.store.recording(device.id)) !== undefined;
     return commandsOf(device, telemetry, isRight, now);
   }
 
@@ -127,9 +128,9 @@ export class CoalescedHeartbeats implements QueueOwner {
     if (Buffer.byteLength(text) > TELEMETRY_BYTES) {
       throw new AppError("invalid_body", `A heartbeat may have ${TELEMETRY_BYTES} bytes.`);
     }
-    const now = this.#parts.clock.now();
+    const now = this.#options.clock.now();
     const { firmware } = telemetry;
-    const at = this.#parts.clock.monotonic();
+    const at = this.#options.clock.monotonic();
     if (!this.#keep({ deviceId: device.id, at, telemetry: text, firmware })) {
       throw new AppError("overloaded", "Too many heartbeats wait to be written.", {
         retryAfter: 5,
@@ -140,7 +141,7 @@ export class CoalescedHeartbeats implements QueueOwner {
 
   /** Something else came from the device, for example audio: it is there. */
   seen(deviceId: string): void {
-    const at = this.#parts.clock.monotonic();
+    const at = this.#options.clock.monotonic();
     const known = this.#waiting.get(deviceId);
     // Audio comes many times a second; once is enough until the next write.
     if (known !== undefined && at - known.at < FLUSH_MS) return;
@@ -190,8 +191,8 @@ export class CoalescedHeartbeats implements QueueOwner {
     const beats = this.#waiting;
     this.#waiting = new Map();
     try {
-      const now = this.#parts.clock.monotonic();
-      await this.#parts.book.record(
+      const now = this.#options.clock.monotonic();
+      await this.#options.store.record(
         [...beats.values()].map(({ at, ...beat }) => ({ ...beat, ago: Math.max(0, now - at) })),
       );
     } catch (error) {

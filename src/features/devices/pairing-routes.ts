@@ -22,7 +22,7 @@ import type { DeviceStore } from "./store.ts";
 
 const NO_STORE = { "cache-control": "no-store" };
 
-export interface PairingPorts {
+export interface PairingRouteOptions {
   pairing: Pairing;
   devices: Pick<DeviceStore, "find">;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
@@ -31,11 +31,11 @@ export interface PairingPorts {
 }
 
 /** The four pairing routes of the interface, and POST /devices/pair. */
-export function pairingRoutes(ports: PairingPorts): Route[] {
-  return [publishCode(ports), pair(ports), status(ports), claimAuth(ports)];
+export function pairingRoutes(options: PairingRouteOptions): Route[] {
+  return [publishCode(options), pair(options), status(options), claimAuth(options)];
 }
 
-function publishCode({ pairing }: PairingPorts): Route {
+function publishCode({ pairing }: PairingRouteOptions): Route {
   return defineRoute({
     method: "post",
     path: "/devices/pairing-codes",
@@ -91,7 +91,7 @@ function publishCode({ pairing }: PairingPorts): Route {
 const codeMember = Type.String({ minLength: 1, maxLength: 64 });
 const nameMember = Type.Optional(Type.String({ maxLength: 200 }));
 
-function pair({ pairing, devices, workspaces, clock }: PairingPorts): Route {
+function pair({ pairing, devices, workspaces, clock }: PairingRouteOptions): Route {
   return defineRoute({
     method: "post",
     path: "/devices/pair",
@@ -116,7 +116,7 @@ function pair({ pairing, devices, workspaces, clock }: PairingPorts): Route {
 }
 
 async function toApproval(
-  workspaces: PairingPorts["workspaces"],
+  workspaces: PairingRouteOptions["workspaces"],
   user: UserPrincipal,
   body: { code: string; workspace_id: string; name?: string },
   address: string,
@@ -126,7 +126,7 @@ async function toApproval(
   return { code, workspaceId, ownerId: user.id, name, address };
 }
 
-function status({ pairing }: PairingPorts): Route {
+function status({ pairing }: PairingRouteOptions): Route {
   return defineRoute({
     method: "get",
     path: "/devices/pair/status",
@@ -178,7 +178,7 @@ const claimBody = Type.Object({
   name: nameMember,
 });
 
-function claimAuth(ports: PairingPorts): Route {
+function claimAuth(options: PairingRouteOptions): Route {
   return defineRoute({
     method: "post",
     path: "/devices/pair/claim-auth",
@@ -192,9 +192,9 @@ function claimAuth(ports: PairingPorts): Route {
     responses: { 200: { description: "The key", schema: issuedKeySchema } },
     errors: ["forbidden", "not_found", "conflict", "not_paired", "slow_down"],
     // Here, so that 401 and 403 come before the body is looked at.
-    resolve: (request) => proveClaimant(ports.authenticator, request),
+    resolve: (request) => proveClaimant(options.authenticator, request),
     async handle({ body, address }, claimant: Claimant): Promise<Reply> {
-      const key = await claim(ports, claimant, body, address);
+      const key = await claim(options, claimant, body, address);
       return { status: 200, headers: NO_STORE, body: presentKey(key) };
     },
   });
@@ -221,7 +221,7 @@ async function proveClaimant(
 }
 
 async function claim(
-  { pairing, workspaces }: PairingPorts,
+  { pairing, workspaces }: PairingRouteOptions,
   claimant: Claimant,
   body: Static<typeof claimBody> | undefined,
   address: string,

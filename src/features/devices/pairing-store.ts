@@ -2,9 +2,9 @@ import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slon
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor } from "../../access/audit-entry.ts";
-import { MANY_KEYS, ReadBatch } from "../../base/read-batch.ts";
+import { LookupBatcher, MANY_KEYS } from "../../base/lookup-batcher.ts";
 import { toInstant } from "../../postgres/columns.ts";
-import type { DeviceKeyBook, DeviceKeyStanding } from "../accounts/credential-authenticator.ts";
+import type { DeviceKeyRecords, DeviceKeyStatus } from "../accounts/credential-authenticator.ts";
 
 /** A device that asks to be paired. */
 export interface NewDevice {
@@ -49,7 +49,7 @@ type ApprovalOutcome =
   /** Somebody was faster. */
   | { kind: "used_code" };
 
-export interface PairingStanding {
+export interface PairingState {
   deviceId: string;
   status: "pairing" | "paired" | "revoked";
   /** Of the device's newest code; undefined when it has none. */
@@ -74,7 +74,7 @@ const codeRow = z.object({
   status: z.string(),
 });
 
-const standingRow = z.object({
+const stateRow = z.object({
   id: z.string(),
   status: z.enum(["pairing", "paired", "revoked"]),
   code_expires_at: z.number().nullable(),
@@ -97,15 +97,15 @@ function bytes(value: Uint8Array): ReturnType<typeof sql.binary> {
 }
 
 /** Devices on their way in, their codes and keys. */
-export class PairingStore implements DeviceKeyBook {
+export class PairingStore implements DeviceKeyRecords {
   readonly #pool: DatabasePool;
-  readonly #keys: ReadBatch<string, DeviceKeyStanding>;
-  readonly #openKeys: ReadBatch<string, DeviceKeyStanding>;
+  readonly #keys: LookupBatcher<string, DeviceKeyStatus>;
+  readonly #openKeys: LookupBatcher<string, DeviceKeyStatus>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
-    this.#keys = new ReadBatch((hashes) => this.#byHash(hashes), MANY_KEYS);
-    this.#openKeys = new ReadBatch((ids) => this.#byId(ids), MANY_KEYS);
+    this.#keys = new LookupBatcher((hashes) => this.#byHash(hashes), MANY_KEYS);
+    this.#openKeys = new LookupBatcher((ids) => this.#byId(ids), MANY_KEYS);
   }
 
   /** False, and nothing recorded, when a code that is live at `now` has this hash. */
@@ -159,17 +159,17 @@ export class PairingStore implements DeviceKeyBook {
     });
   }
 
-  standingById(deviceId: string): Promise<PairingStanding | undefined> {
-    return this.#standing(sql.fragment`devices.id = ${deviceId}`);
+  stateById(deviceId: string): Promise<PairingState | undefined> {
+    return this.#state(sql.fragment`devices.id = ${deviceId}`);
   }
 
-  standingByCode(codeHash: Uint8Array): Promise<PairingStanding | undefined> {
-    return this.#standing(sql.fragment`devices.id = (
+  stateByCode(codeHash: Uint8Array): Promise<PairingState | undefined> {
+    return this.#state(sql.fragment`devices.id = (
       select device_id from pairing_codes where code_hash = ${bytes(codeHash)})`);
   }
 
-  standingBySecret(hash: Uint8Array): Promise<PairingStanding | undefined> {
-    return this.#standing(sql.fragment`pairing_secret_hash = ${bytes(hash)}`);
+  stateBySecret(hash: Uint8Array): Promise<PairingState | undefined> {
+    return this.#state(sql.fragment`pairing_secret_hash = ${bytes(hash)}`);
   }
 
   /** False when the device is not paired (any more). */
@@ -235,16 +235,16 @@ export class PairingStore implements DeviceKeyBook {
     });
   }
 
-  standingByHash(keyHash: Uint8Array): Promise<DeviceKeyStanding | undefined> {
+  statusByHash(keyHash: Uint8Array): Promise<DeviceKeyStatus | undefined> {
     return this.#keys.get(Buffer.from(keyHash).toString("hex"));
   }
 
-  standingByKey(keyId: string): Promise<DeviceKeyStanding | undefined> {
+  statusByKey(keyId: string): Promise<DeviceKeyStatus | undefined> {
     return this.#openKeys.get(keyId);
   }
 
   /** Many devices at a time: each of them shows its key with all that it sends. */
-  async #byHash(hashes: readonly string[]): Promise<(DeviceKeyStanding | undefined)[]> {
+  async #byHash(hashes: readonly string[]): Promise<(DeviceKeyStatus | undefined)[]> {
     const rows = await this.#readKeys(
       sql.fragment`(
         select decode(hash, 'hex') as hash from unnest(${sql.array([...hashes], "text")}) as hash
@@ -252,21 +252,21 @@ export class PairingStore implements DeviceKeyBook {
       sql.fragment`key_hash = wanted.hash`,
     );
     const found = new Map(rows.map((row) => [row.key_hash, row]));
-    return hashes.map((hash) => toStanding(found.get(hash)));
+    return hashes.map((hash) => toStatus(found.get(hash)));
   }
 
   /** Of sockets that are open; many of them at a time when nobody knows what ended. */
-  async #byId(ids: readonly string[]): Promise<(DeviceKeyStanding | undefined)[]> {
+  async #byId(ids: readonly string[]): Promise<(DeviceKeyStatus | undefined)[]> {
     const rows = await this.#readKeys(
       sql.fragment`unnest(${sql.array([...ids], "uuid")}) as wanted (id)`,
       sql.fragment`device_keys.id = wanted.id`,
     );
     const found = new Map(rows.map((row) => [row.id, row]));
-    return ids.map((id) => toStanding(found.get(id)));
+    return ids.map((id) => toStatus(found.get(id)));
   }
 
-  async #standing(which: Fragment): Promise<PairingStanding | undefined> {
-    const row = await this.#pool.maybeOne(sql.type(standingRow)`
+  async #state(which: Fragment): Promise<PairingState | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(stateRow)`
       select devices.id, status,
         (select max(expires_at) from pairing_codes where device_id = devices.id)
           as code_expires_at,
@@ -296,7 +296,7 @@ export class PairingStore implements DeviceKeyBook {
   }
 }
 
-function toStanding(row: z.infer<typeof keyRow> | undefined): DeviceKeyStanding | undefined {
+function toStatus(row: z.infer<typeof keyRow> | undefined): DeviceKeyStatus | undefined {
   return (
     row && {
       keyId: row.id,

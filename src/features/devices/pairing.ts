@@ -7,7 +7,7 @@ import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type { AttemptPolicy } from "../accounts/attempt-budget.ts";
 import type { AttemptStore } from "../accounts/attempts-store.ts";
-import type { NewDevice, NewDeviceKey, PairingStanding, PairingStore } from "./pairing-store.ts";
+import type { NewDevice, NewDeviceKey, PairingState, PairingStore } from "./pairing-store.ts";
 
 /** No vowels, so that no words come out (RFC 8628 §6.1): 8 of 20 letters are 34.6 bits. */
 const ALPHABET = "BCDFGHJKLMNPQRSTVWXZ";
@@ -62,8 +62,8 @@ const CODES_BY_ADDRESS: AttemptPolicy = { burst: 600, interval: 1_000 };
 const FRESH_CODE_TRIES = 5;
 const TOO_MANY_GUESSES = "Too many wrong pairing codes.";
 
-interface PairingParts {
-  book: PairingStore;
+interface PairingOptions {
+  store: PairingStore;
   attempts: AttemptStore;
   revocations: RevocationFeed;
   pepper: Uint8Array;
@@ -111,10 +111,10 @@ type PairingStatus = "pending" | "paired" | "expired" | "revoked";
  * the device is unpaired.
  */
 export class Pairing {
-  readonly #parts: PairingParts;
+  readonly #options: PairingOptions;
 
-  constructor(parts: PairingParts) {
-    this.#parts = parts;
+  constructor(options: PairingOptions) {
+    this.#options = options;
   }
 
   /** Rejects with `code_in_use` when the device brought a code that is live already. */
@@ -153,21 +153,21 @@ export class Pairing {
   }
 
   async statusById(deviceId: string): Promise<PairingStatus> {
-    const standing = await this.#parts.book.standingById(deviceId);
-    if (standing === undefined) throw new AppError("not_found", "There is no device with this id.");
-    return this.#status(standing);
+    const state = await this.#options.store.stateById(deviceId);
+    if (state === undefined) throw new AppError("not_found", "There is no device with this id.");
+    return this.#status(state);
   }
 
   async statusByCode(code: string, address: string): Promise<PairingStatus> {
     const guesses = await this.#guess(address);
     const normal = normalisePairingCode(code);
-    const standing =
+    const state =
       normal === undefined
         ? undefined
-        : await this.#parts.book.standingByCode(pairingCodeHash(this.#parts.pepper, normal));
-    if (standing === undefined) throw unknownCode();
+        : await this.#options.store.stateByCode(pairingCodeHash(this.#options.pepper, normal));
+    if (state === undefined) throw unknownCode();
     await guesses.wasRight();
-    return this.#status(standing);
+    return this.#status(state);
   }
 
   /**
@@ -176,20 +176,20 @@ export class Pairing {
    * `slow_down` when it then asks too often.
    */
   async claim(pairingSecret: string): Promise<IssuedKey> {
-    const standing = SECRET_FORM.test(pairingSecret)
-      ? await this.#parts.book.standingBySecret(secretHash(pairingSecret))
+    const state = SECRET_FORM.test(pairingSecret)
+      ? await this.#options.store.stateBySecret(secretHash(pairingSecret))
       : undefined;
-    if (standing === undefined || standing.status === "revoked") throw wrongSecret();
-    if (standing.status === "pairing") throw await this.#notPaired(standing);
-    if (!standing.ownerActive) throw wrongSecret();
-    return this.renew(standing.deviceId);
+    if (state === undefined || state.status === "revoked") throw wrongSecret();
+    if (state.status === "pairing") throw await this.#notPaired(state);
+    if (!state.ownerActive) throw wrongSecret();
+    return this.renew(state.deviceId);
   }
 
   /** A fresh key for a paired device; the ones before it stay valid for 24 h at most. */
   async renew(deviceId: string): Promise<IssuedKey> {
     await this.#spend(`renew\u0000${deviceId}`, RENEWALS, "Too many fresh keys.");
     const { key, apiKey } = this.#newKey({ kind: "device", id: deviceId });
-    if (!(await this.#parts.book.addKey(deviceId, key, this.#parts.clock.now()))) {
+    if (!(await this.#options.store.addKey(deviceId, key, this.#options.clock.now()))) {
       throw wrongSecret();
     }
     return { deviceId, apiKey, expiresAt: key.expiresAt };
@@ -203,24 +203,24 @@ export class Pairing {
     const { key, apiKey } = this.#newKey({ kind: "user", id: pairing.ownerId });
     // Nobody ever learns this secret: a virtual device renews with its key.
     const device = this.#newDevice(description, randomText(SECRET_LENGTH));
-    await this.#parts.book.addPaired(device, pairing, key);
+    await this.#options.store.addPaired(device, pairing, key);
     return { deviceId: device.id, apiKey, expiresAt: key.expiresAt };
   }
 
   /** Ends every key of the device at once. */
   async unpair(deviceId: string, by: AuditActor): Promise<void> {
-    await this.#parts.book.unpair(deviceId, by);
-    this.#parts.revocations.publish({ kind: "device", deviceId });
+    await this.#options.store.unpair(deviceId, by);
+    this.#options.revocations.publish({ kind: "device", deviceId });
   }
 
   async #publish(description: DeviceDescription, code: string): Promise<PublishedCode | undefined> {
-    const { book, clock, pepper } = this.#parts;
+    const { store, clock, pepper } = this.#options;
     const now = clock.now();
     const pairingSecret = randomText(SECRET_LENGTH);
     const device = this.#newDevice(description, pairingSecret);
     const codeHash = pairingCodeHash(pepper, code);
     const expiresAt = now + CODE_LIFETIME;
-    if (!(await book.publish(device, { codeHash, deviceId: device.id, expiresAt }, now))) {
+    if (!(await store.publish(device, { codeHash, deviceId: device.id, expiresAt }, now))) {
       return undefined;
     }
     return { deviceId: device.id, code: showPairingCode(code), pairingSecret, expiresAt };
@@ -235,40 +235,40 @@ export class Pairing {
     const outcome =
       code === undefined
         ? ({ kind: "unknown_code" } as const)
-        : await this.#parts.book.approve({
-            codeHash: pairingCodeHash(this.#parts.pepper, code),
+        : await this.#options.store.approve({
+            codeHash: pairingCodeHash(this.#options.pepper, code),
             workspaceId,
             ownerId,
             name,
             key,
-            now: this.#parts.clock.now(),
+            now: this.#options.clock.now(),
           });
     if (outcome.kind === "unknown_code") throw unknownCode();
     await guesses.wasRight();
     if (outcome.kind === "used_code") {
       throw new AppError("conflict", "This pairing code has been used already.");
     }
-    await this.#parts.attempts.restore(account);
+    await this.#options.attempts.restore(account);
     return outcome.deviceId;
   }
 
-  #status(standing: PairingStanding): PairingStatus {
-    if (standing.status !== "pairing") return standing.status;
-    return this.#isLive(standing) ? "pending" : "expired";
+  #status(state: PairingState): PairingStatus {
+    if (state.status !== "pairing") return state.status;
+    return this.#isLive(state) ? "pending" : "expired";
   }
 
-  #isLive(standing: PairingStanding): boolean {
-    return (standing.codeExpiresAt ?? 0) > this.#parts.clock.now();
+  #isLive(state: PairingState): boolean {
+    return (state.codeExpiresAt ?? 0) > this.#options.clock.now();
   }
 
-  async #notPaired(standing: PairingStanding): Promise<AppError> {
-    const wait = await this.#parts.attempts.take(`poll\u0000${standing.deviceId}`, POLLS);
+  async #notPaired(state: PairingState): Promise<AppError> {
+    const wait = await this.#options.attempts.take(`poll\u0000${state.deviceId}`, POLLS);
     if (wait !== undefined) {
       return new AppError("slow_down", `Please ask every ${POLL_INTERVAL} s.`, {
         retryAfter: POLL_INTERVAL,
       });
     }
-    return this.#isLive(standing)
+    return this.#isLive(state)
       ? new AppError("not_paired", "Nobody has entered this device's pairing code yet.")
       : new AppError("not_paired", "The pairing code has expired. Publish a new one.");
   }
@@ -277,18 +277,18 @@ export class Pairing {
   async #guess(address: string): Promise<{ wasRight(): Promise<void> }> {
     const key = `guess-from\u0000${address}`;
     await this.#spend(key, GUESSES_BY_ADDRESS, TOO_MANY_GUESSES);
-    return { wasRight: () => this.#parts.attempts.refund(key, GUESSES_BY_ADDRESS) };
+    return { wasRight: () => this.#options.attempts.refund(key, GUESSES_BY_ADDRESS) };
   }
 
   async #spend(key: string, policy: AttemptPolicy, what: string): Promise<void> {
-    const wait = await this.#parts.attempts.take(key, policy);
+    const wait = await this.#options.attempts.take(key, policy);
     if (wait === undefined) return;
     throw new AppError("rate_limited", `${what} Please wait ${wait} s.`, { retryAfter: wait });
   }
 
   #newDevice(description: DeviceDescription, pairingSecret: string): NewDevice {
     return {
-      id: newId(this.#parts.clock.now()),
+      id: newId(this.#options.clock.now()),
       serial: description.serial,
       name: description.name ?? "",
       model: description.model ?? "",
@@ -299,7 +299,7 @@ export class Pairing {
 
   #newKey(issuedBy: AuditActor): { key: NewDeviceKey; apiKey: string } {
     const apiKey = newDeviceKey();
-    const now = this.#parts.clock.now();
+    const now = this.#options.clock.now();
     const key = {
       id: newId(now),
       keyHash: secretHash(apiKey),

@@ -1,11 +1,11 @@
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
-import { deviceStanding, type Presence } from "../../session/presence.ts";
+import { deviceStatus, type Presence } from "../../session/presence.ts";
 import type { DeviceFrame, WarningFrame } from "../../wire/live-frames.ts";
 import type { RecordingDeviceStore } from "./presence-store.ts";
 
-interface PresenceWatchParts {
+interface PresenceWatchOptions {
   devices: Pick<RecordingDeviceStore, "read">;
   /** Partitions of this host: each session is watched by the one that holds it. */
   owned(): readonly number[];
@@ -18,13 +18,13 @@ interface PresenceWatchParts {
 
 /** Looks how the devices of this host's sessions do, and tells viewers who goes and comes back. */
 export class PresenceWatch {
-  readonly #parts: PresenceWatchParts;
+  readonly #options: PresenceWatchOptions;
   readonly #stop = new AbortController();
   #known = new Map<string, DeviceFrame>();
   #loop: Promise<void> | undefined;
 
-  constructor(parts: PresenceWatchParts) {
-    this.#parts = parts;
+  constructor(options: PresenceWatchOptions) {
+    this.#options = options;
   }
 
   start(): void {
@@ -43,14 +43,14 @@ export class PresenceWatch {
 
   /** One look; rejects when the devices cannot be read. */
   async look(): Promise<void> {
-    const { devices, owned, runtime } = this.#parts;
+    const { devices, owned, runtime } = this.#options;
     const partitions = owned();
     const found = partitions.length === 0 ? [] : await devices.read(partitions);
     const now = runtime.now();
     const known = new Map<string, DeviceFrame>();
     for (const device of found) {
       const { sessionId, lastSeenAt, telemetry } = device;
-      const frame: DeviceFrame = deviceStanding(lastSeenAt, telemetry, now);
+      const frame: DeviceFrame = deviceStatus(lastSeenAt, telemetry, now);
       known.set(sessionId, frame);
       const before = this.#known.get(sessionId)?.presence;
       if (before !== undefined && before !== frame.presence) this.#tell(sessionId, frame.presence);
@@ -59,7 +59,7 @@ export class PresenceWatch {
   }
 
   #tell(sessionId: string, presence: Presence): void {
-    this.#parts.publish(sessionId, {
+    this.#options.publish(sessionId, {
       type: "Warning",
       session_id: sessionId,
       code: `device_${presence}`,
@@ -72,14 +72,14 @@ export class PresenceWatch {
   }
 
   async #run(): Promise<void> {
-    const { log, runtime } = this.#parts;
+    const { log, runtime } = this.#options;
     const trouble = new TroubleLog(log, "devices not readable", runtime);
     while (!this.#stop.signal.aborted) {
       await this.look().then(
         () => trouble.worked(),
         (error: unknown) => trouble.failed(error),
       );
-      await this.#parts.runtime.delay(this.#parts.every, this.#stop.signal);
+      await this.#options.runtime.delay(this.#options.every, this.#stop.signal);
     }
   }
 }

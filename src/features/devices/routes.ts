@@ -18,7 +18,7 @@ import {
 import { presenceOf } from "../../session/presence.ts";
 import { requireWorkspace } from "../workspaces/routes.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
-import type { CoalescedHeartbeats } from "./heartbeats.ts";
+import type { HeartbeatWriter } from "./heartbeats.ts";
 import type { IssuedKey, Pairing } from "./pairing.ts";
 import type { DeviceRecord, DeviceStore } from "./store.ts";
 
@@ -78,9 +78,9 @@ export async function requireKnownDevice(
   return device;
 }
 
-export interface DevicePorts {
+export interface DeviceOptions {
   devices: DeviceStore;
-  heartbeats: Pick<CoalescedHeartbeats, "flush">;
+  heartbeats: Pick<HeartbeatWriter, "flush">;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   pairing: Pick<Pairing, "addVirtual" | "unpair">;
   clock: Clock;
@@ -88,13 +88,13 @@ export interface DevicePorts {
 }
 
 /** GET and POST /devices; GET, PATCH and DELETE /devices/{id}. */
-export function deviceRoutes(ports: DevicePorts): Route[] {
+export function deviceRoutes(options: DeviceOptions): Route[] {
   return [
-    listDevices(ports),
-    createVirtualDevice(ports),
-    getDevice(ports),
-    renameDevice(ports),
-    unpairDevice(ports),
+    listDevices(options),
+    createVirtualDevice(options),
+    getDevice(options),
+    renameDevice(options),
+    unpairDevice(options),
   ];
 }
 
@@ -115,7 +115,7 @@ async function requireDeviceFor(
   throw new AppError("forbidden", "You have no right to this device.");
 }
 
-function listDevices({ devices, heartbeats, clock, cursorKey }: DevicePorts): Route {
+function listDevices({ devices, heartbeats, clock, cursorKey }: DeviceOptions): Route {
   return defineRoute({
     method: "get",
     path: "/devices",
@@ -149,7 +149,7 @@ function listDevices({ devices, heartbeats, clock, cursorKey }: DevicePorts): Ro
   });
 }
 
-function createVirtualDevice({ devices, workspaces, pairing, clock }: DevicePorts): Route {
+function createVirtualDevice({ devices, workspaces, pairing, clock }: DeviceOptions): Route {
   return defineRoute({
     method: "post",
     path: "/devices",
@@ -195,7 +195,7 @@ function createVirtualDevice({ devices, workspaces, pairing, clock }: DevicePort
   });
 }
 
-function getDevice({ devices, heartbeats, clock }: DevicePorts): Route {
+function getDevice({ devices, heartbeats, clock }: DeviceOptions): Route {
   return defineRoute({
     method: "get",
     path: "/devices/{device_id}",
@@ -217,7 +217,7 @@ function getDevice({ devices, heartbeats, clock }: DevicePorts): Route {
   });
 }
 
-function renameDevice({ devices, clock }: DevicePorts): Route {
+function renameDevice({ devices, clock }: DeviceOptions): Route {
   return defineRoute({
     method: "patch",
     path: "/devices/{device_id}",
@@ -244,7 +244,7 @@ function renameDevice({ devices, clock }: DevicePorts): Route {
   });
 }
 
-function unpairDevice({ devices, pairing }: DevicePorts): Route {
+function unpairDevice({ devices, pairing }: DeviceOptions): Route {
   return defineRoute({
     method: "delete",
     path: "/devices/{device_id}",

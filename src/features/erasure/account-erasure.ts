@@ -7,11 +7,11 @@ import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import type { AccountErasureStore } from "./account-erasure-store.ts";
 import type { SessionErasure } from "./session-erasure.ts";
 
-/** Sessions deleted while the caller waits; the rest is housekeeping's. */
+/** Sessions deleted while the caller waits; the rest is left to maintenance. */
 const BUDGET_MS = 10_000;
 const PAGE = 50;
 
-interface AccountErasureParts {
+interface AccountErasureOptions {
   accounts: AccountErasureStore;
   sessions: SessionErasure;
   revocations: Pick<RevocationFeed, "publish">;
@@ -27,14 +27,14 @@ interface AccountErasureParts {
  * administer the service any more; undefined when there is no such account.
  */
 export class AccountErasures {
-  readonly #parts: AccountErasureParts;
+  readonly #options: AccountErasureOptions;
 
-  constructor(parts: AccountErasureParts) {
-    this.#parts = parts;
+  constructor(options: AccountErasureOptions) {
+    this.#options = options;
   }
 
   async erase(userId: string): Promise<AccountErasure | "last_admin" | undefined> {
-    const { accounts, revocations, clock } = this.#parts;
+    const { accounts, revocations, clock } = this.#options;
     const erased = await accounts.erase(userId);
     if (erased === undefined || erased === "last_admin") return erased;
     revocations.publish({ kind: "user", userId });
@@ -56,7 +56,7 @@ export class AccountErasures {
   }
 
   async #deletePage(userId?: string): Promise<number> {
-    const { accounts, sessions } = this.#parts;
+    const { accounts, sessions } = this.#options;
     const orphaned = await accounts.orphanedSessions(PAGE, userId);
     for (const { id, ownerId } of orphaned) {
       await sessions.erase(id, "account_erasure_session_redacted", { kind: "user", id: ownerId });
@@ -72,7 +72,7 @@ interface AccountErasure {
   devicesUnpaired: number;
 }
 
-export interface UserErasePorts {
+export interface UserEraseOptions {
   eraser: AccountErasures;
 }
 
@@ -85,7 +85,7 @@ const answer = Type.Object({
 });
 
 /** DELETE /users/me. */
-export function userEraseRoutes({ eraser }: UserErasePorts): Route[] {
+export function userEraseRoutes({ eraser }: UserEraseOptions): Route[] {
   const erase = defineRoute({
     method: "delete",
     path: "/users/me",

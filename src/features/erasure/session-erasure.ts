@@ -16,7 +16,7 @@ import type {
   RetentionStore,
 } from "./session-erasure-store.ts";
 
-interface SessionErasureParts {
+interface SessionErasureOptions {
   records: DeletionRecords;
   /** Removes every file of a session; nothing there is fine. */
   eraseAudio(sessionId: string): Promise<void>;
@@ -37,10 +37,10 @@ interface SessionErasureParts {
  * receipt comes again. Undefined when there is no such session.
  */
 export class SessionErasure {
-  readonly #parts: SessionErasureParts;
+  readonly #options: SessionErasureOptions;
 
-  constructor(parts: SessionErasureParts) {
-    this.#parts = parts;
+  constructor(options: SessionErasureOptions) {
+    this.#options = options;
   }
 
   async erase(
@@ -48,7 +48,7 @@ export class SessionErasure {
     kind: DeletionKind,
     actor: AuditActor,
   ): Promise<DeletionReceipt | undefined> {
-    const { records, publish, revocations, log } = this.#parts;
+    const { records, publish, revocations, log } = this.#options;
     const deleted = await records.erase(sessionId, kind, actor);
     if (deleted === undefined) return undefined;
     const { receipt, event } = deleted;
@@ -65,15 +65,15 @@ export class SessionErasure {
   /** Removes files that an earlier try left; returns how many sessions are done. */
   async finish(limit = 100): Promise<number> {
     let done = 0;
-    for (const sessionId of await this.#parts.records.withAudioLeft(limit)) {
+    for (const sessionId of await this.#options.records.withAudioLeft(limit)) {
       if (await this.#eraseAudio(sessionId)) done += 1;
     }
     return done;
   }
 
   #wake(sessionId: string): void {
-    this.#parts.wake(sessionId).catch((error: unknown) => {
-      this.#parts.log.debug(
+    this.#options.wake(sessionId).catch((error: unknown) => {
+      this.#options.log.debug(
         { session_id: sessionId, error: errorMessage(error) },
         "no actor woken",
       );
@@ -81,7 +81,7 @@ export class SessionErasure {
   }
 
   async #eraseAudio(sessionId: string): Promise<boolean> {
-    const { records, eraseAudio, log } = this.#parts;
+    const { records, eraseAudio, log } = this.#options;
     try {
       await eraseAudio(sessionId);
       await records.audioErased(sessionId);
@@ -94,7 +94,7 @@ export class SessionErasure {
   }
 }
 
-export interface SessionDeletePorts {
+export interface SessionDeleteOptions {
   directory: SessionStore;
   eraser: SessionErasure;
 }
@@ -115,7 +115,7 @@ const receiptSchema = Type.Object({
 });
 
 /** DELETE /sessions/{id}. */
-export function sessionDeleteRoutes({ directory, eraser }: SessionDeletePorts): Route[] {
+export function sessionDeleteRoutes({ directory, eraser }: SessionDeleteOptions): Route[] {
   const remove = defineRoute({
     method: "delete",
     path: "/sessions/{session_id}",

@@ -7,7 +7,7 @@ import { cutPage, decodeCursor, encodeCursor, pageQuery } from "../../rest/page.
 import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import { recordReads } from "../questions/ask.ts";
 import type { EntityRecord, GraphEdge, MentionPosition, MentionRecord } from "./records.ts";
-import { type GraphPorts, requireWorkspaceScope, type WorkspaceScope } from "./routes.ts";
+import { type GraphOptions, requireWorkspaceScope, type WorkspaceScope } from "./routes.ts";
 import {
   entitySchema,
   mentionSchema,
@@ -15,7 +15,7 @@ import {
   presentMention,
   presentRelation,
   presentSpoken,
-  presentStanding,
+  presentStatus,
   relationSchema,
   spokenSchema,
   standingSchema,
@@ -27,8 +27,8 @@ const MAX_EDGES = 20_000;
 const MAX_STEP_RELATIONS = 500;
 
 /** GET /workspaces/{id}/graph/entities/{entity_id}, GET /workspaces/{id}/graph/path. */
-export function graphEntityRoutes(ports: GraphPorts): Route[] {
-  return [entityDetail(ports), pathBetween(ports)];
+export function graphEntityRoutes(options: GraphOptions): Route[] {
+  return [entityDetail(options), pathBetween(options)];
 }
 
 const unknownEntity = (): AppError =>
@@ -38,8 +38,8 @@ interface EntityScope extends WorkspaceScope {
   entity: EntityRecord;
 }
 
-function entityDetail(ports: GraphPorts): Route {
-  const { graphs, cursorKey } = ports;
+function entityDetail(options: GraphOptions): Route {
+  const { graphs, cursorKey } = options;
   return defineRoute({
     method: "get",
     path: "/workspaces/{id}/graph/entities/{entity_id}",
@@ -70,7 +70,7 @@ function entityDetail(ports: GraphPorts): Route {
     },
     errors: ["elevation_required"],
     async resolve({ principal, params }): Promise<EntityScope> {
-      const scope = await requireWorkspaceScope(ports, principal, params.id);
+      const scope = await requireWorkspaceScope(options, principal, params.id);
       const entity = isId(params.entity_id)
         ? await graphs.entity(scope.sessionIds, params.entity_id)
         : undefined;
@@ -82,7 +82,7 @@ function entityDetail(ports: GraphPorts): Route {
       const list = `graph:${entity.id}`;
       const limit = query.limit ?? 50;
       const after = toPosition(cursorKey, list, query.cursor);
-      await recordReads(ports, scope, sessionIds);
+      await recordReads(options, scope, sessionIds);
       const rows = await graphs.mentions(sessionIds, entity.id, { after, limit: limit + 1 });
       const { page, last } = cutPage(rows, limit);
       const relations = await graphs.relationsOf(sessionIds, entity.id, NEIGHBOURS);
@@ -136,8 +136,8 @@ const pathSchema = Type.Composite([
   }),
 ]);
 
-function pathBetween(ports: GraphPorts): Route {
-  const { graphs, builder } = ports;
+function pathBetween(options: GraphOptions): Route {
+  const { graphs, builder } = options;
   return defineRoute({
     method: "get",
     path: "/workspaces/{id}/graph/path",
@@ -154,21 +154,21 @@ function pathBetween(ports: GraphPorts): Route {
     }),
     responses: { 200: { description: "The path", schema: pathSchema } },
     errors: ["elevation_required"],
-    resolve: ({ principal, params }) => requireWorkspaceScope(ports, principal, params.id),
+    resolve: ({ principal, params }) => requireWorkspaceScope(options, principal, params.id),
     async handle({ query }, scope) {
       const { from, to } = query;
       if (!isId(from) || !isId(to)) throw unknownEntity();
       const readiness = await builder.ensure(scope.sessionIds);
       const ends = await graphs.entitiesById(readiness.ready, [from, to]);
       if (ends.length < 2) throw unknownEntity();
-      await recordReads(ports, scope, readiness.ready);
+      await recordReads(options, scope, readiness.ready);
       const edges = await graphs.edges(readiness.ready, MAX_EDGES);
       const ids = shortestPath(edges, from, to);
       const entities = await graphs.entitiesById(readiness.ready, ids);
-      const steps = await readSteps(ports, readiness.ready, ids);
+      const steps = await readSteps(options, readiness.ready, ids);
       return {
         status: 200,
-        body: { ...presentStanding(readiness), entities: entities.map(presentEntity), steps },
+        body: { ...presentStatus(readiness), entities: entities.map(presentEntity), steps },
       };
     },
   });
@@ -176,7 +176,7 @@ function pathBetween(ports: GraphPorts): Route {
 
 /** The relations of each two neighbours of a path, with what was said there. */
 async function readSteps(
-  { graphs }: GraphPorts,
+  { graphs }: GraphOptions,
   sessionIds: readonly string[],
   ids: readonly string[],
 ): Promise<Static<typeof stepSchema>[]> {

@@ -7,7 +7,7 @@ import {
   type AskableWorkspace,
   recordReads,
   requireAskableWorkspace,
-  type WorkspaceQuestionPorts,
+  type WorkspaceQuestionOptions,
 } from "../questions/ask.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
@@ -21,7 +21,7 @@ import {
   presentCommunity,
   presentEntity,
   presentRelation,
-  presentStanding,
+  presentStatus,
   toTypes,
 } from "./schema.ts";
 import type { GraphStore } from "./store.ts";
@@ -29,7 +29,7 @@ import type { GraphStore } from "./store.ts";
 /** Sessions that one graph is made of at most: the newest. */
 const MAX_SESSIONS = 100;
 
-interface WorkspaceGraphPorts extends WorkspaceQuestionPorts {
+interface WorkspaceGraphOptions extends WorkspaceQuestionOptions {
   directory: SessionStore;
 }
 
@@ -41,11 +41,11 @@ export interface WorkspaceScope extends AskableWorkspace {
 
 /** Whoever may ask about a workspace's sessions sees the graph of the newest of them. */
 export async function requireWorkspaceScope(
-  ports: WorkspaceGraphPorts,
+  options: WorkspaceGraphOptions,
   caller: Principal | undefined,
   workspaceId: string,
 ): Promise<WorkspaceScope> {
-  const asked = await requireAskableWorkspace(ports, caller, workspaceId);
+  const asked = await requireAskableWorkspace(options, caller, workspaceId);
   const sessions = asked.sessions.slice(0, MAX_SESSIONS);
   return { ...asked, sessions, sessionIds: sessions.map(({ id }) => id) };
 }
@@ -56,19 +56,19 @@ const DEFAULT_ENTITIES = 100;
 const MADE_OF =
   "Made from the words by grammar and lexicon of English, when it is first asked for and again after the words have changed; a name that the recogniser did not hear is not in it. ";
 
-export interface GraphPorts extends WorkspaceGraphPorts {
+export interface GraphOptions extends WorkspaceGraphOptions {
   builder: Pick<GraphBuilder, "ensure">;
   graphs: GraphStore;
   cursorKey: Uint8Array;
 }
 
 /** GET /sessions/{id}/graph, GET /workspaces/{id}/graph. */
-export function graphRoutes(ports: GraphPorts): Route[] {
-  return [sessionGraph(ports), workspaceGraph(ports)];
+export function graphRoutes(options: GraphOptions): Route[] {
+  return [sessionGraph(options), workspaceGraph(options)];
 }
 
-function sessionGraph(ports: GraphPorts): Route {
-  const { directory } = ports;
+function sessionGraph(options: GraphOptions): Route {
+  const { directory } = options;
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/graph",
@@ -96,12 +96,12 @@ function sessionGraph(ports: GraphPorts): Route {
         ...(from_ms === undefined ? {} : { from: session.startedAt + from_ms }),
         ...(to_ms === undefined ? {} : { to: session.startedAt + to_ms }),
       };
-      return readGraph(ports, [session.id], { ...toFilter(query), ...span });
+      return readGraph(options, [session.id], { ...toFilter(query), ...span });
     },
   });
 }
 
-function workspaceGraph(ports: GraphPorts): Route {
+function workspaceGraph(options: GraphOptions): Route {
   return defineRoute({
     method: "get",
     path: "/workspaces/{id}/graph",
@@ -122,15 +122,15 @@ function workspaceGraph(ports: GraphPorts): Route {
     }),
     responses: { 200: { description: "The graph", schema: graphSchema } },
     errors: ["elevation_required"],
-    resolve: ({ principal, params }) => requireWorkspaceScope(ports, principal, params.id),
+    resolve: ({ principal, params }) => requireWorkspaceScope(options, principal, params.id),
     async handle({ query }, scope: WorkspaceScope) {
       const sessionIds = narrowed(scope, filterId("session_id", query.session_id));
-      await recordReads(ports, scope, sessionIds);
+      await recordReads(options, scope, sessionIds);
       const span = {
         ...(query.from === undefined ? {} : { from: Date.parse(query.from) }),
         ...(query.to === undefined ? {} : { to: Date.parse(query.to) }),
       };
-      return readGraph(ports, sessionIds, { ...toFilter(query), ...span });
+      return readGraph(options, sessionIds, { ...toFilter(query), ...span });
     },
   });
 }
@@ -157,7 +157,7 @@ function toFilter(query: Static<typeof filterQuery>): GraphFilter {
 }
 
 async function readGraph(
-  { builder, graphs }: GraphPorts,
+  { builder, graphs }: GraphOptions,
   sessionIds: readonly string[],
   filter: GraphFilter,
 ): Promise<{ status: number; body: Static<typeof graphSchema> }> {
@@ -172,7 +172,7 @@ async function readGraph(
   return {
     status: 200,
     body: {
-      ...presentStanding(readiness),
+      ...presentStatus(readiness),
       entities: entities.map((entity) => {
         const community = communityOf.get(entity.id);
         const member = community === undefined ? {} : { community_id: community };

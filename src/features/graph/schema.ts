@@ -195,7 +195,7 @@ export function presentCommunity(community: Community): Static<typeof communityS
   return { id, label, size: entityIds.length, entity_ids: entityIds };
 }
 
-export function presentStanding(readiness: GraphReadiness): Static<typeof standingSchema> {
+export function presentStatus(readiness: GraphReadiness): Static<typeof standingSchema> {
   const { ready, stale, pending, builtAt } = readiness;
   return {
     session_count: ready.length,

@@ -14,10 +14,10 @@ import type { SessionActors } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { jobStatus } from "../transcript/jobs-routes.ts";
-import { type RedoPorts, redoBody, requestRedo } from "../transcript/redo.ts";
+import { type RedoOptions, redoBody, requestRedo } from "../transcript/redo.ts";
 import { JOB_KINDS, type JobRecord, type JobStore } from "./store.ts";
 
-export interface JobPorts {
+export interface JobOptions {
   directory: SessionStore;
   allJobs: JobStore;
   actors: SessionActors;
@@ -26,8 +26,8 @@ export interface JobPorts {
 }
 
 /** GET /jobs, /jobs/{id}, POST /jobs/{id}/cancel, POST /sessions/{id}/transcriptions. */
-export function jobRoutes(ports: JobPorts & RedoPorts): Route[] {
-  return [listJobs(ports), getJob(ports), cancelJob(ports), transcribeAgain(ports)];
+export function jobRoutes(options: JobOptions & RedoOptions): Route[] {
+  return [listJobs(options), getJob(options), cancelJob(options), transcribeAgain(options)];
 }
 
 const jobKind = Type.Union(JOB_KINDS.map((kind) => Type.Literal(kind)));
@@ -82,7 +82,7 @@ function unknownJob(): AppError {
 
 /** The job, when the caller may do this to its session: 404 for an unknown one, 403 by relation. */
 async function requireJob(
-  { directory, allJobs }: JobPorts,
+  { directory, allJobs }: JobOptions,
   principal: Principal | undefined,
   jobId: string,
   action: SessionAction,
@@ -99,7 +99,7 @@ async function replyWith(allJobs: JobStore, jobId: string, status: number): Prom
   return { status, body: presentJob(job) };
 }
 
-function listJobs({ allJobs, cursorKey }: JobPorts): Route {
+function listJobs({ allJobs, cursorKey }: JobOptions): Route {
   return defineRoute({
     method: "get",
     path: "/jobs",
@@ -128,7 +128,7 @@ function listJobs({ allJobs, cursorKey }: JobPorts): Route {
   });
 }
 
-function getJob(ports: JobPorts): Route {
+function getJob(options: JobOptions): Route {
   return defineRoute({
     method: "get",
     path: "/jobs/{id}",
@@ -139,12 +139,12 @@ function getJob(ports: JobPorts): Route {
     roles: PEOPLE,
     params: jobParams,
     responses: { 200: { description: "The job", schema: jobSchema } },
-    resolve: ({ principal, params }) => requireJob(ports, principal, params.id, "session.read"),
+    resolve: ({ principal, params }) => requireJob(options, principal, params.id, "session.read"),
     handle: async (_request, job: JobRecord) => ({ status: 200, body: presentJob(job) }),
   });
 }
 
-function cancelJob(ports: JobPorts): Route {
+function cancelJob(options: JobOptions): Route {
   return defineRoute({
     method: "post",
     path: "/jobs/{id}/cancel",
@@ -159,16 +159,16 @@ function cancelJob(ports: JobPorts): Route {
     params: jobParams,
     responses: { 200: { description: "It is cancelled", schema: jobSchema } },
     errors: ["session_deleted", "conflict"],
-    resolve: ({ principal, params }) => requireJob(ports, principal, params.id, "session.jobs"),
+    resolve: ({ principal, params }) => requireJob(options, principal, params.id, "session.jobs"),
     async handle(request, job: JobRecord) {
-      if (job.status !== "cancelled") await cancel(ports, job, request);
-      return replyWith(ports.allJobs, job.id, 200);
+      if (job.status !== "cancelled") await cancel(options, job, request);
+      return replyWith(options.allJobs, job.id, 200);
     },
   });
 }
 
 async function cancel(
-  { allJobs, actors }: JobPorts,
+  { allJobs, actors }: JobOptions,
   { id, kind, sessionId, status }: JobRecord,
   request: Pick<Request, "commandId" | "principal">,
 ): Promise<void> {
@@ -187,7 +187,7 @@ function ended(status: string): AppError {
   return new AppError("conflict", `This job has ended before: it is ${status}.`);
 }
 
-function transcribeAgain(ports: JobPorts & RedoPorts): Route {
+function transcribeAgain(options: JobOptions & RedoOptions): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/transcriptions",
@@ -204,13 +204,13 @@ function transcribeAgain(ports: JobPorts & RedoPorts): Route {
     responses: { 202: { description: "It is queued", schema: jobSchema } },
     errors: ["job_active", "conflict"],
     resolve: ({ principal, params }) =>
-      requireSession(ports.directory, principal, params.session_id, "session.jobs"),
+      requireSession(options.directory, principal, params.session_id, "session.jobs"),
     async handle(request, { principal }) {
-      const session = await ports.directory.get(request.params.session_id);
-      const job = session === undefined ? undefined : await ports.jobs.get(session.jobId);
+      const session = await options.directory.get(request.params.session_id);
+      const job = session === undefined ? undefined : await options.jobs.get(session.jobId);
       if (job === undefined) throw unknownJob();
-      await requestRedo(ports, job, request, principal.id);
-      return replyWith(ports.allJobs, job.id, 202);
+      await requestRedo(options, job, request, principal.id);
+      return replyWith(options.allJobs, job.id, 202);
     },
   });
 }

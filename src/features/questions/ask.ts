@@ -36,7 +36,7 @@ export interface QuestionAnswer {
   citations: CitedPassage[];
 }
 
-export interface QuestionPorts extends WorkspaceQuestionPorts {
+export interface QuestionOptions extends WorkspaceQuestionOptions {
   conversations: ConversationStore;
   retriever: Pick<WorkerRetriever, "plan" | "retrieve">;
   clock: Clock;
@@ -50,7 +50,7 @@ interface Asked {
 
 /** Answers from one session, which the caller may ask about. */
 export async function askSession(
-  { conversations, retriever, clock }: QuestionPorts,
+  { conversations, retriever, clock }: QuestionOptions,
   sessionId: string,
   { query, principal, signal }: Asked,
 ): Promise<QuestionAnswer> {
@@ -65,11 +65,11 @@ export async function askSession(
  * which sessions speak of it, what they say. The steps that were taken stand in `toolsUsed`.
  */
 export async function askWorkspace(
-  ports: QuestionPorts,
+  options: QuestionOptions,
   workspace: AskableWorkspace,
   { query, principal, signal }: Asked,
 ): Promise<QuestionAnswer> {
-  const { conversations, retriever, clock } = ports;
+  const { conversations, retriever, clock } = options;
   const now = clock.now();
   const plan = await retriever.plan(query, now, signal);
   const tools = ["question_planner"];
@@ -78,8 +78,8 @@ export async function askWorkspace(
     tools.push("date_filter");
     ids = await conversations.startedWithin(ids, plan.days.from, plan.days.to);
   }
-  const chosen = await choose(ports, ids, plan.words, tools);
-  await recordReads(ports, workspace, chosen.ids);
+  const chosen = await choose(options, ids, plan.words, tools);
+  await recordReads(options, workspace, chosen.ids);
   const read = await conversations.read(chosen.ids, MAX_PASSAGES);
   const question = { query, now, askerId: principal.id, across: true, conversations: read };
   const answer = await retriever.retrieve(question, signal);
@@ -98,7 +98,7 @@ interface Chosen {
 
 /** The sessions to read: all of a few; else those in which the words were said; else the newest. */
 async function choose(
-  { conversations }: QuestionPorts,
+  { conversations }: QuestionOptions,
   ids: readonly string[],
   words: readonly string[],
   tools: string[],
@@ -141,7 +141,7 @@ function resolve(
 const MAX_SESSIONS = 5_000;
 const ACTION = "session.query";
 
-export interface WorkspaceQuestionPorts {
+export interface WorkspaceQuestionOptions {
   directory: Pick<SessionStore, "recordContentRead">;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   workspaceSessions: SearchStore;
@@ -161,7 +161,7 @@ export interface AskableWorkspace {
  * elevation covers, and `elevation_required` when none does.
  */
 export async function requireAskableWorkspace(
-  { workspaces, workspaceSessions }: WorkspaceQuestionPorts,
+  { workspaces, workspaceSessions }: WorkspaceQuestionOptions,
   caller: Principal | undefined,
   workspaceId: string,
 ): Promise<AskableWorkspace> {
@@ -189,7 +189,7 @@ export async function requireAskableWorkspace(
 
 /** No entry, no content: what an elevation opens is shown only after it was written down. */
 export async function recordReads(
-  { directory }: Pick<WorkspaceQuestionPorts, "directory">,
+  { directory }: Pick<WorkspaceQuestionOptions, "directory">,
   { principal, sessions }: AskableWorkspace,
   sessionIds: readonly string[],
 ): Promise<void> {

@@ -9,17 +9,17 @@ import {
   askWorkspace,
   MAX_QUESTION,
   type QuestionAnswer,
-  type QuestionPorts,
+  type QuestionOptions,
   requireAskableWorkspace,
 } from "./ask.ts";
 
-export interface QueryPorts extends QuestionPorts {
+export interface QueryOptions extends QuestionOptions {
   directory: SessionStore;
 }
 
 /** POST /sessions/{session_id}/hirag-query, POST /workspaces/{id}/agentic-query. */
-export function queryRoutes(ports: QueryPorts): Route[] {
-  return [querySession(ports), queryWorkspace(ports)];
+export function queryRoutes(options: QueryOptions): Route[] {
+  return [querySession(options), queryWorkspace(options)];
 }
 
 const querySchema = Type.Object({
@@ -80,7 +80,7 @@ function presentAnswer({
   };
 }
 
-function querySession(ports: QueryPorts): Route {
+function querySession(options: QueryOptions): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/hirag-query",
@@ -94,16 +94,16 @@ function querySession(ports: QueryPorts): Route {
     responses: { 200: { description: "The answer", schema: answerSchema } },
     errors: ["elevation_required", "guest_access_closed"],
     resolve: ({ principal, params }) =>
-      requireSession(ports.directory, principal, params.session_id, "session.query"),
+      requireSession(options.directory, principal, params.session_id, "session.query"),
     async handle({ body, params, signal }, { principal }: SessionGrant) {
       const asked = { query: body.query, principal, signal };
-      const answer = await askSession(ports, params.session_id, asked);
+      const answer = await askSession(options, params.session_id, asked);
       return { status: 200, body: presentAnswer(answer) };
     },
   });
 }
 
-function queryWorkspace(ports: QueryPorts): Route {
+function queryWorkspace(options: QueryOptions): Route {
   return defineRoute({
     method: "post",
     path: "/workspaces/{id}/agentic-query",
@@ -117,10 +117,10 @@ function queryWorkspace(ports: QueryPorts): Route {
     body: { kind: "json", schema: querySchema },
     responses: { 200: { description: "The answer", schema: answerSchema } },
     errors: ["elevation_required"],
-    resolve: ({ principal, params }) => requireAskableWorkspace(ports, principal, params.id),
+    resolve: ({ principal, params }) => requireAskableWorkspace(options, principal, params.id),
     async handle({ body, signal }, workspace: AskableWorkspace) {
       const asked = { query: body.query, principal: workspace.principal, signal };
-      const answer = await askWorkspace(ports, workspace, asked);
+      const answer = await askWorkspace(options, workspace, asked);
       return { status: 200, body: presentAnswer(answer) };
     },
   });

@@ -15,11 +15,11 @@ import {
   type AskableWorkspace,
   recordReads,
   requireAskableWorkspace,
-  type WorkspaceQuestionPorts,
+  type WorkspaceQuestionOptions,
 } from "./ask.ts";
 import type { HitPosition, SearchHit, SearchStore } from "./search-store.ts";
 
-export interface WorkspaceSearchPorts extends WorkspaceQuestionPorts {
+export interface WorkspaceSearchOptions extends WorkspaceQuestionOptions {
   search: SearchStore;
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
@@ -63,11 +63,11 @@ const searchQuery = Type.Object({
 });
 
 /** GET /workspaces/{id}/search. */
-export function workspaceSearchRoutes(ports: WorkspaceSearchPorts): Route[] {
-  return [searchWorkspace(ports)];
+export function workspaceSearchRoutes(options: WorkspaceSearchOptions): Route[] {
+  return [searchWorkspace(options)];
 }
 
-function searchWorkspace(ports: WorkspaceSearchPorts): Route {
+function searchWorkspace(options: WorkspaceSearchOptions): Route {
   return defineRoute({
     method: "get",
     path: "/workspaces/{id}/search",
@@ -82,9 +82,9 @@ function searchWorkspace(ports: WorkspaceSearchPorts): Route {
     query: searchQuery,
     responses: { 200: { description: "A page of segments", schema: pageSchema(hitSchema) } },
     errors: ["elevation_required"],
-    resolve: ({ principal, params }) => requireAskableWorkspace(ports, principal, params.id),
+    resolve: ({ principal, params }) => requireAskableWorkspace(options, principal, params.id),
     async handle({ query }, workspace: AskableWorkspace) {
-      const { cursorKey, search } = ports;
+      const { cursorKey, search } = options;
       const limit = query.limit ?? DEFAULT_LIMIT;
       const list = `search:${workspace.workspaceId}`;
       const after = positionOf(cursorKey, list, query.cursor);
@@ -98,7 +98,7 @@ function searchWorkspace(ports: WorkspaceSearchPorts): Route {
       const hits = await search.search(ids, filter, { after, limit: limit + 1 });
       const { page, last } = cutPage(hits, limit);
       await recordReads(
-        ports,
+        options,
         workspace,
         page.map(({ sessionId }) => sessionId),
       );

@@ -5,7 +5,7 @@ const PAGE = 100;
 /** A longer pause between two looks that worked means that nobody could hear devices either. */
 const DEAF_MS = 60_000;
 
-interface AutoStopParts {
+interface AutoStopOptions {
   sessions: Pick<SilentSessionStore, "now" | "stop">;
   notifier: CommandNotifier;
   /** Milliseconds. */
@@ -18,22 +18,22 @@ interface AutoStopParts {
  * All times are the record's, so that it does not matter what this host's clock says.
  */
 export class AutoStop {
-  readonly #parts: AutoStopParts;
+  readonly #options: AutoStopOptions;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #listeningSince = 0;
 
-  constructor(parts: AutoStopParts) {
-    this.#parts = parts;
+  constructor(options: AutoStopOptions) {
+    this.#options = options;
   }
 
   /** Milliseconds between two looks. */
   get every(): number {
-    return Math.min(10_000, Math.max(500, this.#parts.silence / 4));
+    return Math.min(10_000, Math.max(500, this.#options.silence / 4));
   }
 
   /** Returns how many were stopped. */
   async run(): Promise<number> {
-    const { sessions, notifier, silence } = this.#parts;
+    const { sessions, notifier, silence } = this.#options;
     const now = await sessions.now();
     if (now - this.#lookedAt > DEAF_MS) this.#listeningSince = now;
     if (now - this.#listeningSince < silence) {

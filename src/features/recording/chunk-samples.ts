@@ -95,13 +95,13 @@ interface OpenFile {
 export class ChunkSamples {
   readonly file: PlacedFile;
   readonly #sessionId: string;
-  readonly #parts: AudioParts;
+  readonly #options: AudioParts;
   #opened: Promise<OpenFile | undefined> | undefined;
 
-  constructor(sessionId: string, file: PlacedFile, parts: AudioParts) {
+  constructor(sessionId: string, file: PlacedFile, options: AudioParts) {
     this.file = file;
     this.#sessionId = sessionId;
-    this.#parts = parts;
+    this.#options = options;
   }
 
   /**
@@ -186,7 +186,7 @@ export class ChunkSamples {
 
   async #part(from: number, length: number): Promise<Buffer> {
     try {
-      return await this.#parts.part(this.#sessionId, this.file.sha256, from, length);
+      return await this.#options.part(this.#sessionId, this.file.sha256, from, length);
     } catch (error) {
       if (isAppError(error, "not_found")) return Buffer.alloc(0);
       throw error;

@@ -1,8 +1,8 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../../base/errors.ts";
+import { LookupBatcher } from "../../base/lookup-batcher.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
-import { ReadBatch } from "../../base/read-batch.ts";
 import { type Runtime, systemRuntime } from "../../base/runtime.ts";
 import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { GroupCommit } from "../../postgres/group-commit.ts";
@@ -86,7 +86,7 @@ interface ChunkKey {
   sha256: string;
 }
 
-const standingRow = z.object({
+const admissionRow = z.object({
   place: z.number(),
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
   /** Stopped longer ago than late chunks are waited for. */
@@ -103,7 +103,7 @@ const standingRow = z.object({
 });
 
 /** What decides whether a session takes a sequence. */
-export type ChunkStanding = Omit<z.output<typeof standingRow>, "place">;
+export type ChunkAdmission = Omit<z.output<typeof admissionRow>, "place">;
 
 /** Of chunks and of what is being streamed; -1 when there is none. */
 const HIGHEST_SEQUENCE = sql.fragment`greatest(
@@ -113,12 +113,12 @@ const HIGHEST_SEQUENCE = sql.fragment`greatest(
 )`;
 
 /** In the order of the keys; undefined where there is no such session. */
-async function readStandings(
+async function readAdmissions(
   connection: CommonQueryMethods,
   keys: readonly ChunkKey[],
-): Promise<(ChunkStanding | undefined)[]> {
+): Promise<(ChunkAdmission | undefined)[]> {
   const asked = keys.map(({ sessionId, sequence }) => [sessionId, sequence]);
-  const rows = await connection.any(sql.type(standingRow)`
+  const rows = await connection.any(sql.type(admissionRow)`
     select
       k.place::integer,
       s.status,
@@ -142,19 +142,19 @@ async function readStandings(
 
 /** The chunk when the same bytes are there; undefined when the session takes the sequence. */
 export function admit(
-  standing: ChunkStanding | undefined,
+  admission: ChunkAdmission | undefined,
   { sequence, sha256 }: ChunkKey,
 ): StoredChunk | undefined {
-  if (standing === undefined) throw new AppError("not_found", "There is no session with this id.");
-  if (standing.status === "deleted") {
+  if (admission === undefined) throw new AppError("not_found", "There is no session with this id.");
+  if (admission.status === "deleted") {
     throw new AppError("session_deleted", "The session was deleted.");
   }
-  const { chunkId: id, chunkStatus: status, durationSeconds } = standing;
+  const { chunkId: id, chunkStatus: status, durationSeconds } = admission;
   if (id === undefined || status === undefined || durationSeconds === undefined) {
-    assertTaken(standing, sequence);
+    assertTaken(admission, sequence);
     return undefined;
   }
-  if (standing.sha256 !== sha256) {
+  if (admission.sha256 !== sha256) {
     throw new AppError(
       "chunk_conflict",
       `Chunk ${sequence} of this session is stored with other bytes. Use another chunk_sequence.`,
@@ -163,16 +163,16 @@ export function admit(
   return { id, sequence, status, durationSeconds };
 }
 
-function assertTaken(standing: ChunkStanding, sequence: number): void {
-  const { lastSequence } = standing;
+function assertTaken(admission: ChunkAdmission, sequence: number): void {
+  const { lastSequence } = admission;
   if (sequence > lastSequence + MAX_MISSING) {
     throw new AppError(
       "invalid_body",
       `chunk_sequence ${sequence} is too far ahead: the highest one so far is ${lastSequence}, and at most ${MAX_MISSING} may be missing in a row.`,
     );
   }
-  if (standing.status !== "recording") assertAwaited(standing, sequence);
-  if (!standing.streamed) return;
+  if (admission.status !== "recording") assertAwaited(admission, sequence);
+  if (!admission.streamed) return;
   throw new AppError(
     "chunk_conflict",
     `Chunk ${sequence} of this session is being streamed. Use another chunk_sequence.`,
@@ -180,7 +180,7 @@ function assertTaken(standing: ChunkStanding, sequence: number): void {
 }
 
 /** A session that was stopped takes what is missing of it, for a while. */
-function assertAwaited({ silent, closed, lastSequence }: ChunkStanding, sequence: number): void {
+function assertAwaited({ silent, closed, lastSequence }: ChunkAdmission, sequence: number): void {
   if (sequence > lastSequence && silent) {
     throw new AppError(
       "session_ended",
@@ -268,7 +268,7 @@ interface Stored {
 export class PostgresChunkStore implements ChunkStore, QueueOwner {
   readonly #pool: DatabasePool;
   readonly #runtime: Runtime;
-  readonly #standings: ReadBatch<ChunkKey, ChunkStanding>;
+  readonly #admissions: LookupBatcher<ChunkKey, ChunkAdmission>;
   readonly #group: GroupCommit<NewUpload, boolean>;
   /** The sequence after the newest one of each session that was stored here, the oldest first. */
   readonly #expected = new Map<string, number>();
@@ -276,7 +276,7 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
   constructor(pool: DatabasePool, runtime: Runtime = systemRuntime) {
     this.#pool = pool;
     this.#runtime = runtime;
-    this.#standings = new ReadBatch((keys) => readStandings(pool, keys));
+    this.#admissions = new LookupBatcher((keys) => readAdmissions(pool, keys));
     this.#group = new GroupCommit((uploads) => this.#storeAll(uploads), MAX_GROUP);
   }
 
@@ -292,7 +292,7 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
     // Nearly always it may be stored, which `store` finds out anyway.
     if (this.#expected.get(sessionId) === sequence) return undefined;
     const key = { sessionId, sequence, sha256 };
-    return admit(await this.#standings.get(key), key);
+    return admit(await this.#admissions.get(key), key);
   }
 
   async store(chunk: NewChunk): Promise<Stored> {
@@ -340,8 +340,8 @@ async function storeAlone(
     select from sessions where id = ${chunk.sessionId} for update skip locked`);
   if (!locked && (await isThere(tx, chunk.sessionId))) return HELD;
   // A statement of its own, after the lock: it must see what was committed before the lock came.
-  const [standing] = await readStandings(tx, [chunk]);
-  const known = admit(standing, chunk);
+  const [admission] = await readAdmissions(tx, [chunk]);
+  const known = admit(admission, chunk);
   if (known !== undefined) return { chunk: known, created: false, outbox: [] };
   await insertChunk(tx, chunk);
   await writeOutbox(tx, outbox);

@@ -12,7 +12,7 @@ import { assertLinkable } from "../workspaces/workshops-routes.ts";
 import type { WorkshopStore } from "../workspaces/workshops-store.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
 
-export interface DeviceSessionPorts {
+export interface DeviceSessionOptions {
   sessions: DeviceSessionStore;
   workshops: Pick<WorkshopStore, "find">;
   notifier: CommandNotifier;
@@ -62,8 +62,8 @@ export const stoppedSchema = Type.Object({
 });
 
 /** POST /devices/{id}/session/start and /stop. */
-export function deviceSessionRoutes(ports: DeviceSessionPorts): Route[] {
-  return [startSession(ports), stopSession(ports)];
+export function deviceSessionRoutes(options: DeviceSessionOptions): Route[] {
+  return [startSession(options), stopSession(options)];
 }
 
 /** 404 for an unknown device, 403 for another than the caller. */
@@ -120,17 +120,17 @@ export function streamUrl(
 
 /** A new session of the device; throws `already_recording` when it has one. */
 export async function startRecording(
-  ports: DeviceSessionPorts,
+  options: DeviceSessionOptions,
   device: DevicePrincipal,
   body: Static<typeof startBody> | undefined,
 ): Promise<{ id: string; startedAt: number }> {
-  const chosen = await chooseWorkspace(ports.sessions, device, body?.workspace_id);
+  const chosen = await chooseWorkspace(options.sessions, device, body?.workspace_id);
   const workshopId = body?.workshop_id;
   if (workshopId !== undefined) {
-    await assertLinkable(ports.workshops, workshopId, chosen.workspaceId);
+    await assertLinkable(options.workshops, workshopId, chosen.workspaceId);
   }
   const id = newId();
-  const { startedAt, outbox } = await ports.sessions.start({
+  const { startedAt, outbox } = await options.sessions.start({
     id,
     jobId: newId(),
     workspaceId: chosen.workspaceId,
@@ -141,11 +141,11 @@ export async function startRecording(
     vocabulary: body?.vocabulary ?? [],
     workshopId,
   });
-  ports.notifier.notify(outbox);
+  options.notifier.notify(outbox);
   return { id, startedAt };
 }
 
-function startSession(ports: DeviceSessionPorts): Route {
+function startSession(options: DeviceSessionOptions): Route {
   return defineRoute({
     method: "post",
     path: "/devices/{device_id}/session/start",
@@ -167,23 +167,23 @@ function startSession(ports: DeviceSessionPorts): Route {
       },
     },
     errors: ["forbidden", "already_recording"],
-    resolve: ({ principal, params }) => requireSelf(ports.sessions, principal, params.device_id),
+    resolve: ({ principal, params }) => requireSelf(options.sessions, principal, params.device_id),
     async handle({ body, headers }, device) {
-      const { id, startedAt } = await startRecording(ports, device, body);
+      const { id, startedAt } = await startRecording(options, device, body);
       return {
         status: 201,
         body: {
           success: true,
           session_id: id,
           started_at: toTimestamp(startedAt),
-          stream_url: streamUrl(ports.publicUrl, headers, device.id),
+          stream_url: streamUrl(options.publicUrl, headers, device.id),
         },
       };
     },
   });
 }
 
-function stopSession(ports: DeviceSessionPorts): Route {
+function stopSession(options: DeviceSessionOptions): Route {
   return defineRoute({
     method: "post",
     path: "/devices/{device_id}/session/stop",
@@ -202,18 +202,18 @@ function stopSession(ports: DeviceSessionPorts): Route {
       },
     },
     errors: ["forbidden", "conflict"],
-    resolve: ({ principal, params }) => requireSelf(ports.sessions, principal, params.device_id),
+    resolve: ({ principal, params }) => requireSelf(options.sessions, principal, params.device_id),
     async handle({ body }, device) {
       const sessionId = body?.session_id;
       if (sessionId !== undefined && !isId(sessionId)) {
         throw new AppError("not_found", "This device has no session with this session_id.");
       }
-      const stopped = await ports.sessions.stop({
+      const stopped = await options.sessions.stop({
         deviceId: device.id,
         sessionId,
         lastSequence: body?.last_chunk_sequence,
       });
-      ports.notifier.notify(stopped.outbox);
+      options.notifier.notify(stopped.outbox);
       return {
         status: 200,
         body: { success: true, session_id: stopped.sessionId, status: stopped.status },

@@ -71,12 +71,12 @@ const FILE_COLUMNS = sql.fragment`
  */
 export class RecordingStore {
   readonly #pool: DatabasePool;
-  readonly #parts: AudioParts;
+  readonly #options: AudioParts;
   readonly #redacted: RedactedSpans;
 
-  constructor(pool: DatabasePool, parts: AudioParts, redacted: RedactedSpans) {
+  constructor(pool: DatabasePool, options: AudioParts, redacted: RedactedSpans) {
     this.#pool = pool;
-    this.#parts = parts;
+    this.#options = options;
     this.#redacted = redacted;
   }
 
@@ -114,7 +114,7 @@ export class RecordingStore {
       redactions,
       read: (from, to) =>
         this.#readWhole(
-          new ChunkSamples(sessionId, file, this.#parts),
+          new ChunkSamples(sessionId, file, this.#options),
           spans.map((span) => withExcess(span, start, length, samples)),
           from,
           Math.min(to, samples),
@@ -169,7 +169,7 @@ export class RecordingStore {
     let spans = await this.#redacted.of(sessionId);
     while (files.length > 0) {
       for (const file of files) {
-        const after = new ChunkSamples(sessionId, file, this.#parts);
+        const after = new ChunkSamples(sessionId, file, this.#options);
         if (chunk !== undefined && overlaps(chunk.file, from, to))
           yield { chunk, before, after, spans };
         if (chunk !== undefined && chunk.file.start >= to) return;
@@ -227,8 +227,8 @@ function overlaps({ start, length }: PlacedFile, from: number, to: number): bool
   return start < to && start + length > from;
 }
 
-function digest(parts: readonly (string | number)[]): string {
-  return createHash("sha256").update(parts.join("\n")).digest("base64url").slice(0, 27);
+function digest(options: readonly (string | number)[]): string {
+  return createHash("sha256").update(options.join("\n")).digest("base64url").slice(0, 27);
 }
 
 function* silence(from: number, to: number): Generator<Uint8Array> {

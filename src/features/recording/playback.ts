@@ -12,7 +12,7 @@ import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { Recording, RecordingStore } from "./playback-store.ts";
 
-export interface SessionAudioPorts {
+export interface SessionAudioOptions {
   directory: SessionStore;
   recordings: RecordingStore;
   authenticator: Pick<Authenticator, "revalidate">;
@@ -23,11 +23,11 @@ export interface SessionAudioPorts {
 const RECHECK_MS = 2_000;
 
 /** GET /sessions/{id}/audio and /sessions/{id}/chunks/{chunk_sequence}/audio. */
-export function sessionAudioRoutes(ports: SessionAudioPorts): Route[] {
-  return [sessionAudio(ports), chunkAudio(ports)];
+export function sessionAudioRoutes(options: SessionAudioOptions): Route[] {
+  return [sessionAudio(options), chunkAudio(options)];
 }
 
-function sessionAudio(ports: SessionAudioPorts): Route {
+function sessionAudio(options: SessionAudioOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/audio",
@@ -47,26 +47,26 @@ function sessionAudio(ports: SessionAudioPorts): Route {
     errors: ["elevation_required", "range_not_satisfiable"],
     async resolve({ principal, params }) {
       const { session_id: id } = params;
-      const grant = await requireSession(ports.directory, principal, id, "session.audio");
-      const session = await ports.directory.get(id);
+      const grant = await requireSession(options.directory, principal, id, "session.audio");
+      const session = await options.directory.get(id);
       if (session === undefined) throw unknownSession();
       return { principal: grant.principal, session };
     },
     async handle({ method, headers }, { principal, session }) {
-      const recording = await ports.recordings.open(session.id);
-      const still = () => assertStill(ports, principal, session.id, recording);
+      const recording = await options.recordings.open(session.id);
+      const still = () => assertStill(options, principal, session.id, recording);
       const shown = {
         ETag: `"${recording.version}"`,
         "Accept-Ranges": "bytes",
         "Cache-Control": session.status === "recording" ? "no-store" : "private, no-cache",
       };
-      const file = new WavFile(recording, still, ports.clock);
+      const file = new WavFile(recording, still, options.clock);
       return reply(file, shown, method, headers, `session-${session.id}`);
     },
   });
 }
 
-function chunkAudio(ports: SessionAudioPorts): Route {
+function chunkAudio(options: SessionAudioOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/chunks/{chunk_sequence}/audio",
@@ -88,23 +88,23 @@ function chunkAudio(ports: SessionAudioPorts): Route {
     },
     errors: ["elevation_required", "range_not_satisfiable"],
     resolve: ({ principal, params }) =>
-      requireSession(ports.directory, principal, params.session_id, "session.audio"),
+      requireSession(options.directory, principal, params.session_id, "session.audio"),
     async handle({ method, headers, params }, { principal }) {
       const { session_id: id, chunk_sequence: sequence } = params;
       const recording = /^\d{1,6}$/.test(sequence)
-        ? await ports.recordings.openChunk(id, Number(sequence))
+        ? await options.recordings.openChunk(id, Number(sequence))
         : undefined;
       if (recording === undefined) {
         const message = `Chunk ${readable(sequence)} is not on this session's timeline.`;
         throw new AppError("not_found", message);
       }
-      const still = () => assertStill(ports, principal, id, recording);
+      const still = () => assertStill(options, principal, id, recording);
       const told = {
         ETag: `"${recording.version}"`,
         "Accept-Ranges": "bytes",
         "Cache-Control": "private, no-cache",
       };
-      const file = new WavFile(recording, still, ports.clock);
+      const file = new WavFile(recording, still, options.clock);
       return reply(file, told, method, headers, `session-${id}-chunk-${sequence}`);
     },
   });
@@ -144,15 +144,15 @@ function unsatisfiable(length: number): Reply {
 
 /** Throws when the caller may no longer hear it, or not all of it. */
 async function assertStill(
-  { authenticator, directory, recordings }: SessionAudioPorts,
+  { authenticator, directory, recordings }: SessionAudioOptions,
   principal: Principal,
   sessionId: string,
   recording: Recording,
 ): Promise<void> {
-  const standing = await authenticator.revalidate(principal);
-  const facts = await directory.facts(standing, sessionId);
+  const current = await authenticator.revalidate(principal);
+  const facts = await directory.facts(current, sessionId);
   if (facts === undefined) throw unknownSession();
-  assertAllowed(maySession(standing, "session.audio", facts));
+  assertAllowed(maySession(current, "session.audio", facts));
   const now = await recordings.open(sessionId);
   if (now.redactions !== recording.redactions) {
     throw new AppError("conflict", "The audio was redacted while it was read.");

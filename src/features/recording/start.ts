@@ -15,7 +15,7 @@ import type { WorkshopStore } from "../workspaces/workshops-store.ts";
 import { lastChunkSequence, newSessionMembers, stoppedSchema } from "./device-sessions.ts";
 import type { DeviceSessionStore } from "./device-sessions-store.ts";
 
-export interface SessionStartPorts {
+export interface SessionStartOptions {
   directory: SessionStore;
   devices: Pick<DeviceStore, "find">;
   sessions: Pick<DeviceSessionStore, "workspace" | "start" | "stop">;
@@ -47,12 +47,12 @@ const newSessionBody = Type.Object(
 type NewSessionBody = Static<typeof newSessionBody>;
 
 /** POST /sessions and /sessions/{id}/stop. */
-export function sessionStartRoutes(ports: SessionStartPorts): Route[] {
-  return [createSession(ports), stopSession(ports)];
+export function sessionStartRoutes(options: SessionStartOptions): Route[] {
+  return [createSession(options), stopSession(options)];
 }
 
 async function requireOwnDevice(
-  devices: SessionStartPorts["devices"],
+  devices: SessionStartOptions["devices"],
   caller: UserPrincipal,
   deviceId: string,
 ): Promise<DeviceRecord> {
@@ -68,7 +68,7 @@ async function requireOwnDevice(
 }
 
 async function chooseWorkspace(
-  sessions: SessionStartPorts["sessions"],
+  sessions: SessionStartOptions["sessions"],
   caller: UserPrincipal,
   workspaceId: string | undefined,
 ): Promise<{ workspaceId: string; preferredLanguage: string }> {
@@ -88,7 +88,7 @@ async function chooseWorkspace(
 }
 
 async function start(
-  { devices, sessions, workshops, notifier }: SessionStartPorts,
+  { devices, sessions, workshops, notifier }: SessionStartOptions,
   caller: UserPrincipal,
   body: NewSessionBody,
 ): Promise<string> {
@@ -116,7 +116,7 @@ async function start(
   return id;
 }
 
-function createSession(ports: SessionStartPorts): Route {
+function createSession(options: SessionStartOptions): Route {
   return defineRoute({
     method: "post",
     path: "/sessions",
@@ -131,15 +131,15 @@ function createSession(ports: SessionStartPorts): Route {
     responses: { 201: { description: "Recording", schema: sessionSchema } },
     errors: ["not_found", "not_paired", "already_recording"],
     async handle({ principal, body }) {
-      const id = await start(ports, requireUser(principal), body);
-      const session = await ports.directory.get(id);
+      const id = await start(options, requireUser(principal), body);
+      const session = await options.directory.get(id);
       if (session === undefined) throw new AppError("not_found", "The session was deleted.");
       return { status: 201, body: presentSession(session) };
     },
   });
 }
 
-function stopSession({ directory, sessions, notifier }: SessionStartPorts): Route {
+function stopSession({ directory, sessions, notifier }: SessionStartOptions): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/stop",

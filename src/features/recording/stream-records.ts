@@ -89,7 +89,7 @@ export interface AudioStreamStore {
 }
 
 /** What is to become a chunk. */
-export interface UnsealedChunk {
+export interface OpenChunk {
   sessionId: string;
   sequence: number;
 }
@@ -102,9 +102,9 @@ export interface UnsealedAudio {
 }
 
 /** Port: streamed chunks that are not stored as chunks yet. */
-export interface UnsealedChunks {
+export interface OpenChunks {
   /** Its pieces joined; undefined when there are none any more. */
-  read(chunk: UnsealedChunk): Promise<UnsealedAudio | undefined>;
+  read(chunk: OpenChunk): Promise<UnsealedAudio | undefined>;
   /**
    * The chunk's row, the command that tells the session, and no pieces any
    * more, all or nothing; durable on return. Undefined when pieces came or went
@@ -115,10 +115,10 @@ export interface UnsealedChunks {
     pieces: number,
   ): Promise<{ chunk: StoredChunk; outbox: OutboxRow[] } | undefined>;
   /** Those of one session, in order. */
-  of(sessionId: string): Promise<UnsealedChunk[]>;
+  of(sessionId: string): Promise<OpenChunk[]>;
   /**
    * Chunks that nobody goes on with: the connection that began them is gone for
    * longer than `age` milliseconds. From then on it adds nothing to them.
    */
-  abandoned(age: number, limit: number): Promise<UnsealedChunk[]>;
+  abandoned(age: number, limit: number): Promise<OpenChunk[]>;
 }

@@ -4,7 +4,7 @@ import type { Timer } from "../../base/runtime.ts";
 import {
   AudioStream,
   type AudioStreamEvents,
-  type AudioStreamPorts,
+  type AudioStreamRouteOptions,
   MAX_BUFFERED_BYTES,
 } from "./stream.ts";
 import { createCutter } from "./stream-encoding.ts";
@@ -43,7 +43,7 @@ export interface StreamSigns {
   streaming(sessionIds: readonly string[]): Promise<void>;
 }
 
-interface AudioStreamsParts extends AudioStreamPorts {
+interface AudioStreamsOptions extends AudioStreamRouteOptions {
   notices: StreamNotices;
   signs?: StreamSigns;
 }
@@ -52,13 +52,13 @@ const SIGN_MS = 10_000;
 
 /** The audio streams of this process; at most one of each session takes audio, whoever is newest. */
 export class AudioStreams implements QueueOwner {
-  readonly #parts: AudioStreamsParts;
+  readonly #parts: AudioStreamsOptions;
   readonly #open = new Map<string, AudioStream>();
   #stopNotices: (() => void) | undefined;
   #signing: Timer | undefined;
   #pastOverruns = 0;
 
-  constructor(parts: AudioStreamsParts) {
+  constructor(parts: AudioStreamsOptions) {
     this.#parts = parts;
   }
 
@@ -129,7 +129,7 @@ export class AudioStreams implements QueueOwner {
     notices.taken(sessionId, taken.epoch);
     // Not what this one begins meanwhile. Without a number the sweep has what was left.
     const last = taken.sequence ?? -1;
-    void ports.sealer.sealSession(sessionId, last).catch((error: unknown) => {
+    void ports.finalizer.sealSession(sessionId, last).catch((error: unknown) => {
       ports.log.warn({ session_id: sessionId, error: String(error) }, "streamed audio not sealed");
     });
     return { stream, settings: taken.settings, offset, seq: taken.seq };

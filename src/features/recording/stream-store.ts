@@ -33,7 +33,7 @@ const takenRow = z.object({
   offset: z.number(),
   sequence: optionalColumn(z.number()),
 });
-const standingRow = z.object({
+const heldRow = z.object({
   sessionId: z.string(),
   status: phase,
   epoch: z.number(),
@@ -144,17 +144,17 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
     const isStored = ({ hold, piece }: Addition): boolean =>
       stored.has(pieceKey({ ...hold, ...piece }));
     const left = additions.filter((addition) => !isStored(addition));
-    const standings = left.length === 0 ? NO_STANDINGS : await this.#standings(left);
+    const heldRows = left.length === 0 ? NO_STANDINGS : await this.#heldRows(left);
     return Promise.allSettled(
       additions.map(async (addition) =>
-        isStored(addition) ? undefined : explain(addition, standings.get(addition.hold.sessionId)),
+        isStored(addition) ? undefined : explain(addition, heldRows.get(addition.hold.sessionId)),
       ),
     );
   }
 
-  async #standings(additions: readonly Addition[]): Promise<ReadonlyMap<string, Standing>> {
+  async #heldRows(additions: readonly Addition[]): Promise<ReadonlyMap<string, StreamState>> {
     const ids = sql.array([...new Set(additions.map(({ hold }) => hold.sessionId))], "uuid");
-    const rows = await this.#pool.any(sql.type(standingRow)`
+    const rows = await this.#pool.any(sql.type(heldRow)`
       select s.id as "sessionId", s.status, a.epoch, a.sequence, a.pieces
       from sessions s join audio_streams a on a.session_id = s.id
       where s.id = any(${ids})`);
@@ -164,17 +164,17 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
 
 /** Nothing when it is stored. */
 type Appended = undefined | typeof HELD;
-type Standing = z.output<typeof standingRow>;
+type StreamState = z.output<typeof heldRow>;
 
-const NO_STANDINGS: ReadonlyMap<string, Standing> = new Map();
+const NO_STANDINGS: ReadonlyMap<string, StreamState> = new Map();
 
 /** Why a piece was not taken; undefined when it was there already. */
-function explain({ hold, piece }: Addition, standing: Standing | undefined): Appended {
-  if (standing === undefined) throw new AppError("not_found", "There is no session with this id.");
-  if (standing.epoch !== hold.epoch) throw superseded();
-  if (standing.sequence === piece.sequence && standing.pieces === piece.piece + 1) return undefined;
-  assertRecording(standing.status);
-  if (standing.sequence === piece.sequence && standing.pieces === piece.piece) return HELD;
+function explain({ hold, piece }: Addition, held: StreamState | undefined): Appended {
+  if (held === undefined) throw new AppError("not_found", "There is no session with this id.");
+  if (held.epoch !== hold.epoch) throw superseded();
+  if (held.sequence === piece.sequence && held.pieces === piece.piece + 1) return undefined;
+  assertRecording(held.status);
+  if (held.sequence === piece.sequence && held.pieces === piece.piece) return HELD;
   throw sealedMeanwhile();
 }
 

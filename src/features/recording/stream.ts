@@ -4,6 +4,7 @@ import type { Runtime, Timer } from "../../base/runtime.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
 import type { CutAudio, StreamCutter } from "./stream-encoding.ts";
+import type { LivePieces, StreamFinalizer } from "./stream-finalizer.ts";
 import { StreamHead, wantedSentence } from "./stream-head.ts";
 import { PacketWatch } from "./stream-packets.ts";
 import type {
@@ -12,7 +13,6 @@ import type {
   StreamSettings,
   TakenStream,
 } from "./stream-records.ts";
-import type { LivePieces, StreamSealer } from "./stream-sealer.ts";
 
 /** A streamed chunk holds about this much. */
 const CHUNK_SECONDS = 10;
@@ -26,9 +26,9 @@ export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 const OUTAGE_MS = 20_000;
 const RETRY_MS = 250;
 
-export interface AudioStreamPorts {
+export interface AudioStreamRouteOptions {
   store: AudioStreamStore;
-  sealer: StreamSealer;
+  finalizer: StreamFinalizer;
   live: LivePieces;
   backlog: Pick<OutboxBacklog, "check">;
   notifier: CommandNotifier;
@@ -62,7 +62,7 @@ interface OpenChunk {
  */
 export class AudioStream {
   readonly #hold: StreamHold;
-  readonly #ports: AudioStreamPorts;
+  readonly #ports: AudioStreamRouteOptions;
   readonly #events: AudioStreamEvents;
   readonly #cutter: StreamCutter;
   readonly #settings: StreamSettings;
@@ -80,7 +80,7 @@ export class AudioStream {
   #closing = false;
   #overruns = 0;
 
-  constructor(taken: TakenStream, cutter: StreamCutter, parts: AudioStreamParts) {
+  constructor(taken: TakenStream, cutter: StreamCutter, parts: AudioStreamOptions) {
     this.#hold = { sessionId: taken.sessionId, epoch: taken.epoch };
     this.#offset = taken.offset;
     this.#after = taken.sequence;
@@ -299,7 +299,7 @@ export class AudioStream {
     this.#chunk = undefined;
     const { sessionId } = this.#hold;
     const { sequence } = chunk;
-    this.#sealing = this.#sealing.then(() => this.#ports.sealer.seal({ sessionId, sequence }));
+    this.#sealing = this.#sealing.then(() => this.#ports.finalizer.seal({ sessionId, sequence }));
   }
 
   async #retrying<T>(work: () => Promise<T>): Promise<T> {
@@ -328,7 +328,7 @@ export class AudioStream {
   }
 }
 
-interface AudioStreamParts {
-  ports: AudioStreamPorts;
+interface AudioStreamOptions {
+  ports: AudioStreamRouteOptions;
   events: AudioStreamEvents;
 }

@@ -1,17 +1,17 @@
 import type { DevicePrincipal, Principal } from "../../access/principal.ts";
 import { isAppError } from "../../base/errors.ts";
-import type { CoalescedHeartbeats } from "../devices/heartbeats.ts";
+import type { HeartbeatWriter } from "../devices/heartbeats.ts";
 import { requireSession } from "../sessions/access.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import { type DeviceSessionPorts, requireSelf, startRecording } from "./device-sessions.ts";
+import { type DeviceSessionOptions, requireSelf, startRecording } from "./device-sessions.ts";
 import type { AudioStreamEvents } from "./stream.ts";
 import type { StreamSettings } from "./stream-records.ts";
 import type { AudioStreams, OpenedAudioStream } from "./stream-routes.ts";
 
-interface DeviceStreamPorts extends DeviceSessionPorts {
+interface DeviceStreamRouteOptions extends DeviceSessionOptions {
   directory: SessionStore;
   streams: AudioStreams;
-  heartbeats: Pick<CoalescedHeartbeats, "hear" | "seen">;
+  heartbeats: Pick<HeartbeatWriter, "hear" | "seen">;
 }
 
 /** What a device wants to stream, and where to. */
@@ -35,9 +35,9 @@ interface OpenedDeviceStream extends OpenedAudioStream {
 
 /** The streams of devices: who may open one, and into which session it goes. */
 export class DeviceStreams {
-  readonly #ports: DeviceStreamPorts;
+  readonly #ports: DeviceStreamRouteOptions;
 
-  constructor(ports: DeviceStreamPorts) {
+  constructor(ports: DeviceStreamRouteOptions) {
     this.#ports = ports;
   }
 
@@ -79,7 +79,7 @@ export class DeviceStreams {
     notifier.notify(outbox);
   }
 
-  get heartbeats(): Pick<CoalescedHeartbeats, "hear" | "seen"> {
+  get heartbeats(): Pick<HeartbeatWriter, "hear" | "seen"> {
     return this.#ports.heartbeats;
   }
 

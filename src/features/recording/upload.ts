@@ -11,14 +11,14 @@ import {
   type UploadContent,
 } from "../../rest/route.ts";
 import { MAX_SEQUENCE } from "../../session/limits.ts";
-import type { CoalescedHeartbeats } from "../devices/heartbeats.ts";
+import type { HeartbeatWriter } from "../devices/heartbeats.ts";
 import { requireSession, type SessionAccess } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import { chunkStatus } from "../transcript/chunks.ts";
 import { inspectAudio } from "./audio-container.ts";
 import type { BlobStore, ChunkStore, NewChunk, StoredChunk } from "./chunk-store.ts";
 
-export interface UploadAudioPorts {
+export interface UploadAudioOptions {
   directory: SessionAccess;
   chunks: ChunkStore;
   blobs: BlobStore;
@@ -26,7 +26,7 @@ export interface UploadAudioPorts {
   /** Asked before an upload is taken. */
   backlog: Pick<OutboxBacklog, "check">;
   /** Audio is a sign of life of its device, from the first byte of an upload on. */
-  heartbeats?: Pick<CoalescedHeartbeats, "seen">;
+  heartbeats?: Pick<HeartbeatWriter, "seen">;
   /** Longest decoded audio of one chunk in seconds; 900 unless told. */
   maxSeconds?: number;
 }
@@ -112,28 +112,28 @@ async function describe(
 
 /** Audio first, row second: a row never names audio that a power failure could take. */
 async function save(
-  ports: UploadAudioPorts,
+  options: UploadAudioOptions,
   chunk: NewChunk,
   content: UploadContent,
 ): Promise<Reply> {
-  const known = await ports.chunks.find(chunk.sessionId, chunk.sequence, chunk.sha256);
+  const known = await options.chunks.find(chunk.sessionId, chunk.sequence, chunk.sha256);
   if (known !== undefined) return { status: 200, body: presentStored(known) };
   const { sessionId, sha256 } = chunk;
-  if (content.kind === "memory") await ports.blobs.putBytes(sessionId, sha256, content.data);
-  else await ports.blobs.put(sessionId, sha256, content.path);
+  if (content.kind === "memory") await options.blobs.putBytes(sessionId, sha256, content.data);
+  else await options.blobs.put(sessionId, sha256, content.path);
   try {
-    const stored = await ports.chunks.store(chunk);
-    ports.notifier.notify(stored.outbox);
+    const stored = await options.chunks.store(chunk);
+    options.notifier.notify(stored.outbox);
     return { status: stored.created ? 201 : 200, body: presentStored(stored.chunk) };
   } catch (error) {
     // Deleted between the two: what was deleted stays deleted.
-    if (isAppError(error, "session_deleted")) await ports.blobs.delete(chunk.sessionId);
+    if (isAppError(error, "session_deleted")) await options.blobs.delete(chunk.sessionId);
     throw error;
   }
 }
 
 /** POST /sessions/{id}/upload-audio. */
-export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
+export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
   const upload = defineRoute({
     method: "post",
     path: "/sessions/{session_id}/upload-audio",
@@ -151,11 +151,11 @@ export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
     },
     errors: ["forbidden", "chunk_conflict", "session_ended", "not_audio"],
     async resolve({ principal, params }) {
-      await requireSession(ports.directory, principal, params.session_id, "session.upload");
-      ports.backlog.check(params.session_id);
+      await requireSession(options.directory, principal, params.session_id, "session.upload");
+      options.backlog.check(params.session_id);
     },
     receiving({ principal }) {
-      if (principal?.kind === "device") ports.heartbeats?.seen(principal.id);
+      if (principal?.kind === "device") options.heartbeats?.seen(principal.id);
     },
     async handle({ principal, params, upload: file, headers }) {
       if (file === undefined) {
@@ -166,10 +166,10 @@ export function uploadAudioRoutes(ports: UploadAudioPorts): Route[] {
       }
       const sequence = readSequence(file.fields, headers);
       const recordedAt = readStartedAt(file.fields.started_at);
-      const maxSeconds = ports.maxSeconds ?? MAX_SECONDS;
+      const maxSeconds = options.maxSeconds ?? MAX_SECONDS;
       const chunk = await describe(file, params.session_id, sequence, maxSeconds);
-      const reply = await save(ports, { ...chunk, recordedAt }, file.content);
-      if (principal?.kind === "device") ports.heartbeats?.seen(principal.id);
+      const reply = await save(options, { ...chunk, recordedAt }, file.content);
+      if (principal?.kind === "device") options.heartbeats?.seen(principal.id);
       return reply;
     },
   });

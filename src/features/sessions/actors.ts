@@ -13,7 +13,7 @@ export interface SessionActors {
 }
 
 /** What routes need that carry a wish to a session's actor. */
-export interface SessionWishPorts {
+export interface SessionWishOptions {
   directory: SessionStore;
   actors: SessionActors;
 }

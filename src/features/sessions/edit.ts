@@ -10,7 +10,7 @@ import { assertAllowed, requireSession } from "./access.ts";
 import { presentSession, sessionParams, sessionSchema } from "./schema.ts";
 import type { SessionEditStore, SessionStore } from "./store.ts";
 
-export interface SessionEditPorts {
+export interface SessionEditOptions {
   directory: SessionStore;
   sessionEdits: SessionEditStore;
   workshops: Pick<WorkshopStore, "find">;
@@ -30,8 +30,8 @@ const body = Type.Object({
 });
 
 /** PATCH /sessions/{id}. */
-export function sessionEditRoutes(ports: SessionEditPorts): Route[] {
-  const { directory, sessionEdits, workshops, revocations } = ports;
+export function sessionEditRoutes(options: SessionEditOptions): Route[] {
+  const { directory, sessionEdits, workshops, revocations } = options;
   const edit = defineRoute({
     method: "patch",
     path: "/sessions/{session_id}",

@@ -20,7 +20,7 @@ import type { SessionMemberRecord, SessionMemberStore } from "./members-store.ts
 import { sessionParams } from "./schema.ts";
 import type { SessionStore } from "./store.ts";
 
-export interface SessionMemberPorts {
+export interface SessionMemberOptions {
   directory: SessionStore;
   members: SessionMemberStore;
   users: Pick<UserStore, "find" | "findByEmail">;
@@ -30,8 +30,8 @@ export interface SessionMemberPorts {
 }
 
 /** GET and POST /sessions/{id}/members, DELETE /sessions/{id}/members/{user_id}. */
-export function sessionMemberRoutes(ports: SessionMemberPorts): Route[] {
-  return [listMembers(ports), addMember(ports), removeMember(ports)];
+export function sessionMemberRoutes(options: SessionMemberOptions): Route[] {
+  return [listMembers(options), addMember(options), removeMember(options)];
 }
 
 const givenRelation = Type.Union([Type.Literal("participant"), Type.Literal("shared")], {
@@ -58,7 +58,7 @@ function presentMember(member: SessionMemberRecord): Static<typeof memberSchema>
   };
 }
 
-function listMembers({ directory, members, cursorKey }: SessionMemberPorts): Route {
+function listMembers({ directory, members, cursorKey }: SessionMemberOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/members",
@@ -82,7 +82,7 @@ function listMembers({ directory, members, cursorKey }: SessionMemberPorts): Rou
   });
 }
 
-function addMember({ directory, members, users }: SessionMemberPorts): Route {
+function addMember({ directory, members, users }: SessionMemberOptions): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/members",
@@ -133,7 +133,7 @@ function addMember({ directory, members, users }: SessionMemberPorts): Route {
   });
 }
 
-function removeMember({ directory, members, revocations }: SessionMemberPorts): Route {
+function removeMember({ directory, members, revocations }: SessionMemberOptions): Route {
   return defineRoute({
     method: "delete",
     path: "/sessions/{session_id}/members/{user_id}",

@@ -19,7 +19,7 @@ import {
 } from "./schema.ts";
 import type { SessionStore } from "./store.ts";
 
-export interface SessionPorts {
+export interface SessionOptions {
   directory: SessionStore;
   awaited: AwaitedAudioStore;
   patience: Patience;
@@ -29,11 +29,11 @@ export interface SessionPorts {
 }
 
 /** GET /sessions, /sessions/{id}, /sessions/{id}/speakers. */
-export function sessionRoutes(ports: SessionPorts): Route[] {
-  return [listSessions(ports), getSession(ports), listSpeakers(ports)];
+export function sessionRoutes(options: SessionOptions): Route[] {
+  return [listSessions(options), getSession(options), listSpeakers(options)];
 }
 
-function listSessions({ directory, cursorKey }: SessionPorts): Route {
+function listSessions({ directory, cursorKey }: SessionOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions",
@@ -67,7 +67,7 @@ const oneSessionSchema = Type.Composite([
   Type.Object({ waiting: Type.Optional(waitingSchema) }),
 ]);
 
-function getSession({ directory, awaited, patience }: SessionPorts): Route {
+function getSession({ directory, awaited, patience }: SessionOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}",
@@ -96,7 +96,7 @@ function getSession({ directory, awaited, patience }: SessionPorts): Route {
   });
 }
 
-function listSpeakers({ directory, names }: SessionPorts): Route {
+function listSpeakers({ directory, names }: SessionOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/speakers",

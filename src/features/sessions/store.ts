@@ -7,7 +7,7 @@ import {
 import { z } from "zod";
 import type { SessionFacts } from "../../access/policy.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
-import { ReadBatch } from "../../base/read-batch.ts";
+import { LookupBatcher } from "../../base/lookup-batcher.ts";
 import { allOf, optionalColumn, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { ClaimSource, SessionPhase, StopReason } from "../../session/status.ts";
@@ -151,13 +151,13 @@ const SESSION_COLUMNS = sql.fragment`
  */
 export class SessionStore {
   readonly #pool: DatabasePool;
-  readonly #facts: ReadBatch<FactsKey, SessionFacts>;
-  readonly #records: ReadBatch<string, SessionRecord>;
+  readonly #facts: LookupBatcher<FactsKey, SessionFacts>;
+  readonly #records: LookupBatcher<string, SessionRecord>;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
-    this.#facts = new ReadBatch((keys) => readManyFacts(pool, keys));
-    this.#records = new ReadBatch((ids) => readRecords(pool, ids));
+    this.#facts = new LookupBatcher((keys) => readManyFacts(pool, keys));
+    this.#records = new LookupBatcher((ids) => readRecords(pool, ids));
   }
 
   /** The caller's ties to a session for `maySession`; undefined when there is no such session. */

@@ -28,24 +28,24 @@ export interface Summariser {
 /** Jobs of kind `summarisation`: reads the words, has them summarised, stores what came. */
 export class Summarisation implements JobHandler {
   readonly kind = "summarisation";
-  readonly #book: SummaryJobStore;
+  readonly #store: SummaryJobStore;
   readonly #summariser: Summariser;
   readonly #notifier: CommandNotifier;
 
-  constructor(book: SummaryJobStore, summariser: Summariser, notifier: CommandNotifier) {
-    this.#book = book;
+  constructor(store: SummaryJobStore, summariser: Summariser, notifier: CommandNotifier) {
+    this.#store = store;
     this.#summariser = summariser;
     this.#notifier = notifier;
   }
 
   async run(job: ClaimedJob, context: JobContext): Promise<void> {
-    const source = await this.#book.load(job);
+    const source = await this.#store.load(job);
     const summary = await this.#summariser.summarise(source.request, {
       signal: context.signal,
       // The rest is storing it.
       onProgress: (fraction) => context.onProgress(0.95 * fraction),
     });
-    const due = await this.#book.store(job, source, summary);
+    const due = await this.#store.store(job, source, summary);
     this.#notifier.notify(due);
   }
 }

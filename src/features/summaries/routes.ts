@@ -100,7 +100,7 @@ function presentSummary(summary: SummaryRecord): Static<typeof summarySchema> {
   };
 }
 
-export interface SummaryPorts {
+export interface SummaryOptions {
   directory: SessionStore;
   summaries: SummaryStore;
   /** A job was asked for and committed: whoever makes summaries may look at once. */
@@ -108,11 +108,11 @@ export interface SummaryPorts {
 }
 
 /** POST and GET /sessions/{id}/summaries. */
-export function summaryRoutes(ports: SummaryPorts): Route[] {
-  return [requestSummary(ports), listSummaries(ports)];
+export function summaryRoutes(options: SummaryOptions): Route[] {
+  return [requestSummary(options), listSummaries(options)];
 }
 
-function requestSummary({ directory, summaries, onRequested }: SummaryPorts): Route {
+function requestSummary({ directory, summaries, onRequested }: SummaryOptions): Route {
   return defineRoute({
     method: "post",
     path: "/sessions/{session_id}/summaries",
@@ -137,7 +137,7 @@ function requestSummary({ directory, summaries, onRequested }: SummaryPorts): Ro
   });
 }
 
-function listSummaries({ directory, summaries }: SummaryPorts): Route {
+function listSummaries({ directory, summaries }: SummaryOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/summaries",
@@ -160,7 +160,7 @@ function listSummaries({ directory, summaries }: SummaryPorts): Route {
   });
 }
 
-export interface SummarisationJobPorts {
+export interface SummarisationJobOptions {
   directory: SessionStore;
   summaries: SummaryStore;
   /** Signs the cursors of lists. */
@@ -170,11 +170,11 @@ export interface SummarisationJobPorts {
 const LIST = "summarisation-jobs";
 
 /** GET /admin/jobs/summarisations and /admin/jobs/summarisations/{id}. */
-export function summarisationJobRoutes(ports: SummarisationJobPorts): Route[] {
-  return [listJobs(ports), getJob(ports)];
+export function summarisationJobRoutes(options: SummarisationJobOptions): Route[] {
+  return [listJobs(options), getJob(options)];
 }
 
-function listJobs({ summaries, cursorKey }: SummarisationJobPorts): Route {
+function listJobs({ summaries, cursorKey }: SummarisationJobOptions): Route {
   return defineRoute({
     method: "get",
     path: "/admin/jobs/summarisations",
@@ -204,7 +204,7 @@ function listJobs({ summaries, cursorKey }: SummarisationJobPorts): Route {
   });
 }
 
-function getJob({ directory, summaries }: SummarisationJobPorts): Route {
+function getJob({ directory, summaries }: SummarisationJobOptions): Route {
   return defineRoute({
     method: "get",
     path: "/admin/jobs/summarisations/{id}",

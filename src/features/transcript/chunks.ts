@@ -9,7 +9,7 @@ import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { ChunkListStore, ChunkRecord, ChunkSpan } from "./chunks-store.ts";
 
-export interface ChunkPorts {
+export interface ChunkOptions {
   directory: SessionStore;
   chunks: ChunkListStore;
   /** Signs the cursors of lists. */
@@ -82,7 +82,7 @@ function positionOf(
 }
 
 /** GET /sessions/{id}/chunks. */
-export function chunkRoutes({ directory, chunks, cursorKey }: ChunkPorts): Route[] {
+export function chunkRoutes({ directory, chunks, cursorKey }: ChunkOptions): Route[] {
   const list = defineRoute({
     method: "get",
     path: "/sessions/{session_id}/chunks",

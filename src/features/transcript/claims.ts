@@ -16,7 +16,7 @@ import type { SessionActors } from "../sessions/actors.ts";
 import { claimSource, sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 
-export interface SpeakerClaimPorts {
+export interface SpeakerClaimOptions {
   directory: SessionAccess;
   assignees: Pick<SessionStore, "isAssignable">;
   actors: SessionActors;
@@ -36,7 +36,7 @@ const claimBody = Type.Object({
 });
 
 async function assigneeOf(
-  assignees: SpeakerClaimPorts["assignees"],
+  assignees: SpeakerClaimOptions["assignees"],
   grant: SessionGrant,
   body: Static<typeof claimBody>,
 ): Promise<string> {
@@ -57,7 +57,7 @@ async function assigneeOf(
 }
 
 /** POST /sessions/{id}/speaker-claims. */
-export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClaimPorts): Route[] {
+export function speakerClaimRoutes({ directory, assignees, actors }: SpeakerClaimOptions): Route[] {
   const claim = defineRoute({
     method: "post",
     path: "/sessions/{session_id}/speaker-claims",

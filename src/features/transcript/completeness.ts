@@ -13,7 +13,7 @@ import type { SessionStore } from "../sessions/store.ts";
 import type { AudioInventory, AudioInventoryStore } from "./audio-inventories-store.ts";
 import type { GapRecord, SegmentStore } from "./segments-store.ts";
 
-export interface CompletenessPorts {
+export interface CompletenessOptions {
   directory: SessionStore;
   inventories: AudioInventoryStore;
   gaps: SegmentStore;
@@ -173,7 +173,7 @@ function presentCompleteness(
 }
 
 /** GET /sessions/{id}/completeness. */
-export function completenessRoutes(ports: CompletenessPorts): Route[] {
+export function completenessRoutes(options: CompletenessOptions): Route[] {
   const completeness = defineRoute({
     method: "get",
     path: "/sessions/{session_id}/completeness",
@@ -187,15 +187,15 @@ export function completenessRoutes(ports: CompletenessPorts): Route[] {
     responses: { 200: { description: "As it stands", schema: completenessSchema } },
     errors: ["guest_access_closed"],
     resolve: ({ principal, params }) =>
-      requireSession(ports.directory, principal, params.session_id, "session.read"),
+      requireSession(options.directory, principal, params.session_id, "session.read"),
     async handle({ params }) {
       const [inventory, gaps, awaited] = await Promise.all([
-        ports.inventories.of(params.session_id),
-        ports.gaps.gaps(params.session_id),
-        ports.awaited.of(params.session_id),
+        options.inventories.of(params.session_id),
+        options.gaps.gaps(params.session_id),
+        options.awaited.of(params.session_id),
       ]);
       const body = presentCompleteness(inventory, gaps);
-      if (awaited !== undefined) body.waiting = presentWaiting(awaited, ports.patience);
+      if (awaited !== undefined) body.waiting = presentWaiting(awaited, options.patience);
       return { status: 200, body };
     },
   });

@@ -12,13 +12,13 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { assertAllowed, requireSession } from "../sessions/access.ts";
-import type { SessionActors, SessionWishPorts } from "../sessions/actors.ts";
+import type { SessionActors, SessionWishOptions } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { presentRevised, revisedSegmentSchema } from "./segments.ts";
 import type { SegmentEdits, SegmentStore } from "./segments-store.ts";
 
-export interface SegmentEditPorts {
+export interface SegmentEditOptions {
   directory: SessionStore;
   segments: SegmentStore;
   edits: SegmentEdits;
@@ -26,8 +26,8 @@ export interface SegmentEditPorts {
 }
 
 /** PATCH /sessions/{id}/segments/{segment_id}. */
-export function segmentEditRoutes(ports: SegmentEditPorts): Route[] {
-  const { directory, segments, edits, actors } = ports;
+export function segmentEditRoutes(options: SegmentEditOptions): Route[] {
+  const { directory, segments, edits, actors } = options;
   const edit = defineRoute({
     method: "patch",
     path: "/sessions/{session_id}/segments/{segment_id}",
@@ -98,7 +98,7 @@ function revisionOf(request: Pick<Request, "expected" | "isStale">): {
 const label = Type.String({ pattern: "^S[1-9][0-9]{0,5}$" });
 
 /** POST /sessions/{id}/speakers/merge, DELETE /sessions/{id}/speaker-claims/{label}. */
-export function speakerEditRoutes({ directory, actors }: SessionWishPorts): Route[] {
+export function speakerEditRoutes({ directory, actors }: SessionWishOptions): Route[] {
   const merge = defineRoute({
     method: "post",
     path: "/sessions/{session_id}/speakers/merge",

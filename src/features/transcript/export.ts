@@ -9,7 +9,7 @@ import { toCues, toMarkdown, toSrt, toVtt, transcriptText } from "./export-forma
 import { presentSegment, presentWords, segmentSchema, wordSchema } from "./segments.ts";
 import type { GapRecord, SegmentRecord, SegmentStore } from "./segments-store.ts";
 
-export interface TranscriptPorts {
+export interface TranscriptOptions {
   directory: SessionStore;
   segments: SegmentStore;
   gaps: SegmentStore;
@@ -118,12 +118,12 @@ function render(
   }
 }
 
-async function readTranscript(ports: TranscriptPorts, sessionId: string): Promise<Transcript> {
+async function readTranscript(options: TranscriptOptions, sessionId: string): Promise<Transcript> {
   const [session, speakers, segments, gaps] = await Promise.all([
-    ports.directory.get(sessionId),
-    ports.directory.speakers(sessionId),
-    ports.segments.segments(sessionId),
-    ports.gaps.gaps(sessionId),
+    options.directory.get(sessionId),
+    options.directory.speakers(sessionId),
+    options.segments.segments(sessionId),
+    options.gaps.gaps(sessionId),
   ]);
   if (session === undefined) {
     throw new AppError("not_found", "There is no session with this id.");
@@ -139,7 +139,7 @@ function wantsFile(query: unknown, accept: string | undefined): boolean {
 }
 
 /** GET /sessions/{id}/transcript. */
-export function transcriptRoutes(ports: TranscriptPorts): Route[] {
+export function transcriptRoutes(options: TranscriptOptions): Route[] {
   const transcript = defineRoute({
     method: "get",
     path: "/sessions/{session_id}/transcript",
@@ -174,13 +174,13 @@ export function transcriptRoutes(ports: TranscriptPorts): Route[] {
     errors: ["elevation_required", "guest_access_closed"],
     resolve: ({ principal, params, query, headers }) =>
       requireSession(
-        ports.directory,
+        options.directory,
         principal,
         params.session_id,
         wantsFile(query, headers.accept) ? "session.export" : "session.content",
       ),
     async handle({ params, query, headers }) {
-      const found = await readTranscript(ports, params.session_id);
+      const found = await readTranscript(options, params.session_id);
       const format = transcriptFormat(query.format, headers.accept);
       if (format !== "json") return exportReply(found, format);
       return { status: 200, body: presentTranscript(found, query.words === true) };

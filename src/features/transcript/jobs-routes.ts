@@ -15,7 +15,7 @@ import type { TranscriptionJob, TranscriptionJobStore } from "./jobs-store.ts";
 import { presentSegment, segmentSchema } from "./segments.ts";
 import type { SegmentRecord, SegmentStore } from "./segments-store.ts";
 
-export interface TranscriptionJobPorts {
+export interface TranscriptionJobOptions {
   directory: SessionStore;
   jobs: TranscriptionJobStore;
   segments: SegmentStore;
@@ -24,11 +24,11 @@ export interface TranscriptionJobPorts {
 }
 
 /** GET /admin/jobs/transcriptions and /admin/jobs/transcriptions/{job_id}. */
-export function transcriptionJobRoutes(ports: TranscriptionJobPorts): Route[] {
-  return [listJobs(ports), getJob(ports)];
+export function transcriptionJobRoutes(options: TranscriptionJobOptions): Route[] {
+  return [listJobs(options), getJob(options)];
 }
 
-function listJobs({ jobs, cursorKey }: TranscriptionJobPorts): Route {
+function listJobs({ jobs, cursorKey }: TranscriptionJobOptions): Route {
   return defineRoute({
     method: "get",
     path: "/admin/jobs/transcriptions",
@@ -75,7 +75,7 @@ export async function contentVerdict(
   return verdict;
 }
 
-function getJob({ directory, jobs, segments }: TranscriptionJobPorts): Route {
+function getJob({ directory, jobs, segments }: TranscriptionJobOptions): Route {
   return defineRoute({
     method: "get",
     path: "/admin/jobs/transcriptions/{job_id}",

@@ -19,7 +19,7 @@ import type { Log } from "../../base/log.ts";
 import { commandIdOf } from "../../rest/idempotency.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { requireSession } from "../sessions/access.ts";
-import type { SessionWishPorts } from "../sessions/actors.ts";
+import type { SessionWishOptions } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";
 
 /** A span of a chunk's audio in seconds from its beginning. */
@@ -217,7 +217,7 @@ const answer = Type.Object({
 });
 
 /** POST /sessions/{id}/redactions. */
-export function redactionRoutes({ directory, actors }: SessionWishPorts): Route[] {
+export function redactionRoutes({ directory, actors }: SessionWishOptions): Route[] {
   const redact = defineRoute({
     method: "post",
     path: "/sessions/{session_id}/redactions",

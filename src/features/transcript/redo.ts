@@ -13,7 +13,7 @@ import {
 import type { SessionActors } from "../sessions/actors.ts";
 import type { TranscriptionJob, TranscriptionJobStore } from "./jobs-store.ts";
 
-export interface RedoPorts {
+export interface RedoOptions {
   jobs: Pick<TranscriptionJobStore, "get" | "prepareRedo">;
   actors: SessionActors;
   /** Engines that can be asked for by name. */
@@ -42,7 +42,7 @@ type RedoBody = Static<typeof redoBody> | undefined;
  * read, `conflict` when there is no audio, `session_deleted`.
  */
 export async function requestRedo(
-  { jobs, actors, engines, languages }: RedoPorts,
+  { jobs, actors, engines, languages }: RedoOptions,
   job: TranscriptionJob,
   { body, ...request }: Pick<Request, "commandId"> & { body: RedoBody },
   byUserId: string,
@@ -75,7 +75,7 @@ export async function requestRedo(
 }
 
 /** POST /admin/jobs/transcriptions/{job_id}/redo. */
-export function redoRoutes(ports: RedoPorts): Route[] {
+export function redoRoutes(options: RedoOptions): Route[] {
   const redo = defineRoute({
     method: "post",
     path: "/admin/jobs/transcriptions/{job_id}/redo",
@@ -92,14 +92,19 @@ export function redoRoutes(ports: RedoPorts): Route[] {
     responses: { 200: { description: "It is queued", schema: acknowledgementSchema } },
     errors: ["job_active", "session_deleted", "conflict"],
     async resolve({ params }): Promise<TranscriptionJob> {
-      const job = isId(params.job_id) ? await ports.jobs.get(params.job_id) : undefined;
+      const job = isId(params.job_id) ? await options.jobs.get(params.job_id) : undefined;
       if (job === undefined) {
         throw new AppError("not_found", "There is no transcription job with this id.");
       }
       return job;
     },
     async handle(request, job) {
-      const edits = await requestRedo(ports, job, request, requirePrincipal(request.principal).id);
+      const edits = await requestRedo(
+        options,
+        job,
+        request,
+        requirePrincipal(request.principal).id,
+      );
       return acknowledge(redoSentence(edits));
     },
   });

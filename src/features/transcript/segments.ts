@@ -12,7 +12,7 @@ import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SegmentPosition, SegmentRecord, SegmentStore } from "./segments-store.ts";
 
-export interface SegmentPorts {
+export interface SegmentOptions {
   directory: SessionStore;
   segments: SegmentStore & SegmentStore;
   /** Signs the cursors of lists. */
@@ -111,11 +111,11 @@ export async function readSegmentPage(
 }
 
 /** GET /sessions/{id}/segments and /sessions/{id}/segments/{segment_id}. */
-export function segmentRoutes(ports: SegmentPorts): Route[] {
-  return [listSegments(ports), getSegment(ports)];
+export function segmentRoutes(options: SegmentOptions): Route[] {
+  return [listSegments(options), getSegment(options)];
 }
 
-function getSegment({ directory, segments }: SegmentPorts): Route {
+function getSegment({ directory, segments }: SegmentOptions): Route {
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/segments/{segment_id}",
@@ -139,8 +139,8 @@ function getSegment({ directory, segments }: SegmentPorts): Route {
   });
 }
 
-function listSegments(ports: SegmentPorts): Route {
-  const { directory } = ports;
+function listSegments(options: SegmentOptions): Route {
+  const { directory } = options;
   return defineRoute({
     method: "get",
     path: "/sessions/{session_id}/segments",
@@ -161,7 +161,7 @@ function listSegments(ports: SegmentPorts): Route {
       requireSession(directory, principal, params.session_id, "session.content"),
     async handle({ params, query }) {
       const wanted = { limit: query.limit ?? 50, cursor: query.cursor };
-      const { page, next } = await readSegmentPage(ports, params.session_id, wanted);
+      const { page, next } = await readSegmentPage(options, params.session_id, wanted);
       const items = page.map((segment) => ({
         ...presentRevised(segment),
         ...(query.words === true ? { words: presentWords(segment.words) } : {}),

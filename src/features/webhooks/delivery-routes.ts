@@ -9,7 +9,7 @@ import {
   existing,
   requireWebhook,
   WEBHOOK_CALLERS,
-  type WebhookAccessPorts,
+  type WebhookAccessOptions,
   webhookParams,
 } from "./routes.ts";
 import { deliverySchema, presentDelivery, presentWebhook, webhookSecretSchema } from "./schema.ts";
@@ -18,7 +18,7 @@ import type { DeliveryRecord, DeliveryStore, WebhookRecord } from "./store.ts";
 
 const OLD_SECRET_MS = 24 * 3_600_000;
 
-export interface WebhookDeliveryPorts extends WebhookAccessPorts {
+export interface WebhookDeliveryOptions extends WebhookAccessOptions {
   deliveries: DeliveryStore;
   secrets: Pick<WebhookSecrets, "create">;
   clock: Clock;
@@ -26,11 +26,16 @@ export interface WebhookDeliveryPorts extends WebhookAccessPorts {
 }
 
 /** Below /workspaces/{id}/webhooks/{webhook_id}: POST test and rotate-secret, the delivery log, retry. */
-export function webhookDeliveryRoutes(ports: WebhookDeliveryPorts): Route[] {
-  return [testWebhook(ports), rotateSecret(ports), listDeliveries(ports), retryDelivery(ports)];
+export function webhookDeliveryRoutes(options: WebhookDeliveryOptions): Route[] {
+  return [
+    testWebhook(options),
+    rotateSecret(options),
+    listDeliveries(options),
+    retryDelivery(options),
+  ];
 }
 
-function testWebhook(ports: WebhookDeliveryPorts): Route {
+function testWebhook(options: WebhookDeliveryOptions): Route {
   return defineRoute({
     ...WEBHOOK_CALLERS,
     method: "post",
@@ -41,10 +46,10 @@ function testWebhook(ports: WebhookDeliveryPorts): Route {
     params: webhookParams,
     responses: { 201: { description: "The delivery", schema: deliverySchema } },
     errors: ["conflict"],
-    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    resolve: ({ principal, params }) => requireWebhook(options, principal, params),
     async handle(_request, webhook: WebhookRecord) {
       assertEnabled(webhook);
-      const delivery = existing(await ports.deliveries.test(webhook.id));
+      const delivery = existing(await options.deliveries.test(webhook.id));
       return { status: 201, body: presentDelivery(webhook.id, delivery) };
     },
   });
@@ -55,7 +60,7 @@ function assertEnabled(webhook: WebhookRecord): void {
   throw new AppError("conflict", "This webhook is switched off. Set `enabled` first.");
 }
 
-function rotateSecret(ports: WebhookDeliveryPorts): Route {
+function rotateSecret(options: WebhookDeliveryOptions): Route {
   return defineRoute({
     ...WEBHOOK_CALLERS,
     method: "post",
@@ -68,12 +73,12 @@ function rotateSecret(ports: WebhookDeliveryPorts): Route {
     responses: {
       200: { description: "The webhook and its new secret", schema: webhookSecretSchema },
     },
-    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    resolve: ({ principal, params }) => requireWebhook(options, principal, params),
     async handle({ principal }, webhook: WebhookRecord) {
-      const { secret, sealed } = ports.secrets.create(webhook.id);
-      const keepUntil = ports.clock.now() + OLD_SECRET_MS;
+      const { secret, sealed } = options.secrets.create(webhook.id);
+      const keepUntil = options.clock.now() + OLD_SECRET_MS;
       const by = actorOfCaller(principal);
-      const rotated = existing(await ports.webhooks.rotate(webhook.id, sealed, keepUntil, by));
+      const rotated = existing(await options.webhooks.rotate(webhook.id, sealed, keepUntil, by));
       return {
         status: 200,
         body: { ...presentWebhook(rotated), secret },
@@ -83,7 +88,7 @@ function rotateSecret(ports: WebhookDeliveryPorts): Route {
   });
 }
 
-function listDeliveries(ports: WebhookDeliveryPorts): Route {
+function listDeliveries(options: WebhookDeliveryOptions): Route {
   return defineRoute({
     ...WEBHOOK_CALLERS,
     method: "get",
@@ -94,9 +99,9 @@ function listDeliveries(ports: WebhookDeliveryPorts): Route {
     params: webhookParams,
     query: Type.Object({ ...pageQuery, status: Type.Optional(deliverySchema.properties.status) }),
     responses: { 200: { description: "A page", schema: pageSchema(deliverySchema) } },
-    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    resolve: ({ principal, params }) => requireWebhook(options, principal, params),
     async handle({ query }, webhook: WebhookRecord) {
-      const { cursorKey, deliveries } = ports;
+      const { cursorKey, deliveries } = options;
       const list = `deliveries\u0000${webhook.id}`;
       const page = toPageRequest(cursorKey, list, query);
       const found = await deliveries.list(webhook.id, query.status, page);
@@ -111,7 +116,7 @@ interface NamedDelivery {
   delivery: DeliveryRecord;
 }
 
-function retryDelivery(ports: WebhookDeliveryPorts): Route {
+function retryDelivery(options: WebhookDeliveryOptions): Route {
   return defineRoute({
     ...WEBHOOK_CALLERS,
     method: "post",
@@ -122,14 +127,14 @@ function retryDelivery(ports: WebhookDeliveryPorts): Route {
     responses: { 200: { description: "The delivery, pending again", schema: deliverySchema } },
     errors: ["conflict"],
     async resolve({ principal, params }): Promise<NamedDelivery> {
-      const webhook = await requireWebhook(ports, principal, params);
+      const webhook = await requireWebhook(options, principal, params);
       const { delivery_id: id } = params;
-      const delivery = isId(id) ? await ports.deliveries.find(webhook.id, id) : undefined;
+      const delivery = isId(id) ? await options.deliveries.find(webhook.id, id) : undefined;
       return { webhook, delivery: existingDelivery(delivery) };
     },
     async handle(_request, { webhook, delivery }: NamedDelivery) {
       assertEnabled(webhook);
-      const again = await ports.deliveries.retry(webhook.id, delivery.id);
+      const again = await options.deliveries.retry(webhook.id, delivery.id);
       return { status: 200, body: presentDelivery(webhook.id, existingDelivery(again)) };
     },
   });

@@ -20,7 +20,7 @@ import { presentWebhook, webhookEventTypes, webhookSchema, webhookSecretSchema }
 import type { WebhookSecrets } from "./secrets.ts";
 import type { WebhookRecord, WebhookStore } from "./store.ts";
 
-export interface WebhookAccessPorts {
+export interface WebhookAccessOptions {
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   webhooks: WebhookStore;
 }
@@ -37,7 +37,7 @@ export const webhookParams = Type.Object({ id: Type.String(), webhook_id: Type.S
 
 /** The workspace, when the caller manages its webhooks. */
 function requireWebhooks(
-  { workspaces }: WebhookAccessPorts,
+  { workspaces }: WebhookAccessOptions,
   principal: Principal | undefined,
   workspaceId: string,
 ): Promise<WorkspaceRecord> {
@@ -46,13 +46,13 @@ function requireWebhooks(
 
 /** One of the workspace's webhooks: 404 for an unknown one, after the workspace's own checks. */
 export async function requireWebhook(
-  ports: WebhookAccessPorts,
+  options: WebhookAccessOptions,
   principal: Principal | undefined,
   params: { id: string; webhook_id: string },
 ): Promise<WebhookRecord> {
-  const workspace = await requireWebhooks(ports, principal, params.id);
+  const workspace = await requireWebhooks(options, principal, params.id);
   const webhook = isId(params.webhook_id)
-    ? await ports.webhooks.find(workspace.id, params.webhook_id)
+    ? await options.webhooks.find(workspace.id, params.webhook_id)
     : undefined;
   return existing(webhook);
 }
@@ -70,20 +70,20 @@ export function actorOfCaller(principal: Principal | undefined): AuditActor {
 
 const MAX_WEBHOOKS = 20;
 
-export interface WebhookPorts extends WebhookAccessPorts {
+export interface WebhookOptions extends WebhookAccessOptions {
   endpoints: AddressGuard;
   secrets: Pick<WebhookSecrets, "create">;
   cursorKey: Uint8Array;
 }
 
 /** GET and POST /workspaces/{id}/webhooks; GET, PATCH and DELETE of one. */
-export function webhookRoutes(ports: WebhookPorts): Route[] {
+export function webhookRoutes(options: WebhookOptions): Route[] {
   return [
-    listWebhooks(ports),
-    createWebhook(ports),
-    getWebhook(ports),
-    changeWebhook(ports),
-    deleteWebhook(ports),
+    listWebhooks(options),
+    createWebhook(options),
+    getWebhook(options),
+    changeWebhook(options),
+    deleteWebhook(options),
   ];
 }
 
@@ -95,7 +95,7 @@ const url = Type.String({
 });
 const description = Type.String({ maxLength: 500 });
 
-function listWebhooks(ports: WebhookPorts): Route {
+function listWebhooks(options: WebhookOptions): Route {
   return defineRoute({
     ...WEBHOOK_CALLERS,
     method: "get",
@@ -105,9 +105,9 @@ function listWebhooks(ports: WebhookPorts): Route {
     params: workspaceParams,
     query: Type.Object(pageQuery),
     responses: { 200: { description: "A page", schema: pageSchema(webhookSchema) } },
-    resolve: ({ principal, params }) => requireWebhooks(ports, principal, params.id),
+    resolve: ({ principal, params }) => requireWebhooks(options, principal, params.id),
     async handle({ query }, workspace: WorkspaceRecord) {
-      const { cursorKey, webhooks } = ports;
+      const { cursorKey, webhooks } = options;
       const list = `webhooks\u0000${workspace.id}`;
       const found = await webhooks.list(workspace.id, toPageRequest(cursorKey, list, query));
       return { status: 200, body: toPageBody(cursorKey, list, found, presentWebhook) };
@@ -115,7 +115,7 @@ function listWebhooks(ports: WebhookPorts): Route {
   });
 }
 
-function createWebhook(ports: WebhookPorts): Route {
+function createWebhook(options: WebhookOptions): Route {
   return defineRoute({
     ...WEBHOOK_CALLERS,
     method: "post",
@@ -143,12 +143,12 @@ function createWebhook(ports: WebhookPorts): Route {
     },
     responses: { 201: { description: "The webhook and its secret", schema: webhookSecretSchema } },
     errors: ["conflict"],
-    resolve: ({ principal, params }) => requireWebhooks(ports, principal, params.id),
+    resolve: ({ principal, params }) => requireWebhooks(options, principal, params.id),
     async handle({ principal, body }, workspace: WorkspaceRecord) {
-      await assertSendable(ports.endpoints, body.url);
+      await assertSendable(options.endpoints, body.url);
       const id = newId();
-      const { secret, sealed } = ports.secrets.create(id);
-      const webhook = await ports.webhooks.insert(
+      const { secret, sealed } = options.secrets.create(id);
+      const webhook = await options.webhooks.insert(
         {
           id,
           workspaceId: workspace.id,
@@ -178,7 +178,7 @@ async function assertSendable(endpoints: AddressGuard, target: string): Promise<
   if (refusal !== undefined) throw new AppError("invalid_body", refusal);
 }
 
-function getWebhook(ports: WebhookPorts): Route {
+function getWebhook(options: WebhookOptions): Route {
   return defineRoute({
     ...WEBHOOK_CALLERS,
     method: "get",
@@ -188,14 +188,14 @@ function getWebhook(ports: WebhookPorts): Route {
     params: webhookParams,
     volatile: ["consecutive_failures", "failing_since", "previous_secret_expires_at"],
     responses: { 200: { description: "The webhook", schema: webhookSchema } },
-    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    resolve: ({ principal, params }) => requireWebhook(options, principal, params),
     async handle(_request, webhook: WebhookRecord) {
       return { status: 200, body: presentWebhook(webhook) };
     },
   });
 }
 
-function changeWebhook(ports: WebhookPorts): Route {
+function changeWebhook(options: WebhookOptions): Route {
   return defineRoute({
     ...WEBHOOK_CALLERS,
     method: "patch",
@@ -215,23 +215,23 @@ function changeWebhook(ports: WebhookPorts): Route {
       }),
     },
     responses: { 200: { description: "The webhook as it is now", schema: webhookSchema } },
-    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    resolve: ({ principal, params }) => requireWebhook(options, principal, params),
     async handle(request, webhook: WebhookRecord) {
       const { principal, body } = request;
-      if (body.url !== undefined) await assertSendable(ports.endpoints, body.url);
+      if (body.url !== undefined) await assertSendable(options.endpoints, body.url);
       const { url: target, description: text, event_types: types, enabled } = body;
       const eventTypes = types === undefined ? undefined : [...new Set(types)];
       const change = { url: target, description: text, eventTypes, enabled };
       const by = actorOfCaller(principal);
       const expected = expectedOf(request, webhookSchema)?.updated_at;
-      const changed = await ports.webhooks.change(webhook.id, change, by, expected);
+      const changed = await options.webhooks.change(webhook.id, change, by, expected);
       if (changed === undefined && expected !== undefined) throw staleEdit();
       return { status: 200, body: presentWebhook(existing(changed)) };
     },
   });
 }
 
-function deleteWebhook(ports: WebhookPorts): Route {
+function deleteWebhook(options: WebhookOptions): Route {
   return defineRoute({
     ...WEBHOOK_CALLERS,
     method: "delete",
@@ -240,9 +240,9 @@ function deleteWebhook(ports: WebhookPorts): Route {
     summary: "Delete a webhook with its delivery log",
     params: webhookParams,
     responses: { 200: { description: "Deleted", schema: acknowledgementSchema } },
-    resolve: ({ principal, params }) => requireWebhook(ports, principal, params),
+    resolve: ({ principal, params }) => requireWebhook(options, principal, params),
     async handle({ principal }, webhook: WebhookRecord) {
-      await ports.webhooks.remove(webhook.id, actorOfCaller(principal));
+      await options.webhooks.remove(webhook.id, actorOfCaller(principal));
       return acknowledge("The webhook was deleted.");
     },
   });

@@ -111,7 +111,7 @@ function errorOf(error: unknown, signal: AbortSignal): WebhookError {
   return TLS_CODES.test(code) ? "tls_failed" : "connection_failed";
 }
 
-export interface WebhookSenderParts {
+export interface WebhookSenderOptions {
   queue: DeliveryQueueStore;
   secrets: Pick<WebhookSecrets, "open">;
   guard: AddressGuard;
@@ -135,7 +135,7 @@ export interface WebhookSenderParts {
  * the endpoint's answer and its record goes out again, under the same id.
  */
 export class WebhookSender implements QueueOwner {
-  readonly #parts: WebhookSenderParts;
+  readonly #options: WebhookSenderOptions;
   readonly #stop = new AbortController();
   /** Breaks off what is under way. */
   readonly #cut = new AbortController();
@@ -145,8 +145,8 @@ export class WebhookSender implements QueueOwner {
   #succeeded = 0;
   #failed = 0;
 
-  constructor(parts: WebhookSenderParts) {
-    this.#parts = parts;
+  constructor(options: WebhookSenderOptions) {
+    this.#options = options;
   }
 
   /** Since the start of the process. */
@@ -155,7 +155,7 @@ export class WebhookSender implements QueueOwner {
   }
 
   get queues(): readonly QueueFigures[] {
-    const { parallel: limit } = this.#parts;
+    const { parallel: limit } = this.#options;
     return [{ queue: "webhooks", length: this.#underWay.size, limit, refused: 0 }];
   }
 
@@ -166,14 +166,14 @@ export class WebhookSender implements QueueOwner {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    const { runtime, grace } = this.#parts;
+    const { runtime, grace } = this.#options;
     await Promise.race([Promise.all(this.#underWay), runtime.delay(grace)]);
     this.#cut.abort();
     await Promise.all(this.#underWay);
   }
 
   async #run(): Promise<void> {
-    const { every, runtime, log } = this.#parts;
+    const { every, runtime, log } = this.#options;
     const trouble = new TroubleLog(log, "webhook queue not readable", runtime);
     while (!this.#stop.signal.aborted) {
       // A place that becomes free is filled at once: more may be due for that endpoint.
@@ -189,7 +189,7 @@ export class WebhookSender implements QueueOwner {
   }
 
   async #begin(): Promise<void> {
-    const { queue, runtime, parallel, lease } = this.#parts;
+    const { queue, runtime, parallel, lease } = this.#options;
     const places = parallel - this.#underWay.size;
     if (places <= 0) return;
     for (const claim of await queue.claim(places, runtime.now(), lease)) {
@@ -203,7 +203,7 @@ export class WebhookSender implements QueueOwner {
 
   /** Never rejects; what could not be recorded comes back when its lease ends. */
   async #deliver(claim: DeliveryClaim): Promise<void> {
-    const { queue, runtime, log } = this.#parts;
+    const { queue, runtime, log } = this.#options;
     try {
       const result = await this.#attempt(claim);
       if (result === undefined) return await queue.release(claim, runtime.now());
@@ -224,7 +224,7 @@ export class WebhookSender implements QueueOwner {
 
   /** Undefined when it was broken off because the process stops. */
   async #attempt(claim: DeliveryClaim): Promise<AttemptResult | undefined> {
-    const { runtime, guard, timeout } = this.#parts;
+    const { runtime, guard, timeout } = this.#options;
     const at = runtime.now();
     const begun = runtime.monotonic();
     const message = this.#message(claim, at);
@@ -242,7 +242,7 @@ export class WebhookSender implements QueueOwner {
     claim: DeliveryClaim,
     at: number,
   ): { headers: Record<string, string>; body: string } | undefined {
-    const { secrets, log } = this.#parts;
+    const { secrets, log } = this.#options;
     const { webhookId, id, eventType, data } = claim;
     try {
       const body = JSON.stringify({

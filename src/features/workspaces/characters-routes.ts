@@ -23,7 +23,7 @@ import {
 } from "./workshops-routes.ts";
 import type { CharacterRecord, CharacterStore, WorkshopRecord } from "./workshops-store.ts";
 
-export interface CharacterPorts extends WorkshopAccess {
+export interface CharacterOptions extends WorkshopAccess {
   characters: CharacterStore;
   cursorKey: Uint8Array;
 }
@@ -35,13 +35,13 @@ const characterBody = Type.Object({
 });
 
 /** GET and POST /workshops/{w}/characters; GET, PUT and DELETE /workshops/{w}/characters/{c}. */
-export function characterRoutes(ports: CharacterPorts): Route[] {
+export function characterRoutes(options: CharacterOptions): Route[] {
   return [
-    createCharacter(ports),
-    listCharacters(ports),
-    getCharacter(ports),
-    replaceCharacter(ports),
-    removeCharacter(ports),
+    createCharacter(options),
+    listCharacters(options),
+    getCharacter(options),
+    replaceCharacter(options),
+    removeCharacter(options),
   ];
 }
 
@@ -50,18 +50,18 @@ function unknownCharacter(): AppError {
 }
 
 async function requireCharacter(
-  ports: CharacterPorts,
+  options: CharacterOptions,
   principal: Principal | undefined,
   params: { workshop_id: string; character_id: string },
 ): Promise<CharacterRecord> {
-  const workshop = await requireWorkshop(ports, principal, params.workshop_id);
+  const workshop = await requireWorkshop(options, principal, params.workshop_id);
   const id = params.character_id;
-  const character = isId(id) ? await ports.characters.find(workshop.id, id) : undefined;
+  const character = isId(id) ? await options.characters.find(workshop.id, id) : undefined;
   if (character === undefined) throw unknownCharacter();
   return character;
 }
 
-function createCharacter(ports: CharacterPorts): Route {
+function createCharacter(options: CharacterOptions): Route {
   return defineRoute({
     method: "post",
     path: "/workshops/{workshop_id}/characters",
@@ -73,9 +73,9 @@ function createCharacter(ports: CharacterPorts): Route {
     params: workshopParams,
     body: { kind: "json", schema: characterBody },
     responses: { 201: { description: "The character", schema: characterSchema } },
-    resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
+    resolve: ({ principal, params }) => requireWorkshop(options, principal, params.workshop_id),
     async handle({ body }, workshop: WorkshopRecord) {
-      const character = await ports.characters.insert({
+      const character = await options.characters.insert({
         id: newId(),
         workshopId: workshop.id,
         name: body.name.trim(),
@@ -87,8 +87,8 @@ function createCharacter(ports: CharacterPorts): Route {
   });
 }
 
-function listCharacters(ports: CharacterPorts): Route {
-  const { characters, cursorKey } = ports;
+function listCharacters(options: CharacterOptions): Route {
+  const { characters, cursorKey } = options;
   return defineRoute({
     method: "get",
     path: "/workshops/{workshop_id}/characters",
@@ -100,7 +100,7 @@ function listCharacters(ports: CharacterPorts): Route {
     params: workshopParams,
     query: Type.Object({ ...pageQuery, is_active: Type.Optional(Type.Boolean()) }),
     responses: { 200: { description: "A page", schema: pageSchema(characterSchema) } },
-    resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
+    resolve: ({ principal, params }) => requireWorkshop(options, principal, params.workshop_id),
     async handle({ query }, { id }: WorkshopRecord) {
       const list = `characters\u0000${id}`;
       const page = toPageRequest(cursorKey, list, query);
@@ -110,7 +110,7 @@ function listCharacters(ports: CharacterPorts): Route {
   });
 }
 
-function getCharacter(ports: CharacterPorts): Route {
+function getCharacter(options: CharacterOptions): Route {
   return defineRoute({
     method: "get",
     path: "/workshops/{workshop_id}/characters/{character_id}",
@@ -121,14 +121,14 @@ function getCharacter(ports: CharacterPorts): Route {
     roles: PEOPLE,
     params: characterParams,
     responses: { 200: { description: "The character", schema: characterSchema } },
-    resolve: ({ principal, params }) => requireCharacter(ports, principal, params),
+    resolve: ({ principal, params }) => requireCharacter(options, principal, params),
     async handle(_request, character: CharacterRecord) {
       return { status: 200, body: presentCharacter(character) };
     },
   });
 }
 
-function replaceCharacter(ports: CharacterPorts): Route {
+function replaceCharacter(options: CharacterOptions): Route {
   return defineRoute({
     method: "put",
     path: "/workshops/{workshop_id}/characters/{character_id}",
@@ -141,20 +141,20 @@ function replaceCharacter(ports: CharacterPorts): Route {
     params: characterParams,
     body: { kind: "json", schema: characterBody },
     responses: { 200: { description: "The character as it stands", schema: characterSchema } },
-    resolve: ({ principal, params }) => requireCharacter(ports, principal, params),
+    resolve: ({ principal, params }) => requireCharacter(options, principal, params),
     async handle(request, { id }: CharacterRecord) {
       const { body } = request;
       const { description, is_active: isActive } = body;
       const since = expectedUpdate(request);
       const change = { name: body.name.trim(), description, isActive };
-      const character = await ports.characters.change(id, change, since);
+      const character = await options.characters.change(id, change, since);
       if (character === undefined) throw since === undefined ? unknownCharacter() : staleEdit();
       return { status: 200, body: presentCharacter(character) };
     },
   });
 }
 
-function removeCharacter(ports: CharacterPorts): Route {
+function removeCharacter(options: CharacterOptions): Route {
   return defineRoute({
     method: "delete",
     path: "/workshops/{workshop_id}/characters/{character_id}",
@@ -165,9 +165,9 @@ function removeCharacter(ports: CharacterPorts): Route {
     roles: PEOPLE,
     params: characterParams,
     responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
-    resolve: ({ principal, params }) => requireCharacter(ports, principal, params),
+    resolve: ({ principal, params }) => requireCharacter(options, principal, params),
     async handle(_request, { id }: CharacterRecord) {
-      await ports.characters.remove(id);
+      await options.characters.remove(id);
       return acknowledge("The character was removed.");
     },
   });

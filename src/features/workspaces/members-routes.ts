@@ -19,7 +19,7 @@ import type { WorkspaceMemberStore } from "./members-store.ts";
 import { requireWorkspace } from "./routes.ts";
 import type { MemberChange, MemberRecord, WorkspaceRecord, WorkspaceStore } from "./store.ts";
 
-export interface WorkspaceMemberPorts {
+export interface WorkspaceMemberOptions {
   workspaces: WorkspaceStore;
   members: WorkspaceMemberStore;
   users: Pick<UserStore, "find" | "findByEmail">;
@@ -28,8 +28,8 @@ export interface WorkspaceMemberPorts {
 }
 
 /** GET and POST /workspaces/{id}/members, PATCH and DELETE /workspaces/{id}/members/{user_id}. */
-export function workspaceMemberRoutes(ports: WorkspaceMemberPorts): Route[] {
-  return [listMembers(ports), addMember(ports), changeRole(ports), removeMember(ports)];
+export function workspaceMemberRoutes(options: WorkspaceMemberOptions): Route[] {
+  return [listMembers(options), addMember(options), changeRole(options), removeMember(options)];
 }
 
 const workspaceRoleSchema = Type.Union([Type.Literal("owner"), Type.Literal("member")]);
@@ -52,7 +52,7 @@ function presentMember(member: MemberRecord): Static<typeof memberSchema> {
   };
 }
 
-function listMembers({ workspaces, cursorKey }: WorkspaceMemberPorts): Route {
+function listMembers({ workspaces, cursorKey }: WorkspaceMemberOptions): Route {
   return defineRoute({
     method: "get",
     path: "/workspaces/{id}/members",
@@ -83,7 +83,7 @@ async function requireSelfPromotion(
   await requireWorkspace(workspaces, principal, id, "workspace.promote_self");
 }
 
-function addMember({ workspaces, members, users }: WorkspaceMemberPorts): Route {
+function addMember({ workspaces, members, users }: WorkspaceMemberOptions): Route {
   return defineRoute({
     method: "post",
     path: "/workspaces/{id}/members",
@@ -125,7 +125,7 @@ function addMember({ workspaces, members, users }: WorkspaceMemberPorts): Route 
 
 /** The user that is named by id or e-mail address; 400 unless by one of them, 404 for an unknown one. */
 export async function findInvited(
-  users: WorkspaceMemberPorts["users"],
+  users: WorkspaceMemberOptions["users"],
   invited: { user_id?: string; email?: string },
 ): Promise<UserRecord> {
   const { user_id, email } = invited;
@@ -149,7 +149,7 @@ function assertDone(outcome: MemberChange): void {
   }
 }
 
-function changeRole({ workspaces, members, revocations }: WorkspaceMemberPorts): Route {
+function changeRole({ workspaces, members, revocations }: WorkspaceMemberOptions): Route {
   return defineRoute({
     method: "patch",
     path: "/workspaces/{id}/members/{user_id}",
@@ -178,7 +178,7 @@ function changeRole({ workspaces, members, revocations }: WorkspaceMemberPorts):
   });
 }
 
-function removeMember({ workspaces, members, revocations }: WorkspaceMemberPorts): Route {
+function removeMember({ workspaces, members, revocations }: WorkspaceMemberOptions): Route {
   return defineRoute({
     method: "delete",
     path: "/workspaces/{id}/members/{user_id}",

@@ -53,14 +53,14 @@ export class WorkspaceMemberStore {
     by: AuditActor,
   ): Promise<MemberChange> {
     return this.#pool.transaction(async (tx) => {
-      const { standing, isLastOwner } = await lockStaff(tx, workspaceId, userId);
-      if (standing === undefined) return "not_a_member";
-      if (standing === role) return "done";
+      const { currentRole, isLastOwner } = await lockStaff(tx, workspaceId, userId);
+      if (currentRole === undefined) return "not_a_member";
+      if (currentRole === role) return "done";
       if (isLastOwner) return "last_owner";
       await tx.query(sql.unsafe`
         update workspace_members set role = ${role}
         where workspace_id = ${workspaceId} and user_id = ${userId}`);
-      const detail = { before: standing, after: role };
+      const detail = { before: currentRole, after: role };
       await record(tx, "workspace_role_changed", { workspaceId, userId }, by, detail);
       return "done";
     });
@@ -68,14 +68,14 @@ export class WorkspaceMemberStore {
 
   remove(workspaceId: string, userId: string, by: AuditActor): Promise<MemberChange> {
     return this.#pool.transaction(async (tx) => {
-      const { standing, isLastOwner } = await lockStaff(tx, workspaceId, userId);
-      if (standing === undefined) return "not_a_member";
+      const { currentRole, isLastOwner } = await lockStaff(tx, workspaceId, userId);
+      if (currentRole === undefined) return "not_a_member";
       if (isLastOwner) return "last_owner";
       await tx.query(sql.unsafe`
         delete from workspace_members
         where workspace_id = ${workspaceId} and user_id = ${userId}`);
       await record(tx, "workspace_member_removed", { workspaceId, userId }, by, {
-        role: standing,
+        role: currentRole,
       });
       return "done";
     });
@@ -87,14 +87,14 @@ async function lockStaff(
   tx: CommonQueryMethods,
   workspaceId: string,
   userId: string,
-): Promise<{ standing: WorkspaceRole | undefined; isLastOwner: boolean }> {
+): Promise<{ currentRole: WorkspaceRole | undefined; isLastOwner: boolean }> {
   await tx.query(sql.unsafe`select 1 from workspaces where id = ${workspaceId} for update`);
   const staff = await tx.any(sql.type(staffRow)`
     select user_id, role from workspace_members
     where workspace_id = ${workspaceId} and (role = 'owner' or user_id = ${userId})`);
-  const standing = staff.find((member) => member.user_id === userId)?.role;
+  const currentRole = staff.find((member) => member.user_id === userId)?.role;
   const owners = staff.filter((member) => member.role === "owner").length;
-  return { standing, isLastOwner: standing === "owner" && owners === 1 };
+  return { currentRole, isLastOwner: currentRole === "owner" && owners === 1 };
 }
 
 function record(

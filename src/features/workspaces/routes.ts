@@ -51,14 +51,14 @@ export async function requireWorkspace(
 
 const DEFAULT_LANGUAGE = "en";
 
-export interface WorkspacePorts {
+export interface WorkspaceOptions {
   workspaces: WorkspaceStore;
   cursorKey: Uint8Array;
 }
 
 /** POST /workspaces, GET /workspaces, GET /workspaces/{id}. */
-export function workspaceRoutes(ports: WorkspacePorts): Route[] {
-  return [createWorkspace(ports), listWorkspaces(ports), getWorkspace(ports)];
+export function workspaceRoutes(options: WorkspaceOptions): Route[] {
+  return [createWorkspace(options), listWorkspaces(options), getWorkspace(options)];
 }
 
 const workspaceType = Type.Union([Type.Literal("private"), Type.Literal("team")]);
@@ -92,7 +92,7 @@ function presentWorkspace(workspace: WorkspaceRecord): Static<typeof workspaceSc
   };
 }
 
-function createWorkspace({ workspaces }: WorkspacePorts): Route {
+function createWorkspace({ workspaces }: WorkspaceOptions): Route {
   return defineRoute({
     method: "post",
     path: "/workspaces",
@@ -138,7 +138,7 @@ function canonicalLanguage(tag: string): string {
   );
 }
 
-function listWorkspaces({ workspaces, cursorKey }: WorkspacePorts): Route {
+function listWorkspaces({ workspaces, cursorKey }: WorkspaceOptions): Route {
   return defineRoute({
     method: "get",
     path: "/workspaces",
@@ -179,7 +179,7 @@ async function ownWorkspace(
   return { status: 200, body: { items: [presentWorkspace(own)], next_cursor: null } };
 }
 
-function getWorkspace({ workspaces }: WorkspacePorts): Route {
+function getWorkspace({ workspaces }: WorkspaceOptions): Route {
   return defineRoute({
     method: "get",
     path: "/workspaces/{id}",
@@ -198,7 +198,7 @@ function getWorkspace({ workspaces }: WorkspacePorts): Route {
   });
 }
 
-export interface WorkspaceEditPorts {
+export interface WorkspaceEditOptions {
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   workspaceEdits: WorkspaceEditStore;
   revocations: Pick<RevocationFeed, "publish">;
@@ -207,8 +207,8 @@ export interface WorkspaceEditPorts {
 const workspaceParams = Type.Object({ id: Type.String() });
 
 /** PATCH and DELETE /workspaces/{id}. */
-export function workspaceEditRoutes(ports: WorkspaceEditPorts): Route[] {
-  return [editWorkspace(ports), removeWorkspace(ports)];
+export function workspaceEditRoutes(options: WorkspaceEditOptions): Route[] {
+  return [editWorkspace(options), removeWorkspace(options)];
 }
 
 const changeBody = Type.Object({
@@ -223,7 +223,7 @@ const changeBody = Type.Object({
   ),
 });
 
-function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditPorts): Route {
+function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditOptions): Route {
   return defineRoute({
     method: "patch",
     path: "/workspaces/{id}",
@@ -265,8 +265,8 @@ function editWorkspace({ workspaces, workspaceEdits }: WorkspaceEditPorts): Rout
   });
 }
 
-function removeWorkspace(ports: WorkspaceEditPorts): Route {
-  const { workspaces, workspaceEdits, revocations } = ports;
+function removeWorkspace(options: WorkspaceEditOptions): Route {
+  const { workspaces, workspaceEdits, revocations } = options;
   return defineRoute({
     method: "delete",
     path: "/workspaces/{id}",

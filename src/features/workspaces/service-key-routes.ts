@@ -14,7 +14,7 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
-import type { ServiceKeyBook, ServiceKeyRecord } from "../accounts/service-key-records.ts";
+import type { ServiceKeyRecord, ServiceKeyRecords } from "../accounts/service-key-records.ts";
 import { requireWorkspace } from "./routes.ts";
 import { type IssuedServiceKey, type ServiceKeys, unknownKey } from "./service-keys.ts";
 import type { WorkspaceStore } from "./store.ts";
@@ -67,16 +67,22 @@ function presentIssuedKey(issued: IssuedServiceKey): Static<typeof issuedService
 }
 
 const NO_STORE = { "cache-control": "no-store" };
-export interface ServiceKeyPorts {
+export interface ServiceKeyRouteOptions {
   serviceKeys: Pick<ServiceKeys, "issue" | "rotate" | "revoke">;
-  serviceKeyBook: Pick<ServiceKeyBook, "find" | "list">;
+  serviceKeyBook: Pick<ServiceKeyRecords, "find" | "list">;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   cursorKey: Uint8Array;
 }
 
 /** GET and POST /api-keys, GET and DELETE /api-keys/{id}, POST /api-keys/{id}/rotate. */
-export function serviceKeyRoutes(ports: ServiceKeyPorts): Route[] {
-  return [listKeys(ports), createKey(ports), getKey(ports), rotateKey(ports), revokeKey(ports)];
+export function serviceKeyRoutes(options: ServiceKeyRouteOptions): Route[] {
+  return [
+    listKeys(options),
+    createKey(options),
+    getKey(options),
+    rotateKey(options),
+    revokeKey(options),
+  ];
 }
 
 const keyParams = Type.Object({ id: Type.String({ description: "UUID of the key" }) });
@@ -91,7 +97,7 @@ const expiryMember = Type.Optional(
 
 /** The key, for whoever may manage the keys of its workspace; 404, then 403. */
 async function requireKey(
-  { serviceKeyBook, workspaces }: Pick<ServiceKeyPorts, "serviceKeyBook" | "workspaces">,
+  { serviceKeyBook, workspaces }: Pick<ServiceKeyRouteOptions, "serviceKeyBook" | "workspaces">,
   principal: Principal | undefined,
   id: string,
   action: WorkspaceAction = "workspace.webhooks",
@@ -105,7 +111,7 @@ async function requireKey(
   throw new AppError("forbidden", "Only an owner of the workspace manages its keys.");
 }
 
-function listKeys({ serviceKeyBook, workspaces, cursorKey }: ServiceKeyPorts): Route {
+function listKeys({ serviceKeyBook, workspaces, cursorKey }: ServiceKeyRouteOptions): Route {
   return defineRoute({
     method: "get",
     path: "/api-keys",
@@ -131,7 +137,7 @@ function listKeys({ serviceKeyBook, workspaces, cursorKey }: ServiceKeyPorts): R
   });
 }
 
-function createKey({ serviceKeys, workspaces }: ServiceKeyPorts): Route {
+function createKey({ serviceKeys, workspaces }: ServiceKeyRouteOptions): Route {
   return defineRoute({
     method: "post",
     path: "/api-keys",
@@ -176,7 +182,7 @@ function toInstant(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Date.parse(text);
 }
 
-function getKey(ports: ServiceKeyPorts): Route {
+function getKey(options: ServiceKeyRouteOptions): Route {
   return defineRoute({
     method: "get",
     path: "/api-keys/{id}",
@@ -187,14 +193,14 @@ function getKey(ports: ServiceKeyPorts): Route {
     roles: PEOPLE,
     params: keyParams,
     responses: { 200: { description: "The key", schema: serviceKeySchema } },
-    resolve: ({ principal, params }) => requireKey(ports, principal, params.id),
+    resolve: ({ principal, params }) => requireKey(options, principal, params.id),
     async handle(_request, key: ServiceKeyRecord) {
       return { status: 200, body: presentServiceKey(key) };
     },
   });
 }
 
-function rotateKey(ports: ServiceKeyPorts): Route {
+function rotateKey(options: ServiceKeyRouteOptions): Route {
   return defineRoute({
     method: "post",
     path: "/api-keys/{id}/rotate",
@@ -214,16 +220,16 @@ function rotateKey(ports: ServiceKeyPorts): Route {
     responses: {
       201: { description: "The key with its new secret", schema: issuedServiceKeySchema },
     },
-    resolve: ({ principal, params }) => requireKey(ports, principal, params.id, "workspace.keys"),
+    resolve: ({ principal, params }) => requireKey(options, principal, params.id, "workspace.keys"),
     async handle({ principal, body }, key: ServiceKeyRecord) {
       const until = toInstant(body?.expires_at);
-      const issued = await ports.serviceKeys.rotate(requireUser(principal), key, until);
+      const issued = await options.serviceKeys.rotate(requireUser(principal), key, until);
       return { status: 201, headers: NO_STORE, body: presentIssuedKey(issued) };
     },
   });
 }
 
-function revokeKey(ports: ServiceKeyPorts): Route {
+function revokeKey(options: ServiceKeyRouteOptions): Route {
   return defineRoute({
     method: "delete",
     path: "/api-keys/{id}",
@@ -234,9 +240,9 @@ function revokeKey(ports: ServiceKeyPorts): Route {
     roles: PEOPLE,
     params: keyParams,
     responses: { 200: { description: "Revoked", schema: acknowledgementSchema } },
-    resolve: ({ principal, params }) => requireKey(ports, principal, params.id),
+    resolve: ({ principal, params }) => requireKey(options, principal, params.id),
     async handle({ principal }, key: ServiceKeyRecord) {
-      await ports.serviceKeys.revoke(requireUser(principal), key);
+      await options.serviceKeys.revoke(requireUser(principal), key);
       return acknowledge("The key is revoked.");
     },
   });

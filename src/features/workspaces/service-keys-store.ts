@@ -7,15 +7,15 @@ import type { Page, PageRequest } from "../../rest/page.ts";
 import type {
   NewServiceKey,
   NewServiceKeySecret,
-  ServiceKeyBook,
   ServiceKeyFilter,
   ServiceKeyRecord,
-  ServiceKeyStanding,
+  ServiceKeyRecords,
+  ServiceKeyStatus,
 } from "../accounts/service-key-records.ts";
 
 const scope = z.enum(["sessions:read", "sessions:write", "query", "export", "webhooks"]);
 
-const standingRow = z.object({
+const statusRow = z.object({
   keyId: z.string(),
   secretId: z.string(),
   workspaceId: z.string(),
@@ -58,16 +58,16 @@ const KEYS = sql.fragment`
 type Connection = Pick<DatabasePool, "query" | "maybeOne">;
 
 /** Service keys in PostgreSQL. */
-export class ServiceKeyStore implements ServiceKeyBook {
+export class ServiceKeyStore implements ServiceKeyRecords {
   readonly #pool: DatabasePool;
 
   constructor(pool: DatabasePool) {
     this.#pool = pool;
   }
 
-  async standingByHash(secretHash: Uint8Array): Promise<ServiceKeyStanding | undefined> {
+  async statusByHash(secretHash: Uint8Array): Promise<ServiceKeyStatus | undefined> {
     const hash = sql.binary(Buffer.from(secretHash));
-    const row = await this.#pool.maybeOne(sql.type(standingRow)`
+    const row = await this.#pool.maybeOne(sql.type(statusRow)`
       with standing as (${STANDING} and s.secret_hash = ${hash}),
       used as (
         update service_keys set last_used_at = now()
@@ -77,10 +77,8 @@ export class ServiceKeyStore implements ServiceKeyBook {
     return row ?? undefined;
   }
 
-  async standingBySecret(secretId: string): Promise<ServiceKeyStanding | undefined> {
-    const row = await this.#pool.maybeOne(
-      sql.type(standingRow)`${STANDING} and s.id = ${secretId}`,
-    );
+  async statusBySecret(secretId: string): Promise<ServiceKeyStatus | undefined> {
+    const row = await this.#pool.maybeOne(sql.type(statusRow)`${STANDING} and s.id = ${secretId}`);
     return row ?? undefined;
   }
 

@@ -7,8 +7,8 @@ import { AppError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import type {
   NewServiceKeySecret,
-  ServiceKeyBook,
   ServiceKeyRecord,
+  ServiceKeyRecords,
 } from "../accounts/service-key-records.ts";
 
 const DAY = 24 * 3_600_000;
@@ -17,8 +17,8 @@ const MAX_LIFETIME = 2 * 365 * DAY;
 /** How long the secret before a rotation stays valid, so that services can be changed over. */
 const OVERLAP = DAY;
 
-interface ServiceKeyParts {
-  book: ServiceKeyBook;
+interface ServiceKeyOptions {
+  store: ServiceKeyRecords;
   revocations: RevocationFeed;
   clock: Clock;
 }
@@ -39,20 +39,20 @@ export interface IssuedServiceKey {
 
 /** Makes, rotates and revokes service keys; whether the caller may is asked elsewhere. */
 export class ServiceKeys {
-  readonly #parts: ServiceKeyParts;
+  readonly #options: ServiceKeyOptions;
 
-  constructor(parts: ServiceKeyParts) {
-    this.#parts = parts;
+  constructor(options: ServiceKeyOptions) {
+    this.#options = options;
   }
 
   /** Rejects with `invalid_body` when the expiry is not within two years from now. */
   async issue(by: UserPrincipal, request: ServiceKeyRequest): Promise<IssuedServiceKey> {
-    const { book, clock } = this.#parts;
+    const { store, clock } = this.#options;
     const { expiresAt = clock.now() + DEFAULT_LIFETIME, ...wanted } = request;
     const { secret, entry } = this.#newSecret(expiresAt);
     const key = { ...wanted, id: newId(clock.now()), createdBy: by.id, secret: entry };
     const detail = { name: key.name, scopes: key.scopes.join(" ") };
-    const record = await book.insert(key, {
+    const record = await store.insert(key, {
       ...auditEntry("service_key_issued", by, key),
       detail,
     });
@@ -65,25 +65,25 @@ export class ServiceKeys {
     key: ServiceKeyRecord,
     expiresAt: number | undefined,
   ): Promise<IssuedServiceKey> {
-    const { book, clock, revocations } = this.#parts;
+    const { store, clock, revocations } = this.#options;
     const lifetime = key.expiresAt - key.secretCreatedAt;
     const { secret, entry } = this.#newSecret(expiresAt ?? clock.now() + lifetime);
     const audit = auditEntry("service_key_rotated", by, key);
-    const record = await book.addSecret(key.id, entry, clock.now() + OVERLAP, audit);
+    const record = await store.addSecret(key.id, entry, clock.now() + OVERLAP, audit);
     if (record === undefined) throw unknownKey();
     revocations.publish({ kind: "service_key", keyId: key.id });
     return { secret, record };
   }
 
   async revoke(by: UserPrincipal, key: ServiceKeyRecord): Promise<void> {
-    const { book, revocations } = this.#parts;
-    const revoked = await book.revoke(key.id, auditEntry("service_key_revoked", by, key));
+    const { store, revocations } = this.#options;
+    const revoked = await store.revoke(key.id, auditEntry("service_key_revoked", by, key));
     if (!revoked) throw unknownKey();
     revocations.publish({ kind: "service_key", keyId: key.id });
   }
 
   #newSecret(expiresAt: number): { secret: string; entry: NewServiceKeySecret } {
-    const now = this.#parts.clock.now();
+    const now = this.#options.clock.now();
     if (expiresAt <= now || expiresAt > now + MAX_LIFETIME) {
       throw new AppError("invalid_body", "`expires_at` must be in the future, within two years.");
     }

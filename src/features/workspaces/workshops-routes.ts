@@ -110,24 +110,24 @@ export async function assertLinkable(
   throw new AppError("forbidden", "The workshop belongs to another workspace than the session.");
 }
 
-export interface WorkshopPorts {
+export interface WorkshopOptions {
   workshops: WorkshopStore;
   workspaces: Pick<WorkspaceStore, "find" | "role">;
   cursorKey: Uint8Array;
 }
 
 /** GET and POST /workshops; GET, PATCH and DELETE /workshops/{workshop_id}. */
-export function workshopRoutes(ports: WorkshopPorts): Route[] {
+export function workshopRoutes(options: WorkshopOptions): Route[] {
   return [
-    createWorkshop(ports),
-    listWorkshops(ports),
-    getWorkshop(ports),
-    editWorkshop(ports),
-    removeWorkshop(ports),
+    createWorkshop(options),
+    listWorkshops(options),
+    getWorkshop(options),
+    editWorkshop(options),
+    removeWorkshop(options),
   ];
 }
 
-function createWorkshop({ workshops, workspaces }: WorkshopPorts): Route {
+function createWorkshop({ workshops, workspaces }: WorkshopOptions): Route {
   return defineRoute({
     method: "post",
     path: "/workshops",
@@ -157,7 +157,7 @@ function createWorkshop({ workshops, workspaces }: WorkshopPorts): Route {
   });
 }
 
-function listWorkshops({ workshops, cursorKey }: WorkshopPorts): Route {
+function listWorkshops({ workshops, cursorKey }: WorkshopOptions): Route {
   return defineRoute({
     method: "get",
     path: "/workshops",
@@ -179,7 +179,7 @@ function listWorkshops({ workshops, cursorKey }: WorkshopPorts): Route {
   });
 }
 
-function getWorkshop(ports: WorkshopPorts): Route {
+function getWorkshop(options: WorkshopOptions): Route {
   return defineRoute({
     method: "get",
     path: "/workshops/{workshop_id}",
@@ -190,14 +190,14 @@ function getWorkshop(ports: WorkshopPorts): Route {
     roles: PEOPLE,
     params: workshopParams,
     responses: { 200: { description: "The workshop", schema: workshopSchema } },
-    resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
+    resolve: ({ principal, params }) => requireWorkshop(options, principal, params.workshop_id),
     async handle(_request, workshop: WorkshopRecord) {
       return { status: 200, body: presentWorkshop(workshop) };
     },
   });
 }
 
-function editWorkshop(ports: WorkshopPorts): Route {
+function editWorkshop(options: WorkshopOptions): Route {
   return defineRoute({
     method: "patch",
     path: "/workshops/{workshop_id}",
@@ -216,7 +216,7 @@ function editWorkshop(ports: WorkshopPorts): Route {
       }),
     },
     responses: { 200: { description: "The workshop as it stands", schema: workshopSchema } },
-    resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
+    resolve: ({ principal, params }) => requireWorkshop(options, principal, params.workshop_id),
     async handle(request, { id }: WorkshopRecord) {
       const name = request.body.name?.trim();
       const { description } = request.body;
@@ -224,14 +224,14 @@ function editWorkshop(ports: WorkshopPorts): Route {
       if (name === undefined && description === undefined) {
         throw new AppError("invalid_body", "Send `name`, `description`, or both.");
       }
-      const workshop = await ports.workshops.change(id, { name, description }, since);
+      const workshop = await options.workshops.change(id, { name, description }, since);
       if (workshop === undefined) throw since === undefined ? unknownWorkshop(id) : staleEdit();
       return { status: 200, body: presentWorkshop(workshop) };
     },
   });
 }
 
-function removeWorkshop(ports: WorkshopPorts): Route {
+function removeWorkshop(options: WorkshopOptions): Route {
   return defineRoute({
     method: "delete",
     path: "/workshops/{workshop_id}",
@@ -243,9 +243,9 @@ function removeWorkshop(ports: WorkshopPorts): Route {
     roles: PEOPLE,
     params: workshopParams,
     responses: { 200: { description: "Removed", schema: acknowledgementSchema } },
-    resolve: ({ principal, params }) => requireWorkshop(ports, principal, params.workshop_id),
+    resolve: ({ principal, params }) => requireWorkshop(options, principal, params.workshop_id),
     async handle(_request, { id }: WorkshopRecord) {
-      await ports.workshops.remove(id);
+      await options.workshops.remove(id);
       return acknowledge("The workshop was removed.");
     },
   });

@@ -12,7 +12,7 @@ import { Compression } from "./compression.ts";
 import { Exchange } from "./exchange.ts";
 import { FirstPage } from "./first-page.ts";
 import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
-import { enforce, Gate, type RateLimits } from "./limits.ts";
+import { ConcurrencyLimit, enforce, type RateLimits } from "./limits.ts";
 import type { FrontObserver } from "./observer.ts";
 import { Preconditions } from "./preconditions.ts";
 import { nothingAt, problemAnswer, wrongMethod } from "./problem.ts";
@@ -99,12 +99,12 @@ export class HttpFront implements QueueOwner {
   readonly #firstPage = new FirstPage();
   readonly #prepared: ReadonlyMap<Route, PreparedRoute>;
   readonly #idle: (() => void)[] = [];
-  readonly #uploads: Gate;
+  readonly #uploads: ConcurrencyLimit;
   readonly #idempotency: Idempotency;
   readonly #preconditions: Preconditions;
   readonly #compression: Compression;
-  readonly #downloads: Gate;
-  readonly #requests: Gate;
+  readonly #downloads: ConcurrencyLimit;
+  readonly #requests: ConcurrencyLimit;
   #inFlight = 0;
   #leaving = false;
   #draining = false;
@@ -113,16 +113,16 @@ export class HttpFront implements QueueOwner {
     this.#options = options;
     this.#table = new RouteTable(options.routes);
     this.#prepared = PreparedRoute.all(options.routes);
-    this.#uploads = new Gate(options.limits.concurrentUploads, "uploads");
+    this.#uploads = new ConcurrencyLimit(options.limits.concurrentUploads, "uploads");
     this.#idempotency = new Idempotency(options.idempotency, options.log);
     this.#preconditions = new Preconditions(options.routes);
     this.#compression = new Compression(options.routes);
-    this.#downloads = new Gate(options.limits.concurrentDownloads, "downloads");
-    this.#requests = new Gate(options.limits.concurrentRequests, "requests");
+    this.#downloads = new ConcurrencyLimit(options.limits.concurrentDownloads, "downloads");
+    this.#requests = new ConcurrencyLimit(options.limits.concurrentRequests, "requests");
   }
 
   get queues(): readonly QueueFigures[] {
-    return [this.#requests, this.#uploads, this.#downloads].flatMap((gate) => gate.queues);
+    return [this.#requests, this.#uploads, this.#downloads].flatMap((inFlight) => inFlight.queues);
   }
 
   /** Serves on, but keeps no connection: callers come back elsewhere. */

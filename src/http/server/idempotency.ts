@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { AppError, errorMessage } from "../../base/errors.ts";
 import { derivedId, isId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { type IdempotencyBook, isKept, isRepeatable } from "../../rest/idempotency.ts";
+import { type IdempotencyStore, isKept, isRepeatable } from "../../rest/idempotency.ts";
 import type { Reply, Request, Route } from "../../rest/route.ts";
 
 const NONCE_BYTES = 12;
@@ -74,7 +74,7 @@ function sorted(value: unknown): unknown {
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export interface IdempotencyOptions {
-  book: IdempotencyBook;
+  store: IdempotencyStore;
   /** Keys of lookup and encryption are derived from it. */
   secret: Uint8Array;
 }
@@ -86,12 +86,12 @@ export interface IdempotencyOptions {
  * repeated with its key, also when nobody knows what became of it before.
  */
 export class Idempotency {
-  readonly #book: IdempotencyBook;
+  readonly #store: IdempotencyStore;
   readonly #answers: SealedAnswers;
   readonly #log: Log;
 
-  constructor({ book, secret }: IdempotencyOptions, log: Log) {
-    this.#book = book;
+  constructor({ store, secret }: IdempotencyOptions, log: Log) {
+    this.#store = store;
     this.#answers = new SealedAnswers(secret);
     this.#log = log;
   }
@@ -120,7 +120,7 @@ export class Idempotency {
     const fingerprint = this.#answers.fingerprint(key, path, request.body);
     request.commandId = derivedId("command", ...hex(key.keyHash, fingerprint));
     if (!isKept(route)) return work();
-    const verdict = await this.#book.begin({ keyHash: key.keyHash, fingerprint });
+    const verdict = await this.#store.begin({ keyHash: key.keyHash, fingerprint });
     if (verdict.kind === "run") return this.#first(key, verdict.attempt, request, work);
     if (verdict.kind === "answered") return replay(this.#answers.open(key, verdict.answer));
     // It comes to the same command, of which the session answers every copy alike; and nobody may be
@@ -139,18 +139,18 @@ export class Idempotency {
     try {
       reply = await work();
     } catch (error) {
-      await this.#settle("release", this.#book.release(key.keyHash, attempt));
+      await this.#settle("release", this.#store.release(key.keyHash, attempt));
       throw error;
     }
     const created = reply.status >= 200 && reply.status < 300;
     const settled = created
-      ? this.#book.finish(
+      ? this.#store.finish(
           key.keyHash,
           attempt,
           this.#answers.seal(key, reply),
           sessionOf(request, reply),
         )
-      : this.#book.release(key.keyHash, attempt);
+      : this.#store.release(key.keyHash, attempt);
     await this.#settle("finish", settled);
     return reply;
   }

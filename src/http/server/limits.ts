@@ -6,7 +6,7 @@ import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Route } from "../../rest/route.ts";
 
 /** Lets at most `capacity` pieces of work run at once and refuses more: nobody queues. */
-export class Gate implements QueueOwner {
+export class ConcurrencyLimit implements QueueOwner {
   readonly #capacity: number;
   readonly #what: string;
   #running = 0;

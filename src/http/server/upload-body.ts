@@ -30,7 +30,7 @@ class Received {
   readonly #folder: string;
   readonly #onDrain: () => void;
   readonly #onFailed: (error: AppError) => void;
-  #parts: Buffer[] = [];
+  #options: Buffer[] = [];
   #bytes = 0;
   #file: TemporaryFile | undefined;
 
@@ -44,14 +44,14 @@ class Received {
   write(chunk: Buffer): boolean {
     this.#bytes += chunk.byteLength;
     if (this.#file !== undefined) return this.#file.write(chunk);
-    this.#parts.push(chunk);
+    this.#options.push(chunk);
     if (this.#bytes <= MEMORY_BYTES) return true;
     const file = new TemporaryFile(this.#folder);
     this.#file = file;
     file.stream.on("drain", this.#onDrain);
     file.closed.catch(this.#onFailed);
     return (
-      this.#parts
+      this.#options
         .splice(0)
         .map((part) => file.write(part))
         .at(-1) ?? true
@@ -65,15 +65,15 @@ class Received {
       const sha256 = await this.#file.finish();
       return { content: { kind: "file", path }, bytes, sha256, ...part, fields };
     }
-    const [first, ...more] = this.#parts;
-    const data = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#parts);
+    const [first, ...more] = this.#options;
+    const data = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#options);
     const sha256 = hash("sha256", data, "hex");
     return { content: { kind: "memory", data }, bytes, sha256, ...part, fields };
   }
 
   /** Leaves no file behind; never rejects. */
   async discard(): Promise<void> {
-    this.#parts = [];
+    this.#options = [];
     await this.#file?.discard();
   }
 }

@@ -23,7 +23,7 @@ import { DeviceSocket } from "./device-socket.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import { SocketLog, type SocketStart, socketStart } from "./socket-log.ts";
 import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
-import { SocketGate, type TicketRedeemer, type UpgradeCork, upgrade } from "./upgrade.ts";
+import { SocketAdmission, type TicketRedeemer, type UpgradeCork, upgrade } from "./upgrade.ts";
 import { UwsConnection } from "./uws-connection.ts";
 
 interface DeviceChannelOptions {
@@ -65,7 +65,7 @@ export class DeviceChannel implements QueueOwner {
   readonly #options: DeviceChannelOptions;
   readonly #watch: SocketWatch<DeviceSocket>;
   readonly #messages: Pace;
-  readonly #gate: SocketGate;
+  readonly #admission: SocketAdmission;
   readonly #log: SocketLog;
 
   constructor(options: DeviceChannelOptions) {
@@ -74,7 +74,7 @@ export class DeviceChannel implements QueueOwner {
     const { limits, runtime, revocations } = options;
     this.#watch = new SocketWatch<DeviceSocket>(limits, runtime, revocations);
     this.#messages = new Pace(MESSAGES, options.runtime);
-    this.#gate = new SocketGate({
+    this.#admission = new SocketAdmission({
       ...options,
       accepted: ["device_key"],
       limit: options.limits.sockets,
@@ -104,7 +104,7 @@ export class DeviceChannel implements QueueOwner {
    * from its last acknowledgement. Resolves when all were told.
    */
   async drain(spreadMs: number): Promise<void> {
-    this.#gate.drain();
+    this.#admission.drain();
     await this.#watch.sendAway(CLOSE.goingAway, "The service is stopping", spreadMs);
   }
 
@@ -116,7 +116,12 @@ export class DeviceChannel implements QueueOwner {
   get queues(): readonly QueueFigures[] {
     const { sockets: limit } = this.#options.limits;
     return [
-      { queue: "device_sockets", length: this.#watch.size, limit, refused: this.#gate.refused },
+      {
+        queue: "device_sockets",
+        length: this.#watch.size,
+        limit,
+        refused: this.#admission.refused,
+      },
     ];
   }
 
@@ -142,7 +147,7 @@ export class DeviceChannel implements QueueOwner {
   }
 
   async #admit(incoming: Incoming, deviceId: string): Promise<DevicePrincipal> {
-    const caller = await this.#gate.admit(incoming, this.#watch.size);
+    const caller = await this.#admission.admit(incoming, this.#watch.size);
     const device = await this.#options.streams.admit(caller, deviceId);
     if (this.#watch.countOf(device.id) >= SOCKETS_PER_DEVICE) {
       throw new AppError("rate_limited", "This device has too many streams open.");
@@ -158,7 +163,7 @@ export class DeviceChannel implements QueueOwner {
     data.configureTimer = this.#options.runtime.after(CONFIGURE_MS, () => {
       if (socket.isSilent) socket.close(CLOSE.idle, "Nothing came.");
     });
-    if (this.#gate.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
+    if (this.#admission.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
     this.#log.connected(data.start, data.device, this.#watch.size);
   }
 

@@ -33,7 +33,7 @@ const FOR_DEVICES: ReadonlySet<PublishedFrame["type"]> = new Set([
 ]);
 
 /** What all of them share. */
-export interface DeviceSocketParts {
+export interface DeviceSocketOptions {
   streams: Pick<DeviceStreams, "open" | "discard" | "heartbeats">;
   source: Pick<LiveSource, "follow">;
   authenticator: Pick<Authenticator, "revalidate">;
@@ -51,7 +51,7 @@ export interface DeviceSocketParts {
  * What came before the end is stored and becomes a chunk, whatever ends it.
  */
 export class DeviceSocket implements RightHolder {
-  readonly #parts: DeviceSocketParts;
+  readonly #options: DeviceSocketOptions;
   readonly #connection: Connection;
   #device: DevicePrincipal;
   #phase: "waiting" | "opening" | "streaming" | "closing" | "closed" = "waiting";
@@ -71,8 +71,8 @@ export class DeviceSocket implements RightHolder {
   /** Broken packets after which the device is told again. */
   #tellAt = 1;
 
-  constructor(parts: DeviceSocketParts, connection: Connection, device: DevicePrincipal) {
-    this.#parts = parts;
+  constructor(options: DeviceSocketOptions, connection: Connection, device: DevicePrincipal) {
+    this.#options = options;
     this.#connection = connection;
     this.#device = device;
   }
@@ -94,7 +94,7 @@ export class DeviceSocket implements RightHolder {
   message(bytes: Buffer, isBinary: boolean): void {
     if (this.#phase === "closing" || this.#phase === "closed") return;
     this.isThere();
-    const most = isBinary ? AUDIO_FRAME_BYTES : this.#parts.limits.frameBytes;
+    const most = isBinary ? AUDIO_FRAME_BYTES : this.#options.limits.frameBytes;
     if (bytes.byteLength > most) return this.close(CLOSE.tooLarge, "The message is too large.");
     try {
       if (isBinary) this.#hear(bytes);
@@ -107,7 +107,7 @@ export class DeviceSocket implements RightHolder {
 
   /** Something came from the device, be it a pong: an open stream is a sign of life. */
   isThere(): void {
-    this.#parts.streams.heartbeats.seen(this.#device.id);
+    this.#options.streams.heartbeats.seen(this.#device.id);
   }
 
   #hear(bytes: Buffer): void {
@@ -145,7 +145,7 @@ export class DeviceSocket implements RightHolder {
     }
     this.#badFrames += 1;
     this.#sendError(error);
-    const isHopeless = this.#badFrames >= this.#parts.limits.badFrames;
+    const isHopeless = this.#badFrames >= this.#options.limits.badFrames;
     this.#refused = isHopeless;
     if (error.code === "overloaded") this.close(CLOSE.rate, error.message);
     else if (isHopeless) this.close(CLOSE.protocol, "Too many malformed messages.");
@@ -160,7 +160,7 @@ export class DeviceSocket implements RightHolder {
   }
 
   async #begin(order: StreamOrder): Promise<void> {
-    const { streams, limits, source, runtime } = this.#parts;
+    const { streams, limits, source, runtime } = this.#options;
     const opening = streams.open(this.#device, order, {
       onStored: (offset) => this.#acknowledge(offset),
       onBroken: (packets) => this.#warnBroken(packets),
@@ -182,7 +182,7 @@ export class DeviceSocket implements RightHolder {
     this.#phase = "streaming";
     this.#stopFollowing = source.follow(stream.sessionId, (frames) => this.#forward(frames));
     this.#send([begin(opened)]);
-    this.#parts.log.info(
+    this.#options.log.info(
       { session_id: stream.sessionId, device_id: this.#device.id, offset: opened.offset },
       "device streams",
     );
@@ -204,7 +204,7 @@ export class DeviceSocket implements RightHolder {
     const { buffered, sessionId } = this.#stream ?? { buffered: 0, sessionId: "" };
     if (this.#slow && buffered < SLOW_BYTES / 4) this.#slow = false;
     if (this.#ackTimer !== undefined || sessionId === "") return;
-    const { runtime } = this.#parts;
+    const { runtime } = this.#options;
     const wait = Math.max(0, this.#ackedAt + ACK_MS - runtime.monotonic());
     if (wait === 0) return this.#sendAck();
     this.#ackTimer = runtime.after(wait, () => this.#sendAck());
@@ -213,14 +213,14 @@ export class DeviceSocket implements RightHolder {
   #sendAck(): void {
     this.#ackTimer?.cancel();
     this.#ackTimer = undefined;
-    this.#ackedAt = this.#parts.runtime.monotonic();
+    this.#ackedAt = this.#options.runtime.monotonic();
     const session_id = this.#stream?.sessionId;
     if (session_id === undefined) return;
     this.#send([{ type: "AudioAck", session_id, audio_offset_bytes: this.#stored }]);
   }
 
   #beat({ type: _type, ...telemetry }: Extract<DeviceFrame, { type: "Heartbeat" }>): void {
-    this.#parts.streams.heartbeats.hear(this.#device, telemetry).then(
+    this.#options.streams.heartbeats.hear(this.#device, telemetry).then(
       (commands) => {
         for (const { type } of commands) this.#tellOnce(type);
       },
@@ -245,7 +245,7 @@ export class DeviceSocket implements RightHolder {
     if (this.#stream === undefined) return this.close(CLOSE.done, "Nothing was streamed.");
     this.#phase = "closing";
     const closing = this.#stream.close();
-    withTimeout(closing, CLOSE_MS, "Storing the last audio", this.#parts.runtime).then(
+    withTimeout(closing, CLOSE_MS, "Storing the last audio", this.#options.runtime).then(
       () => {
         this.#sendAck();
         this.close(CLOSE.done, "Everything is stored.");
@@ -257,7 +257,7 @@ export class DeviceSocket implements RightHolder {
   /** The stream takes no more: tells why. */
   #end(error: AppError | undefined): void {
     if (this.#phase === "closed" || error === undefined) return;
-    const { log } = this.#parts;
+    const { log } = this.#options;
     const fields = { device_id: this.#device.id, session_id: this.#stream?.sessionId };
     const cause = errorMessage(error.cause ?? error);
     if (error.status >= 500) log.error({ ...fields, error: cause }, "device stream failed");
@@ -271,16 +271,16 @@ export class DeviceSocket implements RightHolder {
 
   /** Asks again who calls. */
   async recheck(): Promise<boolean> {
-    const { authenticator, limits, runtime } = this.#parts;
+    const { authenticator, limits, runtime } = this.#options;
     try {
       const valid = authenticator.revalidate(this.#device);
-      const standing = await withTimeout(
+      const current = await withTimeout(
         valid,
         limits.readTimeoutMs,
         "Checking who you are",
         runtime,
       );
-      if (standing.kind === "device") this.#device = standing;
+      if (current.kind === "device") this.#device = current;
       return true;
     } catch (error) {
       const { status, message } = toAppError(error);
@@ -318,7 +318,7 @@ export class DeviceSocket implements RightHolder {
     if (this.#phase === "closed") return;
     const connection = this.#connection;
     const messages = frames.map((frame) => ({ bytes: Buffer.from(JSON.stringify(frame)) }));
-    const hasRoom = connection.bufferedBytes() <= this.#parts.limits.bufferedBytes;
+    const hasRoom = connection.bufferedBytes() <= this.#options.limits.bufferedBytes;
     if (!hasRoom || !connection.send(messages)) {
       this.close(CLOSE.tooSlow, "You do not read what you are told; connect again.");
     }
@@ -346,9 +346,9 @@ export class DeviceSocket implements RightHolder {
 
   /** The session that Configure began got nothing that can be heard, and ends. */
   #discard(sessionId: string): void {
-    this.#parts.streams.discard(this.#device, sessionId).catch((error: unknown) => {
+    this.#options.streams.discard(this.#device, sessionId).catch((error: unknown) => {
       const fields = { session_id: sessionId, error: errorMessage(error) };
-      this.#parts.log.warn(fields, "a session without audio was not ended");
+      this.#options.log.warn(fields, "a session without audio was not ended");
     });
   }
 }

@@ -21,10 +21,10 @@ import type { RateLimits } from "../server/limits.ts";
 import type { FrontObserver } from "../server/observer.ts";
 import { copyRequest, type Incoming } from "../server/request.ts";
 import type { LiveLimits } from "./live-limits.ts";
-import { LiveSocket, type LiveSocketParts } from "./live-socket.ts";
+import { LiveSocket, type LiveSocketOptions } from "./live-socket.ts";
 import { SocketLog, type SocketStart, socketStart } from "./socket-log.ts";
 import { type OpenSocket, SocketWatch } from "./socket-watch.ts";
-import { SocketGate, type TicketRedeemer, type UpgradeCork, upgrade } from "./upgrade.ts";
+import { SocketAdmission, type TicketRedeemer, type UpgradeCork, upgrade } from "./upgrade.ts";
 import { UwsConnection } from "./uws-connection.ts";
 
 export interface LiveOptions {
@@ -64,10 +64,10 @@ interface SocketData {
 export class LiveChannel implements QueueOwner {
   readonly #options: LiveChannelOptions;
   readonly #feeds: FeedRegistry;
-  readonly #parts: LiveSocketParts;
+  readonly #socketOptions: LiveSocketOptions;
   readonly #watch: SocketWatch<LiveSocket>;
   readonly #messages: Pace;
-  readonly #gate: SocketGate;
+  readonly #admission: SocketAdmission;
   #tooSlow = 0;
   readonly #observer: FrontObserver;
   readonly #log: SocketLog;
@@ -95,7 +95,7 @@ export class LiveChannel implements QueueOwner {
       quietMs: limits.quietMs,
     });
     const { authenticator, policy } = options;
-    this.#parts = {
+    this.#socketOptions = {
       authenticator,
       policy,
       feeds: this.#feeds,
@@ -106,7 +106,7 @@ export class LiveChannel implements QueueOwner {
     };
     this.#watch = new SocketWatch<LiveSocket>(limits, runtime, options.revocations);
     this.#messages = new Pace(limits.messages, runtime);
-    this.#gate = new SocketGate({
+    this.#admission = new SocketAdmission({
       ...options,
       accepted: ["bearer", "service_key"],
       limit: options.limits.sockets,
@@ -116,7 +116,7 @@ export class LiveChannel implements QueueOwner {
   get queues(): readonly QueueFigures[] {
     const { sockets: limit, bufferedBytes } = this.#options.limits;
     return [
-      { queue: "live_sockets", length: this.#watch.size, limit, refused: this.#gate.refused },
+      { queue: "live_sockets", length: this.#watch.size, limit, refused: this.#admission.refused },
       {
         queue: "live_socket_bytes",
         length: longest([...this.#watch.sockets()].map(({ buffered }) => buffered)),
@@ -152,7 +152,7 @@ export class LiveChannel implements QueueOwner {
    * `spreadMs`, so that they do not all come back at once. Resolves when all were told.
    */
   async drain(spreadMs: number): Promise<void> {
-    this.#gate.drain();
+    this.#admission.drain();
     await this.#watch.sendAway(CLOSE.goingAway, "The service is stopping", spreadMs);
   }
 
@@ -181,7 +181,7 @@ export class LiveChannel implements QueueOwner {
   }
 
   async #admit(incoming: Incoming): Promise<Principal> {
-    const principal = await this.#gate.admit(incoming, this.#watch.size);
+    const principal = await this.#admission.admit(incoming, this.#watch.size);
     if (this.#watch.countOf(principal.id) >= this.#options.limits.socketsPerCaller) {
       throw new AppError("rate_limited", "You have too many live connections open.");
     }
@@ -193,10 +193,10 @@ export class LiveChannel implements QueueOwner {
     const connection = new UwsConnection(ws);
     const { admitted, news, start } = data;
     if (admitted === undefined) return;
-    const socket = new LiveSocket(this.#parts, connection, admitted);
+    const socket = new LiveSocket(this.#socketOptions, connection, admitted);
     data.admitted = undefined;
     data.open = this.#watch.add(socket, connection, news);
-    if (this.#gate.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
+    if (this.#admission.draining) socket.close(CLOSE.goingAway, "The service is stopping.");
     this.#log.connected(start, admitted, this.#watch.size);
   }
 

@@ -31,7 +31,7 @@ export interface Connection {
 }
 
 /** What all of them share. */
-export interface LiveSocketParts {
+export interface LiveSocketOptions {
   authenticator: Pick<Authenticator, "revalidate">;
   policy: ViewerPolicy;
   feeds: Pick<FeedRegistry, "acquire" | "release">;
@@ -57,7 +57,7 @@ const NONE: readonly Subscription[] = [];
  * socket goes through `close`.
  */
 export class LiveSocket implements FrameSink, RightHolder {
-  readonly #parts: LiveSocketParts;
+  readonly #options: LiveSocketOptions;
   readonly #connection: Connection;
   #principal: Principal;
   /** Few, mostly one: a list takes a fifth of the memory of a map. */
@@ -66,8 +66,8 @@ export class LiveSocket implements FrameSink, RightHolder {
   #open = true;
   #badFrames = 0;
 
-  constructor(parts: LiveSocketParts, connection: Connection, principal: Principal) {
-    this.#parts = parts;
+  constructor(options: LiveSocketOptions, connection: Connection, principal: Principal) {
+    this.#options = options;
     this.#connection = connection;
     this.#principal = principal;
   }
@@ -92,7 +92,7 @@ export class LiveSocket implements FrameSink, RightHolder {
   /** A frame of the viewer; `bytes` is only read before this returns. */
   message(bytes: Buffer, isBinary: boolean): void {
     if (!this.#open) return;
-    if (bytes.byteLength > this.#parts.limits.frameBytes) {
+    if (bytes.byteLength > this.#options.limits.frameBytes) {
       return this.close(CLOSE.tooLarge, "The frame is too large.");
     }
     try {
@@ -111,14 +111,14 @@ export class LiveSocket implements FrameSink, RightHolder {
   #refuseFrame(error: AppError): void {
     this.#badFrames += 1;
     this.#sendError(error, undefined);
-    if (this.#badFrames >= this.#parts.limits.badFrames) {
+    if (this.#badFrames >= this.#options.limits.badFrames) {
       this.close(CLOSE.protocol, "Too many malformed frames.");
     }
   }
 
   #subscribe(sessionId: string, fromSeq: number | undefined): void {
     this.#unsubscribe(sessionId);
-    if (this.#subscriptions.length >= this.#parts.limits.subscriptionsPerSocket) {
+    if (this.#subscriptions.length >= this.#options.limits.subscriptionsPerSocket) {
       throw new AppError("bad_request", "This socket follows as many sessions as it may.");
     }
     const subscription: Subscription = {
@@ -142,19 +142,19 @@ export class LiveSocket implements FrameSink, RightHolder {
     const { ended, until } = await this.#check(sessionId, false);
     if (this.#find(sessionId) !== subscription) return;
     subscription.rightUntil = this.#sooner(until);
-    const feed = this.#parts.feeds.acquire(sessionId);
+    const feed = this.#options.feeds.acquire(sessionId);
     // The text of the viewer's own frame need not stay.
     subscription.sessionId = feed.sessionId;
     subscription.subscriber = new Subscriber(feed, this);
     await subscription.subscriber.start(fromSeq, ended);
     const who = { route: "live", ...callerFields(this.#principal), session_id: sessionId };
-    this.#parts.log.info(who, "viewer follows");
+    this.#options.log.info(who, "viewer follows");
   }
 
   async #check(sessionId: string, again: boolean): ReturnType<ViewerPolicy["check"]> {
     if (!isId(sessionId)) throw unknownThing("session", sessionId);
-    const check = this.#parts.policy.check(this.#principal, sessionId, again);
-    return withTimeout(check, this.#parts.limits.readTimeoutMs, "Checking your rights");
+    const check = this.#options.policy.check(this.#principal, sessionId, again);
+    return withTimeout(check, this.#options.limits.readTimeoutMs, "Checking your rights");
   }
 
   #unsubscribe(sessionId: string): void {
@@ -163,7 +163,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     this.#subscriptions = this.#subscriptions.filter((each) => each !== subscription);
     if (subscription.subscriber === undefined) return;
     subscription.subscriber.stop();
-    this.#parts.feeds.release(sessionId);
+    this.#options.feeds.release(sessionId);
   }
 
   /** Tells why; a socket that follows nothing else is closed. */
@@ -171,7 +171,7 @@ export class LiveSocket implements FrameSink, RightHolder {
     this.#unsubscribe(sessionId);
     if (!this.#open) return;
     if (error.status >= 500) {
-      this.#parts.log.warn({ session_id: sessionId, code: error.code }, "subscription failed");
+      this.#options.log.warn({ session_id: sessionId, code: error.code }, "subscription failed");
     }
     this.#sendError(error, sessionId);
     const all = error.status === 401;
@@ -198,7 +198,7 @@ export class LiveSocket implements FrameSink, RightHolder {
   }
 
   async #revalidate(): Promise<boolean> {
-    const { authenticator, limits } = this.#parts;
+    const { authenticator, limits } = this.#options;
     try {
       const valid = authenticator.revalidate(this.#principal);
       this.#principal = await withTimeout(valid, limits.readTimeoutMs, "Checking who you are");
@@ -218,7 +218,7 @@ export class LiveSocket implements FrameSink, RightHolder {
       async () => {
         subscription.rightUntil = this.#sooner((await this.#check(sessionId, true)).until);
       },
-      () => (subscription.rightUntil ?? this.#principal.expiresAt) > this.#parts.clock.now(),
+      () => (subscription.rightUntil ?? this.#principal.expiresAt) > this.#options.clock.now(),
       (error) => {
         if (!isOver()) this.#endSubscription(sessionId, error);
       },
@@ -232,7 +232,7 @@ export class LiveSocket implements FrameSink, RightHolder {
 
   send(frames: readonly EncodedFrame[]): boolean {
     if (!this.#open) return false;
-    const { limits, observer } = this.#parts;
+    const { limits, observer } = this.#options;
     const connection = this.#connection;
     const hasRoom = connection.bufferedBytes() <= limits.bufferedBytes;
     if (hasRoom && connection.send(frames)) {
@@ -244,7 +244,7 @@ export class LiveSocket implements FrameSink, RightHolder {
   }
 
   async roomForPage(): Promise<boolean> {
-    const { limits } = this.#parts;
+    const { limits } = this.#options;
     const connection = this.#connection;
     if (!this.#open || connection.bufferedBytes() <= limits.bufferedBytes / 4) return this.#open;
     const room = createDeferred<void>();
@@ -260,7 +260,7 @@ export class LiveSocket implements FrameSink, RightHolder {
 
   /** The transport has written some of what waited. */
   drained(): void {
-    if (this.#open && this.#connection.bufferedBytes() > this.#parts.limits.bufferedBytes / 4)
+    if (this.#open && this.#connection.bufferedBytes() > this.#options.limits.bufferedBytes / 4)
       return;
     this.#wakeWaiters();
   }
@@ -274,7 +274,7 @@ export class LiveSocket implements FrameSink, RightHolder {
   close(code: CloseCode, reason: string): void {
     if (!this.#open) return;
     this.closed();
-    this.#parts.observer?.closed(code);
+    this.#options.observer?.closed(code);
     this.#connection.close(code, reason);
   }
 

@@ -17,7 +17,7 @@ import { type Incoming, parseQuery } from "../server/request.ts";
 import { renderAnswer, writeHead } from "../server/response.ts";
 import type { SocketLog } from "./socket-log.ts";
 
-interface SocketGateParts {
+interface SocketAdmissionOptions {
   authenticator: Authenticator;
   tickets: TicketRedeemer;
   rates: RateLimits;
@@ -31,13 +31,13 @@ interface SocketGateParts {
 const AUTHENTICATE_MS = 10_000;
 
 /** What every WebSocket passes before it is one: limits, origin, and who calls. */
-export class SocketGate {
-  readonly #parts: SocketGateParts;
+export class SocketAdmission {
+  readonly #options: SocketAdmissionOptions;
   #draining = false;
   #refused = 0;
 
-  constructor(parts: SocketGateParts) {
-    this.#parts = parts;
+  constructor(options: SocketAdmissionOptions) {
+    this.#options = options;
   }
 
   /** From now on nobody passes. */
@@ -59,7 +59,7 @@ export class SocketGate {
    * another origin, `overloaded` when `open` sockets are all that may be, or why they are nobody.
    */
   async admit(incoming: Incoming, open: number): Promise<Principal> {
-    const { rates, origins, limit } = this.#parts;
+    const { rates, origins, limit } = this.#options;
     if (this.#draining)
       throw new AppError("unavailable", "The service is stopping.", { retryAfter: 1 });
     enforce(rates.address(incoming.address));
@@ -75,7 +75,7 @@ export class SocketGate {
 
   #identify({ query, headers }: Incoming): Promise<Principal> {
     const ticket = parseQuery(query).ticket;
-    const { tickets, authenticator, accepted } = this.#parts;
+    const { tickets, authenticator, accepted } = this.#options;
     if (typeof ticket === "string" && ticket !== "") return tickets.redeem(ticket);
     return authenticator.authenticate(headers, accepted);
   }

@@ -1,7 +1,7 @@
 import { Activation } from "../../../src/actor/activation.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { LiveTails } from "../../../src/recognition/live-tail.ts";
-import { SessionCompanion } from "../../../src/recognition/session-companion.ts";
+import { SessionRecognition } from "../../../src/recognition/session-recognition.ts";
+import { StreamTails } from "../../../src/recognition/stream-tail.ts";
 import { createSessionBehaviour } from "../../../src/session/behaviour.ts";
 import type { SessionCommand } from "../../../src/session/command.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
@@ -120,12 +120,12 @@ export class LateScene {
       {
         behaviour: this.#behaviour,
         journal: this.record,
-        createCompanion: ({ id, tell }) =>
-          new SessionCompanion({
+        createEffects: ({ id, tell }) =>
+          new SessionRecognition({
             sessionId: id,
             source,
             transcribers: this.worker,
-            tails: new LiveTails({ follow: () => () => {} }, source),
+            tails: new StreamTails({ follow: () => () => {} }, source),
             log: silentLog,
             runtime: this.runtime,
             tell,

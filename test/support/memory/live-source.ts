@@ -2,8 +2,8 @@ import type { LiveSource } from "../../../src/live/live-source.ts";
 import type {
   DurableFrame,
   PublishedFrame,
-  SessionBeat,
   SessionEnd,
+  SessionHeartbeat,
   SessionStatus,
   SnapshotFrame,
 } from "../../../src/wire/live-frames.ts";
@@ -46,7 +46,7 @@ export class MemoryLiveSource implements LiveSource {
     for (const { onDoubt } of this.#session(sessionId).listeners) onDoubt?.();
   }
 
-  async beat(sessionId: string): Promise<SessionBeat> {
+  async beat(sessionId: string): Promise<SessionHeartbeat> {
     this.beats += 1;
     await this.beforeRead();
     const figures = { audio_received: 0, audio_finalised: 0, lag_ms: 0, gaps: 0 };

@@ -1,6 +1,6 @@
 import type { LeaseTable } from "../../../src/actor/lease.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
-import type { ReadOwners } from "../../../src/nats/owner-book.ts";
+import type { ReadOwners } from "../../../src/nats/partition-owners.ts";
 import { guarded } from "../../../src/postgres/store-error.ts";
 import { MemoryLeases } from "../memory/memory-leases.ts";
 import { databaseError } from "./database-error.ts";

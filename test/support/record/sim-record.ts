@@ -2,21 +2,21 @@ import type { Backlog } from "../../../src/actor/backlog.ts";
 import type { CommandRecord, Journal } from "../../../src/actor/journal.ts";
 import type { LeaseTable } from "../../../src/actor/lease.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
-import type { HeartbeatBook } from "../../../src/features/devices/heartbeats.ts";
+import type { HeartbeatStore } from "../../../src/features/devices/heartbeats.ts";
 import type { DeletionRecords } from "../../../src/features/erasure/session-erasure-store.ts";
 import type { ChunkStore } from "../../../src/features/recording/chunk-store.ts";
 import type { DeviceSessionStore } from "../../../src/features/recording/device-sessions-store.ts";
 import type { RedactedSpans } from "../../../src/features/recording/playback-store.ts";
 import type {
   AudioStreamStore,
-  UnsealedChunks,
+  OpenChunks,
 } from "../../../src/features/recording/stream-records.ts";
 import type { StreamSigns } from "../../../src/features/recording/stream-routes.ts";
 import type { RedactionRecords } from "../../../src/features/transcript/redaction.ts";
 import type { SegmentEdits } from "../../../src/features/transcript/segments-store.ts";
 import type { LiveSource } from "../../../src/live/live-source.ts";
 import type { JournalRecord } from "../../../src/live/render.ts";
-import type { ReadOwners } from "../../../src/nats/owner-book.ts";
+import type { ReadOwners } from "../../../src/nats/partition-owners.ts";
 import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import type { AudioSource } from "../../../src/recognition/audio-source.ts";
 import type { DeviceSigns } from "../../../src/session/device-signs.ts";
@@ -44,14 +44,14 @@ export interface HostRecord {
   readonly sessions: DeviceSessionStore;
   readonly chunks: ChunkStore;
   readonly streams: AudioStreamStore;
-  readonly unsealed: UnsealedChunks;
+  readonly unsealed: OpenChunks;
   readonly edits: SegmentEdits;
   readonly deletion: DeletionRecords;
   readonly redactions: RedactionRecords;
   readonly redacted: RedactedSpans;
   readonly audio: AudioSource;
   readonly live: LiveRecord;
-  readonly heartbeats: HeartbeatBook;
+  readonly heartbeats: HeartbeatStore;
   readonly signs: DeviceSigns & StreamSigns;
   /** The process is gone: nothing that it asked for is ever answered. */
   kill(): void;

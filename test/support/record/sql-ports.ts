@@ -4,14 +4,14 @@ import { PostgresHeartbeats } from "../../../src/features/devices/heartbeats-sto
 import { PostgresSessionDeletion } from "../../../src/features/erasure/session-erasure-store.ts";
 import { PostgresChunkStore } from "../../../src/features/recording/chunk-store.ts";
 import { PostgresDeviceSessions } from "../../../src/features/recording/device-sessions-store.ts";
+import { PostgresOpenChunks } from "../../../src/features/recording/open-chunks-store.ts";
 import { PostgresRedactedSpans } from "../../../src/features/recording/playback-store.ts";
 import { PostgresAudioStreams } from "../../../src/features/recording/stream-store.ts";
-import { PostgresUnsealedChunks } from "../../../src/features/recording/unsealed-chunks-store.ts";
 import { PostgresDeviceSigns } from "../../../src/features/sessions/device-signs-store.ts";
 import { PostgresRedactions } from "../../../src/features/transcript/redaction-store.ts";
 import { PostgresSegmentEdits } from "../../../src/features/transcript/segments-store.ts";
 import { SessionJournal } from "../../../src/journal/session-journal.ts";
-import { LiveBeat, LiveLog } from "../../../src/live/replay-store.ts";
+import { LiveLog, RecordedHeartbeat } from "../../../src/live/replay-store.ts";
 import { PostgresCommandRecord } from "../../../src/postgres/command-outcomes.ts";
 import { SessionBacklog } from "../../../src/postgres/outbox.ts";
 import { SessionAudio } from "../../../src/recognition/session-audio-store.ts";
@@ -24,7 +24,7 @@ export function sqlPorts(
   hooks: HostHooks,
 ): Omit<HostRecord, "kill" | "leases" | "owners"> {
   const log = new LiveLog(pool, { segmentCursor: (_session, { id }) => id });
-  const beat = new LiveBeat(pool, runtime);
+  const beat = new RecordedHeartbeat(pool, runtime);
   return {
     journal: new SessionJournal(pool, () => hooks.onFenced?.()),
     backlog: new SessionBacklog(pool),
@@ -32,7 +32,7 @@ export function sqlPorts(
     sessions: new PostgresDeviceSessions(pool, runtime),
     chunks: new PostgresChunkStore(pool, runtime),
     streams: new PostgresAudioStreams(pool, runtime),
-    unsealed: new PostgresUnsealedChunks(pool, runtime),
+    unsealed: new PostgresOpenChunks(pool, runtime),
     edits: new PostgresSegmentEdits(pool),
     deletion: new PostgresSessionDeletion(pool),
     redactions: new PostgresRedactions(pool),

@@ -1,5 +1,5 @@
 import { toSessionSamples } from "../../../src/base/audio/sample-rate.ts";
-import type { LivePiece } from "../../../src/features/recording/stream-sealer.ts";
+import type { LivePiece } from "../../../src/features/recording/stream-finalizer.ts";
 import type {
   AudioSource,
   Opening,

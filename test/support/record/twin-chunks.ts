@@ -1,6 +1,6 @@
 import {
   admit,
-  type ChunkStanding,
+  type ChunkAdmission,
   type ChunkStore,
   type NewChunk,
   type StoredChunk,
@@ -41,8 +41,8 @@ export class TwinChunks implements ChunkStore {
     sha256: string,
   ): Promise<StoredChunk | undefined> {
     const { client, t } = this.#parts;
-    const standing = await client.query((s) => standingOf(s, t, sessionId, sequence));
-    return admit(standing, { sessionId, sequence, sha256 });
+    const active = await client.query((s) => standingOf(s, t, sessionId, sequence));
+    return admit(active, { sessionId, sequence, sha256 });
   }
 
   async store(chunk: NewChunk): Promise<Stored> {
@@ -95,7 +95,7 @@ function standingOf(
   t: RecordTables,
   id: string,
   sequence: number,
-): ChunkStanding | undefined {
+): ChunkAdmission | undefined {
   const session = s.get(t.sessions, id);
   if (session === undefined) return undefined;
   const chunk = s.get(t.chunks, `${id}:${sequence}`);
@@ -162,8 +162,8 @@ async function storeAlone(
   const isHeld =
     locked === undefined && (await tx.run((s) => s.get(t.sessions, sessionId))) !== undefined;
   if (isHeld) return HELD;
-  const standing = await tx.run((s) => standingOf(s, t, sessionId, sequence));
-  const known = admit(standing, chunk);
+  const active = await tx.run((s) => standingOf(s, t, sessionId, sequence));
+  const known = admit(active, chunk);
   if (known !== undefined) return { chunk: known, created: false, outbox: [] };
   await tx.run((s) => insertChunk(s, t, chunk));
   await tx.run((s) => writeOutbox(s, t, outbox));

@@ -1,12 +1,12 @@
 import { AppError } from "../../../src/base/errors.ts";
-import type { Beat, HeartbeatBook } from "../../../src/features/devices/heartbeats.ts";
+import type { Beat, HeartbeatStore } from "../../../src/features/devices/heartbeats.ts";
 import type { StreamSigns } from "../../../src/features/recording/stream-routes.ts";
 import type { DeviceSigns, Signs } from "../../../src/session/device-signs.ts";
 import type { StreamRow } from "./rows.ts";
 import type { TwinParts } from "./twin-journal.ts";
 
 /** Heartbeats of devices, and when a session's was last heard, over tables in memory. */
-export class TwinDevices implements HeartbeatBook, DeviceSigns, StreamSigns {
+export class TwinDevices implements HeartbeatStore, DeviceSigns, StreamSigns {
   readonly #parts: TwinParts;
 
   constructor(parts: TwinParts) {

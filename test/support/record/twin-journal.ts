@@ -1,4 +1,5 @@
 import type {
+  ActiveSession,
   Backlog,
   BacklogCommand,
   CommandQueue,
@@ -7,7 +8,6 @@ import type {
   ParkedCommand,
   Place,
   QueuePlace,
-  Standing,
   WorkingSession,
 } from "../../../src/actor/backlog.ts";
 import type {
@@ -246,10 +246,10 @@ export class TwinBacklog implements Backlog {
     );
   }
 
-  ended(standing: readonly Standing[]): Promise<Ended[]> {
+  ended(active: readonly ActiveSession[]): Promise<Ended[]> {
     const { client, t } = this.#parts;
     return client.query((s) =>
-      standing.flatMap(({ id, epoch }) => {
+      active.flatMap(({ id, epoch }) => {
         const row = s.get(t.sessions, id);
         const isDeleted = row === undefined || row.status === "deleted";
         return isDeleted || row.epoch !== epoch ? [{ id, isDeleted }] : [];

@@ -1,12 +1,12 @@
 import { AppError } from "../../../src/base/errors.ts";
 import { type JournalRecord, renderFrames, toSeconds } from "../../../src/live/render.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
-import { deviceStanding } from "../../../src/session/presence.ts";
+import { deviceStatus } from "../../../src/session/presence.ts";
 import type { SegmentWords } from "../../../src/session/write.ts";
 import type {
   DurableFrame,
   HeartbeatFrame,
-  SessionBeat,
+  SessionHeartbeat,
   SnapshotFrame,
   SnapshotSegment,
 } from "../../../src/wire/live-frames.ts";
@@ -81,7 +81,7 @@ export class TwinLive implements LiveRecord {
     );
   }
 
-  beat(sessionId: string): Promise<SessionBeat> {
+  beat(sessionId: string): Promise<SessionHeartbeat> {
     const { client, t } = this.#parts;
     return client.query((s) => {
       const session = s.get(t.sessions, sessionId);
@@ -110,7 +110,7 @@ export class TwinLive implements LiveRecord {
         gaps: highest + 1 - chunks.length,
         ...(status === "recording" &&
           typeof lastSeenAt === "number" && {
-            device: deviceStanding(lastSeenAt, telemetry, s.now),
+            device: deviceStatus(lastSeenAt, telemetry, s.now),
           }),
       };
       return { frame, isOver: status === "completed" || status === "failed" };

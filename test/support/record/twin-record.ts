@@ -15,10 +15,10 @@ import { TwinDevices } from "./twin-devices.ts";
 import { TwinEdits } from "./twin-edits.ts";
 import { TwinBacklog, TwinCommandRecord, TwinJournal, type TwinParts } from "./twin-journal.ts";
 import { TwinLive } from "./twin-live.ts";
+import { TwinOpenChunks } from "./twin-open-chunks.ts";
 import { TwinRedactedSpans, TwinRedactions } from "./twin-redactions.ts";
 import { TwinSessions } from "./twin-sessions.ts";
 import { TwinStreams } from "./twin-streams.ts";
-import { TwinUnsealed } from "./twin-unsealed.ts";
 
 /** The record in memory: tables, locks and moods, and no SQL. */
 export class TwinRecord implements SimRecord {
@@ -49,7 +49,7 @@ export class TwinRecord implements SimRecord {
       sessions: new TwinSessions(parts),
       chunks: new TwinChunks(parts),
       streams: new TwinStreams(parts),
-      unsealed: new TwinUnsealed(parts),
+      unsealed: new TwinOpenChunks(parts),
       edits: new TwinEdits(parts),
       deletion: new TwinDeletion(parts),
       redactions: new TwinRedactions(parts),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Activation } from "../../../src/actor/activation.ts";
-import type { Behaviour, Companion } from "../../../src/actor/actor.ts";
+import type { Behaviour, Effects } from "../../../src/actor/actor.ts";
 import type { Batch } from "../../../src/actor/journal.ts";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { AppError } from "../../../src/base/errors.ts";
@@ -28,7 +28,7 @@ const adding: Behaviour<State, number, Write, number> = {
   unpack: (packed) => packed as State,
 };
 
-const still: Companion<State, number, Write> = {
+const still: Effects<State, number, Write> = {
   start: () => {},
   after: () => {},
   busy: () => false,
@@ -36,7 +36,7 @@ const still: Companion<State, number, Write> = {
 };
 
 const surroundings = {
-  createCompanion: () => still,
+  createEffects: () => still,
   runtime: runtimeBy({ now: () => 1, monotonic: () => 1 }),
   log: silentLog,
   mailboxCapacity: 10,

@@ -33,7 +33,7 @@ describe("deadline of an actor", () => {
       {
         behaviour: sessionBehaviour,
         journal,
-        createCompanion: () => ({
+        createEffects: () => ({
           start() {},
           after() {},
           busy: () => false,

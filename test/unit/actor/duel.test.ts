@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Behaviour, CompanionContext } from "../../../src/actor/actor.ts";
+import type { Behaviour, EffectsContext } from "../../../src/actor/actor.ts";
 import { ActorHost } from "../../../src/actor/host.ts";
 import type { LeaseTable } from "../../../src/actor/lease.ts";
 import { PartitionOwner } from "../../../src/actor/partition-owner.ts";
@@ -39,7 +39,7 @@ const walking: Behaviour<State, "step", never, "step"> = {
 };
 
 /** Tells itself something again and again, as a reading does. */
-function reader({ tell }: CompanionContext<"step">) {
+function reader({ tell }: EffectsContext<"step">) {
   const timer = systemRuntime.every(200, () => tell("step"));
   return {
     start: () => {},
@@ -63,7 +63,7 @@ class Host {
       activation: {
         behaviour: walking,
         journal: record,
-        createCompanion: reader,
+        createEffects: reader,
         runtime: systemRuntime,
         log: silentLog,
         mailboxCapacity: 10,
@@ -108,8 +108,8 @@ class Host {
       },
       owned: () => this.actors.owned,
       activate: (id) => this.actors.activate(id),
-      standing: () => this.actors.standing,
-      end: (standing, isDeleted) => this.actors.end(standing, isDeleted),
+      active: () => this.actors.active,
+      end: (active, isDeleted) => this.actors.end(active, isDeleted),
       deliver: async () => {},
       runtime: systemRuntime,
       log: silentLog,
@@ -234,7 +234,7 @@ describe("duel", () => {
       activation: {
         behaviour: walking,
         journal: record,
-        createCompanion: () => ({
+        createEffects: () => ({
           start: () => {},
           after: () => {},
           busy: () => false,

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { CompanionContext } from "../../../src/actor/actor.ts";
+import type { EffectsContext } from "../../../src/actor/actor.ts";
 import { adding, addUp, idle } from "../../support/adding-actor.ts";
 import { MemoryJournal } from "../../support/memory/memory-journal.ts";
 
@@ -20,12 +20,12 @@ describe("poisoned command", () => {
     const journal = new MemoryJournal<number, never>();
     journal.create("a");
     const stop = vi.fn(async () => {});
-    const told: CompanionContext<number>[] = [];
+    const told: EffectsContext<number>[] = [];
     const failed: string[] = [];
     const parts = {
       behaviour,
       journal,
-      createCompanion: (context: CompanionContext<number>) => {
+      createEffects: (context: EffectsContext<number>) => {
         told.push(context);
         return { ...idle, stop };
       },

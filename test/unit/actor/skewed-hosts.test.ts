@@ -36,7 +36,7 @@ describe("clocks of activations", () => {
       {
         behaviour: sessionBehaviour,
         journal,
-        createCompanion: () => ({ start() {}, after() {}, busy: () => false, async stop() {} }),
+        createEffects: () => ({ start() {}, after() {}, busy: () => false, async stop() {} }),
         runtime: hostWith(skew),
         log: silentLog,
         mailboxCapacity: 100,

@@ -73,7 +73,7 @@ describe("snapshots", () => {
           },
         },
         journal,
-        createCompanion: () => idle,
+        createEffects: () => idle,
         runtime: systemRuntime,
         log,
         mailboxCapacity: 10,

@@ -58,7 +58,7 @@ describe("sweeper: an activation that a fault ended", () => {
             return record.append(batch);
           },
         },
-        createCompanion: ({ tell }) => ({
+        createEffects: ({ tell }) => ({
           start: (state) => void (state.steps < 5 && tell("step")),
           after: ({ state }) => void (state.steps < 5 && tell("step")),
           busy: () => false,
@@ -88,8 +88,8 @@ describe("sweeper: an activation that a fault ended", () => {
       },
       owned: () => host.owned,
       activate: (id) => host.activate(id),
-      standing: () => host.standing,
-      end: (standing, isDeleted) => host.end(standing, isDeleted),
+      active: () => host.active,
+      end: (active, isDeleted) => host.end(active, isDeleted),
       deliver: async () => {},
       runtime: systemRuntime,
       log: silentLog,

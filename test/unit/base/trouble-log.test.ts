@@ -3,7 +3,7 @@ import { AppError } from "../../../src/base/errors.ts";
 import type { Log } from "../../../src/base/log.ts";
 import { systemRuntime } from "../../../src/base/runtime.ts";
 import { TroubleLog } from "../../../src/base/trouble-log.ts";
-import { Housekeeping } from "../../../src/features/jobs/housekeeping.ts";
+import { Maintenance } from "../../../src/features/jobs/maintenance.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { until } from "../../support/until.ts";
 
@@ -62,11 +62,11 @@ describe("trouble log", () => {
     ]);
   });
 
-  it("trouble log: chores that fail again and again say so once each", async () => {
+  it("trouble log: tasks that fail again and again say so once each", async () => {
     const { lines, log } = recorder();
     let runs = 0;
     const runtime = { ...systemRuntime, delay: () => new Promise<void>((go) => setImmediate(go)) };
-    const chore = (name: string) => ({
+    const task = (name: string) => ({
       name,
       every: 0,
       run: async () => {
@@ -74,10 +74,10 @@ describe("trouble log", () => {
         throw away();
       },
     });
-    const housekeeping = new Housekeeping([chore("a"), chore("b")], log, runtime);
-    housekeeping.start();
+    const maintenance = new Maintenance([task("a"), task("b")], log, runtime);
+    maintenance.start();
     await until(() => runs > 20, "some rounds");
-    await housekeeping.stop();
-    expect(lines.map(({ fields }) => fields.chore)).toEqual(["a", "b"]);
+    await maintenance.stop();
+    expect(lines.map(({ fields }) => fields.task)).toEqual(["a", "b"]);
   });
 });

@@ -4,7 +4,7 @@ import { AppError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { systemRuntime } from "../../../src/base/runtime.ts";
 import type { EncodedFrame } from "../../../src/live/frames.ts";
-import { InterimGate, SessionFeed } from "../../../src/live/session-feed.ts";
+import { InterimThrottle, SessionFeed } from "../../../src/live/session-feed.ts";
 import { type FrameSink, Subscriber } from "../../../src/live/subscriber.ts";
 import type {
   DurableFrame,
@@ -375,7 +375,7 @@ describe("interim gate", () => {
   };
 
   it("shows what is being said after the newest final, and nothing that is final already", () => {
-    const gate = new InterimGate();
+    const gate = new InterimThrottle();
     gate.note(final(2, 5));
     expect([interim(3, 5), interim(4, 6), interim(5, 7)].map((each) => gate.admits(each))).toEqual([
       false,
@@ -385,21 +385,21 @@ describe("interim gate", () => {
   });
 
   it("learns from a heartbeat how far words are final", () => {
-    const gate = new InterimGate();
+    const gate = new InterimThrottle();
     const beat = { audio_received: 9, audio_finalised: 5, lag_ms: 0, gaps: 0 };
     gate.note({ type: "Heartbeat", session_id: SESSION, seq: 7, ...beat });
     expect([interim(3, 5), interim(4, 6)].map((each) => gate.admits(each))).toEqual([false, true]);
   });
 
   it("withholds of one voice's redaction that voice, and voices that nobody knows yet", () => {
-    const gate = new InterimGate();
+    const gate = new InterimThrottle();
     gate.note(redacted(2, 5, "S1"));
     const heard = [interim(4, 6, "S1"), interim(4, 6, "S2"), interim(4, 6, "UU"), interim(5, 6)];
     expect(heard.map((each) => gate.admits(each))).toEqual([false, true, false, true]);
   });
 
   it("shows nothing of a session that was deleted", () => {
-    const gate = new InterimGate();
+    const gate = new InterimThrottle();
     gate.note({ ...durable, type: "SessionStatus", status: "deleted" });
     expect(gate.admits(interim(4, 6))).toBe(false);
   });

@@ -6,7 +6,7 @@ import { PARTITIONS } from "../../../src/base/partition.ts";
 import { systemRuntime } from "../../../src/base/runtime.ts";
 import { CommandSender, createNotifier } from "../../../src/nats/command-sender.ts";
 import type { Line } from "../../../src/nats/line.ts";
-import { OwnerBook } from "../../../src/nats/owner-book.ts";
+import { PartitionOwners } from "../../../src/nats/partition-owners.ts";
 import {
   type CommandEnvelope,
   type CommandReply,
@@ -68,7 +68,7 @@ describe("command sender", () => {
       new Map(Array.from({ length: PARTITIONS }, (_, partition) => [partition, owner]));
     const sender = new CommandSender({
       line,
-      owners: new OwnerBook(read, systemRuntime),
+      owners: new PartitionOwners(read, systemRuntime),
       record: {
         now: async () => recordNow(),
         async fate(_sessionId, _commandId, deadline) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { LiveAudio, LivePiece } from "../../../src/features/recording/stream-sealer.ts";
-import { LiveTail } from "../../../src/recognition/live-tail.ts";
+import type { LiveAudio, LivePiece } from "../../../src/features/recording/stream-finalizer.ts";
+import { StreamTail } from "../../../src/recognition/stream-tail.ts";
 
 function piece(sequence: number, index: number): LivePiece {
   return {
@@ -23,7 +23,7 @@ function createTail(stored: LivePiece[]) {
   let tell: (audio: LiveAudio) => void = () => {};
   const asked: [number, number][] = [];
   let stopped = false;
-  const tail = new LiveTail(
+  const tail = new StreamTail(
     "session",
     {
       follow: (_id, listener) => {
@@ -50,7 +50,7 @@ function createTail(stored: LivePiece[]) {
 }
 
 /** Hands out as a reading does: one after the other, until there is none. */
-async function drain(tail: LiveTail, sequence: number, from = 0): Promise<number[]> {
+async function drain(tail: StreamTail, sequence: number, from = 0): Promise<number[]> {
   const got: number[] = [];
   for (let next = from; ; next += 1) {
     const found = await tail.next(sequence, next);

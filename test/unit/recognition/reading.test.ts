@@ -6,9 +6,9 @@ import type {
   TranscriptionStream,
 } from "../../../src/inference/transcription-stream.ts";
 import type { AudioSource, PlacedChunk } from "../../../src/recognition/audio-source.ts";
-import { LiveTails } from "../../../src/recognition/live-tail.ts";
+import { PoisonDetector } from "../../../src/recognition/poison-detector.ts";
 import { Reading } from "../../../src/recognition/reading.ts";
-import { Suspicion } from "../../../src/recognition/suspicion.ts";
+import { StreamTails } from "../../../src/recognition/stream-tail.ts";
 import { initialState } from "../../../src/session/state.ts";
 
 const LENGTH = 8_000;
@@ -66,7 +66,7 @@ class Scene {
       finish: () => {},
       cancel: () => {},
     };
-    const tails = new LiveTails({ follow: () => () => {} }, source);
+    const tails = new StreamTails({ follow: () => () => {} }, source);
     this.reading = new Reading({
       sessionId: "session",
       attempt: 1,
@@ -77,7 +77,7 @@ class Scene {
       source,
       transcribers: { open: () => stream },
       ...(isStreamed ? { tail: tails.open("session") } : {}),
-      suspicion: new Suspicion(),
+      detector: new PoisonDetector(),
       timeline: () => {
         this.#looks += 1;
         // One who looks for ever lets nobody else have a turn, the test included.

@@ -6,7 +6,7 @@ import { opsSource } from "../../../workers/ops-source.ts";
 describe("worker's operations port", () => {
   let ops: OpsServer | undefined;
   let port = 0;
-  const standing = { isDraining: false, held: 0, capacity: 4, isAnnounced: true };
+  const status = { isDraining: false, held: 0, capacity: 4, isAnnounced: true };
   const ask = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`);
     return { status: answer.status, body: await answer.text() };
@@ -22,9 +22,9 @@ describe("worker's operations port", () => {
     ops = new OpsServer(
       opsSource(new QueueMetrics(), {
         version: "1.0.0",
-        isDraining: () => standing.isDraining,
-        sessions: () => standing,
-        isAnnounced: () => standing.isAnnounced,
+        isDraining: () => status.isDraining,
+        sessions: () => status,
+        isAnnounced: () => status.isAnnounced,
       }),
     );
     port = await ops.start("127.0.0.1", 0);
@@ -33,13 +33,13 @@ describe("worker's operations port", () => {
       200,
       { status: "ok", version: "1.0.0", checks: { threads: ok, nats: ok } },
     ]);
-    standing.held = 4;
+    status.held = 4;
     const full = { status: "degraded", message: "All 4 places for sessions are taken." };
     expect(await ready()).toMatchObject([200, { status: "degraded", checks: { threads: full } }]);
-    standing.capacity = 0;
+    status.capacity = 0;
     const message = "No recognition thread is running at the moment.";
     expect(await ready()).toMatchObject([503, { success: false, message, status: "down" }]);
-    standing.isDraining = true;
+    status.isDraining = true;
     expect(await ready()).toMatchObject([503, { message: "The worker is stopping." }]);
     expect(await ask("/health/live")).toMatchObject({ status: 200, body: '{"status":"ok"}\n' });
     expect(await ask("/health")).toMatchObject({ status: 404 });

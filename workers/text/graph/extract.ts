@@ -5,7 +5,7 @@ import type {
   GraphMention,
   GraphSegment,
 } from "../../../src/wire/gen/voice/v1/graph.ts";
-import { EntityBook } from "./entity-book.ts";
+import { EntityIndex } from "./entity-index.ts";
 import { nameTokens } from "./entity-names.ts";
 import { type Infinitive, type KeyedSegment, type Link, sessionLinks } from "./session-links.ts";
 import type { TaggedSentence } from "./span.ts";
@@ -36,14 +36,14 @@ export function extractGraph(
     request.segments.map(({ words }) => words),
     lexicon,
   );
-  const book = new EntityBook(speakers);
-  book.prepare(tagged.flatMap((sentences) => sentences.flatMap(({ spans }) => spans)));
+  const entities = new EntityIndex(speakers);
+  entities.prepare(tagged.flatMap((sentences) => sentences.flatMap(({ spans }) => spans)));
   const segments = tagged.map((sentences, index) => {
     const segment = request.segments[index];
     if (segment === undefined) throw new Error("A segment was lost.");
-    return keyed(segment, sentences, book);
+    return keyed(segment, sentences, entities);
   });
-  return assemble(request.segments, segments, book, limits);
+  return assemble(request.segments, segments, entities, limits);
 }
 
 /** Names of speakers that could be nouns at all: nobody is meant by every "will". */
@@ -55,16 +55,16 @@ function nameLexicon(tokens: readonly string[]): NameLexicon {
 function keyed(
   { label, start, end }: GraphSegment,
   sentences: readonly TaggedSentence[],
-  book: EntityBook,
+  entities: EntityIndex,
 ): KeyedSegment {
   return {
     label,
     start,
     end,
-    speaker: book.speaker(label),
+    speaker: entities.speaker(label),
     sentences: sentences.map(({ terms, spans }) => ({
       terms,
-      spans: spans.map((span) => ({ ...span, key: book.mention(span) })),
+      spans: spans.map((span) => ({ ...span, key: entities.mention(span) })),
     })),
   };
 }
@@ -91,7 +91,7 @@ function mentionsOf(sources: readonly GraphSegment[], segments: readonly KeyedSe
 function assemble(
   sources: readonly GraphSegment[],
   segments: readonly KeyedSegment[],
-  book: EntityBook,
+  entities: EntityIndex,
   limits: ExtractLimits,
 ): ExtractEntitiesResponse {
   const all = mentionsOf(sources, segments);
@@ -102,7 +102,7 @@ function assemble(
     return entity === undefined ? [] : [{ ...mention, entity }];
   });
   const links = foremostLinks(sessionLinks(segments, infinitives()), indexes, limits.links);
-  return { entities: keys.map((key) => book.entity(key)), mentions, links };
+  return { entities: keys.map((key) => entities.entity(key)), mentions, links };
 }
 
 /** The keys mentioned most, earlier ones first among equals. */

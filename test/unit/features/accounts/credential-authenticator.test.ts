@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { AppError } from "../../../../src/base/errors.ts";
 import { newId } from "../../../../src/base/ids.ts";
 import { CredentialAuthenticator } from "../../../../src/features/accounts/credential-authenticator.ts";
-import type { LoginStanding } from "../../../../src/features/accounts/sign-in-store.ts";
+import type { LoginStatus } from "../../../../src/features/accounts/sign-in-store.ts";
 import { importSigningKey, KeyRing, Tokens } from "../../../../src/features/accounts/tokens.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { LocalRevocations } from "../../../support/memory/local-revocations.ts";
@@ -18,7 +18,7 @@ describe("authenticator", () => {
   let clock: ManualClock;
   let revocations: LocalRevocations;
   let lookUps: number;
-  let lookUp: () => LoginStanding | undefined;
+  let lookUp: () => LoginStatus | undefined;
   let authenticator: CredentialAuthenticator;
   let headers: Record<string, string>;
 
@@ -34,16 +34,16 @@ describe("authenticator", () => {
     const tokens = new Tokens(ring, clock);
     const claims = { kind: "access", subject: userId, scope: loginId, expiresAt } as const;
     headers = { authorization: `Bearer ${await tokens.sign(claims)}` };
-    const standing = async () => {
+    const status = async () => {
       lookUps += 1;
       return lookUp();
     };
     authenticator = new CredentialAuthenticator({
       tokens,
-      logins: { standing },
-      guests: { standing: nobody },
-      serviceKeys: { standingByHash: nobody, standingBySecret: nobody },
-      deviceKeys: { standingByHash: nobody, standingByKey: nobody },
+      logins: { status },
+      guests: { status: nobody },
+      serviceKeys: { statusByHash: nobody, statusBySecret: nobody },
+      deviceKeys: { statusByHash: nobody, statusByKey: nobody },
       revocations,
       clock,
     });

@@ -5,7 +5,7 @@ import type { RecordingDevice } from "../../../../src/features/devices/presence-
 import type { WarningFrame } from "../../../../src/wire/live-frames.ts";
 import { ManualClock, runtimeBy } from "../../../support/manual-clock.ts";
 
-function house() {
+function fixture() {
   const clock = new ManualClock();
   const told: WarningFrame[] = [];
   let devices: RecordingDevice[] = [];
@@ -29,7 +29,7 @@ function house() {
 
 describe("presence of devices", () => {
   it("presence: three missed heartbeats are told once, and the return", async () => {
-    const { clock, told, watch, beat } = house();
+    const { clock, told, watch, beat } = fixture();
     beat();
     await watch.look();
     clock.advance(5_999);
@@ -48,7 +48,7 @@ describe("presence of devices", () => {
   });
 
   it("presence: heartbeats show battery and buffer, and only of sessions held here", async () => {
-    const { clock, watch, beat, lose } = house();
+    const { clock, watch, beat, lose } = fixture();
     beat({ battery_percent: 41, buffered_chunks: 3, recording: true });
     await watch.look();
     expect(watch.of("s")).toEqual({

@@ -3,11 +3,11 @@ import { silentLog } from "../../../../src/base/log.ts";
 import { systemRuntime } from "../../../../src/base/runtime.ts";
 import { AudioStream } from "../../../../src/features/recording/stream.ts";
 import { createCutter } from "../../../../src/features/recording/stream-encoding.ts";
+import type { StreamFinalizer } from "../../../../src/features/recording/stream-finalizer.ts";
 import type {
   AudioStreamStore,
   StreamSettings,
 } from "../../../../src/features/recording/stream-records.ts";
-import type { StreamSealer } from "../../../../src/features/recording/stream-sealer.ts";
 
 const SETTINGS: StreamSettings = {
   encoding: "pcm_s16le",
@@ -44,11 +44,11 @@ function create(settings = SETTINGS, offset = 0): { stream: AudioStream; told: T
     {
       ports: {
         store,
-        sealer: {
+        finalizer: {
           seal: async ({ sequence }: { sequence: number }) => {
             told.sealed.push(sequence);
           },
-        } as unknown as StreamSealer,
+        } as unknown as StreamFinalizer,
         live: {
           publish: (_session, audio) => {
             if (audio.kind === "piece") told.bytes.push(audio.data);

@@ -3,7 +3,7 @@ import { FeatureStream } from "../../../../workers/speakers/feature-stream.ts";
 import { createSpeakerTracker } from "../../../../workers/speakers/session-tracker.ts";
 import type { SpeakerTracker, SpeakerTurn } from "../../../../workers/speakers/speaker-tracker.ts";
 import { StateReader, StateWriter } from "../../../../workers/speakers/state-codec.ts";
-import { MOST_PIECES, VoiceBook } from "../../../../workers/speakers/voice-book.ts";
+import { MOST_PIECES, VoiceRegistry } from "../../../../workers/speakers/voice-registry.ts";
 import { seededRandom } from "../../../eval/made-conversation.ts";
 import {
   HIGH_VOICE,
@@ -78,12 +78,12 @@ function asVersion1(checkpoint: Uint8Array, times = 1): Uint8Array {
   const features = new FeatureStream();
   features.read(from);
   features.write(to);
-  const book = new VoiceBook();
-  book.read(from);
-  to.uint32(book.nextCluster);
-  to.uint32(times * book.pieces.length);
+  const store = new VoiceRegistry();
+  store.read(from);
+  to.uint32(store.nextCluster);
+  to.uint32(times * store.pieces.length);
   for (let round = 0; round < times; round++) {
-    for (const { starts, cluster, voice } of book.pieces) {
+    for (const { starts, cluster, voice } of store.pieces) {
       to.float64(60 * RATE * round + (starts[0] ?? 0));
       to.float64(60 * RATE * round + (starts[0] ?? 0) + RATE);
       to.int32(cluster);

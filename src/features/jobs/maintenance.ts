@@ -1,0 +1,101 @@
+import type { Log } from "../../base/log.ts";
+import type { Runtime } from "../../base/runtime.ts";
+import { TroubleLog } from "../../base/trouble-log.ts";
+
+/** Something to do again and again; returns how much there was to do. */
+export interface MaintenanceTask {
+  name: string;
+  /** Milliseconds between runs. */
+  every: number;
+  /** It runs in every process, not in one at a time. */
+  everywhere?: boolean;
+  /** Whether there is anything to do; asked of all that are due at once. */
+  isWanted?(): Promise<boolean>;
+  run(): Promise<number>;
+}
+
+/** Ends of waits fall on a beat: what is due within this time is done with what is due now. */
+const SOON_MS = 250;
+const LOOK_MS = 1_000;
+
+/**
+ * Runs chores one after the other, each when it is due, in the process that is the first; several
+ * may take themselves for it, for each task is repeatable and does no harm when others are at it
+ * too. A task that fails is reported and tried again when it is next due.
+ */
+export class Maintenance {
+  readonly #tasks: readonly MaintenanceTask[];
+  readonly #log: Log;
+  readonly #runtime: Runtime;
+  readonly #isFirst: () => boolean;
+  readonly #stop = new AbortController();
+  readonly #due = new Map<string, number>();
+  readonly #troubles = new Map<string, TroubleLog>();
+  #loop: Promise<void> | undefined;
+
+  constructor(
+    tasks: readonly MaintenanceTask[],
+    log: Log,
+    runtime: Runtime,
+    isFirst: () => boolean = () => true,
+  ) {
+    this.#isFirst = isFirst;
+    this.#tasks = tasks;
+    this.#log = log;
+    this.#runtime = runtime;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Resolves when the task in hand is done. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const rest = Math.min(LOOK_MS, ...this.#tasks.map(({ every }) => every));
+    while (!this.#stop.signal.aborted) {
+      const due = this.#tasks.filter((task) => this.#isDue(task));
+      const looks = await Promise.allSettled(due.map((task) => task.isWanted?.() ?? true));
+      for (const [at, task] of due.entries()) {
+        if (this.#stop.signal.aborted) return;
+        await this.#do(task, looks[at]);
+      }
+      await this.#runtime.delay(rest, this.#stop.signal);
+    }
+  }
+
+  #isDue({ name, every, everywhere = false }: MaintenanceTask): boolean {
+    const isOurs = everywhere || this.#isFirst();
+    return (
+      isOurs &&
+      (this.#due.get(name) ?? 0) <= this.#runtime.monotonic() + Math.min(SOON_MS, every / 4)
+    );
+  }
+
+  async #do(
+    { name, every, run }: MaintenanceTask,
+    look?: PromiseSettledResult<boolean>,
+  ): Promise<void> {
+    this.#due.set(name, this.#runtime.monotonic() + every);
+    try {
+      if (look?.status === "rejected") throw look.reason;
+      const done = look?.value === false ? 0 : await run();
+      this.#trouble(name).worked();
+      if (done > 0) this.#log.info({ task: name, done }, "maintenance");
+    } catch (error) {
+      this.#trouble(name).failed(error);
+    }
+  }
+
+  #trouble(name: string): TroubleLog {
+    const log = this.#log.child({ task: name });
+    const trouble =
+      this.#troubles.get(name) ?? new TroubleLog(log, "maintenance failed", this.#runtime);
+    this.#troubles.set(name, trouble);
+    return trouble;
+  }
+}

@@ -1,0 +1,111 @@
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
+import { z } from "zod";
+import { AppError } from "../../base/errors.ts";
+import { type Runtime, systemRuntime } from "../../base/runtime.ts";
+import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
+import { insertChunk, type NewChunk, type StoredChunk } from "./chunk-store.ts";
+import type { OpenChunk, OpenChunks, UnsealedAudio } from "./stream-records.ts";
+
+const pieceRow = z.object({
+  mediaType: z.string(),
+  sampleRate: z.number(),
+  frames: z.number(),
+  data: z.instanceof(Buffer),
+});
+const statusRow = z.object({ status: z.string() });
+const countRow = z.object({ pieces: z.number() });
+const chunkRow = z.object({ sessionId: z.string(), sequence: z.number() });
+
+/** What was streamed and is to become chunks. */
+export class PostgresOpenChunks implements OpenChunks {
+  readonly #pool: DatabasePool;
+  readonly #runtime: Pick<Runtime, "newId">;
+
+  constructor(pool: DatabasePool, runtime: Pick<Runtime, "newId"> = systemRuntime) {
+    this.#pool = pool;
+    this.#runtime = runtime;
+  }
+
+  async read({ sessionId, sequence }: OpenChunk): Promise<UnsealedAudio | undefined> {
+    const rows = await this.#pool.any(sql.type(pieceRow)`
+      select media_type as "mediaType", sample_rate as "sampleRate", frames, data
+      from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}
+      order by piece`);
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    return {
+      format: { mediaType: first.mediaType, sampleRate: first.sampleRate },
+      pieces: rows.length,
+      frames: rows.reduce((sum, { frames }) => sum + frames, 0),
+      data: Buffer.concat(rows.map(({ data }) => data)),
+    };
+  }
+
+  seal(
+    chunk: NewChunk,
+    pieces: number,
+  ): Promise<{ chunk: StoredChunk; outbox: OutboxRow[] } | undefined> {
+    const { id, sessionId, sequence, durationSeconds } = chunk;
+    const unreadable = chunk.broken?.unreadable;
+    return this.#pool.transaction(async (tx) => {
+      const session = await tx.maybeOne(sql.type(statusRow)`
+        select status from sessions where id = ${sessionId} for update`);
+      if (session === null || session.status === "deleted") {
+        throw new AppError("session_deleted", "The session was deleted.");
+      }
+      if ((await countPieces(tx, chunk)) !== pieces) return undefined;
+      await insertChunk(tx, chunk);
+      const command = {
+        type: "ChunkStored",
+        chunkId: id,
+        sequence,
+        frames: chunk.frames,
+        sampleRate: chunk.sampleRate,
+        ...(unreadable === undefined ? {} : { unreadable }),
+      };
+      const row = outboxRow(sessionId, command, this.#runtime.newId());
+      await writeOutbox(tx, row);
+      await tx.query(sql.unsafe`
+        delete from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}`);
+      // A late writer finds no place for its piece.
+      await tx.query(sql.unsafe`
+        update audio_streams set pieces = 0
+        where session_id = ${sessionId} and sequence = ${sequence}`);
+      return { chunk: { id, sequence, status: "pending", durationSeconds }, outbox: [row] };
+    });
+  }
+
+  async of(sessionId: string): Promise<OpenChunk[]> {
+    const rows = await this.#pool.any(sql.type(chunkRow)`
+      select distinct session_id as "sessionId", sequence from audio_pieces
+      where session_id = ${sessionId} order by sequence`);
+    return [...rows];
+  }
+
+  abandoned(age: number, limit: number): Promise<OpenChunk[]> {
+    return this.#pool.transaction(async (tx) => {
+      const old = sql.fragment`now() - ${age} * interval '1 millisecond'`;
+      const rows = await tx.any(sql.type(chunkRow)`
+        select distinct p.session_id as "sessionId", p.sequence
+        from audio_pieces p join audio_streams a on a.session_id = p.session_id
+        where p.created_at < ${old}
+          and (p.sequence is distinct from a.sequence or a.touched_at < ${old})
+        order by 1, 2 limit ${limit}`);
+      const ids = sql.array([...new Set(rows.map(({ sessionId }) => sessionId))], "uuid");
+      await tx.query(sql.unsafe`
+        update audio_streams set sequence = null
+        where session_id = any(${ids}) and touched_at < ${old}`);
+      return [...rows];
+    });
+  }
+}
+
+async function countPieces(
+  tx: CommonQueryMethods,
+  { sessionId, sequence }: OpenChunk,
+): Promise<number> {
+  const { pieces } = await tx.one(sql.type(countRow)`
+    select count(*)::int as pieces from audio_pieces
+    where session_id = ${sessionId} and sequence = ${sequence}`);
+  return pieces;
+}

@@ -1,0 +1,382 @@
+import type { DurableTurn, Effects } from "../actor/actor.ts";
+import { toMilliseconds, toSeconds } from "../base/audio/sample-rate.ts";
+import { backOff } from "../base/back-off.ts";
+import { type AppError, errorMessage } from "../base/errors.ts";
+import type { Timer } from "../base/runtime.ts";
+import type { TranscribeResult } from "../inference/transcription-stream.ts";
+import type { RecognitionDoneCommand, SessionCommand } from "../session/command.ts";
+import type { SessionEvent } from "../session/event.ts";
+import { isAllPlaced } from "../session/redact-covered.ts";
+import { isWithheld } from "../session/redaction.ts";
+import { segmentId } from "../session/segments.ts";
+import { knownLabel } from "../session/speakers.ts";
+import type { SessionState } from "../session/state.ts";
+import { isOver, type Suspect } from "../session/status.ts";
+import type { SessionWrite } from "../session/write.ts";
+import type { Utterance } from "../wire/gen/voice/v1/worker.ts";
+import type { DeviceFrame, InterimResultsFrame, TransientFrame } from "../wire/live-frames.ts";
+import { Interruptions } from "./interruptions.ts";
+import { mayBeTheAudio, PoisonDetector } from "./poison-detector.ts";
+import { QuietSound } from "./quiet-sound.ts";
+import { Reading } from "./reading.ts";
+import { interimFrame, toProposal, toSegment } from "./recognised.ts";
+import { Rest } from "./rest.ts";
+import { SecondReading } from "./second-reading.ts";
+import type { SessionRecognitionOptions } from "./session-recognition-options.ts";
+import type { StreamTail } from "./stream-tail.ts";
+
+const HEARTBEAT = 5_000;
+/** Sessions that a worker's death hit together come back apart, so that the one at fault shows. */
+const RETRIES = { firstMs: 200, mostMs: 5_000, spreadMs: 2_000 };
+
+/**
+ * The effects of one session: keeps a reading going as long as there is audio
+ * to read, turns what the worker says into commands, and shows viewers what
+ * is heard and not durable yet. A reading that breaks is taken up again from the newest checkpoint,
+ * for as long as it takes.
+ */
+export class SessionRecognition implements Effects<SessionState, SessionEvent, SessionWrite> {
+  readonly #options: SessionRecognitionOptions;
+  #state: Readonly<SessionState> | undefined;
+  #seq = 0;
+  #reading: Reading | undefined;
+  #done: RecognitionDoneCommand | undefined;
+  #finalisedTo = 0;
+  #retryAt: Timer | undefined;
+  #retries = 0;
+  /** The first reading found no place. */
+  #isFirstWaiting = false;
+  /** The newest checkpoint that was told and is not known to be on record. */
+  #told: { attempt: number; position: number } | undefined;
+  /** How far the session was ever read. */
+  #processedTo = 0;
+  #notedTo = 0;
+  readonly #suspicions = new Map<number, PoisonDetector>();
+  readonly #interruptions: Interruptions;
+  #heartbeat: Timer | undefined;
+  #interim: InterimResultsFrame | undefined;
+  readonly #quiet = new QuietSound();
+  readonly #rest = new Rest();
+  #stopped = false;
+  #isStreamed = false;
+  readonly #tail: StreamTail;
+  readonly #second: SecondReading;
+
+  constructor(options: SessionRecognitionOptions) {
+    this.#options = options;
+    this.#tail = options.tails.open(options.sessionId);
+    this.#interruptions = new Interruptions(options.sessionId);
+    this.#second = new SecondReading({
+      ...options,
+      suspicionOf: (attempt) => this.#suspicionOf(attempt),
+      isFirstRead: () => this.#done !== undefined,
+      tell: (command) => this.#tell(command),
+      onSuspects: (attempt, suspects) => this.#suspect(attempt, suspects),
+      onOpened: () => this.#goesOn(),
+      // What the first reading was through with counts as final only after its end.
+      onRead: () => this.#done !== undefined && this.#tell(this.#done),
+      onFailed: (error) => this.#retry(error),
+      onUnheeded: () => this.#state !== undefined && this.#sync(this.#state),
+    });
+  }
+
+  start(state: Readonly<SessionState>, seq: number): void {
+    this.#state = state;
+    this.#seq = seq;
+    this.#processedTo = state.checkpoint;
+    this.#finalisedTo = state.checkpoint;
+    this.#heartbeat = this.#options.runtime.every(HEARTBEAT, () => this.#beat());
+    if (!isOver(state.phase) && state.phase !== "deleted") this.#followTail(state);
+    this.#sync(state);
+  }
+
+  /** Streamed audio is read before it is a chunk. */
+  #followTail(state: Readonly<SessionState>): void {
+    const { source, sessionId, log } = this.#options;
+    this.#tail.start(() => {
+      this.#isStreamed = true;
+      this.#rest.end();
+      this.#sync(state);
+    });
+    if (state.timeline.next > 0) return;
+    source.pieces(sessionId, 0, 0, 1).then(
+      (pieces) => {
+        this.#isStreamed ||= pieces.length > 0;
+        this.#sync(state);
+      },
+      (error: unknown) => log.warn({ error: errorMessage(error) }, "streamed audio not readable"),
+    );
+  }
+
+  after(turn: DurableTurn<SessionState, SessionEvent, SessionWrite>): void {
+    this.#seq = turn.events.at(-1)?.seq ?? this.#seq;
+    this.#noteRecorded(turn.writes);
+    if (!this.#stopped) this.#sync(turn.state);
+  }
+
+  #noteRecorded(writes: readonly SessionWrite[]): void {
+    const told = this.#told;
+    const isRecorded = writes.some(
+      (write) =>
+        write.type === "Checkpoint" &&
+        write.attempt === told?.attempt &&
+        write.position === told.position,
+    );
+    if (isRecorded) this.#told = undefined;
+  }
+
+  busy(): boolean {
+    const isReading = this.#reading !== undefined || this.#second.isOpen;
+    return isReading || this.#retryAt !== undefined || this.#rest.isOn;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#heartbeat?.cancel();
+    this.#retryAt?.cancel();
+    this.#options.tails.close(this.#tail);
+    this.#closeBoth();
+  }
+
+  /** Brings the effects in line with the state: whatever is missing is begun. */
+  #sync(state: Readonly<SessionState>): void {
+    if (this.#stopped) return;
+    // What waits for its next try keeps nobody else waiting.
+    if (this.#retryAt !== undefined) return this.#reading?.feed();
+    const unread = state.phase === "recording" || state.phase === "processing";
+    const hasAudio = state.timeline.next > 0 || this.#isStreamed;
+    const isReadable = unread && hasAudio && this.#done === undefined;
+    if (isReadable && !this.#rest.goesOn(state)) this.#read(state);
+    else this.#isFirstWaiting = false;
+    if (unread) this.#completeChunks(state);
+    this.#second.sync(state, !this.#isFirstWaiting);
+    // The end is told when it holds for what is being read again, too.
+    if (this.#done !== undefined && unread && !this.#second.isReading) this.#tell(this.#done);
+  }
+
+  #read(state: Readonly<SessionState>): void {
+    if (this.#reading !== undefined) return this.#reading.feed();
+    // A reading begins at the record's newest checkpoint: from an older one it would end utterances
+    // elsewhere than was told.
+    if (this.#told?.attempt === state.attempt) return;
+    const { source, transcribers } = this.#options;
+    this.#reading = new Reading({
+      sessionId: state.sessionId,
+      attempt: state.attempt,
+      checkpointAttempt: state.attempt,
+      language: state.language,
+      interim: true,
+      readFilled: false,
+      source,
+      transcribers,
+      tail: this.#tail,
+      detector: this.#suspicionOf(state.attempt),
+      timeline: () => state.timeline,
+      complete: () => isAllPlaced(state),
+      onMessage: (message) => this.#hear(state, message),
+      onSuspects: (suspects) => this.#suspect(state.attempt, suspects),
+      onEnd: (error) => this.#broken(error),
+    });
+    void this.#reading.start(Number.MAX_SAFE_INTEGER);
+  }
+
+  #hear(state: Readonly<SessionState>, message: TranscribeResult): void {
+    const sessionId = state.sessionId;
+    switch (message.$case) {
+      case "opened":
+        this.#goesOn();
+        if (!state.jobStarted) this.#tell({ type: "RecognitionOpened", ...message.value });
+        this.#isFirstWaiting = false;
+        return this.#sync(state);
+      case "speechStarted": {
+        const start = toSeconds(message.value.position);
+        return this.#publish({ type: "SpeechStarted", session_id: sessionId, start });
+      }
+      case "hypothesis": {
+        if (!this.#tail.interim) return;
+        const id = segmentId(sessionId, state.attempt, message.value.start);
+        const speaker = knownLabel(state.speakers, message.value.cluster);
+        const { start, end } = message.value;
+        if (isWithheld(state, { start, end, label: speaker })) return;
+        this.#interim = interimFrame(sessionId, id, message.value, speaker);
+        return this.#publish(this.#interim);
+      }
+      case "utterance":
+        return this.#hearUtterance(state, message.value);
+      case "progress":
+        this.#processedTo = Math.max(this.#processedTo, message.value.processedTo);
+        return this.#hearProgress(state, message.value.finalisedTo);
+      case "chunkFailed":
+        this.#tell({ type: "ChunkFailed", ...message.value });
+        return;
+      case "done":
+        this.#finalisedTo = Math.max(this.#finalisedTo, this.#reading?.fedTo ?? 0);
+        this.#done = {
+          type: "RecognitionDone",
+          attempt: state.attempt,
+          speakers: toProposal(message.value.speakers),
+        };
+        return this.#sync(state);
+    }
+  }
+
+  #hearUtterance(state: Readonly<SessionState>, utterance: Utterance): void {
+    this.#interim = undefined;
+    this.#processedTo = Math.max(this.#processedTo, utterance.end);
+    this.#noteTime(utterance);
+    const { checkpoint, start, end } = utterance;
+    this.#finalisedTo = Math.max(this.#finalisedTo, end);
+    const { attempt } = state;
+    const isTold = this.#tell({
+      type: "Utterance",
+      attempt,
+      segments: utterance.segments.map(toSegment),
+      end,
+      checkpoint,
+      revised: toProposal(utterance.speakers),
+      finalisedTo: this.#finalisedTo,
+    });
+    if (isTold && checkpoint !== undefined) {
+      this.#told = { attempt, position: checkpoint.position };
+    }
+    if (start === end) return;
+    this.#publish({ type: "UtteranceEnd", session_id: state.sessionId, end: toSeconds(end) });
+  }
+
+  #noteTime({ end, segments, time }: Utterance): void {
+    if (time === undefined || segments.length === 0) return;
+    const { log, times } = this.#options;
+    times?.add(time);
+    const [total_ms, engine_ms] = [time.total / 1_000, time.engine / 1_000];
+    log.debug({ event: "final", end: toSeconds(end), total_ms, engine_ms }, "the worker answered");
+  }
+
+  #hearProgress(state: Readonly<SessionState>, finalisedTo: number): void {
+    this.#finalisedTo = Math.max(this.#finalisedTo, finalisedTo);
+    this.#completeChunks(state);
+  }
+
+  /** Only what completes a chunk is worth a turn; a streamed one may be final when it is placed. */
+  #completeChunks(state: Readonly<SessionState>): void {
+    const finalisedTo = this.#finalisedTo;
+    const first = state.timeline.open[0];
+    if (first === undefined || first.start + first.length > finalisedTo) return;
+    this.#tell({ type: "Progress", attempt: state.attempt, finalisedTo });
+  }
+
+  #goesOn(): void {
+    this.#retries = 0;
+    const frame = this.#interruptions.ended();
+    if (frame !== undefined) this.#publish(frame);
+  }
+
+  #suspicionOf(attempt: number): PoisonDetector {
+    const detector = this.#suspicions.get(attempt) ?? new PoisonDetector();
+    this.#suspicions.set(attempt, detector);
+    return detector;
+  }
+
+  #suspect(attempt: number, suspects: Suspect[]): void {
+    const sequences = suspects.map(({ sequence }) => sequence);
+    this.#options.log.warn({ attempt, sequences }, "a reading broke at these chunks");
+    this.#tell({ type: "Suspected", attempt, suspects });
+  }
+
+  #broken(error: AppError | undefined): void {
+    this.#reading = undefined;
+    this.#interim = undefined;
+    if (error === undefined && this.#done !== undefined) return;
+    if (error?.code === "overloaded") this.#giveWay();
+    this.#retry(error);
+  }
+
+  /**
+   * The second reading waits for the first one: it must not keep the place that this needs, nor take
+   * it again before.
+   */
+  #giveWay(): void {
+    this.#isFirstWaiting = true;
+    if (this.#second.isReading) this.#second.close();
+  }
+
+  #closeBoth(): void {
+    this.#reading?.close();
+    this.#reading = undefined;
+    this.#second.close();
+  }
+
+  #retry(error: AppError | undefined): void {
+    if (this.#stopped) return;
+    this.#retries += 1;
+    const random = mayBeTheAudio(error) ? () => this.#options.runtime.random() : undefined;
+    const wait = backOff(this.#retries, RETRIES, random);
+    const message = error?.message ?? "The reading ended before all audio was read.";
+    const code = error?.code ?? "unavailable";
+    this.#options.log.warn({ code, reason: message, retry_in_ms: wait }, "reading interrupted");
+    const frame = this.#interruptions.began(error);
+    if (frame !== undefined) this.#publish(frame);
+    this.#retryAt?.cancel();
+    this.#retryAt = this.#options.runtime.after(wait, () => {
+      this.#retryAt = undefined;
+      if (this.#state !== undefined) this.#sync(this.#state);
+    });
+  }
+
+  /** A command that cannot be queued must not be lost: the reading is taken up again. */
+  #tell(command: SessionCommand): boolean {
+    if (this.#stopped) return false;
+    if (this.#options.tell(command)) return true;
+    this.#options.log.error({ command: command.type }, "mailbox full, reading again");
+    this.#closeBoth();
+    this.#done = undefined;
+    this.#rest.end();
+    this.#retry(undefined);
+    return false;
+  }
+
+  #publish(frame: TransientFrame): void {
+    if (!this.#stopped) this.#options.publish(frame);
+  }
+
+  /** For those who ask the record, not the actor. */
+  #noteRead(): void {
+    if (this.#notedTo === this.#processedTo) return;
+    this.#notedTo = this.#processedTo;
+    this.#options.readTo?.(this.#options.sessionId, this.#processedTo);
+  }
+
+  /** Nothing comes of a stream while it is silent, or of a device that is gone. */
+  #endQuiet({ phase }: Readonly<SessionState>, device: DeviceFrame | undefined): void {
+    const isGone = device?.presence === "offline" || this.#isStreamed;
+    const now = this.#options.runtime.monotonic();
+    if (phase !== "recording" || !this.#quiet.isToEnd(this.#fedTo, now, isGone)) return;
+    this.#reading?.endUtterance();
+  }
+
+  get #fedTo(): number {
+    return this.#reading?.fedTo ?? (this.#rest.isOn ? this.#rest.fedTo : 0);
+  }
+
+  #beat(): void {
+    const state = this.#state;
+    if (state === undefined || isOver(state.phase)) return;
+    const { gaps } = state.timeline;
+    const position = Math.max(state.timeline.position, this.#fedTo);
+    const finalised = Math.min(position, this.#finalisedTo);
+    const device = this.#options.device?.();
+    this.#endQuiet(state, device);
+    const now = this.#options.runtime.monotonic();
+    if (this.#rest.begins(this.#reading, this.#finalisedTo, now, state)) this.#reading = undefined;
+    this.#noteRead();
+    this.#publish({
+      type: "Heartbeat",
+      session_id: state.sessionId,
+      seq: this.#seq,
+      audio_received: toSeconds(position),
+      audio_finalised: toSeconds(finalised),
+      lag_ms: Math.max(0, toMilliseconds(position - this.#processedTo)),
+      gaps: gaps.length,
+      ...(device && { device }),
+    });
+  }
+}

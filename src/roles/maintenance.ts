@@ -1,0 +1,108 @@
+import { EndedRightsStore } from "../access/ended-rights-store.ts";
+import type { RevocationFeed } from "../access/revocations.ts";
+import { newId } from "../base/ids.ts";
+import { AccountErasures } from "../features/erasure/account-erasure.ts";
+import { AccountErasureStore } from "../features/erasure/account-erasure-store.ts";
+import { applyRetention, SessionErasure } from "../features/erasure/session-erasure.ts";
+import {
+  PostgresSessionDeletion,
+  RetentionStore,
+} from "../features/erasure/session-erasure-store.ts";
+import { Maintenance, type MaintenanceTask } from "../features/jobs/maintenance.ts";
+import { AutoStop } from "../features/recording/auto-stop.ts";
+import { SilentSessionStore } from "../features/recording/silent-sessions-store.ts";
+import { AudioRedaction } from "../features/transcript/redaction.ts";
+import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
+import { DeliveryQueueStore } from "../features/webhooks/queue-store.ts";
+import { renderFrames } from "../live/render.ts";
+import { isWaiting, type WaitingWork } from "../postgres/waiting-work.ts";
+import type { AppContext } from "./shared.ts";
+import { createFinalizer } from "./streams.ts";
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+
+/** What takes sessions and people out of the service. */
+export function createErasure(context: AppContext, revocations: RevocationFeed) {
+  const { log, clock, shared } = context;
+  const sessions = new SessionErasure({
+    records: new PostgresSessionDeletion(shared.pool),
+    eraseAudio: (sessionId) => shared.blobs.delete(sessionId),
+    publish: (sessionId, { seq, at }) => {
+      const record = { seq, at, event: { type: "SessionDeleted", kind: "" } } as const;
+      shared.fanout.publish(sessionId, renderFrames(sessionId, [record], new Map(), new Map()));
+    },
+    // An actor that still records answers a stop with an append, which is refused because the
+    // session is gone; for any other actor the command does nothing.
+    wake: async (sessionId) =>
+      shared.commands.post(sessionId, { type: "Stop", lastSequence: -1 }, newId()),
+    revocations,
+    log,
+  });
+  const accounts = new AccountErasures({
+    accounts: new AccountErasureStore(shared.pool),
+    sessions,
+    revocations,
+    clock,
+  });
+  return { sessions, accounts };
+}
+
+/** Finishes what deletions left, silences redacted audio, and deletes what was kept long enough. */
+export function startMaintenance(
+  context: AppContext,
+  revocations: RevocationFeed,
+  isFirst: () => boolean,
+): void {
+  const { log, clock, stack, shared } = context;
+  const { work, background } = shared;
+  const ifAny = (kind: keyof WaitingWork) => ({ isWanted: () => isWaiting(work, kind) });
+  const { sessions, accounts } = createErasure(context, revocations);
+  const retention = new RetentionStore(shared.pool);
+  const deliveries = new DeliveryQueueStore(shared.pool);
+  const endedRights = new EndedRightsStore(shared.pool);
+  const redaction = new AudioRedaction(new PostgresRedactions(shared.pool), shared.blobs, log);
+  const finalizer = createFinalizer(context);
+  const maintenance = new Maintenance(
+    [
+      { name: "redacted audio", every: SECOND, ...ifAny("silence"), run: () => redaction.run() },
+      {
+        name: "abandoned streams",
+        every: 5 * SECOND,
+        ...ifAny("pieces"),
+        run: () => finalizer.sealAbandoned(),
+      },
+      {
+        name: "audio of deleted sessions",
+        every: 10 * SECOND,
+        ...ifAny("files"),
+        run: () => sessions.finish(),
+      },
+      { name: "erased accounts", every: 10 * SECOND, run: () => accounts.finish() },
+      { name: "retention", every: HOUR / 6, run: () => applyRetention(retention, sessions) },
+      { name: "webhook deliveries", every: HOUR / 6, run: () => deliveries.clean(clock.now()) },
+      { name: "ended rights", every: HOUR / 6, run: () => endedRights.prune() },
+      ...autoStopTasks(context),
+      { name: "edits that came to nothing", every: HOUR, run: () => retention.dropStaleEdits() },
+    ],
+    log,
+    background,
+    isFirst,
+  );
+  maintenance.start();
+  stack.push("maintenance", () => maintenance.stop());
+}
+
+/** Stops sessions of silent devices, unless that is switched off. */
+function autoStopTasks({ config, shared }: AppContext): MaintenanceTask[] {
+  if (config.autoStopSilence === 0) return [];
+  const autoStop = new AutoStop({
+    sessions: new SilentSessionStore(shared.pool, shared.work),
+    notifier: shared.notifier,
+    silence: config.autoStopSilence * 1_000,
+  });
+  // Each process knows only of itself since when it listens.
+  const everywhere = true;
+  const { every } = autoStop;
+  return [{ name: "sessions of silent devices", every, everywhere, run: () => autoStop.run() }];
+}

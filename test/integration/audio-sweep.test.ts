@@ -1,0 +1,110 @@
+import { existsSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
+import { BlobSweep } from "../../src/features/recording/blob-sweep-store.ts";
+import { makeWav } from "../support/make-wav.ts";
+import { SessionFixture } from "../support/session-fixture.ts";
+import { until } from "../support/until.ts";
+
+const TWO_DAYS = 2 * 24 * 60 * 60 * 1000;
+
+describe("audio sweep", () => {
+  let fixture: SessionFixture;
+  beforeAll(async () => {
+    fixture = await SessionFixture.open();
+  });
+  afterAll(() => fixture.close());
+
+  function age(path: string): void {
+    const then = new Date(Date.now() - TWO_DAYS);
+    utimesSync(path, then, then);
+  }
+
+  async function orphan(sessionId: string, digit: string): Promise<string> {
+    const folder = join(fixture.folder, sessionId);
+    await mkdir(folder, { recursive: true });
+    const path = join(folder, digit.repeat(64));
+    writeFileSync(path, "audio");
+    return path;
+  }
+
+  it("audio sweep: takes old files that no chunk names, and nothing else", async () => {
+    const { device } = await fixture.ownDevice();
+    const sessionId = await fixture.start(device);
+    const wav = makeWav({ frames: 160, seed: 3 });
+    await fixture.upload(device, sessionId, 0, wav);
+    const [{ name = "" } = {}] = await fixture.sql<{ name: string }>(
+      "select encode(sha256, 'hex') as name from chunks where session_id = $1",
+      [sessionId],
+    );
+    const kept = join(fixture.folder, sessionId, name);
+    const old = await orphan(sessionId, "a");
+    const young = await orphan(sessionId, "b");
+    const stray = await orphan(newId(), "c");
+    for (const path of [kept, old, stray]) age(path);
+    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, systemRuntime);
+    expect(await sweep.pass()).toBe(2);
+    expect([kept, old, young, stray].map((path) => existsSync(path))).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect(await sweep.pass()).toBe(0);
+    await sweep.stop();
+  });
+
+  it("audio sweep: what an upload left of a deleted session goes, however young, pass after pass", async () => {
+    const { device } = await fixture.ownDevice();
+    const [deleted, live] = [await fixture.start(device), newId()];
+    await fixture.sql("update sessions set status = 'deleted' where id = $1", [deleted]);
+    const kept = await orphan(live, "e");
+    let wake = (): void => {};
+    const rests: number[] = [];
+    const runtime = {
+      ...systemRuntime,
+      delay: (ms: number, signal?: AbortSignal) => {
+        rests.push(ms);
+        return new Promise<void>((resolve) => {
+          wake = resolve;
+          if (signal?.aborted) resolve();
+          signal?.addEventListener("abort", () => resolve());
+        });
+      },
+    };
+    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, runtime);
+    sweep.start();
+    for (let pass = 1; pass <= 2; pass += 1) {
+      await until(() => rests.length === pass, "a pass");
+      const path = await orphan(deleted, "f");
+      wake();
+      await until(() => !existsSync(path), "the audio to go");
+    }
+    await sweep.stop();
+    expect(existsSync(kept)).toBe(true);
+    expect(rests[0]).toBeLessThanOrEqual(3_600_000);
+  });
+
+  it("audio sweep: a file that is put again is young again, and is put back", async () => {
+    const sessionId = newId();
+    const path = await orphan(sessionId, "d");
+    age(path);
+    const before = Date.now() - TWO_DAYS / 2;
+    const sha256 = "d".repeat(64);
+    expect(await fixture.blobs.olderThan(sessionId, before)).toEqual([sha256]);
+    const again = join(fixture.blobs.temporaryFolder, `${newId()}.upload`);
+    writeFileSync(again, "audio");
+    await fixture.blobs.put(sessionId, sha256, again);
+    expect(await fixture.blobs.olderThan(sessionId, before)).toEqual([]);
+    expect(await fixture.blobs.removeOld(sessionId, sha256, before)).toBe(false);
+    expect((await fixture.blobs.read(sessionId, sha256)).toString()).toBe("audio");
+    age(path);
+    expect(await fixture.blobs.removeOld(sessionId, sha256, before)).toBe(true);
+    expect(await fixture.blobs.removeOld(sessionId, sha256, before)).toBe(false);
+    expect(await fixture.blobs.olderThan(newId(), before)).toEqual([]);
+  });
+});

@@ -1,0 +1,133 @@
+import type { Principal, UserPrincipal } from "../../src/access/principal.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { GraphBuildStore } from "../../src/features/graph/build-store.ts";
+import { GraphBuilder } from "../../src/features/graph/builder.ts";
+import { graphEntityRoutes } from "../../src/features/graph/entity-routes.ts";
+import { graphRoutes } from "../../src/features/graph/routes.ts";
+import { GraphStore } from "../../src/features/graph/store.ts";
+import { SearchStore } from "../../src/features/questions/search-store.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
+import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
+import type { ExtractedGraph, GrpcEntities } from "../../src/inference/grpc-entities.ts";
+import type { Route } from "../../src/rest/route.ts";
+import { extractGraph } from "../../workers/text/graph/extract.ts";
+import { type Call, callRoute, jsonBody } from "./route-call.ts";
+import { SessionFixture } from "./session-fixture.ts";
+import { SessionStory } from "./session-story.ts";
+
+/** The graph routes over a real database, with the real extraction on this thread. */
+export class GraphFixture {
+  readonly fixture: SessionFixture;
+  readonly routes: readonly Route[];
+  readonly builder: GraphBuilder;
+  extractions = 0;
+  /** Runs before each extraction. */
+  before: () => Promise<void> = async () => {};
+
+  private constructor(fixture: SessionFixture) {
+    this.fixture = fixture;
+    const { pool } = fixture;
+    const extractor: Pick<GrpcEntities, "extract"> = {
+      extract: async (sessionId, segments, speakers) => {
+        this.extractions += 1;
+        await this.before();
+        const request = { sessionId, segments: [...segments], speakers: [...speakers] };
+        return extractGraph(request) as ExtractedGraph;
+      },
+    };
+    const store = new GraphBuildStore(pool);
+    this.builder = new GraphBuilder({ store, extractor, log: silentLog });
+    const ports = {
+      directory: new SessionStore(pool),
+      workspaces: new WorkspaceStore(pool),
+      workspaceSessions: new SearchStore(pool),
+      builder: this.builder,
+      graphs: new GraphStore(pool),
+      cursorKey: new Uint8Array(32).fill(7),
+    };
+    this.routes = [...graphRoutes(ports), ...graphEntityRoutes(ports)];
+  }
+
+  static async open(): Promise<GraphFixture> {
+    return new GraphFixture(await SessionFixture.open());
+  }
+
+  async close(): Promise<void> {
+    await this.builder.close();
+    await this.fixture.close();
+  }
+
+  /** A session of a new owner in a new workspace, in which this was said. */
+  async session(lines: readonly (readonly [label: string, text: string])[]) {
+    const { device, owner } = await this.fixture.ownDevice();
+    return {
+      ...(await this.sessionOf(device, lines)),
+      owner,
+      device,
+      workspaceId: device.workspaceId,
+    };
+  }
+
+  async sessionOf(
+    device: Parameters<SessionFixture["start"]>[0],
+    lines: readonly (readonly [label: string, text: string])[],
+  ) {
+    const sessionId = await this.fixture.start(device);
+    const story = await SessionStory.open(this.fixture, sessionId);
+    const segmentIds: string[] = [];
+    let at = 0;
+    for (const [label, text] of lines) {
+      segmentIds.push(await story.say(label, at, text));
+      at += 16_000 * 60;
+    }
+    return { sessionId, story, segmentIds };
+  }
+
+  call(id: string, overrides: Call): ReturnType<typeof callRoute> {
+    return callRoute(this.routes, id, overrides);
+  }
+
+  async sessionGraph(
+    principal: UserPrincipal,
+    sessionId: string,
+    query: Record<string, unknown> = {},
+  ): Promise<GraphBody> {
+    const params = { session_id: sessionId };
+    return body(await this.call("getSessionGraph", { principal, params, query }));
+  }
+
+  async workspaceGraph(
+    principal: Principal,
+    workspaceId: string,
+    query: Record<string, unknown> = {},
+  ): Promise<GraphBody> {
+    const params = { id: workspaceId };
+    return body(await this.call("getWorkspaceGraph", { principal, params, query }));
+  }
+}
+
+export interface GraphBody {
+  entities: {
+    id: string;
+    name: string;
+    type: string;
+    mention_count: number;
+    session_count: number;
+  }[];
+  relations: {
+    source_id: string;
+    target_id: string;
+    kind: string;
+    label?: string;
+    weight: number;
+  }[];
+  communities: { label: string; entity_ids: string[] }[];
+  stale: boolean;
+  pending_sessions: number;
+  session_count: number;
+  total_entities: number;
+}
+
+function body(reply: Awaited<ReturnType<typeof callRoute>>): GraphBody {
+  return jsonBody(reply) as unknown as GraphBody;
+}

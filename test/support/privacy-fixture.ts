@@ -1,0 +1,130 @@
+import pg from "pg";
+import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
+import type { RevocationEvent } from "../../src/access/revocations.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { AuditStore } from "../../src/features/audit/audit-store.ts";
+import { elevationRoutes } from "../../src/features/audit/elevation.ts";
+import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
+import { auditRoutes } from "../../src/features/audit/routes.ts";
+import { AccountErasures, userEraseRoutes } from "../../src/features/erasure/account-erasure.ts";
+import { AccountErasureStore } from "../../src/features/erasure/account-erasure-store.ts";
+import { SessionErasure, sessionDeleteRoutes } from "../../src/features/erasure/session-erasure.ts";
+import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
+import type { Route } from "../../src/rest/route.ts";
+import { makeWav } from "./make-wav.ts";
+import { LocalRevocations } from "./memory/local-revocations.ts";
+import { type Call, callRoute, jsonBody } from "./route-call.ts";
+import { SessionFixture } from "./session-fixture.ts";
+import { SessionStory } from "./session-story.ts";
+
+/** A session with words in it, and who may do what to it. */
+export interface Recorded {
+  sessionId: string;
+  jobId: string;
+  owner: UserPrincipal;
+  device: DevicePrincipal;
+  story: SessionStory;
+}
+
+/** A session house with audit log, elevations and deletions on top. */
+export class PrivacyFixture {
+  readonly fixture: SessionFixture;
+  readonly audit: AuditStore;
+  readonly sessions: SessionErasure;
+  readonly accounts: AccountErasures;
+  readonly routes: readonly Route[];
+  readonly revoked: RevocationEvent[] = [];
+  /** Sessions whose viewers were told, and whose actors were woken. */
+  readonly published: string[] = [];
+  readonly woken: string[] = [];
+  /** Replaced by a test that wants the disk to fail. */
+  eraseAudio: (sessionId: string) => Promise<void>;
+
+  private constructor(fixture: SessionFixture) {
+    this.fixture = fixture;
+    this.audit = new AuditStore(fixture.pool);
+    this.eraseAudio = (sessionId) => fixture.blobs.delete(sessionId);
+    const revocations = new LocalRevocations();
+    revocations.subscribe((event) => this.revoked.push(event));
+    this.sessions = new SessionErasure({
+      records: new PostgresSessionDeletion(fixture.pool),
+      eraseAudio: (sessionId) => this.eraseAudio(sessionId),
+      publish: (sessionId) => this.published.push(sessionId),
+      wake: async (sessionId) => {
+        this.woken.push(sessionId);
+      },
+      revocations,
+      log: silentLog,
+    });
+    this.accounts = new AccountErasures({
+      accounts: new AccountErasureStore(fixture.pool),
+      sessions: this.sessions,
+      revocations,
+      clock: systemClock,
+    });
+    const cursorKey = new Uint8Array(32).fill(7);
+    const elevations = new ElevationStore(fixture.pool);
+    const directory = new SessionStore(fixture.pool);
+    this.routes = [
+      ...fixture.routes,
+      ...elevationRoutes({ elevations, revocations, clock: systemClock }),
+      ...auditRoutes({ log: this.audit, cursorKey }),
+      ...sessionDeleteRoutes({ directory, eraser: this.sessions }),
+      ...userEraseRoutes({ eraser: this.accounts }),
+    ];
+  }
+
+  static async open(): Promise<PrivacyFixture> {
+    return new PrivacyFixture(await SessionFixture.open());
+  }
+
+  close(): Promise<void> {
+    return this.fixture.close();
+  }
+
+  call(id: string, call: Call): ReturnType<typeof callRoute> {
+    return callRoute(this.routes, id, call);
+  }
+
+  async body(id: string, call: Call): Promise<Record<string, unknown>> {
+    return jsonBody(await this.call(id, call));
+  }
+
+  /** Runs as the role that owns the tables. */
+  async asOwner<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
+    const client = new pg.Client({ connectionString: this.fixture.ownerUrl });
+    await client.connect();
+    try {
+      return (await client.query<T>(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A session of a new owner with two chunks of audio and two segments. */
+  async record(): Promise<Recorded> {
+    const { device, owner } = await this.fixture.ownDevice();
+    return this.recordOn(device, owner);
+  }
+
+  async recordOn(device: DevicePrincipal, owner: UserPrincipal): Promise<Recorded> {
+    const { fixture } = this;
+    const sessionId = await fixture.start(device, { title: "Secret plans" });
+    for (const sequence of [0, 1]) {
+      const wav = makeWav({ frames: 16_000, seed: sequence + 1 });
+      await fixture.upload(device, sessionId, sequence, wav, { filename: "secret.wav" });
+    }
+    const [session] = await fixture.sql<{ job_id: string }>(
+      "select job_id from sessions where id = $1",
+      [sessionId],
+    );
+    const jobId = session?.job_id ?? "";
+    const story = await SessionStory.open(fixture, sessionId);
+    await story.tell([{ type: "SessionStarted", sessionId, jobId, language: "en" }]);
+    await story.say("S1", 2_000, "the secret word");
+    await story.say("S2", 20_000, "is pineapple");
+    return { sessionId, jobId, owner, device, story };
+  }
+}

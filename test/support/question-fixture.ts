@@ -1,0 +1,197 @@
+import type { Principal, UserPrincipal } from "../../src/access/principal.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { newId } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { systemRuntime } from "../../src/base/runtime.ts";
+import { AuditStore } from "../../src/features/audit/audit-store.ts";
+import { elevationRoutes } from "../../src/features/audit/elevation.ts";
+import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
+import { ConversationStore } from "../../src/features/questions/conversations-store.ts";
+import { type QueryOptions, queryRoutes } from "../../src/features/questions/routes.ts";
+import { workspaceSearchRoutes } from "../../src/features/questions/search.ts";
+import { SearchStore } from "../../src/features/questions/search-store.ts";
+import { WorkerRetriever } from "../../src/features/questions/worker-retriever.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
+import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
+import { Placement } from "../../src/inference/placement.ts";
+import { WorkerClient } from "../../src/inference/worker-client.ts";
+import type { Route } from "../../src/rest/route.ts";
+import { WorkerServer } from "../../workers/grpc/server.ts";
+import { ThreadPool } from "../../workers/threads/pool.ts";
+import { LocalRevocations } from "./memory/local-revocations.ts";
+import { callRoute, jsonBody } from "./route-call.ts";
+import { SessionFixture } from "./session-fixture.ts";
+import { SessionStory } from "./session-story.ts";
+
+const ENTRY = new URL("./scripted-thread-entry.ts", import.meta.url);
+const cursorKey = new Uint8Array(32).fill(7);
+
+export interface Told {
+  sessionId: string;
+  story: SessionStory;
+  /** Of the lines, in their order. */
+  segmentIds: string[];
+}
+
+/** A session house that can be asked, with a real worker behind it. */
+export class QuestionFixture {
+  readonly fixture: SessionFixture;
+  readonly ports: QueryOptions;
+  readonly routes: readonly Route[];
+  readonly placement = new Placement({ runtime: systemRuntime });
+  readonly #client = new WorkerClient();
+  #pool: ThreadPool | undefined;
+  #server: WorkerServer | undefined;
+
+  private constructor(fixture: SessionFixture) {
+    this.fixture = fixture;
+    const { pool } = fixture;
+    const search = new SearchStore(pool);
+    const directory = new SessionStore(pool);
+    const ports = {
+      directory,
+      workspaces: new WorkspaceStore(pool),
+      workspaceSessions: search,
+      conversations: new ConversationStore(pool),
+      retriever: new WorkerRetriever({
+        placement: this.placement,
+        client: this.#client,
+        key: undefined,
+      }),
+      search,
+      clock: systemClock,
+      cursorKey,
+    };
+    this.ports = ports;
+    this.routes = [
+      ...queryRoutes(ports),
+      ...workspaceSearchRoutes(ports),
+      ...elevationRoutes({
+        elevations: new ElevationStore(pool),
+        revocations: new LocalRevocations(),
+        clock: systemClock,
+      }),
+    ];
+  }
+
+  static async open(): Promise<QuestionFixture> {
+    return new QuestionFixture(await SessionFixture.open());
+  }
+
+  /** Starts the worker and makes it known. */
+  async work(): Promise<void> {
+    this.#pool = new ThreadPool({
+      threads: 1,
+      sessionsPerThread: 1,
+      entry: ENTRY,
+      nativeRoot: undefined,
+      clock: systemClock,
+      log: silentLog,
+    });
+    await this.#pool.start();
+    this.#server = new WorkerServer({
+      workerId: "w",
+      version: "0.0.0",
+      key: undefined,
+      host: "127.0.0.1",
+      port: 0,
+      pool: this.#pool,
+      log: silentLog,
+    });
+    const address = `127.0.0.1:${await this.#server.start()}`;
+    this.announce(address);
+  }
+
+  announce(address: string): void {
+    this.placement.update({
+      worker_id: `w-${address}`,
+      address,
+      capacity: 1,
+      sessions: 0,
+      version: "0.0.0",
+      engines: [],
+      draining: false,
+    });
+  }
+
+  /** Tells the placement of the running worker again, as it does itself each second. */
+  heard(): void {
+    for (const { address } of this.placement.status()) this.announce(address);
+  }
+
+  async close(): Promise<void> {
+    this.#client.close();
+    await this.#server?.stop(0);
+    await this.#pool?.stop();
+    await this.fixture.close();
+  }
+
+  /** A session of `owner` in the workspace in which the lines were said, five seconds each. */
+  async tell(
+    workspaceId: string,
+    owner: UserPrincipal,
+    lines: readonly (readonly [label: string, text: string])[],
+  ): Promise<Told> {
+    const device = await this.fixture.device(workspaceId, owner.id);
+    const sessionId = await this.fixture.start(device);
+    const story = await SessionStory.open(this.fixture, sessionId);
+    const segmentIds: string[] = [];
+    for (const [index, [label, text]] of lines.entries()) {
+      segmentIds.push(await story.say(label, index * 80_000, text));
+    }
+    return { sessionId, story, segmentIds };
+  }
+
+  async claim(sessionId: string, label: string, userId: string): Promise<void> {
+    await this.fixture.sql(
+      `insert into speaker_claims (session_id, label, source, claimed_user_id, by_user_id)
+       values ($1, $2, 'self_claim', $3, $3)`,
+      [sessionId, label, userId],
+    );
+  }
+
+  async guest(sessionId: string): Promise<Principal> {
+    const id = newId();
+    await this.fixture.sql(
+      `insert into guests (id, session_id, display_name, expires_at)
+       values ($1, $2, 'Gina', now() + interval '1 hour')`,
+      [id, sessionId],
+    );
+    const rest = { displayName: "Gina", tokenId: newId(), expiresAt: Date.now() + 3_600_000 };
+    return { kind: "guest", id, role: "guest", sessionId, ...rest };
+  }
+
+  elevations(): ElevationStore {
+    return new ElevationStore(this.fixture.pool);
+  }
+
+  audit(): AuditStore {
+    return new AuditStore(this.fixture.pool);
+  }
+
+  async askSession(principal: Principal, sessionId: string, query: string) {
+    const params = { session_id: sessionId };
+    return this.#ask("querySession", principal, params, query);
+  }
+
+  async askWorkspace(principal: Principal, id: string, query: string) {
+    return this.#ask("queryWorkspace", principal, { id }, query);
+  }
+
+  async search(principal: Principal, id: string, query: Record<string, unknown>) {
+    const call = { principal, params: { id }, query };
+    return jsonBody(await callRoute(this.routes, "searchWorkspace", call)) as unknown as {
+      items: Record<string, unknown>[];
+      next_cursor: string | null;
+    };
+  }
+
+  async #ask(route: string, principal: Principal, params: Record<string, string>, query: string) {
+    const call = { principal, params, body: { query } };
+    return jsonBody(await callRoute(this.routes, route, call)) as unknown as {
+      answer: string;
+      tools_used: string[];
+      citations: Record<string, unknown>[];
+    };
+  }
+}

@@ -1,0 +1,120 @@
+import { AppError } from "../../../src/base/errors.ts";
+import type { NewChunk, StoredChunk } from "../../../src/features/recording/chunk-store.ts";
+import type {
+  OpenChunk,
+  OpenChunks,
+  UnsealedAudio,
+} from "../../../src/features/recording/stream-records.ts";
+import type { OutboxRow } from "../../../src/postgres/outbox.ts";
+import type { RecordTables } from "./record-tables.ts";
+import type { PieceRow } from "./rows.ts";
+import type { Statement } from "./statement.ts";
+import { insertChunk, outboxRow, writeOutbox } from "./twin-chunks.ts";
+import type { TwinParts } from "./twin-journal.ts";
+
+/** What was streamed and is to become chunks, over tables in memory. */
+export class TwinOpenChunks implements OpenChunks {
+  readonly #parts: TwinParts;
+
+  constructor(parts: TwinParts) {
+    this.#parts = parts;
+  }
+
+  async read(chunk: OpenChunk): Promise<UnsealedAudio | undefined> {
+    const { client, t } = this.#parts;
+    const pieces = await client.query((s) => piecesOf(s, t, chunk));
+    const [first] = pieces;
+    if (first === undefined) return undefined;
+    return {
+      format: { mediaType: first.media_type, sampleRate: first.sample_rate },
+      pieces: pieces.length,
+      frames: pieces.reduce((sum, { frames }) => sum + frames, 0),
+      data: Buffer.concat(pieces.map(({ data }) => data)),
+    };
+  }
+
+  seal(
+    chunk: NewChunk,
+    pieces: number,
+  ): Promise<{ chunk: StoredChunk; outbox: OutboxRow[] } | undefined> {
+    const { client, t, newId } = this.#parts;
+    const { id, sessionId, sequence, durationSeconds, frames, sampleRate } = chunk;
+    const unreadable = chunk.broken?.unreadable;
+    return client.transaction(async (tx) => {
+      const session = await tx.run((s) => s.lock(t.sessions, sessionId, "update"));
+      if (session === undefined || session.status === "deleted") {
+        throw new AppError("session_deleted", "The session was deleted.");
+      }
+      if ((await tx.run((s) => piecesOf(s, t, chunk))).length !== pieces) return undefined;
+      await tx.run((s) => insertChunk(s, t, chunk));
+      const row = outboxRow(newId(), sessionId, {
+        type: "ChunkStored",
+        chunkId: id,
+        sequence,
+        frames,
+        sampleRate,
+        ...(unreadable === undefined ? {} : { unreadable }),
+      });
+      await tx.run((s) => writeOutbox(s, t, row));
+      const isIts = (piece: PieceRow) => piece.sequence === sequence;
+      await tx.run((s) => s.removeAll(t.pieces, sessionId, isIts));
+      await tx.run((s) =>
+        s.update(
+          t.streams,
+          sessionId,
+          () => ({ pieces: 0 }),
+          (stream) => stream.sequence === sequence,
+        ),
+      );
+      return { chunk: { id, sequence, status: "pending", durationSeconds }, outbox: [row] };
+    });
+  }
+
+  of(sessionId: string): Promise<OpenChunk[]> {
+    const { client, t } = this.#parts;
+    return client.query((s) => {
+      const sequences = new Set(s.all(t.pieces, sessionId).map(({ sequence }) => sequence));
+      return [...sequences].sort((a, b) => a - b).map((sequence) => ({ sessionId, sequence }));
+    });
+  }
+
+  abandoned(age: number, limit: number): Promise<OpenChunk[]> {
+    const { client, t } = this.#parts;
+    return client.transaction(async (tx) => {
+      const found = await tx.run((s) => abandonedChunks(s, t, s.now - age, limit));
+      await tx.run(async (s) => {
+        for (const sessionId of new Set(found.map((chunk) => chunk.sessionId))) {
+          await s.update(
+            t.streams,
+            sessionId,
+            () => ({ sequence: null }),
+            ({ touched_at: at }) => at < s.now - age,
+          );
+        }
+      });
+      return found;
+    });
+  }
+}
+
+function piecesOf(s: Statement, t: RecordTables, chunk: OpenChunk): PieceRow[] {
+  return s
+    .all(t.pieces, chunk.sessionId)
+    .filter(({ sequence }) => sequence === chunk.sequence)
+    .sort((a, b) => a.piece - b.piece);
+}
+
+function abandonedChunks(s: Statement, t: RecordTables, old: number, limit: number): OpenChunk[] {
+  const found = new Map<string, OpenChunk>();
+  for (const { session_id: sessionId, sequence, created_at: at } of s.all(t.pieces)) {
+    const stream = s.get(t.streams, sessionId);
+    if (stream === undefined || at >= old) continue;
+    if (stream.sequence === sequence && stream.touched_at >= old) continue;
+    found.set(`${sessionId}:${sequence}`, { sessionId, sequence });
+  }
+  return [...found.values()]
+    .sort((a, b) =>
+      a.sessionId === b.sessionId ? a.sequence - b.sequence : a.sessionId < b.sessionId ? -1 : 1,
+    )
+    .slice(0, limit);
+}

@@ -1,0 +1,301 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import type { DatabasePool } from "slonik";
+import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access/principal.ts";
+import type { RevocationEvent } from "../../src/access/revocations.ts";
+import { newId } from "../../src/base/ids.ts";
+import { UserStore } from "../../src/features/accounts/users-store.ts";
+import { DeviceStore } from "../../src/features/devices/store.ts";
+import { jobRoutes } from "../../src/features/jobs/routes.ts";
+import { JobStore } from "../../src/features/jobs/store.ts";
+import { FolderBlobs } from "../../src/features/recording/blobs.ts";
+import { PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
+import { deviceSessionRoutes } from "../../src/features/recording/device-sessions.ts";
+import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
+import { sessionAudioRoutes } from "../../src/features/recording/playback.ts";
+import {
+  PostgresRedactedSpans,
+  RecordingStore,
+} from "../../src/features/recording/playback-store.ts";
+import { sessionStartRoutes } from "../../src/features/recording/start.ts";
+import { uploadAudioRoutes } from "../../src/features/recording/upload.ts";
+import { AwaitedAudioStore } from "../../src/features/sessions/awaited-audio-store.ts";
+import { sessionMemberRoutes } from "../../src/features/sessions/members.ts";
+import { SessionMemberStore } from "../../src/features/sessions/members-store.ts";
+import { sessionRoutes } from "../../src/features/sessions/routes.ts";
+import { SessionStore } from "../../src/features/sessions/store.ts";
+import { AudioInventoryStore } from "../../src/features/transcript/audio-inventories-store.ts";
+import { chunkRoutes } from "../../src/features/transcript/chunks.ts";
+import { ChunkListStore } from "../../src/features/transcript/chunks-store.ts";
+import { completenessRoutes } from "../../src/features/transcript/completeness.ts";
+import { transcriptRoutes } from "../../src/features/transcript/export.ts";
+import { transcriptionJobRoutes } from "../../src/features/transcript/jobs-routes.ts";
+import { TranscriptionJobStore } from "../../src/features/transcript/jobs-store.ts";
+import { redoRoutes } from "../../src/features/transcript/redo.ts";
+import { segmentRoutes } from "../../src/features/transcript/segments.ts";
+import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
+import { CharacterStore, WorkshopStore } from "../../src/features/workspaces/workshops-store.ts";
+import type { OutboxRow, SessionCommand } from "../../src/postgres/outbox.ts";
+import { createPool, type PoolOptions } from "../../src/postgres/pool.ts";
+import type { Route, Upload } from "../../src/rest/route.ts";
+import { PATIENCE } from "../../src/session/limits.ts";
+import { POCKETSPHINX } from "../../src/wire/speech-engines.ts";
+import { ManualClock } from "./manual-clock.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres.ts";
+import { callRoute, jsonBody } from "./route-call.ts";
+
+/** Of the house's pool. */
+export const HOUSE_CONNECTIONS = 8;
+
+const cursorKey = new Uint8Array(32).fill(7);
+
+/** A database and an audio folder with the session routes on top, as the service role sees them. */
+export class SessionFixture {
+  readonly pool: DatabasePool;
+  readonly blobs: FolderBlobs;
+  readonly folder: string;
+  /** Commands handed to the bus. */
+  readonly notified: OutboxRow[] = [];
+  readonly routes: readonly Route[];
+  readonly #database: TestDatabase;
+  readonly #client: pg.Client;
+  /** Revocations published. */
+  readonly revoked: RevocationEvent[] = [];
+  readonly clock = new ManualClock(Date.now());
+  /** What actors were asked; replaced by a test in which one answers otherwise. */
+  readonly asked: SessionCommand[] = [];
+  ask: (sessionId: string, command: SessionCommand) => Promise<unknown> = async (_id, command) => {
+    this.asked.push(command);
+  };
+  /** Replaced by a test in which a caller's right ends. */
+  revalidate: (principal: Principal) => Principal = (principal) => principal;
+  /** Replaced by a test in which too much waits. */
+  checkBacklog: (sessionId: string) => void = () => {};
+  /** Replaced by a test that wants the bus to fail. */
+  notify: (rows: readonly OutboxRow[]) => void = (rows) => {
+    this.notified.push(...rows);
+  };
+
+  private constructor(database: TestDatabase, pool: DatabasePool, client: pg.Client) {
+    this.#database = database;
+    this.pool = pool;
+    this.#client = client;
+    this.folder = mkdtempSync(join(tmpdir(), "session-"));
+    this.blobs = new FolderBlobs(this.folder);
+    this.routes = this.#buildRoutes();
+  }
+
+  /** `poolUrl`: where the service looks for the database, when it is not there alone. */
+  static async open(
+    given?: TestDatabase,
+    poolUrl?: string,
+    limits?: Partial<PoolOptions>,
+  ): Promise<SessionFixture> {
+    const database = given ?? (await createTestDatabase());
+    const pool = await createPool(poolUrl ?? database.serviceUrl, {
+      maximumPoolSize: HOUSE_CONNECTIONS,
+      ...limits,
+    });
+    const client = new pg.Client({ connectionString: database.serviceUrl });
+    // A test that ends the server knows.
+    client.on("error", () => undefined);
+    await client.connect();
+    const fixture = new SessionFixture(database, pool, client);
+    await fixture.blobs.start();
+    return fixture;
+  }
+
+  /** As the service itself. */
+  get serviceUrl(): string {
+    return this.#database.serviceUrl;
+  }
+
+  /** As the role that owns the tables. */
+  get ownerUrl(): string {
+    return this.#database.ownerUrl;
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end();
+    await this.pool.end();
+    await this.#database.drop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #buildRoutes(): Route[] {
+    const directory = new SessionStore(this.pool);
+    const segments = new SegmentStore(this.pool);
+    const notifier = { notify: (rows: readonly OutboxRow[]) => this.notify(rows) };
+    const workshops = new WorkshopStore(this.pool);
+    const jobs = new TranscriptionJobStore(this.pool);
+    const redo = {
+      jobs,
+      actors: { ask: (id: string, command: SessionCommand) => this.ask(id, command) },
+      engines: [POCKETSPHINX.name],
+      languages: POCKETSPHINX.languages,
+    };
+    return [
+      ...sessionRoutes({
+        directory,
+        awaited: new AwaitedAudioStore(this.pool),
+        patience: PATIENCE,
+        names: new CharacterStore(this.pool),
+        cursorKey,
+      }),
+      ...segmentRoutes({ directory, segments, cursorKey }),
+      ...transcriptRoutes({ directory, segments, gaps: segments }),
+      ...chunkRoutes({ directory, chunks: new ChunkListStore(this.pool), cursorKey }),
+      ...transcriptionJobRoutes({ directory, jobs, segments, cursorKey }),
+      ...jobRoutes({ ...redo, directory, allJobs: new JobStore(this.pool), cursorKey }),
+      ...redoRoutes(redo),
+      ...deviceSessionRoutes({
+        sessions: new PostgresDeviceSessions(this.pool),
+        workshops,
+        notifier,
+      }),
+      ...sessionAudioRoutes({
+        directory,
+        recordings: new RecordingStore(this.pool, this.blobs, new PostgresRedactedSpans(this.pool)),
+        authenticator: { revalidate: async (principal) => this.revalidate(principal) },
+        clock: this.clock,
+      }),
+      ...completenessRoutes({
+        directory,
+        inventories: new AudioInventoryStore(this.pool),
+        gaps: segments,
+        awaited: new AwaitedAudioStore(this.pool),
+        patience: PATIENCE,
+      }),
+      ...sessionStartRoutes({
+        directory,
+        devices: new DeviceStore(this.pool),
+        sessions: new PostgresDeviceSessions(this.pool),
+        workshops,
+        notifier,
+      }),
+      ...sessionMemberRoutes({
+        directory,
+        members: new SessionMemberStore(this.pool),
+        users: new UserStore(this.pool),
+        revocations: { publish: (event) => this.revoked.push(event) },
+        cursorKey,
+      }),
+      ...uploadAudioRoutes({
+        directory,
+        chunks: new PostgresChunkStore(this.pool),
+        blobs: this.blobs,
+        notifier,
+        backlog: { check: (id) => this.checkBacklog(id) },
+      }),
+    ];
+  }
+
+  /** Plain SQL, to arrange and to look. */
+  async sql<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
+    return (await this.#client.query<T>(text, values)).rows;
+  }
+
+  /** Holds a session's row in a transaction of somebody else, as a slow append does; call it to end. */
+  async hold(sessionId: string): Promise<() => Promise<void>> {
+    const other = new pg.Client({ connectionString: this.#database.serviceUrl });
+    await other.connect();
+    await other.query("begin");
+    await other.query("select from sessions where id = $1 for no key update", [sessionId]);
+    return async () => {
+      await other.query("commit");
+      await other.end();
+    };
+  }
+
+  async user(role: UserPrincipal["role"] = "participant", name = ""): Promise<UserPrincipal> {
+    const id = newId();
+    const email = `${id}@example.org`;
+    await this.sql("insert into users (id, email, name, role) values ($1, $2, $3, $4)", [
+      id,
+      email,
+      name,
+      role,
+    ]);
+    return { kind: "user", id, role, tokenId: newId(), expiresAt: Date.now() + 3_600_000 };
+  }
+
+  async workspace(ownerId: string): Promise<string> {
+    const id = newId();
+    await this.sql("insert into workspaces (id, name, preferred_language) values ($1, 'W', 'en')", [
+      id,
+    ]);
+    await this.join(id, ownerId, "owner");
+    return id;
+  }
+
+  async join(workspaceId: string, userId: string, role = "member"): Promise<void> {
+    await this.sql(
+      "insert into workspace_members (workspace_id, user_id, role) values ($1, $2, $3)",
+      [workspaceId, userId, role],
+    );
+  }
+
+  async device(workspaceId: string, ownerId: string): Promise<DevicePrincipal> {
+    const id = newId();
+    await this.sql(
+      `insert into devices (id, serial, status, workspace_id, owner_id, pairing_secret_hash)
+       values ($1, 'serial', 'paired', $2, $3, convert_to($4, 'UTF8'))`,
+      [id, workspaceId, ownerId, id],
+    );
+    const expiresAt = Date.now() + 3_600_000;
+    return { kind: "device", id, keyId: newId(), workspaceId, ownerId, expiresAt };
+  }
+
+  /** A paired device of a new user in a new workspace. */
+  async ownDevice(): Promise<{ device: DevicePrincipal; owner: UserPrincipal }> {
+    const owner = await this.user("participant", "Olga Owner");
+    const device = await this.device(await this.workspace(owner.id), owner.id);
+    return { device, owner };
+  }
+
+  async start(device: DevicePrincipal, body?: unknown): Promise<string> {
+    const reply = await callRoute(this.routes, "startDeviceSession", {
+      principal: device,
+      params: { device_id: device.id },
+      headers: { host: "voice.test:8080" },
+      body,
+    });
+    return String(jsonBody(reply).session_id);
+  }
+
+  async stop(device: DevicePrincipal, body?: unknown): Promise<Record<string, unknown>> {
+    const reply = await callRoute(this.routes, "stopDeviceSession", {
+      principal: device,
+      params: { device_id: device.id },
+      body,
+    });
+    return jsonBody(reply);
+  }
+
+  /** Uploads bytes as the front hands few of them on: in memory. */
+  async upload(
+    device: DevicePrincipal,
+    sessionId: string,
+    sequence: number | string | undefined,
+    bytes: Buffer,
+    upload: Partial<Upload> = {},
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
+    const reply = await callRoute(this.routes, "uploadAudio", {
+      principal: device,
+      params: { session_id: sessionId },
+      upload: {
+        content: { kind: "memory", data: bytes },
+        bytes: bytes.length,
+        sha256: createHash("sha256").update(bytes).digest("hex"),
+        mediaType: "audio/wav",
+        filename: "chunk.wav",
+        fields: sequence === undefined ? {} : { chunk_sequence: String(sequence) },
+        ...upload,
+      },
+    });
+    return { status: reply.status, body: jsonBody(reply) };
+  }
+}

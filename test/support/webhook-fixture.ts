@@ -1,0 +1,122 @@
+import type { UserPrincipal } from "../../src/access/principal.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
+import { webhookDeliveryRoutes } from "../../src/features/webhooks/delivery-routes.ts";
+import { DeliveryQueueStore } from "../../src/features/webhooks/queue-store.ts";
+import { webhookRoutes } from "../../src/features/webhooks/routes.ts";
+import { WebhookSecrets } from "../../src/features/webhooks/secrets.ts";
+import { WebhookSender, type WebhookSenderOptions } from "../../src/features/webhooks/sender.ts";
+import { DeliveryStore, WebhookStore } from "../../src/features/webhooks/store.ts";
+import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
+import type { Route } from "../../src/rest/route.ts";
+import { ManualClock, runtimeBy } from "./manual-clock.ts";
+import { type Call, callRoute, jsonBody } from "./route-call.ts";
+import { SessionFixture } from "./session-fixture.ts";
+import { SessionStory } from "./session-story.ts";
+
+export interface Delivery {
+  id: string;
+  event_type: string;
+  status: string;
+  attempt_count: number;
+  attempts: { at: string; status_code?: number; error?: string }[];
+  next_attempt_at?: string;
+}
+
+/** Webhooks over a real database, with senders on a clock that the test moves. */
+export class WebhookFixture {
+  readonly fixture: SessionFixture;
+  readonly clock = new ManualClock(Date.now());
+  readonly queue: DeliveryQueueStore;
+  readonly secrets = new WebhookSecrets(new Uint8Array(32).fill(3));
+  readonly guard = new AddressGuard({ allowPrivate: true });
+  readonly routes: readonly Route[];
+  #senders: WebhookSender[] = [];
+
+  private constructor(fixture: SessionFixture) {
+    this.fixture = fixture;
+    this.queue = new DeliveryQueueStore(fixture.pool);
+    const ports = {
+      workspaces: new WorkspaceStore(fixture.pool),
+      webhooks: new WebhookStore(fixture.pool),
+      deliveries: new DeliveryStore(fixture.pool),
+      endpoints: this.guard,
+      secrets: this.secrets,
+      clock: this.clock,
+      cursorKey: new Uint8Array(32).fill(7),
+    };
+    this.routes = [...webhookRoutes(ports), ...webhookDeliveryRoutes(ports)];
+  }
+
+  static async open(): Promise<WebhookFixture> {
+    return new WebhookFixture(await SessionFixture.open());
+  }
+
+  async close(): Promise<void> {
+    await this.stopSenders();
+    await this.fixture.close();
+  }
+
+  sender(parts: Partial<WebhookSenderOptions> = {}): WebhookSender {
+    const { queue, secrets, guard, clock } = this;
+    const sender = new WebhookSender({
+      queue,
+      secrets,
+      guard,
+      runtime: runtimeBy(clock),
+      log: silentLog,
+      parallel: 8,
+      every: 10,
+      timeout: 5_000,
+      lease: 60_000,
+      grace: 100,
+      ...parts,
+    });
+    this.#senders.push(sender);
+    sender.start();
+    return sender;
+  }
+
+  async stopSenders(): Promise<void> {
+    await Promise.all(this.#senders.map((sender) => sender.stop()));
+    this.#senders = [];
+  }
+
+  /** A session in a workspace of its own, told by its journal. */
+  async session(): Promise<{ owner: UserPrincipal; workspaceId: string; story: SessionStory }> {
+    const { device, owner } = await this.fixture.ownDevice();
+    const sessionId = await this.fixture.start(device, { title: "T" });
+    const story = await SessionStory.open(this.fixture, sessionId);
+    return { owner, workspaceId: device.workspaceId, story };
+  }
+
+  async call(id: string, call: Call): Promise<Record<string, unknown>> {
+    return jsonBody(await callRoute(this.routes, id, call));
+  }
+
+  async add(
+    owner: UserPrincipal,
+    workspaceId: string,
+    body: { url: string; event_types?: string[]; enabled?: boolean },
+  ): Promise<{ id: string; secret: string }> {
+    const made = await this.call("createWebhook", {
+      principal: owner,
+      params: { id: workspaceId },
+      body,
+    });
+    return { id: String(made.id), secret: String(made.secret) };
+  }
+
+  async log(owner: UserPrincipal, workspaceId: string, webhookId: string): Promise<Delivery[]> {
+    const page = await this.call("listWebhookDeliveries", {
+      principal: owner,
+      params: { id: workspaceId, webhook_id: webhookId },
+    });
+    return page.items as Delivery[];
+  }
+
+  async webhook(owner: UserPrincipal, workspaceId: string, webhookId: string) {
+    const params = { id: workspaceId, webhook_id: webhookId };
+    return this.call("getWebhook", { principal: owner, params });
+  }
+}

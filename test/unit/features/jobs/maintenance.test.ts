@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { createDeferred } from "../../../../src/base/deferred.ts";
+import { silentLog } from "../../../../src/base/log.ts";
+import { type Runtime, systemRuntime } from "../../../../src/base/runtime.ts";
+import { Maintenance } from "../../../../src/features/jobs/maintenance.ts";
+
+/** One round of the tasks, and a way to make the next one begin. */
+function stage(isFirst: () => boolean) {
+  let now = 0;
+  const done: string[] = [];
+  let next = createDeferred<void>();
+  let rested = createDeferred<void>();
+  const delay: Runtime["delay"] = async (_ms, signal) => {
+    rested.resolve();
+    await Promise.race([
+      next.promise,
+      new Promise((resolve) => signal?.addEventListener("abort", resolve)),
+    ]);
+  };
+  const task = (name: string, every: number, everywhere = false) => ({
+    name,
+    every,
+    everywhere,
+    run: async () => done.push(name),
+  });
+  const tasks = [task("one", 1_000), task("all", 5_000, true)];
+  const runtime = { ...systemRuntime, monotonic: () => now, delay };
+  const maintenance = new Maintenance(tasks, silentLog, runtime, isFirst);
+  const round = async (at: number): Promise<string[]> => {
+    now = at;
+    const wake = next;
+    next = createDeferred<void>();
+    rested = createDeferred<void>();
+    if (at === 0) maintenance.start();
+    wake.resolve();
+    await rested.promise;
+    return done.splice(0);
+  };
+  return { round, stop: () => maintenance.stop() };
+}
+
+describe("maintenance", () => {
+  it("maintenance: what one process has to do is left to it; the rest every process does", async () => {
+    let isFirst = false;
+    const { round, stop } = stage(() => isFirst);
+    expect(await round(0)).toEqual(["all"]);
+    isFirst = true;
+    expect(await round(1_000)).toEqual(["one"]);
+    await stop();
+  });
+
+  it("maintenance: a task keeps its pace when the wait for it ends a little early", async () => {
+    const { round, stop } = stage(() => true);
+    expect(await round(0)).toEqual(["one", "all"]);
+    expect(await round(500)).toEqual([]);
+    expect(await round(990)).toEqual(["one"]);
+    await stop();
+  });
+});

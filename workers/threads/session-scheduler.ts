@@ -1,0 +1,301 @@
+import { getHeapStatistics } from "node:v8";
+import { SAMPLES_PER_MS } from "../../src/base/audio/sample-rate.ts";
+import { AppError } from "../../src/base/errors.ts";
+import {
+  type AnswerTime,
+  TranscribeRequest,
+  TranscribeResponse,
+} from "../../src/wire/gen/voice/v1/worker.ts";
+import type { Reader, ReaderFactory, RequestMessage, ResponseMessage } from "../speech/reader.ts";
+import {
+  type EncodedResult,
+  type FeedResult,
+  type OpenedSession,
+  type SessionBatch,
+  type ThreadEvent,
+  toFault,
+} from "./thread-protocol.ts";
+
+/** Arrivals that are remembered: of a long upload the newest ones. */
+const MAX_ARRIVALS = 1_024;
+
+interface Arrival {
+  /** End of the audio that came, in samples. */
+  end: number;
+  at: number;
+  engineMs: number;
+}
+
+/** How long the answers of one session take after the audio that they need has come. */
+export class AnswerTimes {
+  readonly #now: () => number;
+  #arrivals: Arrival[] = [];
+
+  /** `now` gives milliseconds of a clock that only goes on. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /**
+   * Audio up to `end` is there, or what ends an utterance there; the engine was at work for
+   * `engineMs` so far.
+   */
+  arrived(end: number, engineMs: number): void {
+    while ((this.#arrivals.at(-1)?.end ?? -1) >= end) this.#arrivals.pop();
+    this.#arrivals.push({ end, at: this.#now(), engineMs });
+    if (this.#arrivals.length > MAX_ARRIVALS) this.#arrivals.shift();
+  }
+
+  /** Of an answer given now that needed the audio up to `end`; undefined when that is not known. */
+  answered(end: number, engineMs: number): AnswerTime | undefined {
+    const needed = this.#arrivals.findIndex((arrival) => arrival.end >= end);
+    this.#arrivals.splice(0, Math.max(0, needed));
+    const arrival = needed < 0 ? this.#arrivals.at(-1) : this.#arrivals[0];
+    if (arrival === undefined) return undefined;
+    const total = this.#now() - arrival.at;
+    return { total: micros(total), engine: micros(engineMs - arrival.engineMs) };
+  }
+}
+
+function micros(ms: number): number {
+  return Math.min(0xffff_ffff, Math.max(0, Math.round(ms * 1_000)));
+}
+
+/** Results wait for no longer than this, and a step of the engine's, for others. */
+const TOGETHER_MS = 1;
+/** Loading a decoder, or the dictionaries of text, blocks its thread; measured at about a second, far more when the machine is busy. */
+const LOAD_ALLOWANCE_MS = 30_000;
+/** The final speaker pass is one step; it is allowed this share of the session's length. */
+const FINAL_PASS_SHARE = 0.25;
+
+interface Entry {
+  readonly session: number;
+  reader: Reader | undefined;
+  held: boolean;
+  active: boolean;
+  finishing: boolean;
+  /** Says when all that it was given is read. */
+  readonly tellsWhenRead: boolean;
+  readonly times: AnswerTimes;
+  /** End of the audio taken so far, in samples. */
+  end: number;
+}
+
+interface SessionSchedulerOptions {
+  readers: ReaderFactory;
+  emit: (event: ThreadEvent) => void;
+}
+
+/** The sessions of one thread, stepped in turn so that none waits for another's backlog. */
+export class SessionScheduler {
+  readonly #readers: ReaderFactory;
+  readonly #emit: (event: ThreadEvent) => void;
+  readonly #entries = new Map<number, Entry>();
+  /** Not told yet, by session. */
+  readonly #batches = new Map<number, SessionBatch>();
+  #toldAt = 0;
+  #scheduled = false;
+  #loading = 0;
+
+  constructor(options: SessionSchedulerOptions) {
+    this.#readers = options.readers;
+    this.#emit = options.emit;
+  }
+
+  /** `request` must hold Open. Throws bad_request otherwise, or what the reader says. */
+  async open(session: number, request: Uint8Array): Promise<OpenedSession> {
+    const [message] = decode(request);
+    if (message?.$case !== "open") {
+      throw new AppError("bad_request", "The first message of a stream must be Open.");
+    }
+    const entry: Entry = {
+      session,
+      reader: undefined,
+      held: false,
+      active: false,
+      finishing: false,
+      tellsWhenRead: message.value.tellWhenRead === true,
+      times: new AnswerTimes(() => performance.now()),
+      end: message.value.checkpoint?.position ?? 0,
+    };
+    this.#entries.set(session, entry);
+    try {
+      const reader = await this.allowTime(() => this.#readers.open(message.value));
+      if (this.#entries.get(session) !== entry) {
+        reader.close();
+        throw new AppError("unavailable", "The session was closed while it was being opened.");
+      }
+      entry.reader = reader;
+      const { sessionId, attempt } = message.value;
+      const value = { ...reader.opened, batches: true };
+      return { sessionId, attempt, opened: encode({ $case: "opened", value }) };
+    } catch (error) {
+      if (this.#entries.get(session) === entry) this.#entries.delete(session);
+      throw error;
+    }
+  }
+
+  /** Loading may hold the thread up for as long as a busy machine makes it take: says so before. */
+  async allowTime<T>(load: () => Promise<T>): Promise<T> {
+    this.#loading += 1;
+    this.beat();
+    try {
+      return await load();
+    } finally {
+      this.#loading -= 1;
+      this.beat();
+    }
+  }
+
+  /** Throws not_found for a session that has ended, bad_request for a second Open. */
+  feed(session: number, request: Uint8Array): FeedResult {
+    const entry = this.#entries.get(session);
+    if (entry?.reader === undefined) throw new AppError("not_found", "The session has ended.");
+    for (const message of decode(request)) enqueue(message, entry, entry.reader);
+    entry.active = true;
+    this.#schedule();
+    return { queuedSamples: entry.reader.queuedSamples(), finishing: entry.finishing };
+  }
+
+  hold(session: number, held: boolean): void {
+    const entry = this.#entries.get(session);
+    if (entry === undefined) return;
+    entry.held = held;
+    this.#schedule();
+  }
+
+  close(session: number): void {
+    this.#batches.delete(session);
+    this.#end(session);
+  }
+
+  #end(session: number): void {
+    const entry = this.#entries.get(session);
+    this.#entries.delete(session);
+    entry?.reader?.close();
+  }
+
+  closeAll(): void {
+    for (const session of [...this.#entries.keys()]) this.close(session);
+  }
+
+  /** Tells that the thread lives, and how long it may be silent now if longer than usual. */
+  beat(allowanceMs = this.#loading > 0 ? LOAD_ALLOWANCE_MS : 0): void {
+    const heap = getHeapStatistics();
+    const heapBytes = heap.used_heap_size + heap.external_memory;
+    this.#emit({ kind: "beat", allowanceMs, heapBytes });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#round());
+  }
+
+  /** One step of every session that has work, then back to the event loop. */
+  #round(): void {
+    this.#scheduled = false;
+    let more = false;
+    if (this.#batches.size === 0) this.#toldAt = performance.now();
+    for (const entry of [...this.#entries.values()]) {
+      if (!entry.active || entry.held || entry.reader === undefined) continue;
+      const batch = this.#step(entry, entry.reader);
+      if (batch !== undefined) this.#keep(batch);
+      more ||= entry.active && !entry.held;
+      if (performance.now() - this.#toldAt >= TOGETHER_MS) this.#tell();
+    }
+    if (more) this.#schedule();
+    else this.#tell();
+  }
+
+  #keep(batch: SessionBatch): void {
+    const before = this.#batches.get(batch.session);
+    const results = [...(before?.results ?? []), ...batch.results];
+    this.#batches.set(batch.session, { ...batch, results });
+  }
+
+  #tell(): void {
+    this.#toldAt = performance.now();
+    if (this.#batches.size === 0) return;
+    this.#emit({ kind: "results", batches: [...this.#batches.values()] });
+    this.#batches.clear();
+  }
+
+  #step(entry: Entry, reader: Reader): SessionBatch | undefined {
+    try {
+      if (entry.finishing && reader.queuedSamples() === 0) {
+        this.beat(LOAD_ALLOWANCE_MS + (entry.end / SAMPLES_PER_MS) * FINAL_PASS_SHARE);
+      }
+      const { messages, idle, done } = reader.step();
+      entry.active = !idle && !done;
+      if (idle && !done && entry.tellsWhenRead) {
+        // How far it is final is told with the next progress of its own.
+        messages.push({ $case: "progress", value: { processedTo: entry.end, finalisedTo: 0 } });
+      }
+      const results = messages.map((message) => toResult(timed(message, entry, reader)));
+      const queuedSamples = reader.queuedSamples();
+      if (done) this.#end(entry.session);
+      return { session: entry.session, results, queuedSamples, done };
+    } catch (error) {
+      this.#fail(entry, error);
+      return undefined;
+    }
+  }
+
+  #fail(entry: Entry, error: unknown): void {
+    entry.active = false;
+    // What it said before comes first.
+    this.#tell();
+    this.#emit({ kind: "session-failed", session: entry.session, fault: toFault(error) });
+    try {
+      this.close(entry.session);
+    } catch {
+      // The reader is broken already, and that has been told.
+    }
+  }
+}
+
+/** Finals tell how long they took. */
+function timed(message: ResponseMessage, { times }: Entry, { engineMs }: Reader): ResponseMessage {
+  if (message.$case !== "utterance") return message;
+  const time = times.answered(message.value.end, engineMs);
+  return { $case: "utterance", value: { ...message.value, time } };
+}
+
+function enqueue(message: RequestMessage, entry: Entry, reader: Reader): void {
+  if (message.$case === "open") {
+    throw new AppError("bad_request", "The stream has been opened already.");
+  }
+  if (entry.finishing) throw new AppError("bad_request", "Nothing may follow Finish.");
+  if (message.$case === "chunk" || message.$case === "gap") {
+    entry.end = Math.max(entry.end, message.value.start + message.value.length);
+  }
+  entry.times.arrived(entry.end, reader.engineMs);
+  reader.enqueue(message);
+  entry.finishing = message.$case === "finish";
+}
+
+function decode(bytes: Uint8Array): RequestMessage[] {
+  let request: TranscribeRequest;
+  try {
+    request = TranscribeRequest.decode(bytes);
+  } catch (error) {
+    throw new AppError("bad_request", "The request is no TranscribeRequest.", { cause: error });
+  }
+  if (request.message?.$case !== "batch") return [messageOf(request)];
+  return request.message.value.requests.map(messageOf);
+}
+
+function messageOf({ message }: TranscribeRequest): RequestMessage {
+  if (message === undefined) throw new AppError("bad_request", "The request is empty.");
+  if (message.$case !== "batch") return message;
+  throw new AppError("bad_request", "A batch holds no other one.");
+}
+
+function encode(message: ResponseMessage): Uint8Array {
+  return TranscribeResponse.encode({ message }).finish();
+}
+
+function toResult(message: ResponseMessage): EncodedResult {
+  return { kind: message.$case, bytes: encode(message) };
+}

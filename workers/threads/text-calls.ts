@@ -1,0 +1,84 @@
+import { transfer } from "comlink";
+import { createDeferred, type Deferred, withTimeout } from "../../src/base/deferred.ts";
+import { AppError, isAppError } from "../../src/base/errors.ts";
+import type { TextTaskName } from "./text-task.ts";
+import type { Thread } from "./thread.ts";
+import { fromFault, type ThreadEvent } from "./thread-protocol.ts";
+import { toOwned } from "./thread-session.ts";
+
+const START_MS = 30_000;
+const WORK_MS = 10 * 60_000;
+
+export interface TextWork {
+  task: TextTaskName;
+  /** Encoded as the task expects it. */
+  request: Uint8Array;
+  /** Told every answer, encoded, in order. */
+  onMessage: (message: Uint8Array) => void;
+  signal: AbortSignal;
+}
+
+interface Running {
+  onMessage: (message: Uint8Array) => void;
+  done: Deferred<void>;
+}
+
+/** The work on text that one thread slot has given to its thread. */
+export class TextCalls {
+  readonly #running = new Map<number, Running>();
+  readonly #onChange: () => void;
+  #nextId = 1;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** Rejects with the task's own error, or `unavailable` when aborted or the thread is lost. */
+  async run(thread: Thread, { task, request, onMessage, signal }: TextWork): Promise<void> {
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const done = createDeferred<void>();
+    // The start may fail first; then nobody else looks at this promise.
+    done.promise.catch(() => {});
+    const abort = (): void =>
+      done.reject(new AppError("unavailable", "The work was given up by its caller."));
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    this.#running.set(id, { onMessage, done });
+    this.#onChange();
+    try {
+      const owned = toOwned(request);
+      await thread.call("Starting work on text", START_MS, (remote) =>
+        remote.startText(id, task, transfer(owned, [owned.buffer])),
+      );
+      await withTimeout(done.promise, WORK_MS, "Work on text");
+    } catch (error) {
+      // Best effort: a thread that is gone works on nothing.
+      thread.call("Giving up text", START_MS, (remote) => remote.cancelText(id)).catch(() => {});
+      // Unlike audio, text is nothing that could have broken it.
+      if (isAppError(error, "worker_broken")) throw new AppError("unavailable", error.message);
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", abort);
+      this.#running.delete(id);
+      this.#onChange();
+    }
+  }
+
+  onEvent(event: ThreadEvent): void {
+    if (event.kind === "text") this.#running.get(event.work)?.onMessage(event.message);
+    else if (event.kind === "text-done") this.#running.get(event.work)?.done.resolve();
+    else if (event.kind === "text-failed") {
+      this.#running.get(event.work)?.done.reject(fromFault(event.fault));
+    }
+  }
+
+  /** The thread is gone. */
+  fail(reason: AppError): void {
+    for (const { done } of this.#running.values()) done.reject(reason);
+  }
+}

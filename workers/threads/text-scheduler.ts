@@ -1,0 +1,75 @@
+import { AppError } from "../../src/base/errors.ts";
+import { loadTextTask, type TextTask, type TextTaskName } from "./text-task.ts";
+import { MAX_TEXTS, type ThreadEvent, toFault } from "./thread-protocol.ts";
+
+type Steps = ReturnType<TextTask>;
+
+/** The work on text of one thread, in small steps so that no session waits for it. */
+export class TextScheduler {
+  readonly #emit: (event: ThreadEvent) => void;
+  readonly #works = new Map<number, Steps | undefined>();
+  #scheduled = false;
+
+  constructor(emit: (event: ThreadEvent) => void) {
+    this.#emit = emit;
+  }
+
+  /** Begins; what comes of it is told by events. Throws `overloaded` when there is too much. */
+  async start(work: number, task: TextTaskName, request: Uint8Array): Promise<void> {
+    if (this.#works.size >= MAX_TEXTS) {
+      throw new AppError("overloaded", "This thread works on several texts already.");
+    }
+    this.#works.set(work, undefined);
+    try {
+      const run = await loadTextTask(task);
+      // Cancelled while the task was being loaded.
+      if (!this.#works.has(work)) return;
+      this.#works.set(work, run(request));
+      this.#schedule();
+    } catch (error) {
+      this.#works.delete(work);
+      throw error;
+    }
+  }
+
+  /** Nothing of it is told after this. */
+  cancel(work: number): void {
+    this.#works.get(work)?.return();
+    this.#works.delete(work);
+  }
+
+  cancelAll(): void {
+    for (const work of [...this.#works.keys()]) this.cancel(work);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#round());
+  }
+
+  /** One step of each, then back to the event loop. */
+  #round(): void {
+    this.#scheduled = false;
+    let more = false;
+    for (const [work, steps] of [...this.#works]) {
+      if (steps === undefined) continue;
+      this.#step(work, steps);
+      more ||= this.#works.has(work);
+    }
+    if (more) this.#schedule();
+  }
+
+  #step(work: number, steps: Steps): void {
+    try {
+      const { done, value } = steps.next();
+      if (value !== undefined) this.#emit({ kind: "text", work, message: value });
+      if (done !== true) return;
+      this.#works.delete(work);
+      this.#emit({ kind: "text-done", work });
+    } catch (error) {
+      this.#works.delete(work);
+      this.#emit({ kind: "text-failed", work, fault: toFault(error) });
+    }
+  }
+}

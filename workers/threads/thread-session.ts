@@ -1,0 +1,71 @@
+import { transfer } from "comlink";
+import type { AppError } from "../../src/base/errors.ts";
+import type { Thread } from "./thread.ts";
+import type { FeedResult, OpenedSession, SessionBatch } from "./thread-protocol.ts";
+
+/** Who listens to a session of the pool. */
+export interface SessionSink {
+  onBatch(batch: SessionBatch): void;
+  /** Once, when the session or its thread has failed; nothing follows. */
+  onFailed(error: AppError): void;
+}
+
+interface ThreadSessionOptions {
+  id: number;
+  thread: Thread;
+  opened: OpenedSession;
+  /** Takes the session off its thread's list. */
+  release: () => void;
+}
+
+const CALL_MS = 60_000;
+
+/** One session on its thread. */
+export class ThreadSession {
+  readonly opened: OpenedSession;
+  readonly #id: number;
+  readonly #thread: Thread;
+  readonly #release: () => void;
+  #closed = false;
+
+  constructor(options: ThreadSessionOptions) {
+    this.opened = options.opened;
+    this.#id = options.id;
+    this.#thread = options.thread;
+    this.#release = options.release;
+  }
+
+  /** Hands over an encoded TranscribeRequest; its memory moves to the thread. */
+  feed(request: Uint8Array): Promise<FeedResult> {
+    const owned = toOwned(request);
+    return this.#thread.call("Handing audio to a recognition thread", CALL_MS, (remote) =>
+      remote.feed(this.#id, transfer(owned, [owned.buffer])),
+    );
+  }
+
+  /** Best effort: a thread that is gone holds nothing. */
+  hold(held: boolean): void {
+    this.#thread
+      .call("Holding a session", CALL_MS, (remote) => remote.hold(this.#id, held))
+      .catch(() => {});
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#release();
+    this.#thread
+      .call("Closing a session", CALL_MS, (remote) => remote.close(this.#id))
+      .catch(() => {});
+  }
+}
+
+/** The bytes in a buffer of their own: a view into a shared pool must not be transferred. */
+export function toOwned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer } = bytes;
+  if (buffer instanceof ArrayBuffer && bytes.byteLength === buffer.byteLength) {
+    return new Uint8Array(buffer);
+  }
+  return new Uint8Array(bytes);
+}
