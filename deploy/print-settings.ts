@@ -79,6 +79,10 @@ function printHelp(): string {
     "transcribed live, and keeps running until Ctrl-C.",
     "",
     ...options,
+    ...entry(
+      "--watch",
+      "restart the service and the workers whenever a file of src, workers or proto changes; npm run dev is npm run up -- --watch --no-demo",
+    ),
     ...entry("--help", "this text"),
     "",
     "Every setting can also come from the environment or from a file named .env in the project folder;",

@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 // `npm test`: the set-up of `npm run up`, then every check in order, stopping at the first that
 // fails. `npm test -- unit` runs one stage; what follows a second `--` goes to vitest.
+// `npm test -- --changed` runs the checks and those tests that import what is not committed yet;
+// `--changed=main` what differs from main. Tests of whole processes import nothing of the service,
+// so e2e is left out.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -22,6 +25,7 @@ const KEPT = [
   "NO_COLOR",
 ];
 const STAGES = [...Object.keys(CHECKS), ...SUITES];
+const STAGES_OF_CHANGES = ["types", "lint", "imports", "unit", "contract", "integration", "sim"];
 
 await runEntry(async (screen) => {
   const { stages, passedOn } = parseArguments(process.argv.slice(2));
@@ -57,11 +61,18 @@ function shieldFromSettings() {
 
 function parseArguments(args) {
   const split = args.indexOf("--");
-  const named = split < 0 ? args : args.slice(0, split);
+  const own = split < 0 ? args : args.slice(0, split);
+  const changed = own.find((arg) => /^--changed(=|$)/.test(arg));
+  const given = own.filter((arg) => arg !== changed);
+  const named = given.length === 0 && changed !== undefined ? STAGES_OF_CHANGES : given;
   const unknown = named.find((name) => !STAGES.includes(name));
   if (unknown !== undefined) {
-    throw new StepError(`no stage is called ${unknown}`, `choose from: ${STAGES.join(", ")}`);
+    throw new StepError(
+      `no stage is called ${unknown}`,
+      `choose from: ${STAGES.join(", ")}; or --changed, or --changed=COMMIT`,
+    );
   }
   const passedOn = split < 0 ? [] : args.slice(split + 1);
+  if (changed !== undefined) passedOn.push(changed);
   return { stages: STAGES.filter((name) => named.length === 0 || named.includes(name)), passedOn };
 }

@@ -15,6 +15,8 @@ export interface Options {
   readonly readyFile: string | undefined;
   /** Two of each part and three nats-servers instead of one of each. */
   readonly cluster: boolean;
+  /** The service and the workers are restarted whenever their sources change. */
+  readonly watch: boolean;
   /** Ports that a person chose; the others are picked and kept. */
   readonly ports: Readonly<Record<"ops" | "grpc_sessions" | "worker", number | undefined>>;
 }
@@ -27,6 +29,7 @@ const FLAGS = {
   fresh: { type: "boolean" },
   "ready-file": { type: "string" },
   cluster: { type: "boolean" },
+  watch: { type: "boolean" },
 } as const;
 
 /** An option wins over the environment. Throws a StepError that names what is wrong. */
@@ -45,6 +48,7 @@ export function parseOptions(args: string[], env: NodeJS.ProcessEnv, project: st
     speed: parseFlag("speed", given.speed, "VOICE_SPEED") ?? reader.get("VOICE_SPEED"),
     fresh: given.fresh ?? reader.get("VOICE_FRESH"),
     cluster: given.cluster ?? reader.get("VOICE_CLUSTER"),
+    watch: given.watch ?? false,
     readyFile: readyFile === undefined ? undefined : resolve(from, readyFile),
     ports: chosenPorts(reader),
   };

@@ -12,6 +12,8 @@ export interface Programs {
   readonly main: string;
   readonly worker: string;
   readonly cli: string;
+  /** Folders whose changes restart the service, when it is watched. */
+  readonly sources: readonly string[];
 }
 
 export function projectPrograms(project: string): Programs {
@@ -20,6 +22,7 @@ export function projectPrograms(project: string): Programs {
     main: join(project, "src/main.ts"),
     worker: join(project, "workers/main.ts"),
     cli: join(project, "src/cli/main.ts"),
+    sources: ["src", "workers", "proto"].map((folder) => join(project, folder)),
   };
 }
 

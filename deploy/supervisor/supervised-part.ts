@@ -95,13 +95,37 @@ export class SupervisedPart {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#stage = "stopping";
+    await this.#end();
+    this.#stage = "idle";
+  }
+
+  /**
+   * Ends it and starts it again, as its program has changed. Throws a StepError when it does not get
+   * ready; it is then ended, until the next call.
+   */
+  async restart(): Promise<void> {
+    if (this.#stopped) return;
+    // A part that ends while it waits is not started again by itself.
+    this.#stage = "waiting";
+    await this.#end();
+    if (this.#stopped) return;
+    try {
+      await this.#launch();
+    } catch (error) {
+      if (this.#hasStopped()) return;
+      this.#stage = "waiting";
+      await this.#end();
+      throw error;
+    }
+  }
+
+  async #end(): Promise<void> {
     clearTimeout(this.#restartTimer);
     this.#watch?.stop();
     for (const { signal, waitMs } of this.part.stop) {
       if (await this.#signal(signal, waitMs)) break;
     }
     await this.#signal("SIGKILL", KILL_WAIT_MS);
-    this.#stage = "idle";
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { runStep, type Screen } from "../setup/screen.mjs";
 import { StepError } from "../setup/step-error.mjs";
+import { generateWire, wireIsCurrent } from "../setup/wire.mjs";
 import { DataFolder } from "./data-folder.ts";
 import { EmbeddedDatabase } from "./database.ts";
 import { Demo } from "./demo.ts";
@@ -27,6 +28,7 @@ import { runOnce } from "./run-once.ts";
 import { RunRecord, readRunRecord } from "./run-record.ts";
 import { loadSecrets } from "./secrets.ts";
 import { type Programs, planServices } from "./services.ts";
+import { SourceWatch } from "./source-watch.ts";
 import { SupervisedPart } from "./supervised-part.ts";
 import { printWelcome } from "./welcome.ts";
 
@@ -58,6 +60,8 @@ export class Supervisor {
   #admin: ToldLogin | undefined;
   #demo: Demo | undefined;
   #ready = false;
+  #watch: SourceWatch | undefined;
+  #reloading: Promise<void> = Promise.resolve();
 
   private constructor(settings: SupervisorSettings, data: DataFolder, record: RunRecord) {
     this.#settings = settings;
@@ -113,6 +117,7 @@ export class Supervisor {
     this.#writeReadyFile();
     const grpc = this.#toldByFront("grpc_sessions");
     printWelcome(screen, { baseUrl: this.#baseUrl, grpc, admin, data: this.#data.path });
+    if (options.watch) this.#watchSources();
   }
 
   /** Plays the demo conversation into the terminal; the service goes on when it ends. */
@@ -135,9 +140,42 @@ export class Supervisor {
     this.#screen.line("The service keeps running. Ctrl-C stops it.");
   }
 
+  #watchSources(): void {
+    const { programs, project, screen } = this.#settings;
+    this.#watch = new SourceWatch(project, programs.sources, (files) => {
+      this.#reloading = this.#reloading.then(() => this.#reload(files));
+    });
+    screen.line("Watching the sources: what changes is running a moment later.");
+  }
+
+  /** The new program in the old place: ports and addresses stay. Never rejects. */
+  async #reload(files: readonly string[]): Promise<void> {
+    const { screen } = this.#settings;
+    const isWorkersOnly = files.every((file) => file.startsWith("workers/"));
+    const restarted = this.#layout.services
+      .filter(({ roles }) => roles === "worker" || !isWorkersOnly)
+      .flatMap(({ name }) => this.#parts.get(name) ?? []);
+    const [first] = files;
+    const what = files.length === 1 ? first : `${first} and ${files.length - 1} more`;
+    try {
+      await runStep(screen, `restarting: ${what} changed`, async () => {
+        if (files.some((file) => file.startsWith("proto/")) && !wireIsCurrent()) {
+          await generateWire();
+        }
+        await Promise.all(restarted.map((part) => part.restart()));
+      });
+      this.#writeReadyFile();
+    } catch (error) {
+      if (this.#abort.signal.aborted) return;
+      screen.fail(error instanceof Error ? error.message : String(error));
+      screen.line("It is started again when the next file changes.");
+    }
+  }
+
   /** Ends everything within 10 s, in reverse order; SIGKILL for what does not obey. */
   async stop(): Promise<void> {
     this.#abort.abort();
+    this.#watch?.close();
     const timer = setTimeout(() => this.killNow(), STOP_WITHIN_MS);
     this.#readyFile.remove();
     await this.#demo?.stop();

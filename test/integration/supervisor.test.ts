@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { findFreePort } from "../../deploy/supervisor/ports.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { isAlive, SupervisedRun } from "../support/supervised-run.ts";
+import { until } from "../support/until.ts";
 
 const PARTS = ["worker", "main", "nats", "postgres"] as const;
 
@@ -102,6 +104,34 @@ describe("supervisor", () => {
     await first.end("SIGINT");
     await start(["--fresh"]).ready();
     expect(starts()).toEqual(['{"event":"setup","starts":1}']);
+  });
+
+  it("supervisor: --watch runs what was changed, tells of what does not start, and heals", async () => {
+    const sources = join(folder, "src");
+    mkdirSync(sources);
+    const program = join(sources, "main.ts");
+    const original = readFileSync("test/support/fake-service/fake-main.ts", "utf8");
+    const write = (answer: string) =>
+      writeFileSync(
+        program,
+        original.replace("fake main", () => answer),
+      );
+    write("first");
+    const run = start(["--watch"], { FAKE_MAIN: program, FAKE_SOURCES: sources });
+    const { base_url, pids } = await run.ready();
+    const answer = async () => (await fetch(base_url).catch(() => undefined))?.text();
+    const answers = (text: string) => until(async () => (await answer()) === text, text, 20_000);
+    await answers("first");
+    write("second");
+    await answers("second");
+    const now = await run.ready((content) => content.pids.main !== pids.main);
+    expect({ ...now.pids, main: 0, worker: 0 }).toEqual({ ...pids, main: 0, worker: 0 });
+    writeFileSync(program, "this is no program");
+    await until(() => run.output.includes("started again when the next file"), "the word", 20_000);
+    expect(run.output).toContain("main.ts changed");
+    write("third");
+    await answers("third");
+    expect(await run.end("SIGTERM")).toBe(0);
   });
 
   it("supervisor: a part that a signal ends during the first start is started again", async () => {

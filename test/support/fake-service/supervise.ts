@@ -12,9 +12,10 @@ process.exitCode = await superviseUntilStopped(screen, () => ({
   project,
   programs: {
     setup: join(here, "fake-setup.ts"),
-    main: join(here, "fake-main.ts"),
+    main: process.env.FAKE_MAIN ?? join(here, "fake-main.ts"),
     worker: join(here, "fake-worker.ts"),
     cli: join(here, "fake-cli.ts"),
+    sources: (process.env.FAKE_SOURCES ?? "").split(":").filter(Boolean),
   },
   env: process.env,
   screen,

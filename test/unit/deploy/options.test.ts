@@ -12,6 +12,7 @@ describe("options of npm run up", () => {
       speed: 1,
       fresh: false,
       cluster: false,
+      watch: false,
       readyFile: undefined,
       ports: {},
     });

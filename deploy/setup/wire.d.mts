@@ -1,0 +1,2 @@
+export function wireIsCurrent(): boolean;
+export function generateWire(): Promise<void>;
