@@ -86,14 +86,20 @@ function widest(all: readonly SourceFile[]): string[] {
   );
 }
 
-/** Interfaces that one class implements, and no class of the tests. */
+/** Interfaces that one class implements, and no test has anything in its place. */
 function portsOfOne(all: readonly SourceFile[], others: readonly SourceFile[]): string[] {
+  const doubled = new Set(
+    others.flatMap(({ imports }) =>
+      imports.flatMap(({ to, names }) => names.map((name) => `${to} ${name}`)),
+    ),
+  );
   const implementedIn = (of: readonly SourceFile[], name: string) =>
     of.reduce((sum, file) => sum + file.implemented.filter((each) => each === name).length, 0);
   return all.flatMap(({ path, interfaces }) =>
     interfaces
       .filter((name) => implementedIn(all, name) === 1 && implementedIn(others, name) === 0)
-      .map((name) => `${path} ${name}`),
+      .map((name) => `${path} ${name}`)
+      .filter((each) => !doubled.has(each)),
   );
 }
 

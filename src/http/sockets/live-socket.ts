@@ -16,19 +16,10 @@ import { closeCodeOf } from "../server/problem.ts";
 import { callerFields } from "../server/request-log.ts";
 import { parseViewerFrame } from "./frame-parser.ts";
 import type { LiveLimits } from "./live-limits.ts";
+import type { UwsConnection } from "./uws-connection.ts";
 
-/** One text message. */
-export interface Message {
-  bytes: Uint8Array;
-}
-
-/** The transport below a live socket; uWebSockets.js in production. */
-export interface Connection {
-  /** Messages in one write; false when one was not taken. */
-  send(messages: readonly Message[]): boolean;
-  bufferedBytes(): number;
-  close(code: CloseCode, reason: string): void;
-}
+/** The transport below a socket's protocol. */
+export type Connection = Pick<UwsConnection<unknown>, "send" | "bufferedBytes" | "close">;
 
 /** What all of them share. */
 export interface LiveSocketOptions {

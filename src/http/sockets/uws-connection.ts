@@ -1,14 +1,18 @@
 import type { WebSocket } from "uWebSockets.js";
 import type { CloseCode } from "../../wire/live-frames.ts";
-import type { Connection, Message } from "./live-socket.ts";
 
 const MAX_REASON_BYTES = 120;
 /** What uWebSockets.js says of a message: written, or waiting for the socket (0), or thrown away. */
 const TAKEN = 1;
 const DROPPED = 2;
 
+/** One text message. */
+interface Message {
+  bytes: Uint8Array;
+}
+
 /** A uWebSockets.js socket, which must not be touched once it is closed. */
-export class UwsConnection<T> implements Connection {
+export class UwsConnection<T> {
   readonly #socket: WebSocket<T>;
   #open = true;
   /** Something may wait to be written. */
@@ -18,6 +22,7 @@ export class UwsConnection<T> implements Connection {
     this.#socket = socket;
   }
 
+  /** Messages in one write; false when one was not taken. */
   send(messages: readonly Message[]): boolean {
     if (!this.#open) return false;
     const [first] = messages;
