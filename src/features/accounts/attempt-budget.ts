@@ -1,4 +1,4 @@
-/** `burst` attempts at once, one more after each `interval` milliseconds. */
+/** Allows `burst` attempts at once and one more after each `interval` milliseconds. */
 export interface AttemptPolicy {
   burst: number;
   interval: number;

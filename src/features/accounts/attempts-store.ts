@@ -9,10 +9,8 @@ const SWEEP_EVERY = 256;
 const paidAtRow = z.object({ paid_at: z.coerce.number() });
 
 /**
- * Attempt budgets as one row each; addresses stand there as hashes only.
- *
- * Limits guessing: a generic cell rate (GCRA) per key, on record so that a
- * restart forgives nothing and all processes share it.
+ * Attempt budgets in PostgreSQL, which limit guessing: a generic cell rate (GCRA) per key. A
+ * restart forgets none, and all processes share them. Keys are stored as hashes only.
  */
 export class AttemptStore {
   readonly #pool: DatabasePool;
@@ -24,7 +22,10 @@ export class AttemptStore {
     this.#clock = clock;
   }
 
-  /** Seconds to wait when the budget is used up; undefined when the attempt was granted. */
+  /**
+   * Takes one attempt. Returns the seconds to wait when the budget is used up, undefined when the
+   * attempt was granted.
+   */
   async take(key: string, policy: AttemptPolicy): Promise<number | undefined> {
     const now = Math.floor(this.#clock.now());
     const keyHash = hashed(key);
@@ -51,12 +52,12 @@ export class AttemptStore {
       where key_hash = ${hashed(key)}`);
   }
 
-  /** Forgets what was taken. */
+  /** Makes the whole budget available again. */
   async restore(key: string): Promise<void> {
     await this.#pool.query(sql.unsafe`delete from attempt_budgets where key_hash = ${hashed(key)}`);
   }
 
-  /** Budgets that are whole again need no row. */
+  /** Deletes the rows of budgets that are whole again. */
   async #sweepSometimes(now: number): Promise<void> {
     this.#taken = (this.#taken + 1) % SWEEP_EVERY;
     if (this.#taken !== 0) return;

@@ -21,8 +21,8 @@ interface Entry<V> {
 }
 
 /**
- * Remembers answers for a short time, at most `capacity` of them; callers that
- * ask at the same time share one look-up. What failed is not remembered.
+ * Caches answers for a short time, at most `capacity` of them. Callers that ask at the same time
+ * share one look-up. Failures are not cached.
  */
 class ShortCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
@@ -36,7 +36,7 @@ class ShortCache<V> {
     this.#capacity = capacity;
   }
 
-  /** What is remembered; undefined when that is nothing. */
+  /** Returns the cached answer; undefined when there is none. */
   peek(key: string): Promise<V> | undefined {
     const known = this.#entries.get(key);
     return known !== undefined && known.until > this.#clock.monotonic() ? known.value : undefined;
@@ -77,17 +77,23 @@ export interface DeviceKeyStatus {
   expiresAt: number;
 }
 
-/** The device keys on record. */
+/** Looks up stored device keys. */
 export interface DeviceKeyRecords {
-  /** Undefined when unknown or revoked, or the device unpaired, or the user who paired it disabled. */
+  /**
+   * Undefined when the key is unknown or revoked, the device unpaired, or the user who paired it
+   * disabled.
+   */
   statusByHash(keyHash: Uint8Array): Promise<DeviceKeyStatus | undefined>;
   statusByKey(keyId: string): Promise<DeviceKeyStatus | undefined>;
 }
 
-/** A right that ended elsewhere, its news lost, is refused after this time. */
+/**
+ * A right that was revoked is refused after this time at the latest, even if the revocation's
+ * message was lost.
+ */
 const CACHE_MILLISECONDS = 2_000;
 const CACHE_CAPACITY = 10_000;
-/** Devices show their keys every few seconds, for as long as they live. */
+/** Device keys are cached longer, as devices send them every few seconds. */
 const DEVICE_CACHE_MILLISECONDS = 4_000;
 const DEVICE_CACHE_CAPACITY = 50_000;
 
@@ -101,7 +107,7 @@ interface AuthenticatorOptions {
   clock: Clock;
 }
 
-/** Checks a credential itself, then whether the right behind it still stands on record. */
+/** Checks a credential itself, then whether the right behind it is still in the store. */
 export class CredentialAuthenticator implements Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #logins: ShortCache<LoginStatus | undefined>;
@@ -116,7 +122,7 @@ export class CredentialAuthenticator implements Authenticator {
     this.#guests = new ShortCache(options.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
     this.#keys = new ShortCache(options.clock, DEVICE_CACHE_MILLISECONDS, DEVICE_CACHE_CAPACITY);
     this.#services = new ShortCache(options.clock, CACHE_MILLISECONDS, CACHE_CAPACITY);
-    // Revocations are rare and look-ups cheap: forgetting all is the simplest that is right.
+    // Revocations are rare and look-ups cheap, so clearing all caches is simplest.
     this.#unsubscribe = options.revocations.subscribe(() => {
       this.#logins.clear();
       this.#guests.clear();
@@ -192,12 +198,12 @@ export class CredentialAuthenticator implements Authenticator {
     }
   }
 
-  /** Only a key of a kind that is accepted here is looked up. */
+  /** Looks up a key only if its kind is accepted here. */
   async #byKey(key: string, accepted: readonly AcceptedCredential[]): Promise<Principal> {
     const hash = secretHash(key);
     const name = hash.toString("latin1");
     if (accepted.includes("device_key")) {
-      // What is known had the form of one.
+      // A cached name belongs to a key whose form was checked before.
       const known = this.#keys.peek(name);
       if (known !== undefined) return this.#device(await known);
       if (isDeviceKey(key)) {

@@ -22,7 +22,7 @@ const statusRow = z.object({
   expiresAt: z.number(),
 });
 
-/** The guests on record. */
+/** Guests of sessions in PostgreSQL. */
 export class GuestStore {
   readonly #pool: DatabasePool;
   readonly #statuses: LookupBatcher<string, GuestStatus>;
@@ -32,7 +32,9 @@ export class GuestStore {
     this.#statuses = new LookupBatcher((ids) => this.#read(ids));
   }
 
-  /** Decided and recorded under the session row's lock. A deleted session is an unknown one. */
+  /**
+   * Decides and records under the lock of the session's row. A deleted session counts as unknown.
+   */
   admit(guest: GuestStatus): Promise<Admission> {
     return this.#pool.transaction(async (transaction) => {
       const session = await transaction.maybeOne(sql.type(sessionRow)`

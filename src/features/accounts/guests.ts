@@ -20,13 +20,13 @@ export class GuestEntry {
     this.#clock = clock;
   }
 
-  /** Rejects with `not_found` or `guest_access_closed`. */
+  /** Admits a guest. Rejects with `not_found` or `guest_access_closed`. */
   async enter(
     sessionId: string,
     displayName: string,
   ): Promise<{ token: string; guest: GuestStatus }> {
     const now = this.#clock.now();
-    // A token's time is in whole seconds; the record says the same.
+    // Tokens carry whole seconds, so the stored time is rounded down likewise.
     const expiresAt = Math.floor((now + GUEST_LIFETIME) / 1000) * 1000;
     const guest = { guestId: newId(now), sessionId, displayName, expiresAt };
     const admission = await this.#guests.admit(guest);

@@ -41,7 +41,7 @@ const principalSchema = z.discriminatedUnion("kind", [
 
 const ticketRow = z.object({ principal: principalSchema, live: z.boolean() });
 
-/** Tickets on record, by the hash of what was handed out. */
+/** Stored tickets, by the hash of the ticket that was issued. */
 export class TicketStore {
   readonly #pool: DatabasePool;
 
@@ -56,12 +56,15 @@ export class TicketStore {
         ${toInstant(expiresAt)})`);
   }
 
-  /** The ticket's principal, at most once; undefined when unknown, used, or expired at `now`. */
+  /**
+   * Returns the ticket's principal, at most once; undefined when unknown, used, or expired at
+   * `now`.
+   */
   async take(ticketHash: Uint8Array, now: number): Promise<Principal | undefined> {
     const row = await this.#pool.maybeOne(sql.type(ticketRow)`
       delete from live_tickets where ticket_hash = ${sql.binary(Buffer.from(ticketHash))}
       returning principal, expires_at > ${toInstant(now)} as live`);
-    // Those that were never redeemed; a few at a time, so that nobody waits.
+    // Deletes expired tickets that were never redeemed, a few at a time to keep this call short.
     await this.#pool.query(sql.unsafe`
       delete from live_tickets where ticket_hash in (
         select ticket_hash from live_tickets where expires_at < ${toInstant(now)}

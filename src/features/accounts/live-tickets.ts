@@ -11,7 +11,9 @@ const LIFETIME = 30_000;
 const LENGTH = 43;
 const FORM = /^[0-9A-Za-z]{43}$/;
 
-/** Tickets that open one WebSocket where a header cannot be sent; single use, 30 s. */
+/**
+ * Issues tickets that open a WebSocket where no header can be sent. Each works once, within 30 s.
+ */
 export class LiveTickets {
   readonly #store: TicketStore;
   readonly #authenticator: Authenticator;
@@ -30,7 +32,10 @@ export class LiveTickets {
     return { ticket, expiresAt };
   }
 
-  /** At most once per ticket; rejects with `invalid_token`, also when the holder's right has ended since. */
+  /**
+   * Returns the ticket's principal, at most once per ticket. Rejects with `invalid_token`, also
+   * when the holder's right has ended since.
+   */
   async redeem(ticket: string): Promise<Principal> {
     const principal = FORM.test(ticket)
       ? await this.#store.take(secretHash(ticket), this.#clock.now())

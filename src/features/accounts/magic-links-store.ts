@@ -7,7 +7,7 @@ const FORGET_BATCH = 20;
 
 const takenRow = accountRow.extend({ usable: z.boolean() });
 
-/** The links on record, by the hash of their token. */
+/** Sign-in links in PostgreSQL, by the hash of their token. */
 export class MagicLinkStore {
   readonly #pool: DatabasePool;
 
@@ -28,9 +28,9 @@ export class MagicLinkStore {
   }
 
   /**
-   * The account that the link is for, at most once, and then no other link of
-   * the account works. Undefined when unknown, used, expired at `now`, or when
-   * the account was disabled or its logins were ended since.
+   * Returns the account that the link is for, at most once, and invalidates the account's other
+   * links. Undefined when the link is unknown, used, or expired at `now`, or when the account was
+   * disabled or its logins were ended since.
    */
   take(tokenHash: Uint8Array, now: number): Promise<Account | undefined> {
     return this.#pool.transaction(async (transaction) => {

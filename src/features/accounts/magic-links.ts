@@ -14,14 +14,14 @@ import { type LoginResult, loginResultSchema, presentLogin, type SignIn } from "
 import type { UserStore } from "./users-store.ts";
 
 /**
- * The address that a link leads to: the token stands in the fragment, which
- * browsers keep to themselves, so that it reaches no log.
+ * The address of a sign-in link. The token stands in the fragment, which browsers do not send, so
+ * it reaches no log.
  */
 export function signInAddress(page: string, token: string): string {
   return `${page}${page.includes("#") ? "?" : "#"}token=${token}`;
 }
 
-/** The letter that carries a sign-in link. */
+/** The message that carries a sign-in link. */
 function signInMessage(to: string, url: string): MailMessage {
   const lines = [
     "Open this link to sign in. It works once, within 10 minutes:",
@@ -42,9 +42,9 @@ const LIFETIME = 10 * 60_000;
 /** 43 base-62 characters are 256 bits. */
 const LENGTH = 43;
 const FORM = /^[0-9A-Za-z]{43}$/;
-/** Five letters to one address, then one every two minutes. */
+/** Allows five messages to one address, then one every two minutes. */
 const LETTERS: AttemptPolicy = { burst: 5, interval: 120_000 };
-/** Whoever asks for many addresses: thirty, then four a minute. */
+/** Allows one caller thirty requests, then four a minute. */
 const REQUESTS: AttemptPolicy = { burst: 30, interval: 15_000 };
 
 interface MagicLinkOptions {
@@ -56,12 +56,12 @@ interface MagicLinkOptions {
   /** Undefined when this installation sends no mail. */
   mail: Mail | undefined;
   background: Pick<Background, "start">;
-  /** The address of the page that takes a token. */
+  /** Returns the address of the page that takes the token. */
   signInUrl: (token: string) => string;
   clock: Clock;
 }
 
-/** Signing in with a link sent by mail. */
+/** Signs users in with a link sent by mail. */
 export class MagicLinks {
   readonly #options: MagicLinkOptions;
 
@@ -70,11 +70,11 @@ export class MagicLinks {
   }
 
   /**
-   * Resolves in the same way and time whether or not there is such an account;
-   * the letter is written afterwards. Rejects with `rate_limited`, or with
-   * `unavailable` where no mail is sent.
+   * Requests a link. Resolves in the same way and time whether or not there is such an account; the
+   * message is sent afterwards. Rejects with `rate_limited`, or with `unavailable` where no mail is
+   * configured.
    *
-   * @param address of the caller
+   * @param address the caller's address
    */
   async request(email: string, address: string): Promise<void> {
     const { background, mail } = this.#options;
@@ -86,7 +86,10 @@ export class MagicLinks {
     background.start("Sending a sign-in link", () => this.#send(email, mail));
   }
 
-  /** Rejects with `invalid_token`; of several that use one link at once one gets in. */
+  /**
+   * Signs in with a link's token. Rejects with `invalid_token`; of several calls with one token
+   * only one succeeds.
+   */
   async redeem(token: string): Promise<LoginResult> {
     const { store, clock, signIn } = this.#options;
     const account = FORM.test(token) ? await store.take(secretHash(token), clock.now()) : undefined;
@@ -105,7 +108,7 @@ export class MagicLinks {
     const token = randomText(LENGTH);
     const expiresAt = clock.now() + LIFETIME;
     await store.put({ tokenHash: secretHash(token), userId: account.id, expiresAt });
-    // To the address on record, which may be spelt otherwise than what was asked for.
+    // The message goes to the stored address, which may be spelt otherwise than the requested one.
     await mail.send(signInMessage(account.email, signInUrl(token)));
   }
 

@@ -4,7 +4,7 @@ import { createTransport } from "nodemailer";
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 
-/** A letter to one person. */
+/** A message to one person. */
 export interface MailMessage {
   to: string;
   subject: string;
@@ -12,18 +12,18 @@ export interface MailMessage {
   html: string;
 }
 
-/** Port: sends letters. */
+/** Port: sends messages. */
 export interface Mail {
-  /** Resolves when the mail was taken over by whoever delivers it. */
+  /** Resolves when the mail server has accepted the message. */
   send(message: MailMessage): Promise<void>;
 }
 
-/** What nodemailer makes a message of. No tracking, no attachments, nothing fetched. */
+/** The input for nodemailer, without tracking, attachments and remote content. */
 function mailMessage(message: MailMessage, from: string) {
   const { to, subject, text, html } = message;
   return {
     from,
-    // As an object, so that nothing in the address is taken for a list of addresses.
+    // An object, so that nodemailer does not parse the address as a list of addresses.
     to: { name: "", address: to },
     subject,
     text,
@@ -36,7 +36,7 @@ function mailMessage(message: MailMessage, from: string) {
 
 const KEPT = 100;
 
-/** Letters as files that a mail program opens, for machines without a mail server. */
+/** Writes messages to files that a mail program opens, for machines without a mail server. */
 export class FolderMail implements Mail {
   readonly #folder: string;
   readonly #from: string;
@@ -57,7 +57,7 @@ export class FolderMail implements Mail {
     // Ids sort by time, so the names do too.
     const path = join(this.#folder, `${newId()}.eml`);
     await writeFile(`${path}.tmp`, unencoded(written, text), { mode: 0o600, flag: "wx" });
-    // A reader never sees half a message.
+    // The rename makes the file appear only when it is complete.
     await rename(`${path}.tmp`, path);
     this.#log.info({ path }, "no SMTP_URL: the mail was written to a file");
     await this.#forgetOld();
@@ -69,7 +69,10 @@ export class FolderMail implements Mail {
   }
 }
 
-/** The message with its text as it is: a person copies the link out of it, and an encoding breaks it. */
+/**
+ * The message with its text unencoded, because an encoding would break the link that a person
+ * copies.
+ */
 function unencoded(message: { toString(encoding: "latin1"): string }, text: string): string {
   const [head = ""] = message.toString("latin1").split("\r\n\r\n", 1);
   const plain = head.replace(/^Content-Transfer-Encoding:.*$/im, "Content-Transfer-Encoding: 8bit");

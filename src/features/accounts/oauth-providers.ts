@@ -13,9 +13,9 @@ import {
 import { AppError } from "../../base/errors.ts";
 import { isLoopback, type OAuthProviderSettings } from "./oauth-settings.ts";
 
-/** Who a provider says has signed in. */
+/** The person who signed in, as the provider describes them. */
 export interface OAuthProfile {
-  /** The provider's own, unchanging id of the person. */
+  /** The provider's unchanging id of the person. */
   subject: string;
   email: string | undefined;
   /** The provider vouches that the address is the person's. */
@@ -23,7 +23,7 @@ export interface OAuthProfile {
   name: string;
 }
 
-/** What binds an answer of the provider to the request that we made. */
+/** Secrets that bind a provider's answer to our request. */
 export interface OAuthSecrets {
   state: string;
   nonce: string;
@@ -32,27 +32,29 @@ export interface OAuthSecrets {
 
 /** Port: one identity provider that people can sign in with. */
 export interface OAuthProvider {
-  /** As it stands in paths. */
+  /** The provider's id in paths. */
   readonly id: string;
   readonly name: string;
-  /** People whom nobody knows yet get an account. */
+  /** Whether people without an account get one. */
   readonly createUsers: boolean;
-  /** Where to send the browser. Rejects with `unavailable` when the provider cannot be reached. */
+  /**
+   * The address to send the browser to. Rejects with `unavailable` when the provider cannot be
+   * reached.
+   */
   authorizationUrl(redirectUri: string, secrets: OAuthSecrets): Promise<URL>;
   /**
-   * Exchanges the code of an answer. Rejects with `invalid_credentials` when the
-   * provider refused or its answer does not hold, with `unavailable` when it
-   * cannot be reached.
+   * Exchanges the code of an answer. Rejects with `invalid_credentials` when the provider refused
+   * or its answer is not valid, with `unavailable` when it cannot be reached.
    *
    * @param answer the address that the provider sent the browser to, with its query
    */
   exchange(answer: URL, secrets: OAuthSecrets): Promise<OAuthProfile>;
 }
 
-/** Seconds for one request to a provider. */
+/** Time limit of one request to a provider, seconds. */
 const PROVIDER_TIMEOUT = 8;
 
-/** What is asked for, on top of what the provider's kind needs. */
+/** Parameters of the authorisation request that all kinds of providers share. */
 async function authorizationParameters(
   redirectUri: string,
   scope: string,
@@ -67,14 +69,14 @@ async function authorizationParameters(
   };
 }
 
-/** Lets plain HTTP through to a provider on this machine, and only there. */
+/** Allows plain HTTP only to a provider on this machine. */
 function allowLoopback(issuer: string): ((config: Configuration) => void)[] {
   return isLoopback(new URL(issuer)) ? [allowInsecureRequests] : [];
 }
 
 type Tokens = Awaited<ReturnType<typeof authorizationCodeGrant>>;
 
-/** A failure at the provider in our words; what it said stays in the cause. */
+/** Maps a failure at the provider to an `AppError`; the provider's message stays in the cause. */
 function toProviderError(error: unknown, name: string): AppError {
   if (error instanceof AppError) return error;
   if (isOutage(error)) {
@@ -91,7 +93,7 @@ function isOutage(error: unknown): boolean {
   if (error instanceof AuthorizationResponseError) {
     return ["server_error", "temporarily_unavailable"].includes(error.error);
   }
-  // The platform's own words for a connection that failed or took too long.
+  // The platform reports a failed connection or a timeout only by these names and messages.
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if (at.name === "TimeoutError" || at.message === "fetch failed") return true;
     if (
@@ -104,7 +106,7 @@ function isOutage(error: unknown): boolean {
   return false;
 }
 
-/** How long what a provider says of itself is believed. */
+/** How long a provider's discovery document is cached. */
 const DISCOVERY_MS = 3_600_000;
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -171,7 +173,7 @@ export class OidcProvider implements OAuthProvider {
     });
     const found = { configuration, at: now };
     this.#found = found;
-    // What failed is asked again.
+    // A failed discovery is not cached.
     configuration.catch(() => {
       if (this.#found === found) this.#found = undefined;
     });
@@ -179,7 +181,7 @@ export class OidcProvider implements OAuthProvider {
   }
 }
 
-/** What the ID token says, and where it is silent about the address, the user-info endpoint. */
+/** The ID token's claims; without an address there, those of the user-info endpoint are added. */
 async function completeClaims(configuration: Configuration, tokens: Tokens): Promise<Claims> {
   const claims = tokens.claims();
   if (claims === undefined) throw new Error("there is no ID token");
@@ -199,8 +201,9 @@ function toProfile(claims: Claims): OAuthProfile {
 }
 
 /**
- * Microsoft says with `xms_edov` that the owner of an address's domain was
- * verified; without it anybody may have put that address into their directory.
+ * Whether the provider vouches for the address. Microsoft says with `xms_edov` that the owner of
+ * the address's domain was verified; without it anybody may have put that address into their
+ * directory.
  */
 function isVerified({ email_verified: verified, xms_edov: domainVerified }: Claims): boolean {
   return (
@@ -211,8 +214,8 @@ function isVerified({ email_verified: verified, xms_edov: domainVerified }: Clai
 const MAX_ANSWER = 256 * 1024;
 
 /**
- * GitHub, or a GitHub Enterprise server given as the issuer: OAuth 2 without
- * OpenID Connect, so its API is asked who signed in.
+ * GitHub, or a GitHub Enterprise server given as the issuer. It speaks OAuth 2 without OpenID
+ * Connect, so its API is asked who signed in.
  */
 export class GithubProvider implements OAuthProvider {
   readonly #settings: OAuthProviderSettings;
@@ -291,7 +294,7 @@ export class GithubProvider implements OAuthProvider {
   }
 }
 
-/** Only the primary address is the person's name here; GitHub says whether it was verified. */
+/** The primary address of the list, and whether GitHub has verified it. */
 function primaryEmail(list: unknown): { email: string; verified: boolean } | undefined {
   if (!Array.isArray(list)) return undefined;
   const found: unknown = list.find((each: { primary?: unknown }) => each?.primary === true);

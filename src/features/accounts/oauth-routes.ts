@@ -10,9 +10,9 @@ const NO_STORE = { "cache-control": "no-store" };
 
 export interface OAuthRouteOptions {
   oauth: Pick<OAuthSignIn, "providers" | "begin" | "accept">;
-  /** Where clients reach this service, without a slash at the end. */
+  /** Returns the public address of this service, without a slash at the end. */
   publicUrl: () => string;
-  /** Pages of these origins may be returned to as well. */
+  /** Other origins to whose pages a sign-in may return. */
   allowedOrigins: readonly string[];
 }
 
@@ -100,7 +100,9 @@ function authorize(options: OAuthRouteOptions): Route {
   });
 }
 
-/** The page as an address without a fragment; anything but our own and allowed origins is refused. */
+/**
+ * The page's address without its fragment. Refuses origins other than our own and the allowed ones.
+ */
 function allowed({ publicUrl, allowedOrigins }: OAuthRouteOptions, text: string): string {
   const own = new URL(publicUrl());
   const url = URL.parse(text, own.href);
@@ -158,7 +160,10 @@ function signedIn(result: LoginResult): Reply {
   return { status: 200, headers: NO_STORE, body: presentLogin(result) };
 }
 
-/** In the fragment, which browsers keep to themselves: what stands there reaches no log. */
+/**
+ * Returns to the page with the outcome in the fragment, which browsers do not send, so it reaches
+ * no log.
+ */
 async function returnTo(page: string, work: Promise<LoginResult>): Promise<Reply> {
   const outcome = await work.then(
     ({ token }) => ({ token }),
@@ -168,7 +173,10 @@ async function returnTo(page: string, work: Promise<LoginResult>): Promise<Reply
   return { status: 302, headers: { ...NO_STORE, location } };
 }
 
-/** A browser keeps a `__Host-` cookie for this very host only, and only over HTTPS. */
+/**
+ * The cookie's name. Browsers accept a `__Host-` cookie only over HTTPS and send it to this host
+ * only.
+ */
 function cookieName(secure: boolean): string {
   return secure ? "__Host-voice-oauth" : "voice-oauth";
 }
@@ -179,7 +187,7 @@ function browserCookie(secret: string, secure: boolean): string {
   return `${cookieName(secure)}=${secret}; ${flags}${secure ? "; Secure" : ""}`;
 }
 
-/** The secret that the browser sent back. */
+/** The secret in the request's cookie. */
 function browserSecretOf(
   headers: Readonly<Record<string, string>>,
   secure: boolean,

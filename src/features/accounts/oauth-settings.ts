@@ -1,4 +1,4 @@
-/** How one provider is configured. */
+/** Configuration of one provider. */
 export interface OAuthProviderSettings {
   id: string;
   name: string;
@@ -45,7 +45,7 @@ function parseList(json: string): unknown[] {
     const list: unknown = JSON.parse(json);
     if (Array.isArray(list)) return list;
   } catch {
-    // Said below; the parser's own words would show what stands there.
+    // The error is thrown below, because the parser's message would show secrets.
   }
   throw new Error("OAUTH_PROVIDERS must be a JSON list.");
 }
@@ -91,7 +91,7 @@ function isSafeIssuer(text: string): boolean {
   return url !== null && (url.protocol === "https:" || isLoopback(url));
 }
 
-/** Plain HTTP is taken only where nobody can listen. */
+/** True for plain HTTP to this machine, where nobody else can listen. */
 export function isLoopback(url: URL): boolean {
   return url.protocol === "http:" && LOOPBACK.has(url.hostname);
 }

@@ -9,7 +9,7 @@ interface OAuthRequest {
   /** The hash of the secret that only the browser knows. */
   browserHash: Uint8Array;
   provider: string;
-  /** Where the browser goes in the end. */
+  /** The page to which the browser returns after the sign-in. */
   redirect: string | undefined;
   expiresAt: number;
 }
@@ -24,7 +24,7 @@ function bytes(value: Uint8Array): ReturnType<typeof sql.binary> {
   return sql.binary(Buffer.from(value));
 }
 
-/** Requests that are with a provider, and who the providers' users are here. */
+/** Pending sign-ins at providers, and the links from providers' users to accounts. */
 export class OAuthStore {
   readonly #pool: DatabasePool;
 
@@ -44,8 +44,8 @@ export class OAuthStore {
   }
 
   /**
-   * The request, at most once; undefined when unknown, used, of another
-   * provider or browser, or expired at `now`.
+   * Returns the request, at most once; undefined when unknown, used, of another provider or
+   * browser, or expired at `now`.
    */
   async take(
     request: Pick<OAuthRequest, "stateHash" | "browserHash" | "provider">,
@@ -59,7 +59,7 @@ export class OAuthStore {
     return row?.live ? { redirect: row.redirect } : undefined;
   }
 
-  /** The account that this provider's user is known to be. */
+  /** The account that is linked to this provider's user. */
   async findLinked(provider: string, subject: string): Promise<Account | undefined> {
     const row = await this.#pool.maybeOne(sql.type(accountRow)`
       select ${ACCOUNT} from user_identities join users on users.id = user_id
@@ -67,14 +67,14 @@ export class OAuthStore {
     return row ?? undefined;
   }
 
-  /** Remembers who somebody is, with an audit entry. */
+  /** Links a provider's user to an account, with an audit entry. */
   link(provider: string, subject: string, userId: string): Promise<void> {
     return this.#pool.transaction((transaction) => link(transaction, provider, subject, userId));
   }
 
   /**
-   * A new account without a password, linked, with audit entries; undefined
-   * when the address was taken meanwhile.
+   * Creates an account without a password and links it, with audit entries. Undefined when the
+   * address was taken meanwhile.
    */
   createLinked(
     provider: string,
@@ -112,7 +112,7 @@ async function link(
     values (${provider}, ${subject}, ${userId})
     on conflict do nothing
     returning user_id as id`);
-  // Two tabs at once: the other one has linked it.
+  // Another tab of the same browser may have linked the account already.
   if (linked === null) return;
   const actor = { kind: "user", id: userId } as const;
   await insertAuditEntry(transaction, {

@@ -11,12 +11,12 @@ import type { OAuthStore } from "./oauth-store.ts";
 import type { LoginResult, SignIn } from "./sign-in.ts";
 import type { Account, UserStore } from "./users-store.ts";
 
-/** How long a browser may take at the provider. */
+/** Time that a browser may take at the provider, milliseconds. */
 export const OAUTH_LIFETIME = 10 * 60_000;
 /** 43 base-62 characters are 256 bits. */
 const LENGTH = 43;
 const FORM = /^[0-9A-Za-z]{43}$/;
-/** Requests begun from one address: sixty, then one a second. */
+/** Allows sixty requests from one address, then one a second. */
 const REQUESTS: AttemptPolicy = { burst: 60, interval: 1_000 };
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
@@ -27,14 +27,14 @@ interface OAuthOptions {
   signIn: Pick<SignIn, "enter">;
   attempts: AttemptStore;
   audit: AuditTrail;
-  /** Where the provider sends the browser back to. */
+  /** Returns the address to which the provider sends the browser back. */
   callbackUrl: (provider: string) => string;
   clock: Clock;
 }
 
 interface BegunSignIn {
   location: URL;
-  /** To be kept by the browser: without it the provider's answer is worth nothing. */
+  /** A secret for the browser's cookie; an answer without it is refused. */
   browserSecret: string;
 }
 
@@ -42,17 +42,19 @@ interface OAuthAnswer {
   provider: OAuthProvider;
   state: string | undefined;
   browserSecret: string | undefined;
-  /** The query that the provider sent the browser with. */
+  /** The query with which the provider sent the browser back. */
   query: URLSearchParams;
 }
 
-/** An answer that belongs to a request of ours. */
+/** An answer that belongs to one of our requests. */
 interface AcceptedAnswer {
   redirect: string | undefined;
   complete(): Promise<LoginResult>;
 }
 
-/** Signing in at another provider: authorisation code, PKCE, state and nonce (RFC 9700). */
+/**
+ * Signs users in at another provider, with authorisation code, PKCE, state and nonce (RFC 9700).
+ */
 export class OAuthSignIn {
   readonly #options: OAuthOptions;
 
@@ -64,7 +66,10 @@ export class OAuthSignIn {
     return this.#options.providers;
   }
 
-  /** Rejects with `rate_limited`, or `unavailable` when the provider cannot be reached. */
+  /**
+   * Begins a sign-in. Rejects with `rate_limited`, or `unavailable` when the provider cannot be
+   * reached.
+   */
   async begin(
     provider: OAuthProvider,
     browser: { secret: string | undefined; address: string },
@@ -76,7 +81,7 @@ export class OAuthSignIn {
       throw new AppError("rate_limited", "Too many sign-ins begun.", { retryAfter: wait });
     }
     const state = randomText(LENGTH);
-    // A browser keeps its secret, so that two of its tabs may sign in at once.
+    // A browser keeps its secret, so that two of its tabs can sign in at once.
     const known = browser.secret;
     const browserSecret = known !== undefined && FORM.test(known) ? known : randomText(LENGTH);
     const secrets = deriveSecrets(state, browserSecret);
@@ -91,7 +96,10 @@ export class OAuthSignIn {
     return { location, browserSecret };
   }
 
-  /** Rejects with `bad_request` when the answer belongs to no request of this browser. */
+  /**
+   * Accepts a provider's answer. Rejects with `bad_request` when it belongs to no request of this
+   * browser.
+   */
   async accept(answer: OAuthAnswer): Promise<AcceptedAnswer> {
     const { store, clock } = this.#options;
     const { provider, state = "", browserSecret = "" } = answer;
@@ -119,7 +127,9 @@ export class OAuthSignIn {
     };
   }
 
-  /** A refusal is put on record; an outage of the provider is none. */
+  /**
+   * Writes an audit entry when the sign-in was refused, but not when the provider was unavailable.
+   */
   async #recorded(provider: OAuthProvider, work: Promise<LoginResult>): Promise<LoginResult> {
     try {
       return await work;
@@ -180,8 +190,8 @@ export class OAuthSignIn {
 }
 
 /**
- * Nonce and PKCE verifier follow from the state and the browser's secret: the
- * provider sees only the one, and nothing that is worth stealing is stored.
+ * Derives nonce and PKCE verifier from the state and the browser's secret. The provider sees only
+ * the state, and neither value has to be stored.
  */
 function deriveSecrets(state: string, browserSecret: string): OAuthSecrets {
   const derive = (purpose: string) =>

@@ -6,7 +6,7 @@ import { ACCOUNT, type Account, accountRow } from "./users-store.ts";
 
 const idRow = z.object({ id: z.string() });
 
-/** Passwords on record. */
+/** Password hashes in PostgreSQL. */
 export class PasswordStore {
   readonly #pool: DatabasePool;
 
@@ -21,8 +21,9 @@ export class PasswordStore {
   }
 
   /**
-   * Replaces one hash by another and ends every other login, every refresh token
-   * and every sign-in link of the account; false, and nothing done, when `before` no longer stands.
+   * Replaces one hash by another and ends every other login, every refresh token and every sign-in
+   * link of the account. False, and nothing is changed, when `before` is no longer the account's
+   * hash.
    */
   change(
     change: { userId: string; before: string; after: string; keptLoginId: string },
@@ -30,7 +31,7 @@ export class PasswordStore {
   ): Promise<boolean> {
     const { userId, before, after, keptLoginId } = change;
     return this.#pool.transaction(async (transaction) => {
-      // Logins are opened under a share lock of this row, so none slips in between.
+      // Logins are opened under a share lock of this row, so none is opened in between.
       const changed = await transaction.maybeOne(sql.type(idRow)`
         update users set password_hash = ${after}, updated_at = now()
         where id = ${userId} and password_hash = ${before}

@@ -28,7 +28,7 @@ export const PASSWORD_MIN_LENGTH = 8;
 export const PASSWORD_MAX_BYTES = 1_024;
 
 interface PasswordHasherOptions {
-  /** Hashes at once: each takes 46 MiB and a core. */
+  /** How many hashes run at once; each takes 46 MiB and a core. */
   concurrency?: number;
   /** How many may wait; more are refused with `overloaded`. */
   queue?: number;
@@ -83,7 +83,7 @@ export class PasswordHasher implements QueueOwner {
           retryAfter: 2,
         });
       }
-      // The one that ends hands its place over, so the count stays.
+      // A hash that ends hands its slot over, so the count stays.
       await turn.promise;
     } else {
       this.#running += 1;
@@ -98,7 +98,7 @@ export class PasswordHasher implements QueueOwner {
   }
 }
 
-/** Rejects with `invalid_body` a password that nobody should have. */
+/** Throws `invalid_body` when the password is too short, too long, or equals the e-mail address. */
 export function checkPassword(password: string, email: string): void {
   if (password.length < PASSWORD_MIN_LENGTH) {
     throw new AppError(
@@ -114,7 +114,7 @@ export function checkPassword(password: string, email: string): void {
   }
 }
 
-/** Whoever holds a token may guess the password five times, then once a minute. */
+/** Allows the holder of a token five guesses, then one a minute. */
 const GUESSES: AttemptPolicy = { burst: 5, interval: 60_000 };
 
 interface PasswordChangeOptions {
@@ -124,7 +124,7 @@ interface PasswordChangeOptions {
   revocations: Pick<RevocationFeed, "publish">;
 }
 
-/** Changing one's own password. */
+/** Lets users change their own password. */
 export class PasswordChanges {
   readonly #options: PasswordChangeOptions;
 
@@ -133,9 +133,9 @@ export class PasswordChanges {
   }
 
   /**
-   * Rejects with `invalid_body` for a password that nobody should have,
-   * `invalid_credentials` when `current` is wrong, `conflict` when the account
-   * has no password, `rate_limited` after too many guesses.
+   * Rejects with `invalid_body` for a password that `checkPassword` refuses, `invalid_credentials`
+   * when `current` is wrong, `conflict` when the account has no password, `rate_limited` after too
+   * many guesses.
    */
   async change(caller: UserPrincipal, current: string, fresh: string): Promise<void> {
     const { attempts, store, passwords, revocations } = this.#options;

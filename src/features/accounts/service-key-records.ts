@@ -1,13 +1,13 @@
 import type { AuditEntry } from "../../access/audit-entry.ts";
 import type { Scope } from "../../access/principal.ts";
 
-/** One secret of a service key, as it stands. */
+/** One secret of a service key. */
 export interface ServiceKeyStatus {
   keyId: string;
   secretId: string;
   workspaceId: string;
   scopes: readonly Scope[];
-  /** Of this secret. Unix milliseconds. */
+  /** When this secret expires, Unix milliseconds. */
   expiresAt: number;
 }
 
@@ -17,12 +17,12 @@ export interface ServiceKeyRecord {
   workspaceId: string;
   name: string;
   scopes: readonly Scope[];
-  /** The first characters of its newest secret. */
+  /** The first characters of the newest secret. */
   prefix: string;
   /** Absent when that user's account was erased. */
   createdBy?: string | undefined;
   createdAt: number;
-  /** When its newest secret was made. */
+  /** When the newest secret was made. */
   secretCreatedAt: number;
   expiresAt: number;
   lastUsedAt?: number | undefined;
@@ -45,18 +45,18 @@ export interface NewServiceKey {
   secret: NewServiceKeySecret;
 }
 
-/** Which keys to list: of one workspace, of those that a user owns, or all. */
+/** Selects keys: those of one workspace, those in workspaces that a user owns, or all. */
 export interface ServiceKeyFilter {
   workspaceId?: string | undefined;
   ownerId?: string | undefined;
 }
 
 /**
- * The service keys on record. A revoked key is as if it were not there. What
- * changes one writes the given audit entry in the same transaction.
+ * Stored service keys. A revoked key is treated as absent. Every change writes the given audit
+ * entry in the same transaction.
  */
 export interface ServiceKeyRecords {
-  /** Undefined when unknown or revoked. Notes, about once a minute, that the key is in use. */
+  /** Undefined when unknown or revoked. Records the key's use about once a minute. */
   statusByHash(secretHash: Uint8Array): Promise<ServiceKeyStatus | undefined>;
   statusBySecret(secretId: string): Promise<ServiceKeyStatus | undefined>;
   insert(key: NewServiceKey, entry: AuditEntry): Promise<ServiceKeyRecord>;
@@ -66,8 +66,8 @@ export interface ServiceKeyRecords {
     page: { limit: number; after?: string },
   ): Promise<{ items: ServiceKeyRecord[]; next?: string }>;
   /**
-   * Adds a secret. The newest before it ends at `othersExpireAt` at the latest, older ones at once.
-   * Undefined when there is no such key.
+   * Adds a secret. The newest secret before it expires at `othersExpireAt` at the latest, older
+   * ones at once. Undefined when there is no such key.
    */
   addSecret(
     keyId: string,

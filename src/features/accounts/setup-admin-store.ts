@@ -3,16 +3,16 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import { optionalColumn } from "../../postgres/columns.ts";
 
-/** Former passwords of the settings that are still known as such. */
+/** How many former set-up passwords are remembered. */
 const KEPT = 8;
 
-/** The administrator of the set-up, as it stands. */
+/** The administrator's account that the set-up makes. */
 interface SetupAdmin {
   id: string;
   passwordHash?: string | undefined;
-  /** What the set-up itself gave it last; undefined when it never gave it one. */
+  /** Hash of the password that the set-up gave last; undefined when it never gave one. */
   setupHash?: string | undefined;
-  /** What it gave it before that. */
+  /** Hashes of the passwords that the set-up gave before. */
   formerHashes: readonly string[];
   disabled: boolean;
 }
@@ -25,7 +25,7 @@ const adminRow = z.object({
   disabled: z.boolean(),
 });
 
-/** The account that the set-up makes and whose password it may set again. */
+/** Stores the account that the set-up makes and whose password it may set again. */
 export class SetupAdminStore {
   readonly #pool: DatabasePool;
 
@@ -42,7 +42,7 @@ export class SetupAdminStore {
     return row ?? undefined;
   }
 
-  /** Whether there is an administrator at all. */
+  /** Whether any administrator exists. */
   async any(): Promise<boolean> {
     const found = await this.#pool.exists(
       sql.unsafe`select 1 from users where role = 'admin' and erased_at is null`,
@@ -66,14 +66,14 @@ export class SetupAdminStore {
     });
   }
 
-  /** From now on the set-up knows this password as the one that it gave. */
+  /** Records this password as the one that the set-up gave. */
   async adopt(id: string, passwordHash: string): Promise<void> {
     await this.#pool.query(
       sql.unsafe`update users set setup_password_hash = ${passwordHash} where id = ${id}`,
     );
   }
 
-  /** Ends every login of the account. */
+  /** Sets the password and ends every login of the account. */
   setPassword(id: string, passwordHash: string): Promise<void> {
     return this.#pool.transaction(async (transaction) => {
       await transaction.query(sql.unsafe`

@@ -92,7 +92,7 @@ function refreshToken({ signIn }: AuthOptions): Route {
   });
 }
 
-/** A browser that guesses what will be needed must not mint tokens. */
+/** Refuses prefetches of browsers, so that they do not create tokens. */
 function refusePrefetch(headers: Request["headers"]): void {
   const purpose = `${headers["sec-purpose"] ?? ""} ${headers.purpose ?? ""}`;
   if (/prefetch|prerender/i.test(purpose)) {

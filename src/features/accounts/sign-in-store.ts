@@ -20,7 +20,10 @@ export interface LoginStatus {
 interface NewLogin {
   id: string;
   userId: string;
-  /** The hash that the password was checked against; undefined when another proof was given. */
+  /**
+   * The hash that the password was checked against; undefined when the user signed in without a
+   * password.
+   */
   passwordHash: string | undefined;
   expiresAt: number;
 }
@@ -39,7 +42,7 @@ const statusRow = z.object({
   refreshable: z.boolean(),
 });
 
-/** The logins on record: one row per sign-in, shared by its access and refresh tokens. */
+/** Logins in PostgreSQL: one row per sign-in, shared by its access and refresh tokens. */
 export class LoginStore {
   readonly #pool: DatabasePool;
   readonly #statuses: LookupBatcher<string, LoginStatus>;
@@ -50,7 +53,8 @@ export class LoginStore {
   }
 
   /**
-   * False, and nothing recorded, when the account was disabled or its password changed meanwhile.
+   * Records a login. False, and nothing is recorded, when the account was disabled or its password
+   * changed meanwhile.
    */
   async open(login: NewLogin): Promise<boolean> {
     // `created_at` and `tokens_valid_from` both come from the database's clock.
@@ -68,7 +72,8 @@ export class LoginStore {
   }
 
   /**
-   * Undefined when the login was revoked, or its user disabled, removed, or given a new password since.
+   * Undefined when the login was revoked, or its user was disabled, removed, or given a new
+   * password since.
    */
   status(loginId: string): Promise<LoginStatus | undefined> {
     return this.#statuses.get(loginId);
@@ -86,7 +91,7 @@ export class LoginStore {
     return ids.map((id) => found.get(id));
   }
 
-  /** Logins that ended a day ago, a few with each new one. */
+  /** Deletes a few of the logins that expired more than a day ago. */
   async #forgetEnded(): Promise<void> {
     await this.#pool.query(sql.unsafe`
       delete from logins where id in (

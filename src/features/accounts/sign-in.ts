@@ -23,7 +23,7 @@ export const loginResultSchema = Type.Object({
   user: Type.Object({ id: Type.String(), email: Type.String(), role: accountRoleSchema }),
 });
 
-/** Whoever signed in, and the token to go on with. */
+/** The API's answer to a sign-in: the account and its access token. */
 export function presentLogin({ token, account }: LoginResult): Static<typeof loginResultSchema> {
   const { id, email, role } = account;
   return { token, user: { id, email, role } };
@@ -31,9 +31,9 @@ export function presentLogin({ token, account }: LoginResult): Static<typeof log
 
 const HOUR = 3_600_000;
 const ACCESS_LIFETIME = HOUR;
-/** From the login on; no refresh extends it. */
+/** Lifetime of a login in milliseconds; no refresh extends it. */
 const LOGIN_LIFETIME = 12 * HOUR;
-/** Ten guesses, then two a minute, per account and address. */
+/** Allows ten guesses, then two a minute, per account and address. */
 const LOGIN_ATTEMPTS = { burst: 10, interval: 30_000 };
 
 interface SignInOptions {
@@ -52,18 +52,18 @@ interface LoginRequest {
   email: string;
   password: string;
   remember: boolean;
-  /** Of the caller; guesses are counted per account and address. */
+  /** The caller's address; guesses are counted per account and address. */
   address: string;
 }
 
 export interface LoginResult {
   token: string;
-  /** Only when the caller asked to be remembered. */
+  /** Undefined unless the caller asked to be remembered. */
   refreshToken: string | undefined;
   account: Account;
 }
 
-/** Signing in, staying signed in, and out. */
+/** Signs users in, renews their access tokens and signs them out. */
 export class SignIn {
   readonly #options: SignInOptions;
 
@@ -97,8 +97,8 @@ export class SignIn {
   }
 
   /**
-   * Signs in an account whose holder gave another proof than the password;
-   * rejects with `invalid_token` when it is disabled. Nobody is remembered so.
+   * Signs in an account whose holder proved their identity without the password, and gives no
+   * refresh token. Rejects with `invalid_token` when the account is disabled.
    */
   async enter(account: Account): Promise<LoginResult> {
     const result = await this.#open(account, undefined, false);
@@ -106,7 +106,7 @@ export class SignIn {
     return result;
   }
 
-  /** A fresh access token for a refresh token; rejects with `invalid_token`. */
+  /** Returns a fresh access token for a refresh token. Rejects with `invalid_token`. */
   async refresh(refreshToken: string): Promise<string> {
     const { clock, logins, tokens } = this.#options;
     const claims = await tokens.verify(refreshToken, ["refresh"]);
@@ -129,7 +129,7 @@ export class SignIn {
     revocations.publish({ kind: "login", userId: principal.id, loginId: principal.tokenId });
   }
 
-  /** For unknown addresses too, so that the answer takes the same time. */
+  /** Also called for unknown addresses, so that the answer takes the same time. */
   async #recordFailure(account: Account | undefined, right: boolean, address: string) {
     const reason =
       account === undefined ? "unknown_account" : right ? "account_disabled" : "wrong_password";

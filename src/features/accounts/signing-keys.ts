@@ -8,7 +8,7 @@ import { errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { importSigningKey, isRetired, KeyRing, type SigningKey } from "./tokens.ts";
 
-/** Everything secret that this installation keeps outside its database. */
+/** All secrets that this installation keeps outside its database. */
 export interface KeyMaterial {
   ring: KeyRing;
   /** HMAC key of pairing codes at rest, 32 bytes. */
@@ -69,12 +69,15 @@ export async function parseKeyMaterial(json: string): Promise<KeyMaterial> {
   };
 }
 
-/** Tells two secrets apart without telling anything about them. */
+/** A fingerprint by which secrets can be compared without revealing them. */
 export function fingerprintOf(secret: Uint8Array): string {
   return Buffer.from(deriveKey(secret, "fingerprint")).toString("base64url");
 }
 
-/** A key for one purpose (HKDF-SHA256): it tells nothing about the secret or about other keys. */
+/**
+ * Derives a key for one purpose (HKDF-SHA256). It reveals neither the secret nor other derived
+ * keys.
+ */
 function deriveKey(secret: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(), purpose, SECRET_BYTES));
 }
@@ -134,9 +137,8 @@ async function newSigningJwk() {
 }
 
 /**
- * Adds a signing key that signs from `signsFrom` on (Unix milliseconds), and
- * removes those whose last token has run out. Running processes find it by
- * themselves.
+ * Adds a signing key that signs from `signsFrom` on (Unix milliseconds), and removes keys whose
+ * last token has expired. Running processes notice the new key.
  */
 export async function rotateSigningKey(
   folder: string,
@@ -175,12 +177,14 @@ const LOOK_EVERY_MS = 5_000;
 interface SigningKeyWatchOptions {
   folder: string;
   ring: KeyRing;
-  /** Told of every key but the first, at the start too; may be told of one again. */
+  /**
+   * Called for every key but the first, at the start too, and possibly more than once for one key.
+   */
   onAdded: (kid: string) => Promise<void>;
   log: Log;
 }
 
-/** Takes keys that were added to the folder into the ring while the process runs. */
+/** Adds new keys of the folder to the ring while the process runs. */
 export class SigningKeyWatch {
   readonly #options: SigningKeyWatchOptions;
   #names = "";
@@ -202,7 +206,7 @@ export class SigningKeyWatch {
     await this.#looking;
   }
 
-  /** Never rejects: with a folder that cannot be read the keys stay as they are. */
+  /** Never rejects: when the folder cannot be read, the keys stay as they are. */
   look(): Promise<void> {
     this.#looking ??= this.#look()
       .catch((error: unknown) => {
@@ -223,7 +227,7 @@ export class SigningKeyWatch {
     ring.replace(keys);
     for (const { kid } of fresh) log.info({ kid }, "a signing key was added");
     for (const { kid } of keys.slice(1)) await onAdded(kid);
-    // Last, so that whatever failed is done at the next look.
+    // Set last, so that after a failure the next look tries again.
     this.#names = names;
   }
 }

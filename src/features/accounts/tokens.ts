@@ -18,20 +18,20 @@ export interface SigningKey {
   publicKey: CryptoKey;
   /** What the key set at /auth/jwks.json shows. */
   publicJwk: JWK;
-  /** It signs from here on, Unix milliseconds; 0 when from the start. */
+  /** The key signs from this time on, Unix milliseconds; 0 from the start. */
   signsFrom: number;
 }
 
 const HOUR = 3_600_000;
-/** No token lives longer than 12 h; the rest is for clocks that differ. */
+/** No token lives longer than 12 h; the rest allows for clocks that differ. */
 const KEPT_AFTER_SUCCESSOR = 13 * HOUR;
-/** Whoever sends tokens of unknown keys makes us look for new ones once in this time. */
+/** Unknown key ids trigger a look for new keys at most once in this time, milliseconds. */
 const LOOK_EVERY = 1_000;
 
 /**
- * The Ed25519 keys of this installation, oldest first. The newest whose time
- * has come signs. All verify, those to come too, so that a key is known
- * everywhere before it signs, and an old one until its last token has run out.
+ * The Ed25519 keys of this installation, oldest first. The newest key whose time has come signs.
+ * All keys verify, future ones too, so that every process knows a key before it signs, and an old
+ * key verifies until its last token has expired.
  */
 export class KeyRing {
   #keys: readonly SigningKey[] = [];
@@ -49,7 +49,7 @@ export class KeyRing {
     this.#keys = [...keys];
   }
 
-  /** `look` replaces the keys when there are others by now. */
+  /** Sets the function that reloads the keys when an unknown key id comes. */
   lookWith(look: () => Promise<void>): void {
     this.#look = look;
   }
@@ -65,7 +65,7 @@ export class KeyRing {
     return this.#live().find((key) => key.kid === kid);
   }
 
-  /** Like `get`, but a key that another process has just added is looked for first. */
+  /** Like `get`, but first looks for a key that another process has just added. */
   async find(kid: string | undefined): Promise<SigningKey | undefined> {
     const known = this.get(kid);
     if (known !== undefined || kid === undefined || this.#look === undefined) return known;
@@ -77,7 +77,7 @@ export class KeyRing {
     return this.get(kid);
   }
 
-  /** Oldest first. */
+  /** All keys, oldest first. */
   get keys(): readonly SigningKey[] {
     return this.#keys;
   }
@@ -92,7 +92,9 @@ export class KeyRing {
   }
 }
 
-/** True when the key before one that signs from `successorFrom` on can have no valid token any more. */
+/**
+ * True when a key whose successor signs from `successorFrom` on can have no valid token any more.
+ */
 export function isRetired(successorFrom: number | undefined, now: number): boolean {
   return (
     successorFrom !== undefined && successorFrom > 0 && successorFrom + KEPT_AFTER_SUCCESSOR <= now
@@ -126,7 +128,10 @@ const MAX_TOKEN = 4_096;
 const MOST_VERIFIED = 10_000;
 const HEADER_MEMBERS: ReadonlySet<string> = new Set(["alg", "kid", "typ"]);
 
-/** Each kind has its own `typ` and `aud`, so that none passes another's door (RFC 8725 §3.11, §3.9). */
+/**
+ * Each kind has its own `typ` and `aud`, so that no token is accepted as another kind (RFC 8725
+ * §3.11, §3.9).
+ */
 const KINDS = {
   access: { typ: "at+jwt", audience: "voice:user" },
   refresh: { typ: "rt+jwt", audience: "voice:refresh" },
@@ -135,28 +140,33 @@ const KINDS = {
 
 type TokenKind = keyof typeof KINDS;
 
-/** What a token says once its signature, kind and times have been checked. */
+/** A token's claims, after its signature, kind and times have been checked. */
 interface TokenClaims {
   kind: TokenKind;
   /** A user's or guest's id. */
   subject: string;
-  /** The login, or for a guest the session, that the token belongs to. */
+  /** The id of the login, or of a guest's session, that the token belongs to. */
   scope: string;
   /** Unix milliseconds. */
   expiresAt: number;
 }
 
-/** A token whose signature and claims were found right, and by which key. */
+/** The claims of a verified token, and the key that signed it. */
 interface Verified {
   claims: TokenClaims;
   kid: string;
 }
 
-/** Signs and checks the service's JSON web tokens (Ed25519). Whether a right still stands is not asked here. */
+/**
+ * Signs and checks the service's JSON web tokens (Ed25519). Does not check whether the right behind
+ * a token still exists.
+ */
 export class Tokens {
   readonly #ring: KeyRing;
   readonly #clock: Clock;
-  /** What was verified lately: an Ed25519 check costs more than the rest of a small request. */
+  /**
+   * Tokens that were verified lately: an Ed25519 check costs more than the rest of a small request.
+   */
   readonly #verified = new Map<string, Verified>();
 
   constructor(ring: KeyRing, clock: Clock) {
@@ -179,7 +189,10 @@ export class Tokens {
       .sign(key.privateKey);
   }
 
-  /** Rejects with `invalid_token` what this service did not sign as one of `kinds`, or what has run out. */
+  /**
+   * Returns the token's claims. Rejects with `invalid_token` when this service did not sign it as
+   * one of `kinds`, or it has expired.
+   */
   async verify(token: string, kinds: readonly TokenKind[]): Promise<TokenClaims> {
     const known = this.#known(token, kinds);
     if (known !== undefined) return known;
@@ -193,7 +206,10 @@ export class Tokens {
     }
   }
 
-  /** The same text was found right before, and neither its time nor that of its key has run out. */
+  /**
+   * Returns the claims if the same text was verified before and neither the token nor its key has
+   * expired.
+   */
   #known(token: string, kinds: readonly TokenKind[]): TokenClaims | undefined {
     const known = this.#verified.get(token);
     if (known === undefined || !kinds.includes(known.claims.kind)) return undefined;
@@ -235,7 +251,10 @@ export class Tokens {
   }
 }
 
-/** Told by the form alone, which its holder knows: nothing of ours is given away. */
+/**
+ * Explains a refusal by the token's form alone, which its holder knows, so nothing secret is
+ * revealed.
+ */
 function refusal(token: string, kinds: readonly TokenKind[]): string {
   const typ = isCanonical(token) ? typeOf(token) : undefined;
   if (typ === undefined) return "This is not a token of this service; was it copied whole?";
@@ -266,8 +285,8 @@ function isIdText(value: unknown): value is string {
 }
 
 /**
- * True for three base64url parts in their one spelling: decoders overlook
- * stray last bits, and then two different texts would be the same token.
+ * True for three base64url parts in canonical encoding. Decoders ignore stray last bits, so without
+ * this check two different texts could be the same token.
  */
 function isCanonical(token: string): boolean {
   const parts = token.length > MAX_TOKEN ? [] : token.split(".");

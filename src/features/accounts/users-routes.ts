@@ -82,7 +82,7 @@ function setAccess({ users, revocations }: UserAccessOptions, action: "disable" 
 
 export interface UserOptions {
   users: UserStore;
-  /** Which workspaces there are, and a member's role in one; undefined for neither. */
+  /** Looks up workspaces and a member's role; undefined when there is none. */
   workspaces: {
     find(id: string): Promise<object | undefined>;
     role(workspaceId: string, userId: string): Promise<"owner" | "member" | undefined>;
@@ -107,7 +107,7 @@ const userSchema = Type.Object({
   updated_at: Type.String(),
 });
 
-/** What members of a workspace see of each other. */
+/** The data that members of a workspace see of each other. */
 const colleagueSchema = Type.Object({
   id: Type.String(),
   email: Type.String(),
@@ -261,7 +261,7 @@ function getUser({ users }: UserOptions): Route {
   });
 }
 
-/** 404 for an id that no user has. */
+/** Throws 404 for an id that no user has. */
 async function requireKnownUser(users: Pick<UserStore, "find">, id: string): Promise<UserRecord> {
   const user = isId(id) ? await users.find(id) : undefined;
   if (user === undefined) throw unknownThing("user", id);

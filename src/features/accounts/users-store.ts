@@ -37,7 +37,7 @@ export interface Account {
   email: string;
   name: string;
   role: UserPrincipal["role"];
-  /** Absent when the account has no password of its own. */
+  /** Absent when the account has no password. */
   passwordHash?: string | undefined;
   disabled: boolean;
 }
@@ -57,7 +57,7 @@ const userRow = z.object({
   updatedAt: z.number(),
 });
 
-/** A user as signing in needs it; `ACCOUNT` are its columns. */
+/** A user with the columns that signing in needs; `ACCOUNT` lists them. */
 export const accountRow = z.object({
   id: z.string(),
   email: z.string(),
@@ -74,9 +74,8 @@ export const ACCOUNT = sql.fragment`users.id, email, name, role, password_hash a
   disabled_at is not null as disabled`;
 
 /**
- * An audit entry that is given is written together with what it records, and only then.
- *
- * The accounts, as signing in needs them.
+ * User accounts in PostgreSQL. A given audit entry is written in the same transaction as the
+ * change, and only if there was one.
  */
 export class UserStore {
   readonly #pool: DatabasePool;
@@ -85,7 +84,7 @@ export class UserStore {
     this.#pool = pool;
   }
 
-  /** False, and nothing recorded, when the e-mail address is taken. */
+  /** False, and nothing is recorded, when the e-mail address is taken. */
   insert(user: NewUser, entry?: AuditEntry): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       const row = await transaction.maybeOne(sql.type(idRow)`
@@ -126,7 +125,7 @@ export class UserStore {
     return toPage(rows, page.limit, (user) => user.id);
   }
 
-  /** Ends all logins on a change. Returns what happened. */
+  /** Disables or enables an account and ends all its logins on a change. Returns what happened. */
   setDisabled(
     id: string,
     disabled: boolean,
@@ -156,14 +155,14 @@ export class UserStore {
       where id = ${id} and erased_at is null`);
   }
 
-  /** Nothing is changed when nobody could administer the service any more. */
+  /** Changes nothing, and returns `last_admin`, when no active administrator would be left. */
   setRole(
     id: string,
     role: UserRecord["role"],
     entry: AuditEntry,
   ): Promise<"changed" | "unchanged" | "unknown" | "last_admin"> {
     return this.#pool.transaction(async (transaction) => {
-      // All administrators, so that the last two cannot step down at once.
+      // Locks all administrators, so that the last two cannot step down at once.
       const locked = await transaction.any(sql.type(statusRow)`
         select id, role, disabled_at is null as active from users
         where (role = 'admin' or id = ${id}) and erased_at is null
@@ -181,7 +180,7 @@ export class UserStore {
     });
   }
 
-  /** E-mail addresses are compared without case. */
+  /** Compares e-mail addresses without case. */
   async findByEmail(email: string): Promise<(Account & UserRecord) | undefined> {
     const row = await this.#pool.maybeOne(sql.type(accountRow.merge(userRow))`
       select ${COLUMNS}, password_hash as "passwordHash", disabled_at is not null as disabled
@@ -189,7 +188,7 @@ export class UserStore {
     return row ?? undefined;
   }
 
-  /** Replaces a hash by one of the same password made with today's costs; ends no login. */
+  /** Replaces a hash by one of the same password with the present costs; ends no login. */
   async rehashPassword(userId: string, before: string, after: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
       update users set password_hash = ${after}

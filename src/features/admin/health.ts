@@ -9,9 +9,11 @@ export interface HealthCheck {
   message?: string;
 }
 
-/** What the process depends on. */
+/** Checks what the process depends on. */
 interface HealthChecks {
-  /** Each part by name; a part that is `down` makes the service down. */
+  /**
+   * Runs the checks and returns each part by name. A part that is `down` makes the service down.
+   */
   run(): Promise<Record<string, HealthCheck>>;
 }
 
@@ -19,7 +21,7 @@ export interface HealthOptions {
   checks: HealthChecks;
   version: string;
   clock: Clock;
-  /** The process is on its way out: it serves on for a moment, but nobody new should come. */
+  /** True while the process shuts down: it still serves, but should get no new clients. */
   stopping?(): boolean;
   /** Longest wait for the checks, milliseconds. */
   timeoutMs?: number;

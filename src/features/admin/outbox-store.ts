@@ -10,7 +10,7 @@ import type { AuditActor, AuditKind } from "../../access/audit-entry.ts";
 import { toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
-/** A command to a session's actor that failed so often that it is tried no more. */
+/** A command to a session's actor that failed so often that it is not tried again. */
 export interface ParkedRecord {
   id: string;
   sessionId: string;
@@ -19,11 +19,11 @@ export interface ParkedRecord {
   /** Unix milliseconds. */
   createdAt: number;
   parkedAt: number;
-  /** Why, in one line; no words of a session. */
+  /** Why it failed, in one line; contains no words of a session. */
   reason: string;
 }
 
-/** What of the parked commands is meant. */
+/** Selects parked commands by id, or all. */
 type ParkedChoice = { ids: readonly string[] } | "all";
 
 const DROPPED = "An operator gave it up: its session could not take it.";
@@ -41,10 +41,8 @@ const touchedRow = z.object({ id: z.string(), sessionId: z.string(), type: z.str
 type Touched = z.output<typeof touchedRow>;
 
 /**
- * Commands of the outbox that are tried no more.
- *
- * Commands that were put aside. Both acts go with an audit entry or not at
- * all, and tell how many commands they found.
+ * Parked commands: commands of the outbox that are not tried again. `retry` and `drop` write audit
+ * entries in the same transaction and return how many commands they found.
  */
 export class ParkedCommandStore {
   readonly #pool: DatabasePool;
@@ -65,7 +63,7 @@ export class ParkedCommandStore {
     return toPage(rows, limit, ({ id }) => id);
   }
 
-  /** They are tried again within seconds, as if they were new. */
+  /** Makes the commands new again, so they are tried within seconds. */
   retry(choice: ParkedChoice, actor: AuditActor): Promise<number> {
     return this.#touch(async (tx) => {
       const rows = await tx.any(sql.type(touchedRow)`
@@ -82,7 +80,7 @@ export class ParkedCommandStore {
     });
   }
 
-  /** They are never carried out; a chunk that its session was never told of has failed. */
+  /** Discards the commands. A chunk whose session never received it is marked as failed. */
   drop(ids: readonly string[], actor: AuditActor): Promise<number> {
     return this.#touch(async (tx) => {
       const rows = await tx.any(sql.type(touchedRow)`
@@ -113,7 +111,7 @@ function chosen(choice: ParkedChoice): FragmentSqlToken {
   return sql.fragment`and id = any(${sql.array([...choice.ids], "uuid")})`;
 }
 
-/** One entry for each command. */
+/** Writes one audit entry for each command. */
 async function record(
   tx: DatabaseTransactionConnection,
   kind: AuditKind,

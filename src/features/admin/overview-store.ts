@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { LiveSessionRecord, QueueRecord } from "../../actor/overview-source.ts";
 import { optionalColumn } from "../../postgres/columns.ts";
 
-/** Commands that are counted at most. */
+/** Most commands that are counted. */
 const MOST_COMMANDS = 1_000_000;
 
 const outboxRow = z.object({
@@ -28,10 +28,8 @@ const liveRow = z.object({
 });
 
 /**
- * Numbers of what is under way, from the tables that the work itself goes by.
- *
- * Numbers and ids of what is under way; no titles, no names, no words.
- * Throws `unavailable` when storage is away.
+ * Counts and ids of current work, read from the tables that the work itself uses; no titles, names
+ * or words. Throws `unavailable` when storage is away.
  */
 export class OverviewStore {
   readonly #pool: DatabasePool;
@@ -67,7 +65,7 @@ export class OverviewStore {
     return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
   }
 
-  /** Unfinished sessions by partition; partitions without one are left out. */
+  /** Unfinished sessions by partition; partitions without any are left out. */
   async unfinishedByPartition(): Promise<Map<number, number>> {
     const rows = await this.#pool.any(sql.type(partitionRow)`
       select partition_of(id) as partition, count(*)::int as count from sessions
@@ -75,7 +73,7 @@ export class OverviewStore {
     return new Map(rows.map(({ partition, count }) => [partition, count]));
   }
 
-  /** Sessions that record, newest first. */
+  /** Sessions that are recording, newest first. */
   async recording(limit: number): Promise<LiveSessionRecord[]> {
     return [
       ...(await this.#pool.any(sql.type(liveRow)`

@@ -19,11 +19,11 @@ const NEWEST = 50;
 export interface OverviewOptions {
   overview: OverviewStore;
   register: NodeRegister;
-  /** Every worker heard lately, by id. */
+  /** Every worker heard from lately, by id. */
   workers(): readonly WorkerRecord[];
   /** Silence after which a node counts as gone, in milliseconds. */
   leaseMs: number;
-  /** What is not as it should be for as long as the process runs, a sentence each. */
+  /** Problems that last as long as the process runs, a sentence each. */
   warnings: readonly string[];
   clock: Clock;
 }
@@ -156,7 +156,7 @@ export function overviewRoutes({
   return [read];
 }
 
-/** The rest is worth showing most when the bus is away. */
+/** Undefined when the register is unavailable, so that the rest of the overview is still shown. */
 async function nodesOf(register: NodeRegister): Promise<NodeRecord[] | undefined> {
   try {
     return await register.nodes();

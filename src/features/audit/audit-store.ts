@@ -6,7 +6,7 @@ import type { AuditActor, AuditEntry, AuditKind, AuditTrail } from "../../access
 import { allOf, optionalColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
-/** An entry of the audit log as it stands. */
+/** An entry of the audit log as stored. */
 export interface AuditRecord {
   seq: number;
   id: string;
@@ -42,18 +42,18 @@ export interface AuditHead {
 interface AuditVerdict {
   valid: boolean;
   entries: number;
-  /** The newest entry: keep it elsewhere, and a log that was cut short shows. */
+  /** The newest entry. Kept elsewhere, it reveals later that the log was cut short. */
   head: AuditHead | undefined;
-  /** The first entry that does not fit. */
+  /** The first entry that does not fit into the chain. */
   brokenSeq?: number | undefined;
   problem?: string | undefined;
-  /** The serving database role can neither change nor delete entries. */
+  /** True when the serving database role can neither change nor delete entries. */
   protected: boolean;
 }
 
 const FIRST = "00".repeat(32);
 
-/** An entry with the text that its hash was made of. */
+/** An entry with the text that was hashed. */
 interface ChainEntry {
   seq: number;
   text: string;
@@ -62,9 +62,9 @@ interface ChainEntry {
 }
 
 /**
- * Checks a log entry by entry: numbers without gaps, each bound to the hash
- * before it, each hash right. Cutting off the end does not show in the chain
- * itself, so a head kept elsewhere can be given.
+ * Checks a log entry by entry: numbers without gaps, each bound to the hash before it, each hash
+ * right. The chain itself does not show that its end was cut off, so a head that was kept elsewhere
+ * can be given.
  */
 class AuditChain {
   readonly #known: AuditHead | undefined;
@@ -147,11 +147,7 @@ const chainRow = z.object({
 
 const protectionRow = z.object({ protected: z.boolean() });
 
-/**
- * The audit log in PostgreSQL.
- *
- * The audit log for readers. Every method throws `unavailable` when storage is away.
- */
+/** The audit log in PostgreSQL. Every method throws `unavailable` when storage is away. */
 export class AuditStore implements AuditTrail {
   readonly #pool: DatabasePool;
 
@@ -159,7 +155,9 @@ export class AuditStore implements AuditTrail {
     this.#pool = pool;
   }
 
-  /** Once for each `id`, however often it is told and by how many processes. */
+  /**
+   * Records the entry once for each `id`, however often and by however many processes it is called.
+   */
   recordOnce(id: string, entry: AuditEntry): Promise<void> {
     return insertAuditEntry(this.#pool, entry, id);
   }
@@ -168,7 +166,7 @@ export class AuditStore implements AuditTrail {
     return insertAuditEntry(this.#pool, entry);
   }
 
-  /** Newest first. */
+  /** Lists entries, newest first. */
   async list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditRecord>> {
     const rows = await this.#pool.any(sql.type(entryRow)`
       select seq, id, at, kind, actor_kind as "actorKind", actor_id as "actorId",
@@ -179,7 +177,7 @@ export class AuditStore implements AuditTrail {
     return toPage(rows.map(toRecord), page.limit, (record) => String(record.seq));
   }
 
-  /** Computes every hash again; with `known` also that this entry still stands. */
+  /** Computes every hash again; with `known`, also checks that this entry is still there. */
   async verify(known?: AuditHead): Promise<AuditVerdict> {
     const chain = new AuditChain(known);
     for (let after = 0; ; ) {

@@ -9,7 +9,7 @@ import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 interface Elevation {
   id: string;
   adminId: string;
-  /** Undefined covers all sessions. */
+  /** Undefined when it covers all sessions. */
   sessionId?: string | undefined;
   reason: string;
   expiresAt: number;
@@ -23,8 +23,8 @@ const endedRow = z.object({
 });
 
 /**
- * Elevations. Each is written together with its audit entry: none is in
- * force without one. Every method throws `unavailable` when storage is away.
+ * Elevations in PostgreSQL. Each is written together with its audit entry: none is in force without
+ * one. Every method throws `unavailable` when storage is away.
  */
 export class ElevationStore {
   readonly #pool: DatabasePool;
@@ -57,7 +57,8 @@ export class ElevationStore {
   }
 
   /**
-   * The administrator whose elevation it was; undefined when there is no such elevation. Repeatable.
+   * Ends an elevation; repeatable. Returns the administrator whose elevation it was, undefined when
+   * there is no such elevation.
    */
   end(elevationId: string, by: UserPrincipal): Promise<{ adminId: string } | undefined> {
     return this.#pool.transaction(async (tx) => {
@@ -82,8 +83,8 @@ export class ElevationStore {
 }
 
 /**
- * Writes that content was read, naming the elevation that allowed it. Throws
- * `elevation_required` when none is in force any more.
+ * Writes that content was read, with the elevation that allowed it. Throws `elevation_required`
+ * when none is in force any more.
  */
 export async function recordElevatedRead(
   connection: CommonQueryMethods,

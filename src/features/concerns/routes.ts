@@ -54,7 +54,7 @@ export const concernSchema = Type.Object({
   closed_at: Type.Optional(timestamp),
 });
 
-/** A concern as the API shows it; `readable` says whether with its texts. */
+/** A concern as the API shows it; its texts only when `readable`. */
 export function presentConcern(
   concern: ConcernRecord,
   readable: boolean,
@@ -171,7 +171,7 @@ function raiseConcern(options: ConcernOptions): Route {
         raisedBy: raiserOf(principal),
       });
       notifier.notify(raised.outbox);
-      // The text is the caller's own.
+      // The caller wrote the text and may see it.
       return { status: 201, body: presentConcern(raised.concern, true) };
     },
   });

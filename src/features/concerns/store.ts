@@ -31,7 +31,7 @@ interface NewConcern {
   sessionId: string;
   category: ConcernCategory;
   description: string;
-  /** What it is about; the span of a segment is looked up. */
+  /** The segment that it is about; the segment's span is looked up. */
   segmentId: string | undefined;
   span: Span | undefined;
   raisedBy: { kind: RaiserKind; id: string };
@@ -55,7 +55,7 @@ export interface ConcernRecord {
   closedAt?: number | undefined;
 }
 
-/** One of many: `readable` when its reader has native access to the session's content. */
+/** A concern of a list; `readable` when the reader has native access to the session's content. */
 interface ListedConcern extends ConcernRecord {
   readable: boolean;
 }
@@ -109,9 +109,8 @@ function toConcern(row: z.output<typeof concernRow>): ListedConcern {
 }
 
 /**
- * Concerns in PostgreSQL; their texts go with the words of their session.
- *
- * Concerns about sessions, newest first in lists. Throws `unavailable` when storage is away.
+ * Concerns about sessions in PostgreSQL, newest first in lists. Their texts are erased with the
+ * words of their session. Throws `unavailable` when storage is away.
  */
 export class ConcernStore {
   readonly #pool: DatabasePool;
@@ -121,9 +120,9 @@ export class ConcernStore {
   }
 
   /**
-   * The concern and the command that tells the session's followers, all or
-   * nothing. Throws `not_found` for an unknown segment, `session_deleted` when
-   * the session went meanwhile.
+   * Records a concern and the command that notifies the session's followers, in one transaction.
+   * Throws `not_found` for an unknown segment, `session_deleted` when the session was deleted
+   * meanwhile.
    */
   raise(concern: NewConcern): Promise<{ concern: ConcernRecord; outbox: OutboxRow[] }> {
     return this.#pool.transaction(async (tx) => {
@@ -140,7 +139,7 @@ export class ConcernStore {
     return (await read(this.#pool, [sql.fragment`c.id = ${id}`], 1))[0];
   }
 
-  /** Of one session; only what `raisedById` raised, when given. */
+  /** Concerns about one session; only those that `raisedById` raised, when given. */
   ofSession(
     sessionId: string,
     raisedById: string | undefined,
@@ -151,7 +150,7 @@ export class ConcernStore {
     return this.#page(conditions, page);
   }
 
-  /** What the caller may triage, or raised and may still see. */
+  /** Concerns that the caller may triage, or raised and may still see. */
   listFor(
     principal: Principal,
     filter: ConcernFilter,
@@ -170,8 +169,8 @@ export class ConcernStore {
   }
 
   /**
-   * Undefined, and nothing changed, when it was changed after `since`. Throws
-   * `session_deleted` when the session went meanwhile.
+   * Undefined, and nothing is changed, when the concern was changed after `since`. Throws
+   * `session_deleted` when the session was deleted meanwhile.
    */
   change(id: string, change: ConcernChange, since?: number): Promise<ConcernRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
@@ -192,7 +191,7 @@ export class ConcernStore {
   }
 }
 
-/** `maySession(…, "session.triage", …)` as a condition over many rows. */
+/** `maySession(…, "session.triage", …)` as an SQL condition over many rows. */
 function mayTriage(principal: Principal): Fragment {
   if (principal.kind !== "user") return sql.fragment`false`;
   if (principal.role === "admin") return sql.fragment`true`;
@@ -205,7 +204,10 @@ function mayTriage(principal: Principal): Fragment {
   return sql.fragment`(s.status <> 'deleted' and (s.owner_id = ${principal.id} or ${moderates}))`;
 }
 
-/** An administrator reads the texts of a list as a participant would; an elevation is for one by one. */
+/**
+ * Administrators read the texts of a list as participants would, because an elevation opens only
+ * single concerns.
+ */
 function nativelyVisibleTo(principal: Principal): Fragment {
   if (principal.kind !== "user" || principal.role !== "admin") return ANYBODY;
   return visibleTo({ ...principal, role: "participant" });
@@ -242,7 +244,10 @@ async function readOne(tx: CommonQueryMethods, id: string): Promise<ConcernRecor
   return concern;
 }
 
-/** Until this transaction ends the session cannot be deleted, so no text comes after its erasure. */
+/**
+ * Locks the session until this transaction ends, so that it cannot be deleted and no text comes
+ * after its erasure.
+ */
 async function holdSession(tx: CommonQueryMethods, sessionId: string): Promise<void> {
   const stands = await tx.maybeOne(sql.type(nothing)`
     select from sessions where id = ${sessionId} and status <> 'deleted' for share`);

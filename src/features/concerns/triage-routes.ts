@@ -46,7 +46,10 @@ interface ConcernGrant extends SessionGrant {
   concern: ConcernRecord;
 }
 
-/** The concern, when the caller may do this to its session: 404 for an unknown one, 403 by relation. */
+/**
+ * Returns the concern if the caller may do this to its session. Throws 404 for an unknown one, 403
+ * when the caller has no such right.
+ */
 async function requireConcern(
   { concerns, directory }: TriageOptions,
   caller: Principal | undefined,
@@ -159,7 +162,10 @@ function triageConcern(options: TriageOptions): Route {
   });
 }
 
-/** Without counting an elevation: the answer to a change is no recorded reading. */
+/**
+ * Whether the caller may read without an elevation: an answer to a change is not recorded as a
+ * reading.
+ */
 function readsNatively({ principal, facts }: SessionGrant): boolean {
   return (
     maySession(principal, "session.content", { ...facts, elevatedUntil: undefined }) === "allow"
@@ -176,7 +182,7 @@ function wantsRedaction(
   throw new AppError("invalid_body", "`redact` goes with the status `resolved`.");
 }
 
-/** Takes the words out, which is on record by itself; again, it takes out nothing more. */
+/** Redacts the words of the span; repeatable. The redaction writes its own audit entry. */
 async function redactSpan(
   { actors }: TriageOptions,
   { concern, principal }: ConcernGrant,
@@ -197,8 +203,8 @@ async function redactSpan(
 }
 
 /**
- * Half a millisecond in on both sides: times are shown rounded, and a segment
- * that only touches the span is none of it.
+ * Shrinks the span by half a millisecond on both sides: times are shown rounded, and a segment that
+ * only touches the span does not belong to it.
  */
 function inside({ from, to }: Span): Span {
   return to - from > 16 ? { from: from + 8, to: to - 8 } : { from, to };

@@ -52,7 +52,7 @@ export function heartbeatRoutes({ devices, heartbeats }: HeartbeatOptions): Rout
     errors: ["forbidden"],
     async resolve({ principal, params }): Promise<DevicePrincipal> {
       const caller = requireDevice(principal);
-      // Whoever has the key of a device is known to be one: only another is looked up.
+      // A device that shows its own key is known to exist, so only other ids are looked up.
       const { id, ownerId } =
         caller.id === params.device_id
           ? caller

@@ -6,7 +6,7 @@ import type { Beat, HeartbeatStore } from "./heartbeats.ts";
 const ROWS = 2_000;
 const recordingRow = z.object({ device_id: z.string(), id: z.string() });
 
-/** What devices say of themselves, in their rows; read and written for many devices at a time. */
+/** Heartbeats in the rows of their devices, read and written for many devices at a time. */
 export class PostgresHeartbeats implements HeartbeatStore {
   readonly #pool: DatabasePool;
   readonly #recording: LookupBatcher<string, string>;
@@ -21,7 +21,7 @@ export class PostgresHeartbeats implements HeartbeatStore {
   }
 
   record(beats: readonly Beat[]): Promise<void> {
-    // The same order everywhere, so that two processes never wait for each other.
+    // The same order everywhere prevents deadlocks between processes.
     const sorted = [...beats].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
     return this.#pool.transaction(async (tx) => {
       for (let from = 0; from < sorted.length; from += ROWS) {

@@ -7,7 +7,7 @@ import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
 
-/** What a device says of itself. Unknown members are kept as they are. */
+/** A device's report of its own state. Unknown members are kept as they are. */
 export const telemetrySchema = Type.Object({
   battery_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
   rssi_dbm: Type.Optional(Type.Number()),
@@ -32,26 +32,26 @@ export interface HeartbeatCommand {
 interface HeartbeatAnswer {
   /** Unix milliseconds. */
   serverTime: number;
-  /** The session that the device records now, as the record knew it after the heartbeat came. */
+  /** The session that the device is recording, read after the heartbeat came. */
   sessionId: string | undefined;
   commands: HeartbeatCommand[];
 }
 
-/** What one device said last, as it is written. */
+/** The last heartbeat of one device, ready to be written. */
 export interface Beat {
   deviceId: string;
-  /** How long ago it was heard, milliseconds: what time it was, the record says. */
+  /** How long ago the heartbeat came, milliseconds; the database computes the time from it. */
   ago: number;
-  /** JSON; undefined when it only was seen. */
+  /** JSON; undefined when the device sent something else than a heartbeat. */
   telemetry: string | undefined;
   firmware: string | undefined;
 }
 
-/** Port: where heartbeats are kept. */
+/** Port: stores heartbeats. */
 export interface HeartbeatStore {
-  /** Id of the session that the device records. */
+  /** The id of the session that the device is recording. */
   recording(deviceId: string): Promise<string | undefined>;
-  /** All or none; what was heard before what is there already changes nothing. In the record's time. */
+  /** Stores all heartbeats or none. A heartbeat older than the stored one changes nothing. */
   record(beats: readonly Beat[]): Promise<void>;
 }
 
@@ -59,10 +59,10 @@ const TELEMETRY_BYTES = 8_192;
 const RENEW_BEFORE = 7 * 24 * 3_600_000;
 const FLUSH_MS = 1_000;
 const STOP_MS = 2_000;
-/** Devices whose news wait to be written; only a database that is away lets so many gather. */
+/** Most devices whose heartbeats wait to be written; reached only while the database is away. */
 const MAX_WAITING = 100_000;
 
-/** What a device said last, until it is written. */
+/** The last heartbeat of a device, until it is written. */
 interface Heard extends Omit<Beat, "ago"> {
   /** Monotonic milliseconds. */
   at: number;
@@ -75,10 +75,9 @@ interface HeartbeatWriterOptions {
 }
 
 /**
- * Devices say that they are there; over REST and over their WebSocket alike.
- * Keeps the newest news of each device in memory and writes all of them
- * together about once a second. Between two writes nothing but the session of
- * a device is read, many devices at a time.
+ * Takes heartbeats of devices, over REST and over their WebSocket. Keeps the newest of each device
+ * in memory and writes all of them together about once a second. Between two writes it only reads
+ * the devices' sessions, many devices at a time.
  */
 export class HeartbeatWriter implements QueueOwner {
   readonly #options: HeartbeatWriterOptions;
@@ -101,10 +100,9 @@ export class HeartbeatWriter implements QueueOwner {
   }
 
   /**
-   * Takes a heartbeat. What it says is written within about a second, together
-   * with what others say, and is lost when the process dies before: the next
-   * heartbeat says it again. Throws `invalid_body` when the telemetry is too
-   * large, `unavailable` when storage is away.
+   * Takes a heartbeat. It is written within about a second, together with others, and lost when the
+   * process dies before; the device's next heartbeat repeats it. Throws `invalid_body` when the
+   * telemetry is too large, `overloaded` when too many wait, `unavailable` when storage is away.
    */
   async beat(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatAnswer> {
     const now = this.#take(device, telemetry);
@@ -113,7 +111,10 @@ export class HeartbeatWriter implements QueueOwner {
     return { serverTime: now, sessionId, commands };
   }
 
-  /** The same where nobody is told of the session: it is looked up only when a command hangs on it. */
+  /**
+   * Like `beat`, but answers without the session, which is looked up only when a command depends on
+   * it.
+   */
   async hear(device: DevicePrincipal, telemetry: Telemetry): Promise<HeartbeatCommand[]> {
     const now = this.#take(device, telemetry);
     const isRight =
@@ -122,7 +123,7 @@ export class HeartbeatWriter implements QueueOwner {
     return commandsOf(device, telemetry, isRight, now);
   }
 
-  /** When it was heard. */
+  /** Keeps the heartbeat and returns when it came, Unix milliseconds. */
   #take(device: DevicePrincipal, telemetry: Telemetry): number {
     const text = JSON.stringify(telemetry);
     if (Buffer.byteLength(text) > TELEMETRY_BYTES) {
@@ -139,29 +140,29 @@ export class HeartbeatWriter implements QueueOwner {
     return now;
   }
 
-  /** Something else came from the device, for example audio: it is there. */
+  /** Notes that a device is connected because it sent something else, for example audio. */
   seen(deviceId: string): void {
     const at = this.#options.clock.monotonic();
     const known = this.#waiting.get(deviceId);
-    // Audio comes many times a second; once is enough until the next write.
+    // Audio comes many times a second; one note per write is enough.
     if (known !== undefined && at - known.at < FLUSH_MS) return;
     this.#keep({ deviceId, at, telemetry: undefined, firmware: undefined });
   }
 
-  /** Writes at once what was heard; for whoever reads devices next. */
+  /** Writes all waiting heartbeats at once, for readers that need the newest state. */
   flush(): Promise<void> {
     this.#writing = this.#writing.catch(() => {}).then(() => this.#write());
     return this.#writing;
   }
 
-  /** Writes what is left, if the database lets it. */
+  /** Writes the waiting heartbeats, waiting at most two seconds. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await withTimeout(this.flush(), STOP_MS, "Writing the last heartbeats").catch(() => {});
   }
 
-  /** Newer news replace older ones, member by member. False when too many wait. */
+  /** Keeps a heartbeat; newer members replace older ones one by one. False when too many wait. */
   #keep(beat: Heard): boolean {
     const before = this.#waiting.get(beat.deviceId);
     if (before === undefined && this.#waiting.size >= MAX_WAITING) {
@@ -196,7 +197,7 @@ export class HeartbeatWriter implements QueueOwner {
         [...beats.values()].map(({ at, ...beat }) => ({ ...beat, ago: Math.max(0, now - at) })),
       );
     } catch (error) {
-      // What came meanwhile is newer and stays.
+      // Heartbeats that came meanwhile are newer and win.
       for (const [id, beat] of this.#waiting) {
         const { telemetry, firmware } = beats.get(id) ?? beat;
         beats.set(id, {
@@ -212,7 +213,10 @@ export class HeartbeatWriter implements QueueOwner {
   }
 }
 
-/** `isRight`: a device that says it records has a session that is open. */
+/**
+ * The commands for a device. `isRight` is false when it says that it records but no session is
+ * open.
+ */
 function commandsOf(
   { expiresAt }: DevicePrincipal,
   { recording }: Telemetry,

@@ -191,7 +191,7 @@ function claimAuth(options: PairingRouteOptions): Route {
     body: { kind: "json", schema: claimBody, optional: true },
     responses: { 200: { description: "The key", schema: issuedKeySchema } },
     errors: ["forbidden", "not_found", "conflict", "not_paired", "slow_down"],
-    // Here, so that 401 and 403 come before the body is looked at.
+    // The claimant is checked here, so that 401 and 403 come before the body is validated.
     resolve: (request) => proveClaimant(options.authenticator, request),
     async handle({ body, address }, claimant: Claimant): Promise<Reply> {
       const key = await claim(options, claimant, body, address);

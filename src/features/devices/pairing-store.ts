@@ -22,12 +22,12 @@ interface NewPairingCode {
   expiresAt: number;
 }
 
-/** Written to the audit log in the same step. */
+/** A device key; written to the audit log in the same transaction. */
 export interface NewDeviceKey {
   id: string;
   keyHash: Uint8Array;
   expiresAt: number;
-  /** The keys before it are valid until here at most. */
+  /** Keys issued before it expire at this time at the latest. */
   othersExpireAt: number;
   issuedBy: AuditActor;
 }
@@ -37,30 +37,30 @@ interface Approval {
   workspaceId: string;
   ownerId: string;
   name: string | undefined;
-  /** Issued in the same step, when given. */
+  /** Issued in the same transaction, when given. */
   key: NewDeviceKey | undefined;
   now: number;
 }
 
 type ApprovalOutcome =
   | { kind: "paired"; deviceId: string }
-  /** Never published, or expired. */
+  /** The code was never published, or has expired. */
   | { kind: "unknown_code" }
-  /** Somebody was faster. */
+  /** Another approval used the code first. */
   | { kind: "used_code" };
 
 export interface PairingState {
   deviceId: string;
   status: "pairing" | "paired" | "revoked";
-  /** Of the device's newest code; undefined when it has none. */
+  /** When the device's newest code expires; undefined when it has none. */
   codeExpiresAt: number | undefined;
-  /** The user who paired it is not disabled. */
+  /** True while the user who paired the device is not disabled. */
   ownerActive: boolean;
 }
 
-/** Keys of one device that may be valid at once; more renewals end the oldest early. */
+/** Most keys of one device that are valid at once; further renewals end the oldest early. */
 const LIVE_KEYS = 5;
-/** Devices that nobody paired are forgotten after a day, a few with each new code. */
+/** With each new code, a few devices are deleted that were not paired within a day. */
 const FORGET_BATCH = 20;
 
 const placeRow = z.object({ workspace_id: z.string().nullable() });
@@ -96,7 +96,7 @@ function bytes(value: Uint8Array): ReturnType<typeof sql.binary> {
   return sql.binary(Buffer.from(value));
 }
 
-/** Devices on their way in, their codes and keys. */
+/** Devices being paired, their codes and keys, in PostgreSQL. */
 export class PairingStore implements DeviceKeyRecords {
   readonly #pool: DatabasePool;
   readonly #keys: LookupBatcher<string, DeviceKeyStatus>;
@@ -108,7 +108,7 @@ export class PairingStore implements DeviceKeyRecords {
     this.#openKeys = new LookupBatcher((ids) => this.#byId(ids), MANY_KEYS);
   }
 
-  /** False, and nothing recorded, when a code that is live at `now` has this hash. */
+  /** False, and nothing is recorded, when a code that is live at `now` has this hash. */
   publish(device: NewDevice, code: NewPairingCode, now: number): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       const taken = await transaction.maybeOne(sql.type(idRow)`
@@ -126,14 +126,14 @@ export class PairingStore implements DeviceKeyRecords {
           where code.expires_at <= ${toInstant(now)}
         returning device_id as id`);
       if (published === null) {
-        // Another device was faster with the same code.
+        // Another device published the same code first.
         await transaction.query(sql.unsafe`delete from devices where id = ${device.id}`);
       }
       return published !== null;
     });
   }
 
-  /** Of all that approve one code at once, exactly one is told `paired`. */
+  /** Approves a code. Of concurrent approvals of one code exactly one gets `paired`. */
   approve(approval: Approval): Promise<ApprovalOutcome> {
     return this.#pool.transaction(async (transaction) => {
       const code = await transaction.maybeOne(sql.type(codeRow)`
@@ -172,7 +172,7 @@ export class PairingStore implements DeviceKeyRecords {
     return this.#state(sql.fragment`pairing_secret_hash = ${bytes(hash)}`);
   }
 
-  /** False when the device is not paired (any more). */
+  /** Adds a key. False when the device is not paired (any more). */
   addKey(deviceId: string, key: NewDeviceKey, now: number): Promise<boolean> {
     return this.#pool.transaction(async (transaction) => {
       const device = await transaction.maybeOne(sql.type(placeRow)`
@@ -194,7 +194,7 @@ export class PairingStore implements DeviceKeyRecords {
     });
   }
 
-  /** A device that is paired from the start, with its key. */
+  /** Adds a device that is paired from the start, with its key. */
   addPaired(
     device: NewDevice,
     pairing: { workspaceId: string; ownerId: string },
@@ -212,7 +212,9 @@ export class PairingStore implements DeviceKeyRecords {
     });
   }
 
-  /** Unpairs, once, with an audit entry: every key, code and the pairing secret end with it. */
+  /**
+   * Unpairs the device and ends all its keys, codes and its pairing secret. Writes one audit entry.
+   */
   unpair(deviceId: string, by: AuditActor): Promise<void> {
     return this.#pool.transaction(async (transaction) => {
       const device = await transaction.maybeOne(sql.type(placeRow)`
@@ -243,7 +245,7 @@ export class PairingStore implements DeviceKeyRecords {
     return this.#openKeys.get(keyId);
   }
 
-  /** Many devices at a time: each of them shows its key with all that it sends. */
+  /** Looks up many devices at a time, as every request of a device shows its key. */
   async #byHash(hashes: readonly string[]): Promise<(DeviceKeyStatus | undefined)[]> {
     const rows = await this.#readKeys(
       sql.fragment`(
@@ -255,7 +257,7 @@ export class PairingStore implements DeviceKeyRecords {
     return hashes.map((hash) => toStatus(found.get(hash)));
   }
 
-  /** Of sockets that are open; many of them at a time when nobody knows what ended. */
+  /** Looks up keys of open sockets, many at a time when it is unknown whose right has ended. */
   async #byId(ids: readonly string[]): Promise<(DeviceKeyStatus | undefined)[]> {
     const rows = await this.#readKeys(
       sql.fragment`unnest(${sql.array([...ids], "uuid")}) as wanted (id)`,
@@ -282,7 +284,7 @@ export class PairingStore implements DeviceKeyRecords {
     };
   }
 
-  /** Those that are good; each is looked up by its index, however many. */
+  /** Reads the valid keys; each is looked up by its index, however many are wanted. */
   #readKeys(wanted: Fragment, match: Fragment): Promise<readonly z.infer<typeof keyRow>[]> {
     return this.#pool.any(sql.type(keyRow)`
       select found.* from ${wanted} cross join lateral (
@@ -330,7 +332,7 @@ async function insertKey(
     values (${key.id}, ${deviceId}, ${bytes(key.keyHash)}, ${toInstant(key.expiresAt)})`);
 }
 
-/** Comes last in a transaction. */
+/** Writes the audit entry of a key. Must come last in a transaction. */
 async function recordKey(
   transaction: DatabaseTransactionConnection,
   deviceId: string,

@@ -14,29 +14,28 @@ const ALPHABET = "BCDFGHJKLMNPQRSTVWXZ";
 const LENGTH = 8;
 const OWN_CODE = /^[0-9A-Z]{6,32}$/;
 
-/** A new code, bare. */
+/** Makes a new code, without a dash. */
 export function newPairingCode(): string {
   return randomText(LENGTH, ALPHABET);
 }
 
 /**
- * A code as it is compared: upper case without dashes and spaces; undefined
- * when it can be no code. A code that a device made itself has 6 to 32 letters
- * or digits.
+ * Normalises a code for comparison: upper case without dashes and spaces. Undefined when the text
+ * can be no code. Codes that devices made themselves have 6 to 32 letters or digits.
  */
 export function normalisePairingCode(text: string): string | undefined {
   const code = text.replace(/[\s-]/g, "").toUpperCase();
   return OWN_CODE.test(code) ? code : undefined;
 }
 
-/** As a person reads it: XXXX-XXXX. */
+/** The code as it is shown to people: XXXX-XXXX. */
 export function showPairingCode(code: string): string {
   return code.length === LENGTH ? `${code.slice(0, 4)}-${code.slice(4)}` : code;
 }
 
 /**
- * How a code is kept at rest. A plain hash of 34 bits could be searched
- * through; the pepper lives outside the database.
+ * The hash under which a code is stored. All codes of 34 bits could be tried against a plain hash,
+ * so the hash is keyed with a pepper that lives outside the database.
  */
 export function pairingCodeHash(pepper: Uint8Array, code: string): Buffer {
   return createHmac("sha256", pepper).update(`pairing-code\u0000${code}`).digest();
@@ -45,16 +44,19 @@ export function pairingCodeHash(pepper: Uint8Array, code: string): Buffer {
 const CODE_LIFETIME = 10 * 60_000;
 const DAY = 24 * 3_600_000;
 const KEY_LIFETIME = 30 * DAY;
-/** How long the key before stays valid, so that an answer that got lost does no harm. */
+/** Time that the previous key stays valid, so that a lost answer does not lock the device out. */
 const KEY_OVERLAP = DAY;
 const SECRET_LENGTH = 43;
 const SECRET_FORM = /^[0-9A-Za-z]{43}$/;
-/** Seconds between two questions of a device that waits (RFC 8628 §3.5). */
+/** Seconds between two polls of a waiting device (RFC 8628 §3.5). */
 export const POLL_INTERVAL = 5;
 
-/** One poll each interval; half a second is forgiven to clocks and networks. */
+/** Allows one poll each interval, with half a second of tolerance for clocks and networks. */
 const POLLS: AttemptPolicy = { burst: 1, interval: POLL_INTERVAL * 1000 - 500 };
-/** Wrong codes: ten per account, thirty per address, then one a minute, three a minute. */
+/**
+ * Limits on wrong codes: ten per account, then one a minute; thirty per address, then three a
+ * minute.
+ */
 const GUESSES_BY_ACCOUNT: AttemptPolicy = { burst: 10, interval: 60_000 };
 const GUESSES_BY_ADDRESS: AttemptPolicy = { burst: 30, interval: 20_000 };
 const RENEWALS: AttemptPolicy = { burst: 20, interval: 60_000 };
@@ -79,7 +81,7 @@ interface DeviceDescription {
 
 interface PublishedCode {
   deviceId: string;
-  /** As a person reads it. */
+  /** The code as it is shown to people. */
   code: string;
   pairingSecret: string;
   expiresAt: number;
@@ -87,7 +89,7 @@ interface PublishedCode {
 
 export interface IssuedKey {
   deviceId: string;
-  /** Shown this once. */
+  /** The key's text, which is shown only this once. */
   apiKey: string;
   expiresAt: number;
 }
@@ -104,11 +106,10 @@ export interface CodeApproval {
 type PairingStatus = "pending" | "paired" | "expired" | "revoked";
 
 /**
- * Pairing after the device authorisation grant (RFC 8628): the device holds a
- * long secret and shows a short code; a signed-in user types the code; the
- * secret then fetches the key. A code is pending until it is approved, expires
- * after 10 min, and is used once. The secret stays good for fresh keys until
- * the device is unpaired.
+ * Pairs devices as in the device authorisation grant (RFC 8628): the device holds a long secret and
+ * shows a short code; a signed-in user types the code; the secret then fetches the key. A code is
+ * pending until it is approved, expires after 10 min, and is used once. The secret can fetch fresh
+ * keys until the device is unpaired.
  */
 export class Pairing {
   readonly #options: PairingOptions;
@@ -117,7 +118,10 @@ export class Pairing {
     this.#options = options;
   }
 
-  /** Rejects with `code_in_use` when the device brought a code that is live already. */
+  /**
+   * Publishes a code. Rejects with `code_in_use` when the device brought a code that is already
+   * live.
+   */
   async publish(
     description: DeviceDescription,
     ownCode: string | undefined,
@@ -140,12 +144,12 @@ export class Pairing {
     throw new AppError("unavailable", "No free pairing code was found. Please try again.");
   }
 
-  /** Pairs the device that shows `code`; rejects with `not_found`, `conflict` or `rate_limited`. */
+  /** Pairs the device that shows `code`. Rejects with `not_found`, `conflict` or `rate_limited`. */
   async approve(approval: CodeApproval): Promise<string> {
     return this.#approve(approval, undefined);
   }
 
-  /** Pairs and issues the key in one step. */
+  /** Pairs the device and issues its key in one transaction. */
   async approveWithKey(approval: CodeApproval): Promise<IssuedKey> {
     const { key, apiKey } = this.#newKey({ kind: "user", id: approval.ownerId });
     const deviceId = await this.#approve(approval, key);
@@ -171,9 +175,9 @@ export class Pairing {
   }
 
   /**
-   * A key for the device that holds `pairingSecret`; rejects with
-   * `invalid_token`, or `not_paired` while nobody has typed its code, or
-   * `slow_down` when it then asks too often.
+   * Issues a key to the device that holds `pairingSecret`. Rejects with `invalid_token`, with
+   * `not_paired` until a user has typed the code, or with `slow_down` when the device polls too
+   * often meanwhile.
    */
   async claim(pairingSecret: string): Promise<IssuedKey> {
     const state = SECRET_FORM.test(pairingSecret)
@@ -185,7 +189,7 @@ export class Pairing {
     return this.renew(state.deviceId);
   }
 
-  /** A fresh key for a paired device; the ones before it stay valid for 24 h at most. */
+  /** Issues a fresh key to a paired device; the keys before it stay valid for 24 h at most. */
   async renew(deviceId: string): Promise<IssuedKey> {
     await this.#spend(`renew\u0000${deviceId}`, RENEWALS, "Too many fresh keys.");
     const { key, apiKey } = this.#newKey({ kind: "device", id: deviceId });
@@ -195,13 +199,13 @@ export class Pairing {
     return { deviceId, apiKey, expiresAt: key.expiresAt };
   }
 
-  /** A device made of software, paired from the start. */
+  /** Adds a virtual device, which is paired from the start. */
   async addVirtual(
     description: DeviceDescription,
     pairing: { workspaceId: string; ownerId: string },
   ): Promise<IssuedKey> {
     const { key, apiKey } = this.#newKey({ kind: "user", id: pairing.ownerId });
-    // Nobody ever learns this secret: a virtual device renews with its key.
+    // The secret is not kept: a virtual device renews with its key.
     const device = this.#newDevice(description, randomText(SECRET_LENGTH));
     await this.#options.store.addPaired(device, pairing, key);
     return { deviceId: device.id, apiKey, expiresAt: key.expiresAt };
@@ -273,7 +277,7 @@ export class Pairing {
       : new AppError("not_paired", "The pairing code has expired. Publish a new one.");
   }
 
-  /** Counts a guess against the address before it is answered, and takes it back when it was right. */
+  /** Counts a guess against the address before it is answered; `wasRight` takes it back. */
   async #guess(address: string): Promise<{ wasRight(): Promise<void> }> {
     const key = `guess-from\u0000${address}`;
     await this.#spend(key, GUESSES_BY_ADDRESS, TOO_MANY_GUESSES);

@@ -8,18 +8,18 @@ const deviceRow = z.object({
   telemetry: z.record(z.unknown()),
 });
 
-/** Devices that record. */
+/** Reads the devices that record sessions. */
 export class RecordingDeviceStore {
   readonly #pool: DatabasePool;
   readonly #look: WaitingWorkStore | undefined;
 
-  /** @param look is asked first, where many do */
+  /** @param look skips the query when it knows of no recording session */
   constructor(pool: DatabasePool, look?: WaitingWorkStore) {
     this.#pool = pool;
     this.#look = look;
   }
 
-  /** Those that were ever heard of, with a recording session in these partitions. */
+  /** Reads the devices that have sent a heartbeat and record a session of these partitions. */
   async read(partitions: readonly number[]): Promise<RecordingDevice[]> {
     if (!(await isWaiting(this.#look, "recording"))) return [];
     const rows = await this.#pool.any(sql.type(deviceRow)`
@@ -31,7 +31,7 @@ export class RecordingDeviceStore {
   }
 }
 
-/** What the device of a recording session said last. */
+/** The last heartbeat of a recording session's device. */
 export interface RecordingDevice {
   sessionId: string;
   /** Unix milliseconds. */

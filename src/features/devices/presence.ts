@@ -7,16 +7,19 @@ import type { RecordingDeviceStore } from "./presence-store.ts";
 
 interface PresenceWatchOptions {
   devices: Pick<RecordingDeviceStore, "read">;
-  /** Partitions of this host: each session is watched by the one that holds it. */
+  /** Returns this host's partitions: each session is watched by the host that owns it. */
   owned(): readonly number[];
   publish(sessionId: string, frame: WarningFrame): void;
   runtime: Runtime;
   log: Log;
-  /** Milliseconds between two looks. */
+  /** Time between two looks, milliseconds. */
   every: number;
 }
 
-/** Looks how the devices of this host's sessions do, and tells viewers who goes and comes back. */
+/**
+ * Watches the devices of this host's sessions and sends warnings to viewers when one goes silent
+ * and when it comes back.
+ */
 export class PresenceWatch {
   readonly #options: PresenceWatchOptions;
   readonly #stop = new AbortController();
@@ -36,12 +39,12 @@ export class PresenceWatch {
     await this.#loop;
   }
 
-  /** How the device of a session does; undefined when it is not known, or the session over. */
+  /** The state of the session's device; undefined when it is unknown or the session is over. */
   of(sessionId: string): DeviceFrame | undefined {
     return this.#known.get(sessionId);
   }
 
-  /** One look; rejects when the devices cannot be read. */
+  /** Looks once; rejects when the devices cannot be read. */
   async look(): Promise<void> {
     const { devices, owned, runtime } = this.#options;
     const partitions = owned();

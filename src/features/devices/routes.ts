@@ -68,7 +68,7 @@ export function presentDevice(device: DeviceRecord, now: number): Static<typeof 
   };
 }
 
-/** 404 for an id that no device has. */
+/** Throws 404 for an id that no device has. */
 export async function requireKnownDevice(
   devices: Pick<DeviceStore, "find">,
   id: string,
@@ -270,7 +270,7 @@ export const issuedKeySchema = Type.Object({
   expires_at: Type.String(),
 });
 
-/** The answer that shows a key, this once. */
+/** The answer that shows a key; no other answer shows it. */
 export function presentKey(key: IssuedKey): Static<typeof issuedKeySchema> {
   return {
     device_id: key.deviceId,

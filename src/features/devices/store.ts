@@ -14,7 +14,7 @@ export interface DeviceRecord {
   workspaceId?: string | undefined;
   ownerId?: string | undefined;
   lastSeenAt?: number | undefined;
-  /** As the newest heartbeats said. */
+  /** Telemetry of the newest heartbeats. */
   telemetry: Record<string, unknown>;
   createdAt: number;
   updatedAt: number;
@@ -60,7 +60,7 @@ export class DeviceStore {
     return row ?? undefined;
   }
 
-  /** The caller's role in the device's workspace. */
+  /** The caller's role in the device's workspace; undefined without one. */
   async workspaceRole(deviceId: string, userId: string): Promise<WorkspaceRole | undefined> {
     const row = await this.#pool.maybeOne(sql.type(z.object({ role: z.enum(["owner", "member"]) }))`
       select role from workspace_members
@@ -86,7 +86,7 @@ export class DeviceStore {
     return toPage(rows, page.limit, (device) => device.id);
   }
 
-  /** False, and nothing changed, when `expected` is given and no longer its name. */
+  /** False, and nothing is changed, when `expected` is given and no longer the device's name. */
   async rename(id: string, name: string, expected?: string): Promise<boolean> {
     const row = await this.#pool.maybeOne(sql.type(z.object({ id: z.string() }))`
       update devices set name = ${name}, updated_at = now()

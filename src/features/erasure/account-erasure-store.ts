@@ -2,13 +2,13 @@ import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slon
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 
-/** Shown where the person's name stood. */
+/** The name that replaces the person's name. */
 const ERASED_NAME = "Deleted account";
 
 const idRow = z.object({ id: z.string() });
 const userRow = z.object({ role: z.string(), otherAdmins: z.number() });
 
-/** The record's part of an account's erasure. */
+/** The database's part of an account's erasure. */
 export class AccountErasureStore {
   readonly #pool: DatabasePool;
 
@@ -16,10 +16,10 @@ export class AccountErasureStore {
     this.#pool = pool;
   }
 
-  /** Takes the person out of the account, in one transaction with its audit entry. */
+  /** Removes the person's data from the account, in one transaction with its audit entry. */
   erase(userId: string): Promise<{ deviceIds: string[] } | "last_admin" | undefined> {
     return this.#pool.transaction(async (tx) => {
-      // All administrators, so that the last two cannot leave at once.
+      // Locks all administrators, so that the last two cannot leave at once.
       await tx.query(sql.unsafe`
         select id from users where role = 'admin' or id = ${userId} order by id for update`);
       const user = await tx.maybeOne(sql.type(userRow)`
@@ -76,7 +76,7 @@ async function unpairDevices(tx: DatabaseTransactionConnection, userId: string):
   return ids;
 }
 
-/** Where the person was the only owner, whoever has been there longest takes over. */
+/** Makes the longest-standing member the owner of each workspace whose only owner leaves. */
 async function leaveWorkspaces(tx: DatabaseTransactionConnection, userId: string): Promise<void> {
   await tx.query(sql.unsafe`
     update workspace_members m set role = 'owner'

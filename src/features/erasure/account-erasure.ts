@@ -7,7 +7,9 @@ import { defineRoute, PEOPLE, type Route } from "../../rest/route.ts";
 import type { AccountErasureStore } from "./account-erasure-store.ts";
 import type { SessionErasure } from "./session-erasure.ts";
 
-/** Sessions deleted while the caller waits; the rest is left to maintenance. */
+/**
+ * Time for deleting sessions while the caller waits, milliseconds; maintenance deletes the rest.
+ */
 const BUDGET_MS = 10_000;
 const PAGE = 50;
 
@@ -19,12 +21,9 @@ interface AccountErasureOptions {
 }
 
 /**
- * Erases people: the account first, so that it does nothing more, then what it owns.
- *
- * Erases a person. The account ends at once and can never be used again;
- * the sessions that it owns are deleted, as many as fit into the call now and
- * the rest soon after. `last_admin`, and nothing is done, when nobody could
- * administer the service any more; undefined when there is no such account.
+ * Erases a person. The account ends at once and can never be used again. The sessions that it owns
+ * are deleted, as many as fit into the call now and the rest soon after. Returns `last_admin`, and
+ * does nothing, when no administrator would be left; undefined when there is no such account.
  */
 export class AccountErasures {
   readonly #options: AccountErasureOptions;
@@ -50,7 +49,7 @@ export class AccountErasures {
     return { sessionsDeleted, sessionsLeft, devicesUnpaired: erased.deviceIds.length };
   }
 
-  /** Deletes what erased accounts still own; returns how many sessions. */
+  /** Deletes one page of sessions that erased accounts still own; returns how many. */
   finish(): Promise<number> {
     return this.#deletePage();
   }
@@ -65,7 +64,7 @@ export class AccountErasures {
   }
 }
 
-/** What the erasure of an account did so far; sessions that were left follow by themselves. */
+/** The outcome of an account's erasure so far; remaining sessions are deleted by maintenance. */
 interface AccountErasure {
   sessionsDeleted: number;
   sessionsLeft: number;

@@ -15,8 +15,8 @@ import { eraseGraph } from "../graph/build-store.ts";
 import { enqueueWebhookEvent } from "../webhooks/queue-store.ts";
 
 /**
- * Erases what was derived from a session's words and would go on telling them.
- * Returns how much of each kind went.
+ * Erases data that was derived from a session's words and would reveal them. Returns how many rows
+ * of each kind were erased.
  */
 export async function eraseDerived(
   connection: CommonQueryMethods,
@@ -63,7 +63,7 @@ const RECEIPT = sql.fragment`
   id, session_id as "sessionId", workspace_id as "workspaceId", kind,
   deleted_at as "deletedAt", removed, audio_erased_at is not null as "audioErased"`;
 
-/** The database's part of a deletion. */
+/** Deletes sessions in PostgreSQL. */
 export class PostgresSessionDeletion implements DeletionRecords {
   readonly #pool: DatabasePool;
 
@@ -77,7 +77,7 @@ export class PostgresSessionDeletion implements DeletionRecords {
     actor: AuditActor,
   ): Promise<DeletedRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
-      // The row that every append and every chunk insert locks and checks.
+      // Every append and every chunk insert locks and checks this row.
       const session = await tx.maybeOne(sql.type(sessionRow)`
         select status, workspace_id as "workspaceId", epoch, seq
         from sessions where id = ${sessionId} for update`);
@@ -137,7 +137,7 @@ async function eraseSession(
   if (receipt === undefined) throw new Error("The receipt was not written.");
   const data = { status: "deleted", kind, seq };
   await enqueueWebhookEvent(tx, { sessionId, type: "session.deleted", at, data });
-  // Last: until the transaction ends no other audit entry can be written.
+  // Comes last, because no other audit entry can be written until the transaction ends.
   await insertAuditEntry(tx, {
     kind,
     actor,
@@ -166,7 +166,7 @@ function countContent(
       (select count(*)::int from concerns where session_id = ${sessionId}) as concerns`);
 }
 
-/** Times and labels of segments stay, for what refers to them; the words do not. */
+/** Erases the words; times and labels of segments stay for records that refer to them. */
 async function eraseWords(
   tx: DatabaseTransactionConnection,
   sessionId: string,
@@ -177,7 +177,7 @@ async function eraseWords(
     where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from segment_edits where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from redactions where session_id = ${sessionId}`);
-  // Recogniser state, voice prints, and what a new activation would start from.
+  // Recogniser state, voice prints, and data from which a new activation would start.
   await tx.query(sql.unsafe`delete from checkpoints where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from suspects where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from command_outcomes where session_id = ${sessionId}`);
@@ -200,7 +200,7 @@ async function erasePeople(tx: DatabaseTransactionConnection, sessionId: string)
 
 async function endWork(tx: DatabaseTransactionConnection, sessionId: string): Promise<void> {
   await tx.query(sql.unsafe`delete from outbox where session_id = ${sessionId}`);
-  // Audio that was on its way to become a chunk.
+  // Streamed audio that is not part of a chunk yet.
   await tx.query(sql.unsafe`delete from audio_pieces where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`delete from audio_streams where session_id = ${sessionId}`);
   await tx.query(sql.unsafe`
@@ -208,7 +208,9 @@ async function endWork(tx: DatabaseTransactionConnection, sessionId: string): Pr
     where session_id = ${sessionId} and status in ('queued', 'running')`);
 }
 
-/** The new epoch turns every activation away that still holds the old one. */
+/**
+ * Marks the session as deleted. The new epoch makes activations fail that still hold the old one.
+ */
 async function markDeleted(
   tx: DatabaseTransactionConnection,
   sessionId: string,
@@ -230,11 +232,7 @@ async function markDeleted(
   return at;
 }
 
-/**
- * What has been kept long enough.
- *
- * Sessions that are older than their workspace keeps them.
- */
+/** Finds sessions and edits whose retention time is over. */
 export class RetentionStore {
   readonly #pool: DatabasePool;
 
@@ -242,7 +240,7 @@ export class RetentionStore {
     this.#pool = pool;
   }
 
-  /** Ended sessions past the workspace's `retention_days`, oldest first. */
+  /** Ended sessions past their workspace's `retention_days`, oldest first. */
   async expired(limit: number): Promise<string[]> {
     const rows = await this.#pool.any(sql.type(z.object({ id: z.string() }))`
       select s.id
@@ -253,7 +251,7 @@ export class RetentionStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Edits whose session never took them; their text must not stay. */
+  /** Deletes edits that their session never applied, because their text must not stay. */
   async dropStaleEdits(): Promise<number> {
     const { rowCount } = await this.#pool.query(sql.unsafe`
       delete from segment_edits where created_at < now() - interval '1 hour'`);
@@ -270,7 +268,7 @@ export type DeletionKind = Extract<
   | "retention_session_redacted"
 >;
 
-/** What a deletion removed. */
+/** The result of a deletion. */
 export interface DeletionReceipt {
   id: string;
   sessionId: string;
@@ -278,27 +276,27 @@ export interface DeletionReceipt {
   kind: DeletionKind;
   /** Unix milliseconds. */
   deletedAt: number;
-  /** Counts by what they count, e.g. `segments`, `audio_chunks`, `audio_bytes`. */
+  /** Counts by kind, e.g. `segments`, `audio_chunks`, `audio_bytes`. */
   removed: Readonly<Record<string, number>>;
-  /** The files are gone; until then the service goes on removing them. */
+  /** True when the files are gone; until then the service goes on removing them. */
   audioErased: boolean;
 }
 
-/** A session that is gone from the record; `event` when it went just now. */
+/** A deleted session; `event` is set when this call deleted it. */
 export interface DeletedRecord {
   receipt: DeletionReceipt;
-  /** Its last event: seq, and when, in Unix milliseconds. */
+  /** The session's last event: its seq and its time, Unix milliseconds. */
   event?: { seq: number; at: number };
 }
 
-/** Port: the record's part of deletions; `erase` is one transaction. */
+/** Port: the database's part of deletions; `erase` is one transaction. */
 export interface DeletionRecords {
   erase(
     sessionId: string,
     kind: DeletionKind,
     actor: AuditActor,
   ): Promise<DeletedRecord | undefined>;
-  /** The session's files are gone. */
+  /** Records that the session's files are gone. */
   audioErased(sessionId: string): Promise<void>;
   /** Deleted sessions whose files may still be there, oldest first. */
   withAudioLeft(limit: number): Promise<string[]>;

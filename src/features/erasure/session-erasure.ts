@@ -18,23 +18,21 @@ import type {
 
 interface SessionErasureOptions {
   records: DeletionRecords;
-  /** Removes every file of a session; nothing there is fine. */
+  /** Removes every file of a session; repeatable. */
   eraseAudio(sessionId: string): Promise<void>;
-  /** Shows viewers that it is over; best effort. */
+  /** Tells viewers that the session is over; best effort. */
   publish(sessionId: string, event: { seq: number; at: number }): void;
-  /** Wakes the session's actor, which then finds the session gone; best effort. */
+  /** Wakes the session's actor, which then finds the session deleted; best effort. */
   wake(sessionId: string): Promise<void>;
   revocations: Pick<RevocationFeed, "publish">;
   log: Log;
 }
 
 /**
- * Deletes sessions: the record first, then everything that only points at it.
- *
- * Deletes a session for good. Words, names and everything derived from
- * them go in one transaction together with the audit entry; the audio files
- * follow at once, or as soon as the disk lets them. Repeatable: the first
- * receipt comes again. Undefined when there is no such session.
+ * Deletes sessions for good. Words, names and everything derived from them go in one transaction
+ * together with the audit entry; the audio files are removed right after it, or as soon as the disk
+ * allows. Repeatable: a second call returns the first receipt. Undefined when there is no such
+ * session.
  */
 export class SessionErasure {
   readonly #options: SessionErasureOptions;
@@ -62,7 +60,7 @@ export class SessionErasure {
     return { ...receipt, audioErased: await this.#eraseAudio(sessionId) };
   }
 
-  /** Removes files that an earlier try left; returns how many sessions are done. */
+  /** Removes files that an earlier attempt left; returns how many sessions are done. */
   async finish(limit = 100): Promise<number> {
     let done = 0;
     for (const sessionId of await this.#options.records.withAudioLeft(limit)) {
@@ -158,7 +156,7 @@ function present(receipt: DeletionReceipt): Static<typeof receiptSchema> {
 
 const PAGE = 100;
 
-/** Deletes sessions whose time is over; returns how many. */
+/** Deletes sessions whose retention time is over; returns how many. */
 export async function applyRetention(
   records: RetentionStore,
   sessions: SessionErasure,

@@ -27,8 +27,8 @@ const segmentRow = z.object({
 const countRow = z.object({ count: z.number() });
 
 /**
- * Takes a session's graph away, in the transaction of whatever erases its words.
- * Returns how many went: one, or none.
+ * Deletes a session's graph, in the transaction that erases its words. Returns how many graphs were
+ * deleted: one or none.
  */
 export async function eraseGraph(
   connection: CommonQueryMethods,
@@ -39,11 +39,7 @@ export async function eraseGraph(
   return rowCount;
 }
 
-/**
- * Graphs in PostgreSQL, beside the words they were made from.
- *
- * The derived graphs of sessions. Every method throws `unavailable` when storage is away.
- */
+/** Graphs of sessions in PostgreSQL. Every method throws `unavailable` when storage is away. */
 export class GraphBuildStore {
   readonly #pool: DatabasePool;
 
@@ -51,7 +47,7 @@ export class GraphBuildStore {
     this.#pool = pool;
   }
 
-  /** Tells the states of the sessions that exist and are not deleted. */
+  /** Returns the states of the sessions that exist and are not deleted. */
   async states(sessionIds: readonly string[]): Promise<GraphState[]> {
     const rows = await this.#pool.any(sql.type(stateRow)`
       select
@@ -66,9 +62,12 @@ export class GraphBuildStore {
     return [...rows];
   }
 
-  /** Undefined for a deleted session. Redacted segments are not among the words. */
+  /**
+   * Reads the input of a session's graph, without redacted segments. Undefined for a deleted
+   * session.
+   */
   async input(sessionId: string): Promise<GraphInput | undefined> {
-    // The number first: words that come in between make the graph look older than it is.
+    // `seq` is read first: words that come in between make the graph look older than it is.
     const session = await this.#pool.maybeOne(sql.type(sessionRow)`
       select workspace_id as "workspaceId", seq from sessions
       where id = ${sessionId} and status <> 'deleted'`);
@@ -87,7 +86,7 @@ export class GraphBuildStore {
     };
   }
 
-  /** The same words as before: the graph stands for `seq` as well, if it did not already. */
+  /** Marks the graph as current for `seq` when its input has not changed. */
   async confirm(sessionId: string, seq: number, inputHash: string): Promise<void> {
     await this.#pool.query(sql.unsafe`
       update graph_builds set seq = ${seq}, built_at = now()
@@ -96,9 +95,9 @@ export class GraphBuildStore {
   }
 
   /**
-   * Replaces the session's graph in one step. False, and nothing is kept, when any
-   * word that went in has been changed, replaced or redacted meanwhile, or the
-   * session deleted: no erased word comes back this way.
+   * Replaces the session's graph in one step. False, and nothing is stored, when an input word has
+   * been changed, replaced or redacted meanwhile, or the session deleted: so no erased word comes
+   * back.
    */
   replace(input: GraphInput, inputHash: string, graph: SessionGraph): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
@@ -114,12 +113,14 @@ export class GraphBuildStore {
   }
 }
 
-/** Of the text of a segment `s` and of which words in it are unclear. */
+/** SQL for a hash of the text of segment `s` and of which of its words are unclear. */
 function heardHash() {
   return sql.fragment`md5(s.text || array_to_string(${unclearWords(sql.fragment`s.words`)}, ','))`;
 }
 
-/** Under the session's lock, which every append and every deletion takes as well. */
+/**
+ * Checks the input under the session's lock, which every append and every deletion takes as well.
+ */
 async function isUnchanged(tx: CommonQueryMethods, input: GraphInput): Promise<boolean> {
   const alive = await tx.maybeOne(sql.type(sessionRow)`
     select workspace_id as "workspaceId", seq from sessions

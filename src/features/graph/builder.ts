@@ -8,12 +8,14 @@ import type { ExtractedGraph, GrpcEntities } from "../../inference/grpc-entities
 import type { GraphBuildStore } from "./build-store.ts";
 import type { GraphInput, GraphState, SessionGraph } from "./records.ts";
 
-/** Builds at once; the others wait in line. */
+/** Builds that run at once; others are queued. */
 const CONCURRENT = 2;
 const MAX_QUEUED = 64;
-/** The words may change while a graph is made of them: so often it is made again. */
+/** How often a build is repeated when the words change while it runs. */
 const ATTEMPTS = 3;
-/** A graph younger than this is not made again yet: a session that is recorded changes all the time. */
+/**
+ * A graph younger than this is not rebuilt: while a session records, its words change all the time.
+ */
 const MIN_AGE_MS = 5_000;
 
 interface GraphBuilderOptions {
@@ -22,22 +24,22 @@ interface GraphBuilderOptions {
   log: Log;
   /** How long a caller waits for a graph that is missing, in milliseconds. */
   missingMs?: number;
-  /** How long for a newer one than there is, in milliseconds. */
+  /** How long a caller waits for a newer graph than the present one, in milliseconds. */
   staleMs?: number;
 }
 
 /** Which graphs can be read now. */
 export interface GraphReadiness {
   ready: string[];
-  /** Sessions whose graph is not made yet. */
+  /** Number of sessions that have no graph yet. */
   pending: number;
-  /** Words have changed since some of the graphs were made. */
+  /** True when words have changed since some of the graphs were made. */
   stale: boolean;
   /** When the oldest of the graphs was made, Unix milliseconds. */
   builtAt: number | undefined;
 }
 
-/** Makes graphs when somebody asks for them, one build per session at a time. */
+/** Builds graphs on request, one build per session at a time. */
 export class GraphBuilder implements QueueOwner {
   readonly #store: GraphBuildStore;
   readonly #extractor: Pick<GrpcEntities, "extract">;
@@ -66,8 +68,8 @@ export class GraphBuilder implements QueueOwner {
   }
 
   /**
-   * Sees to it that these sessions have graphs, within bounds of time; what is not
-   * done then goes on. Throws why when not one is ready and one failed.
+   * Builds missing and outdated graphs of these sessions and waits for a limited time; unfinished
+   * builds continue. When no graph is ready, throws the first build's error, or `timeout`.
    */
   async ensure(sessionIds: readonly string[]): Promise<GraphReadiness> {
     const before = await this.#store.states(sessionIds);
@@ -90,7 +92,10 @@ export class GraphBuilder implements QueueOwner {
     );
   }
 
-  /** Resolves when the session's graph is made; joins a build that is under way. */
+  /**
+   * Builds the session's graph, or joins a running build. Rejects with `overloaded` when too many
+   * are queued, `unavailable` when the builder is closing, `conflict` when the words keep changing.
+   */
   build(sessionId: string): Promise<void> {
     const known = this.#builds.get(sessionId);
     if (known !== undefined) return known;
@@ -108,7 +113,7 @@ export class GraphBuilder implements QueueOwner {
     return build;
   }
 
-  /** Begins no build any more and waits for those that run. */
+  /** Starts no more builds and waits for those that run. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled([...this.#builds.values()]);
@@ -169,7 +174,7 @@ function readinessOf(states: readonly GraphState[]): GraphReadiness {
   };
 }
 
-/** Changes whenever another graph could come of it. */
+/** A hash of the input: it changes whenever the graph could change. */
 function hashOf({ segments, speakers }: GraphInput): string {
   const hash = createHash("sha256");
   for (const { label, name } of speakers) hash.update(`${label}\u0000${name}\u0001`);
@@ -179,7 +184,7 @@ function hashOf({ segments, speakers }: GraphInput): string {
   return hash.digest("hex");
 }
 
-/** Puts ids in the place of indexes. */
+/** Replaces indexes by ids. */
 function toSessionGraph(input: GraphInput, extracted: ExtractedGraph): SessionGraph {
   const { sessionId, workspaceId, segments } = input;
   const entities = extracted.entities.map(({ key, sessionOnly, ...entity }) => {

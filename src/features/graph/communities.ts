@@ -3,24 +3,31 @@ import louvain from "graphology-communities-louvain";
 import { derivedId } from "../../base/ids.ts";
 import type { EntityRecord, GraphEdge, RelationRecord } from "./records.ts";
 
-// CommonJS whose types say that the function is at `default`; it is the module itself.
+// The package is CommonJS. Its types say that the function is at `default`, but it is the module
+// itself.
 const detect = louvain as unknown as (typeof louvain)["default"];
 
-/** Entities that hang together more than with the others. */
+/** A group of entities that are tied more closely to each other than to others. */
 export interface Community {
   id: string;
-  /** The names most mentioned in it. */
+  /** The most mentioned names in it. */
   label: string;
-  /** Most mentioned first. */
+  /** Ids of its entities, most mentioned first. */
   entityIds: string[];
 }
 
 const SEED = 0x5eed;
-/** Talking about something ties less than being said in one breath: else every speaker is a hub. */
+/**
+ * Weight of a `talks_about` relation relative to others: with full weight every speaker would
+ * become a hub.
+ */
 const TALK_SHARE = 0.25;
 const NAMES_IN_LABEL = 3;
 
-/** By Louvain, the same for the same graph; entities that nothing ties are in none. */
+/**
+ * Finds communities with the Louvain method. The result is the same for the same graph; entities
+ * without ties are in no community.
+ */
 export function findCommunities(
   entities: readonly EntityRecord[],
   relations: readonly RelationRecord[],
@@ -46,7 +53,7 @@ export function findCommunities(
     .sort((a, b) => b.entityIds.length - a.entityIds.length || (a.id < b.id ? -1 : 1));
 }
 
-/** What it is about says more than who speaks. */
+/** The most mentioned names; speakers only when there is nothing else, as topics say more. */
 function labelOf(group: readonly EntityRecord[]): string {
   const subjects = group.filter(({ type }) => type !== "speaker");
   const named = subjects.length > 0 ? subjects : group;
@@ -68,7 +75,7 @@ function byEnds(a: GraphEdge, b: GraphEdge): number {
 
 type Ties = UndirectedGraph<Record<string, never>, { weight: number }>;
 
-/** Undirected; the weights of edges between the same two add up. */
+/** An undirected graph; the weights of edges between the same two entities add up. */
 function toGraph(ids: Iterable<string>, edges: Iterable<GraphEdge>): Ties {
   const graph: Ties = new UndirectedGraph();
   for (const id of ids) graph.mergeNode(id);
@@ -81,7 +88,7 @@ function toGraph(ids: Iterable<string>, edges: Iterable<GraphEdge>): Ties {
   return graph;
 }
 
-/** Mulberry32: small, and enough to shuffle nodes the same way each time. */
+/** A seeded random generator (Mulberry32), good enough to shuffle nodes the same way each time. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -22,7 +22,7 @@ import {
 } from "./schema.ts";
 
 const NEIGHBOURS = 50;
-/** Ties that a path may use: the strongest. */
+/** Most ties that a path search uses; the strongest are kept. */
 const MAX_EDGES = 20_000;
 const MAX_STEP_RELATIONS = 500;
 
@@ -174,7 +174,7 @@ function pathBetween(options: GraphOptions): Route {
   });
 }
 
-/** The relations of each two neighbours of a path, with what was said there. */
+/** Reads the relations between neighbours on a path, with their evidence. */
 async function readSteps(
   { graphs }: GraphOptions,
   sessionIds: readonly string[],
@@ -203,7 +203,7 @@ async function readSteps(
 }
 
 /**
- * Ids from `from` to `to`: fewest steps first, and of those the strongest ties.
+ * Ids from `from` to `to`: the path with the fewest steps and, among those, the strongest ties.
  * Empty when nothing connects them. No two edges may have the same ends.
  */
 export function shortestPath(edges: readonly GraphEdge[], from: string, to: string): string[] {
@@ -216,7 +216,7 @@ export function shortestPath(edges: readonly GraphEdge[], from: string, to: stri
     if (!graph.hasNode(targetId)) graph.addNode(targetId);
     graph.addUndirectedEdgeWithKey(index, sourceId, targetId, { weight });
   }
-  // No tie weighs so little that a step more would be shorter.
+  // The cost of a tie stays below that of one more step, however weak the tie.
   const cost = (_edge: string, { weight }: { weight: number }): number => 1_000 + 1 / (1 + weight);
   return bidirectional(graph, from, to, cost) ?? [];
 }

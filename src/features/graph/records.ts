@@ -17,7 +17,7 @@ export interface EntityRecord {
   type: EntityType;
   name: string;
   aliases: string[];
-  /** Labels of a speaker, by session. */
+  /** The speaker's labels, by session. */
   labels: { sessionId: string; label: string }[];
   mentionCount: number;
   sessionCount: number;
@@ -25,7 +25,7 @@ export interface EntityRecord {
   lastAt: number;
 }
 
-/** Where something was said. Positions are samples at 16 kHz. */
+/** A segment that supports a relation. Positions are samples at 16 kHz. */
 export interface EvidenceRecord {
   sessionId: string;
   segmentId: string;
@@ -43,24 +43,24 @@ export interface RelationRecord {
   weight: number;
   firstAt: number;
   lastAt: number;
-  /** Some of the segments that say so, earliest first. */
+  /** Some of the segments that support the relation, earliest first. */
   evidence: EvidenceRecord[];
 }
 
 export interface SpokenEvidence extends EvidenceRecord {
   text: string;
-  /** The name of who claimed the label. */
+  /** The name of the person who claimed the label. */
   name: string | undefined;
   /** Unix milliseconds. */
   at: number;
 }
 
 export interface MentionRecord extends SpokenEvidence {
-  /** True where the entity speaks, false where it is spoken of. */
+  /** True where the entity speaks, false where it is mentioned. */
   spoke: boolean;
 }
 
-/** Place of a mention in the order of an entity: by session, then by time. */
+/** Position of a mention in an entity's list of mentions: by session, then by time. */
 export interface MentionPosition {
   sessionId: string;
   start: number;
@@ -68,14 +68,14 @@ export interface MentionPosition {
   spoke: boolean;
 }
 
-/** Two entities that anything ties, with how strongly. */
+/** Two entities with any tie, and its strength. */
 export interface GraphEdge {
   sourceId: string;
   targetId: string;
   weight: number;
 }
 
-/** What a graph is made from, and what tells later whether it was still so. */
+/** The input of a graph, with hashes that show later whether it has changed. */
 export interface GraphInput {
   sessionId: string;
   workspaceId: string;
@@ -85,7 +85,7 @@ export interface GraphInput {
   speakers: GraphSpeaker[];
 }
 
-/** A graph as it is kept. In a `co_occurrence` the source has the lesser id. */
+/** A graph as stored. In a `co_occurrence` the source has the lesser id. */
 export interface SessionGraph {
   entities: { id: string; type: EntityType; name: string; aliases: string[]; labels: string[] }[];
   mentions: { entityId: string; segmentId: string; start: number; end: number; spoke: boolean }[];
@@ -99,14 +99,14 @@ export interface SessionGraph {
   }[];
 }
 
-/** How a session's graph stands. */
+/** State of a session's graph. */
 export interface GraphState {
   sessionId: string;
   /** Unix milliseconds; undefined while there is none. */
   builtAt?: number | undefined;
-  /** Milliseconds since then. */
+  /** Age of the graph, milliseconds. */
   ageMs: number;
-  /** Nothing has happened in the session since. */
+  /** True when the session has not changed since the graph was made. */
   isCurrent: boolean;
   inputHash?: string | undefined;
 }

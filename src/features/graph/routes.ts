@@ -26,20 +26,23 @@ import {
 } from "./schema.ts";
 import type { GraphStore } from "./store.ts";
 
-/** Sessions that one graph is made of at most: the newest. */
+/** Most sessions in one graph; the newest are taken. */
 const MAX_SESSIONS = 100;
 
 interface WorkspaceGraphOptions extends WorkspaceQuestionOptions {
   directory: SessionStore;
 }
 
-/** A workspace as far as the caller may read the words in it. */
+/** A workspace with the sessions that the caller may read. */
 export interface WorkspaceScope extends AskableWorkspace {
-  /** Newest first. */
+  /** Ids of the sessions, newest first. */
   sessionIds: string[];
 }
 
-/** Whoever may ask about a workspace's sessions sees the graph of the newest of them. */
+/**
+ * Returns the newest sessions of a workspace that the caller may ask about, and so may see as a
+ * graph.
+ */
 export async function requireWorkspaceScope(
   options: WorkspaceGraphOptions,
   caller: Principal | undefined,

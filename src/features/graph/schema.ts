@@ -111,7 +111,7 @@ export const graphSchema = Type.Composite([
 
 const typeName = `(${ENTITY_TYPES.join("|")})`;
 
-/** What both graphs can be narrowed by. */
+/** Query parameters that narrow both graphs. */
 export const graphQuery = {
   type: Type.Optional(
     Type.String({

@@ -14,7 +14,7 @@ import type {
 } from "./records.ts";
 
 const MAX_ALIASES = 12;
-/** Segments shown for one relation. */
+/** Most segments shown for one relation. */
 const EVIDENCE = 3;
 const MAX_TEXT = 500;
 
@@ -78,7 +78,7 @@ function isOneOf(column: Fragment, ids: Ids): Fragment {
   return sql.fragment`${column} = any(${sql.array([...ids], "uuid")})`;
 }
 
-/** The instant of a position on the timeline of session `s`. */
+/** SQL for the time of a position on the timeline of session `s`. */
 function instantOf(position: Fragment): Fragment {
   return sql.fragment`(s.started_at + ${position} / 16000.0 * interval '1 second')`;
 }
@@ -96,11 +96,8 @@ function within(position: Fragment, { from, to }: Span): Fragment {
 }
 
 /**
- * Graphs of several sessions as one, put together by the database.
- *
- * Graphs of several sessions as one. Nothing comes of a session that is not
- * named, of a deleted one, or of a segment that is gone or redacted. Every method
- * throws `unavailable` when storage is away.
+ * Reads the graphs of several sessions as one. Only the given sessions count; deleted sessions and
+ * erased or redacted segments are left out. Every method throws `unavailable` when storage is away.
  */
 export class GraphStore {
   readonly #pool: DatabasePool;
@@ -109,7 +106,7 @@ export class GraphStore {
     this.#pool = pool;
   }
 
-  /** Most mentioned first; `total` counts those beyond the limit too. */
+  /** Entities, most mentioned first; `total` also counts those beyond the limit. */
   async entities(
     sessionIds: Ids,
     filter: GraphFilter,
@@ -131,7 +128,7 @@ export class GraphStore {
     return entity;
   }
 
-  /** By id, in the order given; unknown ones are left out. */
+  /** Entities by id, in the order given; unknown ids are left out. */
   async entitiesById(sessionIds: Ids, entityIds: Ids): Promise<EntityRecord[]> {
     const which = isOneOf(sql.fragment`m.entity_id`, entityIds);
     const rows = await this.#entities(sessionIds, which, {}, [], entityIds.length);
@@ -186,14 +183,14 @@ export class GraphStore {
       limit ${limit}`);
   }
 
-  /** Between any two of these entities, the strongest first. */
+  /** Relations between any two of these entities, the strongest first. */
   relations(sessionIds: Ids, entityIds: Ids, span: Span, limit: number): Promise<RelationRecord[]> {
     const source = isOneOf(sql.fragment`l.source_id`, entityIds);
     const target = isOneOf(sql.fragment`l.target_id`, entityIds);
     return this.#relations(sessionIds, sql.fragment`${source} and ${target}`, span, limit);
   }
 
-  /** Those of one entity, the strongest first. */
+  /** Relations of one entity, the strongest first. */
   relationsOf(sessionIds: Ids, entityId: string, limit: number): Promise<RelationRecord[]> {
     const which = sql.fragment`(l.source_id = ${entityId} or l.target_id = ${entityId})`;
     return this.#relations(sessionIds, which, {}, limit);
@@ -251,7 +248,7 @@ export class GraphStore {
     return rows.map((row) => ({ ...row, name: row.name }));
   }
 
-  /** Everything that is tied, the strongest first. */
+  /** All ties, the strongest first. */
   async edges(sessionIds: Ids, limit: number): Promise<GraphEdge[]> {
     const rows = await this.#pool.any(sql.type(edgeRow)`
       select
@@ -268,7 +265,7 @@ export class GraphStore {
     return [...rows];
   }
 
-  /** Words of segments, by id. */
+  /** The words of segments, by segment id. */
   async spoken(sessionIds: Ids, segmentIds: Ids): Promise<Map<string, SpokenEvidence>> {
     const rows = await this.#pool.any(sql.type(spokenRow)`
       select ${spokenColumns(sql.fragment`g.start_sample`, sql.fragment`g.end_sample`)}
@@ -281,7 +278,7 @@ export class GraphStore {
   }
 }
 
-/** Who claimed the label of segment `g`. */
+/** SQL that joins the person who claimed the label of segment `g`. */
 const NAMES = sql.fragment`
   left join speaker_claims c
     on c.session_id = g.session_id and c.label = g.label and c.revoked_at is null

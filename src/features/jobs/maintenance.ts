@@ -2,26 +2,26 @@ import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
 
-/** Something to do again and again; returns how much there was to do. */
+/** A task that is repeated; `run` returns how many items it processed. */
 export interface MaintenanceTask {
   name: string;
-  /** Milliseconds between runs. */
+  /** Time between runs, milliseconds. */
   every: number;
-  /** It runs in every process, not in one at a time. */
+  /** True when the task runs in every process, not in one at a time. */
   everywhere?: boolean;
-  /** Whether there is anything to do; asked of all that are due at once. */
+  /** Whether there is anything to do; asked of all due tasks at once. */
   isWanted?(): Promise<boolean>;
   run(): Promise<number>;
 }
 
-/** Ends of waits fall on a beat: what is due within this time is done with what is due now. */
+/** Tasks that are due within this time run together with those that are due now. */
 const SOON_MS = 250;
 const LOOK_MS = 1_000;
 
 /**
- * Runs chores one after the other, each when it is due, in the process that is the first; several
- * may take themselves for it, for each task is repeatable and does no harm when others are at it
- * too. A task that fails is reported and tried again when it is next due.
+ * Runs maintenance tasks one after the other, each when it is due, in the process that is first.
+ * Several processes may believe to be first: every task is repeatable and safe to run concurrently.
+ * A task that fails is logged and tried again when it is next due.
  */
 export class Maintenance {
   readonly #tasks: readonly MaintenanceTask[];
@@ -49,7 +49,7 @@ export class Maintenance {
     this.#loop ??= this.#run();
   }
 
-  /** Resolves when the task in hand is done. */
+  /** Resolves when the running task is done. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#loop;

@@ -16,26 +16,23 @@ const MAX_ATTEMPTS = 3;
 const LEFT_BEHIND = "The work was begun several times and never came to an end.";
 
 /**
- * Batch jobs in the jobs table; who claims one holds it until `claimed_until`.
- *
- * Jobs that wait for a host. Every method throws `unavailable` when
- * storage is away; a claim that is not renewed ends by itself. A job has three
- * attempts.
+ * The queue of batch jobs in PostgreSQL. A host that claims a job holds it until `claimed_until`; a
+ * claim that is not renewed ends by itself. A job has three attempts. Every method throws
+ * `unavailable` when storage is away.
  */
 export class JobQueueStore {
   readonly #pool: DatabasePool;
   readonly #look: WaitingWorkStore | undefined;
 
-  /** @param look is asked first, where many do */
+  /** @param look skips the query when it knows of no waiting job */
   constructor(pool: DatabasePool, look?: WaitingWorkStore) {
     this.#pool = pool;
     this.#look = look;
   }
 
   /**
-   * The next job that is due, queued or left behind by a host whose claim ran
-   * out; no other host gets it while the claim stands. Left behind too often,
-   * it is failed instead.
+   * Claims the next due job: a queued one, or one whose host let its claim expire. No other host
+   * gets it while the claim holds. A job that was left behind too often is failed instead.
    */
   async claim(kinds: readonly string[], leaseMs: number): Promise<ClaimedJob | undefined> {
     if (!(await isWaiting(this.#look, "jobs"))) return undefined;
@@ -69,7 +66,10 @@ export class JobQueueStore {
     return row === null ? undefined : { ...row, claimId };
   }
 
-  /** Progress is 0..1 and never goes back. False when the job is no longer this claim's. */
+  /**
+   * Renews a claim. Progress is 0..1 and never goes back. False when the job no longer belongs to
+   * this claim.
+   */
   async renew({ id, claimId }: ClaimedJob, progress: number, leaseMs: number): Promise<boolean> {
     const row = await this.#pool.maybeOne(sql.type(idRow)`
       update jobs
@@ -79,7 +79,7 @@ export class JobQueueStore {
     return row !== null;
   }
 
-  /** Gives it back for another attempt, or fails it after the last one. */
+  /** Returns the job for another attempt, or fails it after the last one. */
   async release({ id, claimId }: ClaimedJob, release: Release): Promise<void> {
     const { error, retryMs, counts } = release;
     await this.#pool.query(sql.unsafe`
@@ -97,7 +97,7 @@ export class JobQueueStore {
       where id = ${id} and claim_id = ${claimId} and status = 'running'`);
   }
 
-  /** Ends it for good without a result. */
+  /** Ends the job for good without a result. */
   async end(
     { id, claimId }: ClaimedJob,
     status: "failed" | "cancelled",

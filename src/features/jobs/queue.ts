@@ -1,40 +1,39 @@
 export interface JobContext {
   /** Aborted when the job was cancelled, taken over, or the host stops. */
   signal: AbortSignal;
-  /** Share of the work that is done, 0..1. */
+  /** Reports the share of the work that is done, 0..1. */
   onProgress(fraction: number): void;
 }
 
 /**
- * Does jobs of one kind. Resolves when the result is durable and the job's row
- * is completed, both in one transaction that checked the claim.
+ * Runs jobs of one kind. Resolves when the result is durable and the job's row is completed, both
+ * in one transaction that checked the claim.
  *
- * Throws `session_deleted` when there is nothing to do it for any more,
- * `overloaded` when nobody could take it just now (no attempt is counted),
- * `lease_lost` when the claim stood no longer, and any other AppError:
- * retryable ones and `conflict` are tried again.
+ * Throws `session_deleted` when the session is gone, `overloaded` when no worker could take the
+ * work just now (no attempt is counted), `lease_lost` when the claim no longer held, and any other
+ * AppError: retryable ones and `conflict` are tried again.
  */
 export interface JobHandler {
   readonly kind: string;
   run(job: ClaimedJob, context: JobContext): Promise<void>;
 }
 
-/** Batch work of any kind; what it is about is the handler's to look up. Holds no words. */
+/** A claimed batch job of any kind; the handler looks up the details. Contains no words. */
 export interface ClaimedJob {
   id: string;
   kind: string;
   sessionId: string;
-  /** 1 for the first. */
+  /** Number of the attempt, from 1. */
   attempt: number;
-  /** Names this claim: nothing that belongs to an older one is taken. */
+  /** Names this claim: results of older claims are refused. */
   claimId: string;
 }
 
 export interface Release {
-  /** Said of the job when this was its last attempt. */
+  /** The job's error text when this was its last attempt. */
   error: string;
-  /** Wait until it may be claimed again, in milliseconds. */
+  /** Time until it may be claimed again, in milliseconds. */
   retryMs: number;
-  /** False for what is no fault of the job: a host that stops, workers that are busy. */
+  /** False when the job is not at fault: the host stops, or workers are busy. */
   counts: boolean;
 }

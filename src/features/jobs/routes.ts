@@ -80,7 +80,10 @@ function unknownJob(): AppError {
   return new AppError("not_found", "There is no job with this id.");
 }
 
-/** The job, when the caller may do this to its session: 404 for an unknown one, 403 by relation. */
+/**
+ * Returns the job if the caller may do this to its session. Throws 404 for an unknown one, 403 when
+ * the caller has no such right.
+ */
 async function requireJob(
   { directory, allJobs }: JobOptions,
   principal: Principal | undefined,

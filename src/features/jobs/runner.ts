@@ -12,13 +12,13 @@ interface AttemptWatchOptions {
   queue: Pick<JobQueueStore, "claim" | "renew" | "release" | "end">;
   leaseMs: number;
   beatMs: number;
-  /** The host stops. */
+  /** Aborted when the host stops. */
   stop: AbortSignal;
   runtime: Runtime;
   log: Log;
 }
 
-/** Keeps the claim of one attempt, and tells its handler when it is over. */
+/** Renews the claim of one attempt, and aborts the handler's signal when the claim is lost. */
 class AttemptWatch implements JobContext {
   readonly signal: AbortSignal;
   readonly #options: AttemptWatchOptions;
@@ -36,7 +36,7 @@ class AttemptWatch implements JobContext {
     this.#beating = this.#beat();
   }
 
-  /** The claim stands no longer: cancelled, taken over, or not renewed in time. */
+  /** True when the claim no longer holds: cancelled, taken over, or not renewed in time. */
   get isLost(): boolean {
     return this.#lost.signal.aborted;
   }
@@ -70,7 +70,7 @@ class AttemptWatch implements JobContext {
 }
 
 const RETRIES = { firstMs: 1_000, factor: 4 };
-/** Wait when nobody can take the work. */
+/** Wait when no worker can take the job. */
 const BUSY_RETRY_MS = 2_000;
 
 export interface JobRunnerOptions {
@@ -78,20 +78,19 @@ export interface JobRunnerOptions {
   handlers: readonly JobHandler[];
   log: Log;
   runtime: Runtime;
-  /** Jobs at once. */
+  /** Number of jobs that run at once. */
   concurrency?: number;
-  /** Time after which the job of a host that died is taken over, in milliseconds. */
+  /** Time after which a dead host's job is taken over, in milliseconds. */
   leaseMs?: number;
-  /** Time between renewals; a cancelled job is noticed after it at the latest. */
+  /** Time between renewals, in milliseconds; a cancelled job is noticed within it. */
   beatMs?: number;
-  /** Time between looks for work when there was none, unless `wake` is called. */
+  /** Time between looks for work when there was none, in milliseconds; `wake` ends the wait. */
   pollMs?: number;
 }
 
 /**
- * Does batch jobs: claims one that is due, keeps its claim while the handler
- * works, and gives it back when that fails. A host that dies leaves its claims
- * to run out; another host then takes the jobs over.
+ * Runs batch jobs: claims one that is due, renews its claim while the handler works, and releases
+ * it when that fails. The claims of a host that dies expire, and another host takes the jobs over.
  */
 export class JobRunner implements QueueOwner {
   readonly #queue: Pick<JobQueueStore, "claim" | "renew" | "release" | "end">;
@@ -103,7 +102,7 @@ export class JobRunner implements QueueOwner {
   readonly #beatMs: number;
   readonly #pollMs: number;
   readonly #stop = new AbortController();
-  /** Ends the waits for the next looks. */
+  /** Aborted to end the waits between looks. */
   #wake = new AbortController();
   readonly #trouble: TroubleLog;
   #running: Promise<unknown> | undefined;
@@ -129,14 +128,14 @@ export class JobRunner implements QueueOwner {
     this.#running ??= Promise.all(Array.from({ length: this.#concurrency }, () => this.#work()));
   }
 
-  /** There is work: looks at once. */
+  /** Looks for work at once. */
   wake(): void {
     const wake = this.#wake;
     this.#wake = new AbortController();
     wake.abort();
   }
 
-  /** Gives running jobs back at once; another host may go on with them. */
+  /** Releases running jobs at once; another host may continue with them. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.wake();
@@ -146,7 +145,7 @@ export class JobRunner implements QueueOwner {
   async #work(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      // Of before the look: what comes during it is not slept through.
+      // Taken before the look, so that a call of `wake` during the look is not missed.
       const woken = this.#wake.signal;
       const job = await this.#claim();
       if (job === undefined) await this.#runtime.delay(this.#pollMs, woken);
@@ -184,7 +183,7 @@ export class JobRunner implements QueueOwner {
       log.info({}, "job done");
     } catch (error) {
       await this.#settle(job, toAppError(error), watch.isLost, log).catch((failure: unknown) => {
-        // The claim runs out, and the job is found again.
+        // The claim expires by itself, and the job is found again.
         log.warn({ error: errorMessage(failure) }, "job not given back");
       });
     } finally {

@@ -9,20 +9,20 @@ export const JOB_KINDS = ["transcription", "summarisation"] as const;
 
 type JobKind = (typeof JOB_KINDS)[number];
 
-/** Work on a session, of whatever kind. Times are Unix milliseconds. */
+/** A job of any kind on a session. Times are Unix milliseconds. */
 export interface JobRecord {
   id: string;
   kind: JobKind;
   sessionId: string;
   workspaceId: string;
   status: JobStatus;
-  /** 0..1 */
+  /** Progress, 0..1. */
   progress: number;
   error: string;
   engine?: string;
   detectedLanguage?: string;
   forcedLanguage?: string;
-  /** Segments edited by people that the newest repetition replaced. */
+  /** Number of segments edited by people that the newest transcription replaced. */
   editsReplaced: number;
   createdAt: number;
   startedAt?: number;
@@ -53,9 +53,8 @@ const jobRow = z.object({
 });
 
 /**
- * Jobs of every kind, as the people of their sessions see them.
- *
- * Jobs of all kinds. Every method throws `unavailable` when storage is away.
+ * Jobs of all kinds in PostgreSQL, as the API shows them. Every method throws `unavailable` when
+ * storage is away.
  */
 export class JobStore {
   readonly #pool: DatabasePool;
@@ -68,7 +67,7 @@ export class JobStore {
     return (await this.#read([sql.fragment`j.id = ${jobId}`], 1))[0];
   }
 
-  /** Newest first; jobs of the sessions to which this user has native access. */
+  /** Jobs of the sessions to which this user has native access, newest first. */
   async list(userId: string, filter: JobFilter, page: PageRequest): Promise<Page<JobRecord>> {
     const conditions = [sql.fragment`s.status <> 'deleted'`, nativeTo(userId)];
     if (page.after !== undefined) conditions.push(sql.fragment`j.id < ${page.after}::uuid`);
@@ -81,8 +80,8 @@ export class JobStore {
   }
 
   /**
-   * Cancels batch work that is queued or running: whoever runs it finds its
-   * claim gone and may store nothing more. False when it has ended before.
+   * Cancels batch work that is queued or running: its host finds the claim gone and can store
+   * nothing more. False when the job has already ended.
    */
   async cancelBatch(jobId: string): Promise<boolean> {
     const { rowCount } = await this.#pool.query(sql.unsafe`

@@ -15,18 +15,18 @@ import type {
 import type { SearchStore } from "./search-store.ts";
 import type { RetrievedAnswer, WorkerRetriever } from "./worker-retriever.ts";
 
-/** Characters of a question at most. */
+/** Most characters of a question. */
 export const MAX_QUESTION = 2_000;
-/** Passages that one answer is made from at most: days of speech. */
+/** Most passages that one answer is made from; that is days of speech. */
 const MAX_PASSAGES = 30_000;
-/** Conversations that one answer about a workspace is made from at most. */
+/** Most conversations that one answer about a workspace is made from. */
 const MAX_READ = 40;
-/** A workspace this small is read as a whole. */
+/** Up to this many sessions, a workspace is read as a whole. */
 const FEW = 5;
 
 interface CitedPassage extends SpokenPassage {
   sessionId: string;
-  /** Of the person who claimed the label; empty when nobody did. */
+  /** The name of the person who claimed the label; empty without a claim. */
   speakerName: string;
 }
 
@@ -48,7 +48,7 @@ interface Asked {
   signal: AbortSignal;
 }
 
-/** Answers from one session, which the caller may ask about. */
+/** Answers a question from one session. The caller must have the right to ask about it. */
 export async function askSession(
   { conversations, retriever, clock }: QuestionOptions,
   sessionId: string,
@@ -61,8 +61,8 @@ export async function askSession(
 }
 
 /**
- * Answers from the sessions of a workspace that the caller may ask about, in steps: what is asked,
- * which sessions speak of it, what they say. The steps that were taken stand in `toolsUsed`.
+ * Answers a question from the sessions of a workspace: plans the search, chooses sessions and
+ * answers from their words. `toolsUsed` names the steps that were taken.
  */
 export async function askWorkspace(
   options: QuestionOptions,
@@ -92,11 +92,14 @@ export async function askWorkspace(
 
 interface Chosen {
   ids: string[];
-  /** Said with the answer when it does not rest on everything there is. */
+  /** Added to the answer when not all sessions were read. */
   remark: string;
 }
 
-/** The sessions to read: all of a few; else those in which the words were said; else the newest. */
+/**
+ * Chooses the sessions to read: all of a few, else those in which the words were said, else the
+ * newest.
+ */
 async function choose(
   { conversations }: QuestionOptions,
   ids: readonly string[],
@@ -111,7 +114,8 @@ async function choose(
     tools.push("full_text_search");
     const found = await conversations.findSessions(ids, words, MAX_READ);
     const remark = found.length < MAX_READ ? "" : remarkOf(MAX_READ, ids.length, "that fit best");
-    // A word that was heard wrong everywhere is looked for in the newest, by likeness.
+    // When nothing is found, the words may have been misrecognised everywhere; then the newest
+    // sessions are read, where similar words count too.
     if (found.length > 0) return { ids: found, remark };
   }
   tools.push("list_sessions");
@@ -122,7 +126,7 @@ function remarkOf(read: number, all: number, which: string): string {
   return `\n(This rests on the ${read} of ${all} conversations ${which}.)`;
 }
 
-/** Cited passages as they were read, in the order of the answer. */
+/** Cited passages with their text, in the order of the answer. */
 function resolve(
   answer: RetrievedAnswer,
   conversations: readonly SpokenConversation[],
@@ -137,7 +141,7 @@ function resolve(
   });
 }
 
-/** Sessions of a workspace that questions look at: the newest. */
+/** Most sessions of a workspace that questions consider; the newest are taken. */
 const MAX_SESSIONS = 5_000;
 const ACTION = "session.query";
 
@@ -147,18 +151,18 @@ export interface WorkspaceQuestionOptions {
   workspaceSessions: SearchStore;
 }
 
-/** A workspace as far as the caller may ask about the words in it. */
+/** A workspace with the sessions that the caller may ask about. */
 export interface AskableWorkspace {
   principal: Principal;
   workspaceId: string;
-  /** Newest first. */
+  /** The sessions, newest first. */
   sessions: readonly SessionFacts[];
 }
 
 /**
- * The workspace with the sessions whose words the caller may ask about: 404 for an unknown one,
- * 403 when he has nothing to do with it. An administrator who is no member is given what an
- * elevation covers, and `elevation_required` when none does.
+ * Returns the workspace with the sessions that the caller may ask about. Throws 404 for an unknown
+ * workspace and `forbidden` without a relation to it. An administrator who is no member gets the
+ * sessions that an elevation covers; throws `elevation_required` when none does.
  */
 export async function requireAskableWorkspace(
   { workspaces, workspaceSessions }: WorkspaceQuestionOptions,
@@ -187,7 +191,7 @@ export async function requireAskableWorkspace(
   return { principal, workspaceId, sessions };
 }
 
-/** No entry, no content: what an elevation opens is shown only after it was written down. */
+/** Records reads that an elevation allowed. Must succeed before the content is shown. */
 export async function recordReads(
   { directory }: Pick<WorkspaceQuestionOptions, "directory">,
   { principal, sessions }: AskableWorkspace,

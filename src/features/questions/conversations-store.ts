@@ -4,7 +4,9 @@ import { optionalColumn, toInstant } from "../../postgres/columns.ts";
 import { USER_DISPLAY_NAME } from "../sessions/store.ts";
 import { unclearWords } from "../transcript/segments-store.ts";
 
-/** A session with its words, as answers are made from it. Times on its timeline in milliseconds. */
+/**
+ * A session with its words, as input for answers. Positions on its timeline are in milliseconds.
+ */
 export interface SpokenConversation {
   sessionId: string;
   title: string;
@@ -13,13 +15,13 @@ export interface SpokenConversation {
   /** Unix milliseconds. */
   startedAtMs: number;
   voices: SpokenVoice[];
-  /** In order of time; redacted ones are left out. */
+  /** Passages in order of time, without redacted ones. */
   passages: SpokenPassage[];
 }
 
 interface SpokenVoice {
   label: string;
-  /** Of the person who claimed the label; empty when nobody did. */
+  /** The name of the person who claimed the label; empty without a claim. */
   name: string;
   claimedUserId?: string | undefined;
 }
@@ -30,7 +32,7 @@ export interface SpokenPassage {
   endMs: number;
   label: string;
   text: string;
-  /** Places, counted from 0, of the words of the text that are unclear. */
+  /** Indexes, from 0, of the unclear words of the text. */
   unclear: number[];
 }
 
@@ -60,9 +62,8 @@ const passageRow = z.object({
 type Ids = ReturnType<typeof sql.array>;
 
 /**
- * Sessions with their words, out of the one place that holds them.
- *
- * Conversations to answer from. Every method throws `unavailable` when storage is away.
+ * Reads sessions with their words from PostgreSQL. Every method throws `unavailable` when storage
+ * is away.
  */
 export class ConversationStore {
   readonly #pool: DatabasePool;
@@ -72,8 +73,8 @@ export class ConversationStore {
   }
 
   /**
-   * The conversations in the order of the ids, deleted ones left out; once `maxPassages` were
-   * read the rest is left out too.
+   * Conversations in the order of the ids, without deleted ones; once `maxPassages` were read the
+   * rest is left out too.
    */
   read(sessionIds: readonly string[], maxPassages: number): Promise<SpokenConversation[]> {
     const ids = sql.array([...sessionIds], "uuid");
@@ -92,7 +93,7 @@ export class ConversationStore {
     });
   }
 
-  /** Those of the sessions in which one of the words was said, the best first. */
+  /** Ids of the sessions in which one of the words was said, the best matches first. */
   async findSessions(
     sessionIds: readonly string[],
     words: readonly string[],
@@ -121,7 +122,7 @@ export class ConversationStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Those of the sessions that began in the span, in the order of the ids. Unix milliseconds. */
+  /** Ids of the sessions that began in the span, in the given order. Unix milliseconds. */
   async startedWithin(sessionIds: readonly string[], from: number, to: number): Promise<string[]> {
     const ids = sql.array([...sessionIds], "uuid");
     const rows = await this.#pool.any(sql.type(idRow)`

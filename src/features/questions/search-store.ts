@@ -29,11 +29,8 @@ const SAID_AT = sql.fragment`(s.started_at + g.start_sample / 16000.0 * interval
 const SPEAKER = sql.fragment`coalesce(${USER_DISPLAY_NAME}, v.display_name, '')`;
 
 /**
- * Search by the full-text index over `segments`.
- *
- * Full-text search in the words of sessions. Throws `unavailable` when storage is away.
- *
- * The caller's ties to many sessions. Throws `unavailable` when storage is away.
+ * Full-text search in the words of sessions, and the caller's relations to many sessions. Throws
+ * `unavailable` when storage is away.
  */
 export class SearchStore {
   readonly #pool: DatabasePool;
@@ -42,15 +39,13 @@ export class SearchStore {
     this.#pool = pool;
   }
 
-  /** Facts for `maySession` of a workspace's sessions, newest first, deleted ones left out. */
+  /** Facts for `maySession` about a workspace's sessions, newest first, without deleted ones. */
   factsIn(principal: Principal, workspaceId: string, limit: number): Promise<SessionFacts[]> {
     const condition = sql.fragment`s.workspace_id = ${workspaceId} and s.status <> 'deleted'`;
     return readFacts(this.#pool, principal, condition, limit);
   }
 
-  /**
-   * The best hits after `after`, in the given sessions only; redacted segments are never found.
-   */
+  /** The best hits after `after`, in the given sessions only; redacted segments are never found. */
   async search(
     sessionIds: readonly string[],
     filter: SearchFilter,
@@ -120,18 +115,18 @@ function piecesOf(headline: string): SearchHit["snippet"] {
   });
 }
 
-/** What is looked for in the words of sessions. */
+/** Restricts a search in the words of sessions. */
 interface SearchFilter {
-  /** As people write in a search field: words, "phrases", or, -not. */
+  /** The query, in the syntax of web search fields: words, "phrases", or, -not. */
   text: string;
-  /** A label, or a part of the name of the person who claimed it. */
+  /** A label, or part of the name of the person who claimed it. */
   speaker?: string | undefined;
   /** When it was said, Unix milliseconds; `to` is not included. */
   from?: number | undefined;
   to?: number | undefined;
 }
 
-/** Place in the order of hits: the best first. */
+/** Position in the list of hits, which is ordered by rank. */
 export interface HitPosition {
   rank: number;
   sessionId: string;
@@ -141,15 +136,15 @@ export interface HitPosition {
 /** A segment that was found. */
 export interface SearchHit extends HitPosition {
   title: string;
-  /** On the session's timeline, milliseconds. */
+  /** Position on the session's timeline, milliseconds. */
   startMs: number;
   endMs: number;
   /** When it was said, Unix milliseconds. */
   at: number;
   label: string;
-  /** Of the person who claimed the label; empty when nobody did. */
+  /** The name of the person who claimed the label; empty without a claim. */
   speakerName: string;
   text: string;
-  /** The text around what was found, in pieces: those that match and those between them. */
+  /** The text around the match, in pieces: those that match and those between them. */
   snippet: { text: string; isMatch: boolean }[];
 }

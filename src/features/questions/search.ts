@@ -108,7 +108,7 @@ function searchWorkspace(options: WorkspaceSearchOptions): Route {
   });
 }
 
-/** A session that the caller may not read is one in which nothing is found. */
+/** Ids of the sessions to search. A session that the caller may not read yields no hits. */
 function wantedSessions({ sessions }: AskableWorkspace, wanted: string | undefined): string[] {
   const ids = sessions.map(({ id }) => id);
   return wanted === undefined ? ids : ids.filter((id) => id === wanted);

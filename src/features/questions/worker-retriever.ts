@@ -14,7 +14,7 @@ import type { SpokenConversation } from "./conversations-store.ts";
 const PLAN_MS = 3_000;
 const RETRIEVE_MS = 15_000;
 const ATTEMPTS = 5;
-/** First wait for a worker whose hands are full; grows with each attempt. */
+/** First wait for a busy worker, milliseconds; grows with each attempt. */
 const BUSY_MS = 150;
 
 interface PlacedRetrieverOptions {
@@ -25,11 +25,10 @@ interface PlacedRetrieverOptions {
 }
 
 /**
- * Has questions answered by the worker that has least to do, by another when that one is lost or busy.
- *
- * Answers questions from conversations, and from nothing else; keeps nothing of them.
- * Rejects with `unavailable` when no worker is running, `overloaded` or `timeout`, always within
- * a few seconds, and when `signal` aborts.
+ * Sends questions to the least busy worker, and to another one when that is lost or busy. Answers
+ * come from the given conversations only; nothing is stored. Rejects with `unavailable` when no
+ * worker is running, `overloaded` or `timeout`, always within a few seconds, and when `signal`
+ * aborts.
  */
 export class WorkerRetriever {
   readonly #placement: Placement;
@@ -98,7 +97,7 @@ export class WorkerRetriever {
   }
 }
 
-/** Asking changes nothing, so what one worker could not do may be asked again. */
+/** True for failures of a worker. Asking changes nothing, so it may be repeated at another one. */
 function isWorkers({ code }: AppError): boolean {
   return code === "unavailable" || code === "overloaded";
 }
@@ -114,11 +113,11 @@ function silent(): AppError {
   return new AppError("unavailable", "The worker ended before the answer was there.");
 }
 
-/** What a question asks for, as far as it tells where to look. */
+/** The parts of a question that tell where to search. */
 interface QuestionPlan {
   /** Words worth searching for. */
   words: string[];
-  /** When the conversations took place, Unix milliseconds. */
+  /** The time span of the conversations, Unix milliseconds. */
   days?: { from: number; to: number } | undefined;
 }
 
@@ -126,7 +125,7 @@ interface RetrieveQuestion {
   query: string;
   /** Unix milliseconds. */
   now: number;
-  /** Who asks, for "what did I say". */
+  /** The id of the user who asks, for questions like "what did I say". */
   askerId: string;
   /** True when the question is about several conversations. */
   across: boolean;
@@ -135,7 +134,7 @@ interface RetrieveQuestion {
 
 export interface RetrievedAnswer {
   text: string;
-  /** In the order of their use. */
+  /** Tools in the order of their use. */
   toolsUsed: string[];
   citations: { sessionId: string; segmentId: string }[];
 }

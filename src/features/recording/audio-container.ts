@@ -10,11 +10,11 @@ import {
 import { AppError } from "../../base/errors.ts";
 import type { UploadContent } from "../../rest/route.ts";
 
-/** What the front needs to know of an upload before it stores it. */
+/** The properties of an uploaded file that are checked before it is stored. */
 export interface AudioContainer {
-  /** As workers read it. */
+  /** The media type under which workers read it. */
   mediaType: string;
-  /** Frames of all channels together count once. */
+  /** Number of frames; a frame holds one sample of each channel. */
   frames: number;
   sampleRate: number;
   durationSeconds: number;
@@ -53,7 +53,7 @@ function startsWith(head: Uint8Array, text: string, at = 0): boolean {
   return Buffer.from(head.subarray(at, at + text.length)).toString("latin1") === text;
 }
 
-/** The name of a known audio format that is not read yet, by its first bytes. */
+/** The name of a known but unsupported audio format, by its first bytes. */
 function unsupportedFormat(head: Uint8Array): string | undefined {
   if (startsWith(head, "OggS")) return "Ogg";
   if (startsWith(head, "fLaC")) return "FLAC";
@@ -102,7 +102,7 @@ function pcmContainer(mediaType: string, bytes: number): AudioContainer {
   if (!/;\s*rate\s*=/.test(mediaType)) {
     throw new AppError(
       "unsupported_media_type",
-      // A form part's media type comes without its parameters.
+      // The media type of a form part comes without its parameters.
       `Raw PCM is sent as a raw body, with its sample rate in the Content-Type. ${SUPPORTED}`,
     );
   }
@@ -114,7 +114,7 @@ function pcmContainer(mediaType: string, bytes: number): AudioContainer {
   return toContainer(`audio/pcm;${parameters}`, pcm, frames);
 }
 
-/** Throws for a file that was declared as raw PCM. */
+/** Throws when a file that was declared as raw PCM has a container. */
 function assertBare(head: Uint8Array): void {
   const container = markedContainer(head);
   if (container === "none" || container === "more") return;
@@ -124,7 +124,10 @@ function assertBare(head: Uint8Array): void {
   );
 }
 
-/** Another format by its bytes or by what was declared, else no audio at all. */
+/**
+ * The error for a file that is no WAV: an unsupported format by its bytes or its declared type,
+ * else no audio.
+ */
 function refusal(head: Uint8Array, mediaType: string): AppError {
   const known = unsupportedFormat(head);
   if (known !== undefined) {
@@ -138,12 +141,11 @@ function refusal(head: Uint8Array, mediaType: string): AppError {
 }
 
 /**
- * Checks an upload within bounds: reads the head of the file only. The bytes
- * decide, what was declared counts for raw PCM alone. A header that lies about
- * its length is answered by what is really there.
+ * Checks an upload, reading only the head of the file. Its bytes decide; the declared type counts
+ * for raw PCM alone. When a header states a wrong length, the frames that are really there count.
  *
- * Throws `not_audio` (422) for what is no audio, is empty or holds no frame,
- * and `unsupported_media_type` (415) for audio of another format.
+ * Throws `not_audio` (422) for a file that is no audio, is empty or holds no frame, and
+ * `unsupported_media_type` (415) for audio of another format.
  */
 export async function inspectAudio(file: UploadedFile): Promise<AudioContainer> {
   if (file.bytes === 0) throw new AppError("not_audio", "The file is empty: it holds no audio.");

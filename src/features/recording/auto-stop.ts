@@ -2,20 +2,22 @@ import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { SilentSessionStore } from "./silent-sessions-store.ts";
 
 const PAGE = 100;
-/** A longer pause between two looks that worked means that nobody could hear devices either. */
+/**
+ * After a longer pause between successful looks, devices get the full silence time again, because
+ * the service may not have been able to receive from them.
+ */
 const DEAF_MS = 60_000;
 
 interface AutoStopOptions {
   sessions: Pick<SilentSessionStore, "now" | "stop">;
   notifier: CommandNotifier;
-  /** Milliseconds. */
+  /** Time without a sign of life after which a session is stopped, milliseconds. */
   silence: number;
 }
 
 /**
- * Stops sessions whose device went silent. Time in which this process did not
- * look, or could not, is not held against devices: nobody may have heard them.
- * All times are the record's, so that it does not matter what this host's clock says.
+ * Stops sessions whose device went silent. Time in which this process did not look, or could not,
+ * is not counted as silence. All times are the database's, so this host's clock does not matter.
  */
 export class AutoStop {
   readonly #options: AutoStopOptions;
@@ -26,12 +28,12 @@ export class AutoStop {
     this.#options = options;
   }
 
-  /** Milliseconds between two looks. */
+  /** Time between two looks, milliseconds. */
   get every(): number {
     return Math.min(10_000, Math.max(500, this.#options.silence / 4));
   }
 
-  /** Returns how many were stopped. */
+  /** Looks once; returns how many sessions were stopped. */
   async run(): Promise<number> {
     const { sessions, notifier, silence } = this.#options;
     const now = await sessions.now();

@@ -12,13 +12,14 @@ const FILE = "store-id";
 const folderRow = z.object({ id: z.string() });
 
 /**
- * Makes sure that `folder` is the one in which all processes of this database keep audio: that a
- * local folder is not mistaken for one that machines share. The first process claims its folder.
- * Throws `unavailable`, saying what to do, when the database's audio is in another.
+ * Makes sure that all processes of this database keep audio in the same `folder`, so that a local
+ * folder is not mistaken for a shared one. The first process claims its folder. Throws
+ * `unavailable`, with a message that says what to do, when the database's audio is in another
+ * folder.
  */
 export async function claimAudioFolder(pool: DatabasePool, folder: string): Promise<void> {
   const path = join(folder, FILE);
-  // In this order: a folder is marked before it is claimed.
+  // A folder must be marked before it is claimed.
   const claimed = await claimedId(pool);
   const here = await readId(path);
   if (claimed === undefined) {
@@ -46,7 +47,7 @@ async function readId(path: string): Promise<string | undefined> {
   return isId(id) ? id : undefined;
 }
 
-/** Whole or not at all: two processes that begin at once get one id. */
+/** Writes the mark atomically: two processes that start at once get the same id. */
 async function markFolder(path: string): Promise<string> {
   const id = newId();
   const draft = `${path}.${id}`;
@@ -73,28 +74,30 @@ async function claimedId(pool: DatabasePool): Promise<string | undefined> {
   return row?.id;
 }
 
-/** Returns the id that counts: that of whoever was first. */
+/** Claims the folder and returns the id that is in force: that of the first claim. */
 async function claim(pool: DatabasePool, id: string): Promise<string> {
   await pool.query(sql.unsafe`
     insert into audio_folder (id) values (${id}) on conflict do nothing`);
   return (await pool.one(sql.type(folderRow)`select id from audio_folder`)).id;
 }
 
-/** An upload's file and its row are minutes apart at most. */
+/**
+ * Files older than this without a chunk are orphans; an upload's file and its row are written
+ * minutes apart at most.
+ */
 const ORPHAN_MS = 24 * 60 * 60 * 1000;
 const EVERY_MS = 60 * 60 * 1000;
-/** Sessions that the record is asked of at once. */
+/** Sessions per query. */
 const PAGE = 500;
 
 const nameRow = z.object({ name: z.string() });
 const idRow = z.object({ id: z.string() });
 
 /**
- * Clears audio away that no chunk names: of uploads that were refused after
- * their file had been stored, or that a crash cut off between the two. Of a
- * session that was deleted everything goes, however young: its folder was made
- * again by an upload that came in between. A pass over all folders every hour,
- * a session at a time; several hosts at it do no harm.
+ * Removes audio files that no chunk names: of uploads that were refused after their file had been
+ * stored, or that a crash interrupted. Of a deleted session everything is removed, however young,
+ * because an upload may have created its folder again. It goes through all folders every hour, one
+ * session at a time; several hosts may do so at once.
  */
 export class BlobSweep {
   readonly #blobs: FolderBlobs;
@@ -111,12 +114,12 @@ export class BlobSweep {
     this.#runtime = runtime;
   }
 
-  /** Goes on in the background; a pass that fails is logged, and the next tries again. */
+  /** Starts the sweep in the background. A pass that fails is logged; the next one tries again. */
   start(): void {
     this.#loop ??= this.#run();
   }
 
-  /** Resolves when the session in hand is done. */
+  /** Resolves when the current session is done. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#loop;
@@ -134,7 +137,11 @@ export class BlobSweep {
     }
   }
 
-  /** Returns how many files and folders went. By the clock of the files' machine. */
+  /**
+   * Goes through all folders once and returns how many files and folders were removed.
+   *
+   * @param now Unix milliseconds, by the clock that sets the files' times
+   */
   async pass(now = Date.now()): Promise<number> {
     const before = now - ORPHAN_MS;
     let removed = 0;

@@ -1,7 +1,7 @@
 /**
- * Entry of the thread that writes audio. Most of its calls wait for the file system: each costs a
- * few microseconds so, and through the pool of threads many times that. Only what takes long, the
- * flushing, goes side by side.
+ * Entry point of the thread that writes audio files. Most calls are synchronous: in a thread they
+ * cost a few microseconds each, much less than through the libuv thread pool. Only flushing takes
+ * long and runs in parallel.
  */
 import {
   closeSync,
@@ -18,20 +18,20 @@ import { parentPort } from "node:worker_threads";
 import { errnoOf } from "../../base/errors.ts";
 
 export interface FileWrite {
-  /** Where it is written first; on the same file system. */
+  /** Where the file is written first, on the same file system. */
   temporary: string;
   folder: string;
-  /** Its name in the folder, given once its bytes are safe. */
+  /** The final path, given once the bytes are durable. */
   path: string;
   length: number;
 }
 
 export interface WriteRequest {
   id: number;
-  /** Holds the folders. */
+  /** The folder that holds the sessions' folders. */
   base: string;
   files: FileWrite[];
-  /** The content of all files, one after the other. */
+  /** The contents of all files, concatenated. */
   bytes: Uint8Array;
 }
 
@@ -42,7 +42,7 @@ interface WriteFault {
 
 export interface WriteAnswer {
   id: number;
-  /** In the order of the files; undefined for each that survives a power failure now. */
+  /** Errors in the order of the files; undefined for each file that is durable. */
   faults: (WriteFault | undefined)[];
 }
 
@@ -70,7 +70,8 @@ async function writeAll(request: WriteRequest): Promise<WriteAnswer["faults"]> {
   );
   const named = files.filter((_, index) => written[index]?.status === "fulfilled");
   const folders = [...new Set(named.map(({ folder }) => folder))];
-  // The base always: another upload may have made a folder and not synced its name yet.
+  // The base folder is always synced: another upload may have made a folder and not synced its name
+  // yet.
   const places = [base, ...folders];
   const synced = await Promise.allSettled(places.map(syncFolder));
   const faults = new Map(places.map((place, index) => [place, faultOf(synced[index])]));
@@ -94,18 +95,18 @@ async function writeFile(file: FileWrite, data: Uint8Array): Promise<void> {
   }
 }
 
-/** What stays for once goes when the service starts again. */
+/** Removes a temporary file. If that fails, the next start of the service removes it. */
 function remove(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // The write's own outcome is what counts.
+    // The outcome of the write counts, not that of the removal.
   }
 }
 
 /**
- * A file that has the name already is the same upload, and parts of it may have been silenced
- * since: it stays, but becomes young again, for whoever clears away what no chunk names.
+ * Gives the file its final name. A file that already has this name is the same upload, and parts of
+ * it may have been silenced since: it stays, but its time is renewed so that the sweep keeps it.
  */
 function name({ temporary, folder, path }: FileWrite): void {
   for (let attempt = 1; ; attempt += 1) {
@@ -120,7 +121,7 @@ function name({ temporary, folder, path }: FileWrite): void {
   }
 }
 
-/** False when the file is gone. */
+/** Renews the file's time; false when the file is gone. */
 function isTouched(path: string): boolean {
   const now = new Date();
   try {

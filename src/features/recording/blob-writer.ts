@@ -8,21 +8,21 @@ import { GroupCommit } from "../../postgres/group-commit.ts";
 import type { FileWrite, WriteAnswer, WriteRequest } from "./blob-thread.ts";
 
 const ENTRY = new URL("./blob-thread.ts", import.meta.url);
-/** Files that are written together. */
+/** Most files that are written together. */
 const MAX_GROUP = 64;
 const WRITE_MS = 30_000;
 
 interface NewFile {
   folder: string;
-  /** Below the folder. */
+  /** Path relative to the base folder. */
   name: string;
   bytes: Uint8Array;
 }
 
 /**
- * Writes files durably, all that come at one moment together, in a thread of
- * its own: a disk that is busy holds up nobody else. The thread starts with
- * the first file, and again after it ended.
+ * Writes files durably in a separate thread, so that a busy disk delays nothing else. Files that
+ * come at the same time are written together. The thread starts with the first file, and again
+ * after it ended.
  */
 export class BlobWriter {
   readonly #base: string;
@@ -32,7 +32,7 @@ export class BlobWriter {
   #thread: Worker | undefined;
   #requests = 0;
 
-  /** @param base holds the folders; its own name is durable */
+  /** @param base holds the folders; its own name must be durable */
   constructor(base: string, temporaryFolder: string) {
     this.#base = base;
     this.#temporaryFolder = temporaryFolder;
@@ -44,14 +44,14 @@ export class BlobWriter {
   }
 
   /**
-   * On return the file and its name survive a power failure; one that has the name already stays.
-   * Rejects with the file system's error, its `code` included.
+   * Writes a file. On return its bytes and its name survive a power failure; an existing file of
+   * that name stays. Rejects with the file system's error, including its `code`.
    */
   write(file: NewFile): Promise<void> {
     return this.#group.add(file);
   }
 
-  /** Ends the thread; what it has in hand is rejected. */
+  /** Ends the thread; unfinished writes are rejected. */
   async stop(): Promise<void> {
     await this.#thread?.terminate();
   }
@@ -101,7 +101,7 @@ export class BlobWriter {
     const execArgv = ["--disable-warning=ExperimentalWarning"];
     const thread = new Worker(ENTRY, { execArgv });
     this.#thread = thread;
-    // The process may end when it has nothing else to do.
+    // The thread does not keep the process running.
     thread.unref();
     thread.on("message", (answer: WriteAnswer) => this.#pending.get(answer.id)?.resolve(answer));
     thread.on("error", (error) => this.#ended(thread, error));
@@ -120,7 +120,7 @@ export class BlobWriter {
   }
 }
 
-/** One copy with memory of its own, which moves to the thread. */
+/** Copies all files into one buffer, whose memory can be transferred to the thread. */
 function joined(files: readonly NewFile[]): Uint8Array<ArrayBuffer> {
   const length = files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
   const all = new Uint8Array(new ArrayBuffer(length));

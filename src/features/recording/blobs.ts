@@ -23,9 +23,8 @@ const LEFT_OVER_MS = 60 * 60 * 1000;
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /**
- * Audio in a local folder: `<dir>/<session>/<sha256>`. Uploads are best
- * received in `temporaryFolder`, on the same file system, so that taking one
- * over is a rename.
+ * Audio in a local folder: `<dir>/<session>/<sha256>`. Uploads should be received in
+ * `temporaryFolder`, on the same file system, so that storing them is a rename.
  */
 export class FolderBlobs implements BlobStore, QueueOwner {
   readonly #dir: string;
@@ -40,17 +39,17 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     return [this.#writer.figures("audio_files")];
   }
 
-  /** For files that are being received; made by `start`. */
+  /** The folder for files that are being received; created by `start`. */
   get temporaryFolder(): string {
     return join(this.#dir, "tmp");
   }
 
-  /** Makes the folders; what was left half received an hour ago or earlier goes. */
+  /** Creates the folders, and removes partial uploads that are an hour old or older. */
   async start(): Promise<void> {
     await mkdir(this.temporaryFolder, { recursive: true });
     for (const name of await readdir(this.temporaryFolder)) {
       const path = join(this.temporaryFolder, name);
-      // Another process may receive into the same folder, and rename while we look.
+      // Another process may use the same folder and rename the file meanwhile.
       const found = await stat(path).catch(() => undefined);
       if (found !== undefined && Date.now() - found.mtimeMs > LEFT_OVER_MS) {
         await rm(path, { recursive: true, force: true });
@@ -58,7 +57,7 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     }
   }
 
-  /** Ends what writes; nothing is put any more. */
+  /** Stops the writing thread; further writes are rejected. */
   stop(): Promise<void> {
     return this.#writer.stop();
   }
@@ -71,14 +70,15 @@ export class FolderBlobs implements BlobStore, QueueOwner {
       await syncPath(temporaryPath);
       await this.#move(temporaryPath, path);
       await syncPath(folder);
-      // Always: another upload may have made the session's folder and not synced its name yet.
+      // The base folder is always synced: another upload may have made the session's folder and not
+      // synced its name yet.
       await syncPath(this.#dir);
       return { path };
     });
   }
 
   async putBytes(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void> {
-    // Before anything is asked of the thread.
+    // Checks the ids before the writer is used.
     this.#path(sessionId, sha256);
     const folder = this.#folder(sessionId);
     await storing(() => this.#writer.write({ folder, name: sha256, bytes }));
@@ -92,7 +92,10 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     }
   }
 
-  /** Bytes from `from` on, fewer than `length` at the file's end. Throws `not_found` without a file. */
+  /**
+   * Reads `length` bytes from `from` on, fewer at the file's end. Throws `not_found` when there is
+   * no such file.
+   */
   async part(sessionId: string, sha256: string, from: number, length: number): Promise<Buffer> {
     let file: FileHandle;
     try {
@@ -114,10 +117,7 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     }
   }
 
-  /**
-   * Puts other bytes in the place of a file that is there, at once and durably;
-   * rejects when it is gone.
-   */
+  /** Replaces an existing file atomically and durably; rejects when it is gone. */
   async replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void> {
     const path = this.#path(sessionId, sha256);
     const fresh = join(this.temporaryFolder, newId());
@@ -125,7 +125,7 @@ export class FolderBlobs implements BlobStore, QueueOwner {
       try {
         await stat(path);
         await writeFile(fresh, bytes, { flush: true });
-        // Never makes the folder: what was deleted in the meantime stays deleted.
+        // The folder is not created here: a deleted session stays deleted.
         await rename(fresh, path);
         await syncPath(this.#folder(sessionId));
       } finally {
@@ -139,12 +139,15 @@ export class FolderBlobs implements BlobStore, QueueOwner {
     await syncPath(this.#dir);
   }
 
-  /** Sessions that have a folder, whether or not there is such a session. */
+  /** Names of all session folders, whether or not there is such a session. */
   async sessions(): Promise<string[]> {
     return (await readdir(this.#dir)).filter(isId);
   }
 
-  /** Files of a session that were put, or put again, before `instant` (Unix milliseconds). */
+  /**
+   * Hashes of a session's files that were stored, or stored again, before `instant` (Unix
+   * milliseconds).
+   */
   async olderThan(sessionId: string, instant: number): Promise<string[]> {
     const names = await readdir(this.#folder(sessionId)).catch(emptyWhenGone);
     const old: string[] = [];
@@ -156,9 +159,9 @@ export class FolderBlobs implements BlobStore, QueueOwner {
   }
 
   /**
-   * Removes a file if it is still older than `instant`; false when it is not
-   * or is gone. It is moved aside before its age is looked at for the last
-   * time, so that an upload that puts it again meanwhile loses nothing.
+   * Removes a file if it is still older than `instant` (Unix milliseconds); false when it is
+   * younger or gone. The file is moved aside before its age is checked, so that an upload that
+   * stores it again meanwhile loses nothing.
    */
   async removeOld(sessionId: string, sha256: string, instant: number): Promise<boolean> {
     const path = this.#path(sessionId, sha256);
@@ -177,9 +180,9 @@ export class FolderBlobs implements BlobStore, QueueOwner {
   }
 
   /**
-   * Gives the file its name, unless a file has it already: that one is the same
-   * upload, and parts of it may have been silenced since. From another file
-   * system a synced copy is made first, so that the name never shows half a file.
+   * Gives the file its name, unless a file already has it: that one is the same upload, and parts
+   * of it may have been silenced since. From another file system a synced copy is made first, so
+   * that the name never shows half a file.
    */
   async #move(from: string, to: string): Promise<void> {
     try {
@@ -209,7 +212,7 @@ export class FolderBlobs implements BlobStore, QueueOwner {
   }
 }
 
-/** A file that is not there is `not_found`; anything else stays what it is. */
+/** Turns a missing file into `not_found`; other errors stay as they are. */
 function absent(error: unknown): unknown {
   if (errnoOf(error) !== "ENOENT") return error;
   return new AppError("not_found", "The audio of this chunk is not in the store.", {
@@ -227,13 +230,13 @@ async function nameOnce(from: string, to: string): Promise<void> {
     await link(from, to);
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error;
-    // Young again: whoever clears files away that no chunk names must leave it.
+    // Renews the file's time, so that the sweep keeps it.
     if (!(await isTouched(to))) return nameOnce(from, to);
   }
   await rm(from, { force: true });
 }
 
-/** False when the file is gone. */
+/** Renews the file's time; false when the file is gone. */
 async function isTouched(path: string): Promise<boolean> {
   const now = new Date();
   try {
@@ -254,7 +257,7 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** A full disk is named as such; the caller may try again. */
+/** Turns the error of a full disk into `storage_full`, which callers may retry. */
 async function storing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

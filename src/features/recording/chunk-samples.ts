@@ -18,12 +18,12 @@ import {
 import { isAppError } from "../../base/errors.ts";
 import type { FolderBlobs } from "./blobs.ts";
 
-/** Packets decoded before others get their turn. */
+/** Number of packets that are decoded before other tasks get the thread. */
 const AT_ONCE = 50;
 
 /**
- * The samples of length-prefixed Opus packets: 16 kHz, mono. Each packet takes
- * the time that it says it lasts; one that cannot be decoded is silence.
+ * Decodes length-prefixed Opus packets to 16 kHz mono. Each packet takes the time that its header
+ * states; one that cannot be decoded becomes silence.
  */
 export async function decodeOpus(bytes: Uint8Array): Promise<Int16Array> {
   const packets = splitOpusPackets(bytes);
@@ -62,7 +62,7 @@ export interface PlacedFile {
   bytes: number;
 }
 
-/** Decoded whole: a streamed chunk holds about ten seconds. */
+/** Decodes the whole file: a streamed chunk holds about ten seconds. */
 async function readOpus(bytes: Buffer): Promise<OpenFile> {
   const samples = await decodeOpus(bytes);
   const head = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
@@ -77,20 +77,20 @@ async function readOpus(bytes: Buffer): Promise<OpenFile> {
 
 /** Enough for nearly every header, and for all of a short chunk. */
 const HEAD_BYTES = 32 * 1024;
-/** What an upload's header may take. */
+/** Longest header of an upload, bytes. */
 const LONGEST_HEAD_BYTES = 256 * 1024;
 
 interface OpenFile {
   format: PcmFormat;
   frames: number;
   dataOffset: number;
-  /** The beginning of the file. */
+  /** The first bytes of the file. */
   head: Buffer;
 }
 
 /**
- * The samples of one stored chunk, any part of it, read from the file as asked
- * for. What cannot be read (no file, no audio) is silence.
+ * Samples of one stored chunk, read from the file in the requested parts. Parts that cannot be read
+ * (no file, no audio) are silence.
  */
 export class ChunkSamples {
   readonly file: PlacedFile;
@@ -105,8 +105,8 @@ export class ChunkSamples {
   }
 
   /**
-   * Samples at 16 kHz from `from` on, counted from the chunk's start. The
-   * chunks beside it give what the interpolation needs across its ends.
+   * Samples at 16 kHz from `from` on, counted from the chunk's start. The neighbouring chunks
+   * supply the frames that the interpolation needs beyond its ends.
    */
   async samples(
     from: number,
@@ -133,7 +133,7 @@ export class ChunkSamples {
     return interpolator.read(from, count, frames);
   }
 
-  /** `count` frames at the chunk's own rate; silence outside of it. */
+  /** Reads `count` frames at the chunk's own rate; frames outside of the chunk are silence. */
   async frames(from: number, count: number): Promise<Int16Array> {
     const frames = new Int16Array(count);
     const open = await this.#open();

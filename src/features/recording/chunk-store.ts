@@ -13,9 +13,9 @@ import type { ChunkStatus } from "../../session/status.ts";
 
 /** Parts of a chunk that no decoder can read. */
 export interface BrokenAudio {
-  /** Each where it begins and how long it is, in frames of the chunk; in order. */
+  /** Start and length of each part in frames of the chunk, in order. */
   spans: { start: number; length: number }[];
-  /** Set when too little is left: why the chunk fails. */
+  /** Set when too little audio is left; the reason why the chunk fails. */
   unreadable?: string;
 }
 
@@ -23,7 +23,9 @@ export interface NewChunk {
   id: string;
   sessionId: string;
   sequence: number;
-  /** As workers read it: `audio/wav`, or `audio/pcm` with its parameters. */
+  /**
+   * The media type under which workers read it: `audio/wav`, or `audio/pcm` with its parameters.
+   */
   mediaType: string;
   filename: string;
   bytes: number;
@@ -32,9 +34,9 @@ export interface NewChunk {
   frames: number;
   sampleRate: number;
   durationSeconds: number;
-  /** What of it is known to be no audio. */
+  /** The parts that are known not to be audio. */
   broken?: BrokenAudio;
-  /** When its first frame was recorded, as the device said; Unix milliseconds. */
+  /** When its first frame was recorded according to the device, Unix milliseconds. */
   recordedAt: number | undefined;
 }
 
@@ -46,20 +48,20 @@ export interface StoredChunk {
 }
 
 /**
- * Port: chunk rows. Both methods throw `chunk_conflict` when the sequence holds
- * other bytes, `session_ended` when the session takes no such sequence any
- * more, `session_deleted`, or `unavailable` (outcome unknown: safe to repeat).
+ * Port: chunk rows. Both methods throw `chunk_conflict` when the sequence holds other bytes,
+ * `session_ended` when the session no longer takes this sequence, `session_deleted`, or
+ * `unavailable` (outcome unknown: safe to repeat).
  */
 export interface ChunkStore {
   /**
-   * The chunk when the same bytes are stored already, undefined when it may be stored: a look
-   * beforehand, which spares the audio the way to the disk; what it does not see `store` does.
+   * Returns the chunk when the same bytes are stored already, undefined when it may be stored. This
+   * check beforehand saves writing the audio to disk; `store` catches what it misses.
    */
   find(sessionId: string, sequence: number, sha256: string): Promise<StoredChunk | undefined>;
   /**
-   * Under the session row's lock, all or nothing and durable on return: the
-   * chunk's row and the command that tells the session. The same bytes again
-   * change nothing and give the chunk that is there.
+   * Stores the chunk's row and the command to its session in one transaction under the session
+   * row's lock; durable on return. The same bytes again change nothing and return the existing
+   * chunk.
    */
   store(chunk: NewChunk): Promise<{ chunk: StoredChunk; created: boolean; outbox: OutboxRow[] }>;
 }
@@ -67,15 +69,15 @@ export interface ChunkStore {
 /** Port: audio by session and SHA-256 (hex). */
 export interface BlobStore {
   /**
-   * Takes the temporary file over; on return its bytes and its name survive a
-   * power failure. The same bytes twice are fine. Throws `storage_full`.
+   * Takes over the temporary file; on return its bytes and its name survive a power failure.
+   * Storing the same bytes twice is allowed. Throws `storage_full`.
    */
   put(sessionId: string, sha256: string, temporaryPath: string): Promise<{ path: string }>;
-  /** The same for few bytes, that are in memory. */
+  /** Like `put`, for a few bytes in memory. */
   putBytes(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;
-  /** Throws `not_found` when there is no such audio. */
+  /** Reads a file. Throws `not_found` when there is no such audio. */
   read(sessionId: string, sha256: string): Promise<Buffer>;
-  /** Removes all audio of a session; nothing to remove is fine. */
+  /** Removes all audio of a session; repeatable. */
   delete(sessionId: string): Promise<void>;
 }
 
@@ -89,9 +91,9 @@ interface ChunkKey {
 const admissionRow = z.object({
   place: z.number(),
   status: z.enum(["recording", "processing", "completed", "failed", "deleted"]),
-  /** Stopped longer ago than late chunks are waited for. */
+  /** True when the session was stopped longer ago than late chunks are accepted. */
   closed: z.boolean(),
-  /** Stopped by the service, because nothing came from its device. */
+  /** True when the service stopped the session because nothing came from its device. */
   silent: z.boolean(),
   /** Highest sequence that belongs to the session; -1 when there is none. */
   lastSequence: z.number(),
@@ -102,17 +104,17 @@ const admissionRow = z.object({
   sha256: optionalColumn(z.string()),
 });
 
-/** What decides whether a session takes a sequence. */
+/** The state that decides whether a session takes a sequence. */
 export type ChunkAdmission = Omit<z.output<typeof admissionRow>, "place">;
 
-/** Of chunks and of what is being streamed; -1 when there is none. */
+/** SQL for the highest sequence of chunks and streamed audio; -1 when there is none. */
 const HIGHEST_SEQUENCE = sql.fragment`greatest(
   (select coalesce(max(sequence), -1) from chunks where session_id = s.id),
   (select coalesce(max(sequence), -1) from audio_pieces where session_id = s.id),
   coalesce(s.last_chunk_sequence, -1)
 )`;
 
-/** In the order of the keys; undefined where there is no such session. */
+/** Results in the order of the keys; undefined where there is no such session. */
 async function readAdmissions(
   connection: CommonQueryMethods,
   keys: readonly ChunkKey[],
@@ -140,7 +142,10 @@ async function readAdmissions(
   return keys.map((_, index) => found.get(index + 1));
 }
 
-/** The chunk when the same bytes are there; undefined when the session takes the sequence. */
+/**
+ * Returns the chunk when the same bytes are stored; undefined when the session takes the sequence.
+ * Throws otherwise.
+ */
 export function admit(
   admission: ChunkAdmission | undefined,
   { sequence, sha256 }: ChunkKey,
@@ -179,7 +184,7 @@ function assertTaken(admission: ChunkAdmission, sequence: number): void {
   );
 }
 
-/** A session that was stopped takes what is missing of it, for a while. */
+/** Checks that a stopped session still waits for this sequence; throws otherwise. */
 function assertAwaited({ silent, closed, lastSequence }: ChunkAdmission, sequence: number): void {
   if (sequence > lastSequence && silent) {
     throw new AppError(
@@ -205,18 +210,17 @@ function assertAwaited({ silent, closed, lastSequence }: ChunkAdmission, sequenc
 
 interface NewUpload {
   chunk: NewChunk;
-  /** The command that tells the session. */
+  /** The command to the session's actor. */
   outbox: OutboxRow;
 }
 
 const idRow = z.object({ id: z.string() });
 
 /**
- * Stores the chunks that their sessions take without question, with their
- * commands, in one commit. Returns the ids of those: the others, whose session
- * does not record, is locked by somebody, or has the sequence already, are as
- * they were. A function of the database, as the locks and what is seen after
- * them take statements of their own, and each would be a trip there.
+ * Stores, in one commit with their commands, the chunks whose sessions are recording and not locked
+ * and do not have the sequence yet. Returns the ids of the stored ones; the others are unchanged.
+ * It is a database function because its locks and the reads after them need separate statements,
+ * each of which would cost a round trip.
  */
 async function storeRecording(
   connection: CommonQueryMethods,
@@ -227,7 +231,7 @@ async function storeRecording(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Members as `store_chunks` names them. */
+/** An upload with the member names of `store_chunks`. */
 function toRow({ chunk, outbox }: NewUpload): object {
   return {
     session_id: chunk.sessionId,
@@ -249,9 +253,9 @@ function toRow({ chunk, outbox }: NewUpload): object {
 
 const nothing = z.object({}).strict();
 
-/** Chunks of all uploads to this process that are written in one transaction. */
+/** Most chunks of all uploads to this process that are written in one transaction. */
 const MAX_GROUP = 256;
-/** Sessions whose next chunk is expected. */
+/** Most sessions whose next sequence is remembered. */
 const MAX_EXPECTED = 10_000;
 
 interface Stored {
@@ -261,16 +265,18 @@ interface Stored {
 }
 
 /**
- * Chunk rows. Stop and delete flip the same session row that `store` locks, so
- * that nothing slips in that the state forbids. Chunks that come at one moment
- * share one commit.
+ * Chunk rows in PostgreSQL. Stop and deletion change the same session row that `store` locks, so no
+ * chunk is stored that the session's state forbids. Chunks that come at the same time share one
+ * commit.
  */
 export class PostgresChunkStore implements ChunkStore, QueueOwner {
   readonly #pool: DatabasePool;
   readonly #runtime: Runtime;
   readonly #admissions: LookupBatcher<ChunkKey, ChunkAdmission>;
   readonly #group: GroupCommit<NewUpload, boolean>;
-  /** The sequence after the newest one of each session that was stored here, the oldest first. */
+  /**
+   * The sequence after the newest one of each session that was stored here; the oldest entry first.
+   */
   readonly #expected = new Map<string, number>();
 
   constructor(pool: DatabasePool, runtime: Runtime = systemRuntime) {
@@ -289,7 +295,7 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
     sequence: number,
     sha256: string,
   ): Promise<StoredChunk | undefined> {
-    // Nearly always it may be stored, which `store` finds out anyway.
+    // The expected sequence is nearly always new; `store` checks it anyway.
     if (this.#expected.get(sessionId) === sequence) return undefined;
     const key = { sessionId, sequence, sha256 };
     return admit(await this.#admissions.get(key), key);
@@ -317,7 +323,7 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
     }
   }
 
-  /** True for each that is stored; the others are looked at one by one. */
+  /** True for each stored chunk; the others are stored one by one. */
   async #storeAll(uploads: readonly NewUpload[]): Promise<PromiseSettledResult<boolean>[]> {
     const stored = await storeRecording(this.#pool, uploads);
     return uploads.map(({ chunk }) => ({ status: "fulfilled", value: stored.has(chunk.id) }));
@@ -330,7 +336,10 @@ function created({ chunk, outbox }: NewUpload): Stored {
   return { chunk: stored, created: true, outbox: [outbox] };
 }
 
-/** Whatever the session's state; throws why it does not take the chunk. */
+/**
+ * Stores one chunk in any state of the session; throws the reason when the session does not take
+ * it.
+ */
 async function storeAlone(
   tx: CommonQueryMethods,
   upload: NewUpload,
@@ -339,7 +348,8 @@ async function storeAlone(
   const locked = await tx.exists(sql.type(nothing)`
     select from sessions where id = ${chunk.sessionId} for update skip locked`);
   if (!locked && (await isThere(tx, chunk.sessionId))) return HELD;
-  // A statement of its own, after the lock: it must see what was committed before the lock came.
+  // A separate statement after the lock, so that it sees everything committed before the lock was
+  // granted.
   const [admission] = await readAdmissions(tx, [chunk]);
   const known = admit(admission, chunk);
   if (known !== undefined) return { chunk: known, created: false, outbox: [] };

@@ -13,7 +13,7 @@ export interface NewSession {
   jobId: string;
   workspaceId: string;
   ownerId: string;
-  /** Whose key uploads its audio; without one nobody can upload any. */
+  /** The device whose key uploads the audio; without one nothing can be uploaded. */
   deviceId: string | undefined;
   title: string;
   language: string;
@@ -23,14 +23,14 @@ export interface NewSession {
 
 export interface StopRequest {
   deviceId: string;
-  /** The one that records, else the newest, when not named. */
+  /** When undefined: the recording session, else the newest. */
   sessionId: string | undefined;
   lastSequence: number | undefined;
-  /** Set when the service stops it by itself. */
+  /** Set when the service stops the session by itself. */
   reason?: StopReason;
 }
 
-/** The owner's stop: of this session, whichever device records it. */
+/** A stop by the session's owner, whichever device records it. */
 export interface OwnerStopRequest {
   deviceId: undefined;
   sessionId: string;
@@ -41,24 +41,23 @@ export interface OwnerStopRequest {
 /** Port: starts and stops sessions. Every method throws `unavailable` when storage is away. */
 export interface DeviceSessionStore {
   deviceExists(deviceId: string): Promise<boolean>;
-  /** The session that the device records now. */
+  /** The id of the session that the device is recording. */
   recording(deviceId: string): Promise<string | undefined>;
-  /** Undefined when there is no such workspace. */
+  /** Looks up a workspace; undefined when there is none. */
   workspace(
     workspaceId: string,
     userId: string,
   ): Promise<{ preferredLanguage: string; isMember: boolean } | undefined>;
   /**
-   * Session, transcription job and the command to the actor, all or nothing.
-   * Throws `already_recording` with the running session's id in its message,
-   * `not_found` when the workspace went meanwhile.
+   * Creates the session, its transcription job and the command to its actor in one transaction.
+   * Throws `already_recording` with the running session's id in its message, `not_found` when the
+   * workspace was deleted meanwhile.
    */
   start(session: NewSession): Promise<{ startedAt: number; outbox: OutboxRow[] }>;
   /**
-   * Under the session row's lock: no chunk beyond the last one gets in
-   * afterwards. Stopping a stopped session changes nothing. Throws `not_found`
-   * when there is no such session of the device, `conflict` when it was stopped with
-   * another last sequence.
+   * Stops a session under its row's lock, so that no chunk beyond the last one is stored
+   * afterwards. Stopping a stopped session changes nothing. Throws `not_found` when there is no
+   * such session of the device, `conflict` when it was stopped with another last sequence.
    */
   stop(
     request: StopRequest | OwnerStopRequest,
@@ -75,7 +74,7 @@ const stoppableRow = z.object({
   lastSequence: optionalColumn(z.number()),
 });
 
-/** Starts and stops of sessions. */
+/** Starts and stops sessions in PostgreSQL. */
 export class PostgresDeviceSessions implements DeviceSessionStore {
   readonly #pool: DatabasePool;
   readonly #runtime: Pick<Runtime, "newId">;
@@ -146,7 +145,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
   }
 }
 
-/** Until this transaction ends, the workspace cannot be deleted. */
+/** Locks the workspace until this transaction ends, so that it cannot be deleted. */
 async function holdWorkspace(tx: CommonQueryMethods, workspaceId: string): Promise<void> {
   const row = await tx.maybeOne(sql.type(idRow)`
     select id from workspaces where id = ${workspaceId} and deleted_at is null for key share
@@ -186,7 +185,7 @@ async function insertJob(tx: CommonQueryMethods, session: NewSession): Promise<v
   `);
 }
 
-/** The named session, else the one that records, else the newest; locked. */
+/** Locks and returns the named session, else the recording one, else the newest. */
 async function lockSession(
   tx: CommonQueryMethods,
   request: StopRequest | OwnerStopRequest,
@@ -214,7 +213,10 @@ async function lockSession(
   );
 }
 
-/** One below a chunk that is stored was taken for that chunk's, and so it is again. */
+/**
+ * Throws `conflict` when a repeated stop states another end. An end below the highest stored chunk
+ * is accepted, as the first stop raised it to that chunk.
+ */
 async function assertSameEnd(
   tx: CommonQueryMethods,
   { id, lastSequence: recorded }: z.output<typeof stoppableRow>,
@@ -228,7 +230,10 @@ async function assertSameEnd(
   );
 }
 
-/** Of a session whose row is locked. Throws `conflict` when `wanted` is beyond all reason. */
+/**
+ * Stops a session whose row is locked. Throws `conflict` when `wanted` is too far beyond the
+ * highest chunk.
+ */
 export async function markStopped(
   tx: CommonQueryMethods,
   sessionId: string,
@@ -243,7 +248,7 @@ export async function markStopped(
       `last_chunk_sequence ${wanted} cannot be: the highest chunk so far is ${highest}, and at most ${MAX_MISSING} may be missing. The session goes on.`,
     );
   }
-  // What was acknowledged belongs to the session, even beyond what the device now says.
+  // Acknowledged audio belongs to the session, even beyond the end that the device states now.
   const lastSequence = Math.max(wanted ?? -1, highest);
   await tx.query(sql.type(nothing)`
     update sessions

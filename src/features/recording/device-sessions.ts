@@ -16,7 +16,7 @@ export interface DeviceSessionOptions {
   sessions: DeviceSessionStore;
   workshops: Pick<WorkshopStore, "find">;
   notifier: CommandNotifier;
-  /** Where clients reach this service, e.g. `https://voice.example.org`; else the request's Host. */
+  /** The public address, e.g. `https://voice.example.org`; the request's Host when absent. */
   publicUrl?: string;
 }
 
@@ -24,7 +24,7 @@ const deviceParams = Type.Object({
   device_id: Type.String({ description: "UUID of the device" }),
 });
 
-/** What whoever starts a session may say of it. */
+/** Members that the caller may set when starting a session. */
 export const newSessionMembers = {
   title: Type.Optional(Type.String({ maxLength: 200 })),
   language: Type.Optional(
@@ -66,7 +66,7 @@ export function deviceSessionRoutes(options: DeviceSessionOptions): Route[] {
   return [startSession(options), stopSession(options)];
 }
 
-/** 404 for an unknown device, 403 for another than the caller. */
+/** Throws 404 for an unknown device, 403 for another device than the caller. */
 export async function requireSelf(
   sessions: Pick<DeviceSessionStore, "deviceExists">,
   caller: Principal | undefined,
@@ -98,13 +98,16 @@ async function chooseWorkspace(
   return { workspaceId, preferredLanguage: found.preferredLanguage };
 }
 
-/** Where the caller thinks the service is. */
+/** The host that the request was sent to. */
 interface Addressed {
   host?: string | undefined;
   "x-forwarded-proto"?: string | undefined;
 }
 
-/** The device's stream as a WebSocket address: of `publicUrl`, else of where the request was sent. */
+/**
+ * The WebSocket address of the device's stream, based on `publicUrl`, else on the request's
+ * address.
+ */
 export function streamUrl(
   publicUrl: string | undefined,
   { host, "x-forwarded-proto": scheme }: Addressed,
@@ -118,7 +121,7 @@ export function streamUrl(
   return `${scheme === "https" ? "wss" : "ws"}://${isHost ? host : "localhost"}${path}`;
 }
 
-/** A new session of the device; throws `already_recording` when it has one. */
+/** Starts a session of the device. Throws `already_recording` when it has one. */
 export async function startRecording(
   options: DeviceSessionOptions,
   device: DevicePrincipal,

@@ -16,7 +16,7 @@ const statusRow = z.object({ status: z.string() });
 const countRow = z.object({ pieces: z.number() });
 const chunkRow = z.object({ sessionId: z.string(), sequence: z.number() });
 
-/** What was streamed and is to become chunks. */
+/** Open chunks in PostgreSQL: streamed audio that is not stored as chunks yet. */
 export class PostgresOpenChunks implements OpenChunks {
   readonly #pool: DatabasePool;
   readonly #runtime: Pick<Runtime, "newId">;
@@ -67,7 +67,7 @@ export class PostgresOpenChunks implements OpenChunks {
       await writeOutbox(tx, row);
       await tx.query(sql.unsafe`
         delete from audio_pieces where session_id = ${sessionId} and sequence = ${sequence}`);
-      // A late writer finds no place for its piece.
+      // Resetting the count makes a late writer's append fail.
       await tx.query(sql.unsafe`
         update audio_streams set pieces = 0
         where session_id = ${sessionId} and sequence = ${sequence}`);

@@ -9,7 +9,7 @@ import { type AudioParts, ChunkSamples, type PlacedFile } from "./chunk-samples.
 
 const spanRow = z.object({ start: z.number(), end: z.number() });
 
-/** Redacted audio, from the redactions and from the segments whose words they took. */
+/** Reads redacted spans from the redactions and from the segments that they changed. */
 export class PostgresRedactedSpans implements RedactedSpans {
   readonly #pool: DatabasePool;
 
@@ -29,7 +29,7 @@ export class PostgresRedactedSpans implements RedactedSpans {
   }
 }
 
-/** Spans that touch become one; `spans` come in order of their start. */
+/** Merges spans that touch; `spans` come in order of their start. */
 function mergeSpans(spans: readonly Span[]): Span[] {
   const merged: Span[] = [];
   for (const { start, end } of spans) {
@@ -40,11 +40,11 @@ function mergeSpans(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-/** Samples of one piece: 64 KiB. */
+/** Samples of one copied piece: 64 KiB. */
 const PIECE_SAMPLES = 32 * 1024;
-/** Of a piece that is computed rather than copied: some 2 ms of work. */
+/** Samples of one computed piece: about 2 ms of work. */
 const COMPUTED_SAMPLES = 8 * 1024;
-/** Rows of chunks read at a time. */
+/** Number of chunk rows read at a time. */
 const PAGE = 64;
 
 const timelineRow = z.object({ samples: z.number(), placed: z.number() });
@@ -65,9 +65,8 @@ const FILE_COLUMNS = sql.fragment`
   media_type as "mediaType", encode(sha256, 'hex') as sha256, bytes`;
 
 /**
- * Recordings put together, while they are read, from the chunks on the timeline.
- *
- * Recordings by session. Throws `unavailable` when storage is away.
+ * Recordings of sessions, put together from the chunks on the timeline while they are read. Throws
+ * `unavailable` when storage is away.
  */
 export class RecordingStore {
   readonly #pool: DatabasePool;
@@ -82,7 +81,7 @@ export class RecordingStore {
 
   async open(sessionId: string): Promise<Recording> {
     const spans = await this.#redacted.of(sessionId);
-    // A chunk's bytes and place never change: how many have one says which they are.
+    // A placed chunk never changes, so the number of placed chunks identifies the timeline.
     const { samples, placed } = await this.#pool.one(sql.type(timelineRow)`
       select coalesce(max(start_sample + length_samples), 0) as samples, count(*) as placed
       from chunks where session_id = ${sessionId} and start_sample is not null`);
@@ -96,8 +95,8 @@ export class RecordingStore {
   }
 
   /**
-   * One chunk from its first sample to its last, also where its place on the timeline is shorter.
-   * Undefined when there is no such chunk, or it has no place yet.
+   * Opens one chunk from its first sample to its last, even where its place on the timeline is
+   * shorter. Undefined when there is no such chunk, or it has no place yet.
    */
   async openChunk(sessionId: string, sequence: number): Promise<Recording | undefined> {
     const spans = await this.#redacted.of(sessionId);
@@ -122,7 +121,7 @@ export class RecordingStore {
     };
   }
 
-  /** Positions count from the chunk's first sample. */
+  /** Reads a whole chunk; positions count from its first sample. */
   async *#readWhole(
     chunk: ChunkSamples,
     spans: readonly Span[],
@@ -153,19 +152,19 @@ export class RecordingStore {
         erase(samples, position, spans);
         yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
         position += count;
-        // Others wait for this thread too.
+        // Other tasks need this thread too.
         if (!isCopied) await setImmediate();
       }
     }
     yield* silence(position, to);
   }
 
-  /** The chunks that lie over [from, to), each with those beside it. */
+  /** The chunks that overlap [from, to), each with its neighbours. */
   async *#chunks(sessionId: string, from: number, to: number) {
     let before: ChunkSamples | undefined;
     let chunk: ChunkSamples | undefined;
     let files = await this.#filesFrom(sessionId, from);
-    // What is redacted while somebody listens is not to be heard from the next page on.
+    // Read again with each page, so that new redactions take effect while a listener reads.
     let spans = await this.#redacted.of(sessionId);
     while (files.length > 0) {
       for (const file of files) {
@@ -184,7 +183,7 @@ export class RecordingStore {
     }
   }
 
-  /** A page that begins two chunks before position `from`. */
+  /** A page of chunks that begins two chunks before position `from`. */
   async #filesFrom(sessionId: string, from: number): Promise<readonly PlacedFile[]> {
     const first = await this.#pool.any(sql.type(z.object({ sequence: z.number() }))`
       select sequence from chunks
@@ -202,7 +201,10 @@ export class RecordingStore {
     return files;
   }
 
-  /** Files that are gone would be silence; those of a deleted session are not to be asked for. */
+  /**
+   * Throws `session_deleted` for a deleted session, whose missing files would otherwise read as
+   * silence.
+   */
   async #assertThere(sessionId: string): Promise<void> {
     const there = await this.#pool.exists(sql.type(nothing)`
       select 1 from sessions where id = ${sessionId} and status <> 'deleted'`);
@@ -214,7 +216,10 @@ function digestOf(spans: readonly Span[]): string {
   return digest(spans.map(({ start, end }) => `${start}-${end}`));
 }
 
-/** Within the chunk at `start`; sound for which its place is too short belongs to the place's end. */
+/**
+ * The span relative to the chunk at `start`. Samples beyond the chunk's place belong to the end of
+ * the place.
+ */
 function withExcess(span: Span, start: number, length: number, samples: number): Span {
   const isOverEnd = span.start < start + length && span.end >= start + length;
   return {
@@ -237,7 +242,7 @@ function* silence(from: number, to: number): Generator<Uint8Array> {
   }
 }
 
-/** Silences what `spans` cover of `samples`, which begin at `position`. */
+/** Silences the parts of `samples` that `spans` cover; the samples begin at `position`. */
 function erase(samples: Int16Array, position: number, spans: readonly Span[]): void {
   for (const { start, end } of spans) {
     if (start < position + samples.length && end > position) {
@@ -246,24 +251,23 @@ function erase(samples: Int16Array, position: number, spans: readonly Span[]): v
   }
 }
 
-/** A session's audio as it lies on its timeline: 16 kHz, mono, 16 bits. */
+/** A session's audio on its timeline: 16 kHz, mono, 16 bits. */
 export interface Recording {
-  /** Samples from the start of the timeline to the end of what has its place there. */
+  /** Length from the start of the timeline to the end of the last placed chunk, in samples. */
   samples: number;
-  /** Another one whenever any sample may be another. */
+  /** Changes whenever any sample may have changed. */
   version: string;
-  /** Another one whenever more was redacted. */
+  /** Changes whenever more was redacted. */
   redactions: string;
   /**
-   * The samples of [from, to) in order, little endian, in pieces of at most
-   * 64 KiB. What never came, cannot be decoded or was redacted is silence.
-   * Reads only the audio it needs, when it is asked for the next piece. Throws
-   * `session_deleted` when the session was deleted meanwhile.
+   * Yields the samples of [from, to) in order, little endian, in pieces of at most 64 KiB. Audio
+   * that is missing, cannot be decoded or was redacted is silence. Reads audio only when the next
+   * piece is requested. Throws `session_deleted` when the session was deleted meanwhile.
    */
   read(from: number, to: number): AsyncIterable<Uint8Array>;
 }
 
-/** Port: what nobody may hear any more of a session; in order, not overlapping. */
+/** Port: the redacted spans of a session, in order and without overlaps. */
 export interface RedactedSpans {
   of(sessionId: string): Promise<Span[]>;
 }

@@ -19,7 +19,7 @@ export interface SessionAudioOptions {
   clock: Clock;
 }
 
-/** How long a download may go on before the caller's right is looked at again. */
+/** A download checks the caller's right again after this time, milliseconds. */
 const RECHECK_MS = 2_000;
 
 /** GET /sessions/{id}/audio and /sessions/{id}/chunks/{chunk_sequence}/audio. */
@@ -142,7 +142,7 @@ function unsatisfiable(length: number): Reply {
   return { status, headers, body: { success: false, message } };
 }
 
-/** Throws when the caller may no longer hear it, or not all of it. */
+/** Throws when the caller may no longer hear the recording, or more of it was redacted. */
 async function assertStill(
   { authenticator, directory, recordings }: SessionAudioOptions,
   principal: Principal,
@@ -163,7 +163,7 @@ function unknownSession(): AppError {
   return new AppError("not_found", "There is no session with this id.");
 }
 
-/** A recording with its header, as bytes. */
+/** A recording with its WAV header, as bytes. */
 class WavFile {
   readonly length: number;
   readonly #header: Buffer;
@@ -188,7 +188,7 @@ class WavFile {
     if (from < head) yield this.#header.subarray(from, to);
     const first = Math.max(0, from - head);
     const last = Math.max(0, to - head);
-    // Whole samples, of which the outermost may be half wanted.
+    // Reads whole samples; of the first and the last one a single byte may be wanted.
     const samples = this.#recording.read(Math.floor(first / 2), Math.ceil(last / 2));
     let at = first - (first % 2);
     let checkedAt = this.#clock.monotonic();

@@ -6,27 +6,26 @@ import { markStopped } from "./device-sessions-store.ts";
 
 const idRow = z.object({ id: z.string() });
 
-/** Sessions that record while nothing comes from their device. */
+/** Finds and stops sessions that record while nothing comes from their device. */
 export class SilentSessionStore {
   readonly #pool: DatabasePool;
   readonly #look: WaitingWorkStore | undefined;
 
-  /** @param look is asked first, where many do */
+  /** @param look skips the query when it knows of no recording session */
   constructor(pool: DatabasePool, look?: WaitingWorkStore) {
     this.#pool = pool;
     this.#look = look;
   }
 
-  /** The record's own time, Unix milliseconds. */
+  /** The database's time, Unix milliseconds. */
   now(): Promise<number> {
     return this.#pool.oneFirst(sql.type(z.object({ now: z.number() }))`select now() as now`);
   }
 
   /**
-   * Stops at most `limit` sessions whose device has given no sign of life for
-   * `silence` milliseconds of the record's time: no audio and no heartbeat.
-   * Each once, however many processes are at it; returns the commands to their
-   * actors.
+   * Stops at most `limit` sessions whose device has given no sign of life, neither audio nor
+   * heartbeat, for `silence` milliseconds of the database's time. Each is stopped once, however
+   * many processes try. Returns the commands to their actors.
    */
   async stop(silence: number, limit: number): Promise<OutboxRow[]> {
     if (!(await isWaiting(this.#look, "recording"))) return [];
@@ -58,7 +57,10 @@ function isSilent(silence: number): ReturnType<typeof sql.fragment> {
       select 1 from audio_streams a where a.session_id = s.id and a.touched_at >= ${instant})`;
 }
 
-/** A statement of its own, after the lock: it sees what was committed before the lock came. */
+/**
+ * A separate statement after the lock, so that it sees everything committed before the lock was
+ * granted.
+ */
 function isStillSilent(tx: CommonQueryMethods, id: string, silence: number): Promise<boolean> {
   return tx.exists(sql.type(z.object({}).strict())`
     select 1 from sessions s join devices d on d.id = s.device_id

@@ -8,43 +8,45 @@ import { isSupportedRate } from "../../base/audio/sample-rate.ts";
 import { AppError } from "../../base/errors.ts";
 import type { StreamFormat, StreamSettings } from "./stream-records.ts";
 
-/** Whole frames out of a stream's bytes. */
+/** Whole frames cut from a stream's bytes. */
 export interface CutAudio {
   data: Uint8Array;
   frames: number;
-  /** Bytes of the device's stream that went into it. */
+  /** Number of the device stream's bytes that are in it. */
   streamBytes: number;
 }
 
-/** Cuts what a device sends into pieces of whole frames. */
+/** Cuts a device's stream into pieces of whole frames. */
 export interface StreamCutter {
   readonly format: StreamFormat;
-  /** Bytes taken and not cut yet. */
+  /** Number of bytes that were taken and not cut yet. */
   readonly buffered: number;
   /**
-   * Takes one message; its bytes are copied. Returns for each packet in it whether a decoder can
-   * read it, in order; nothing where there are no packets. Throws `bad_request` and then takes
-   * none of it.
+   * Takes one message; its bytes are copied. Returns for each packet in it, in order, whether a
+   * decoder can read it; the list is empty for encodings without packets. Throws `bad_request`, and
+   * then takes none of it.
    */
   push(message: Uint8Array): boolean[];
-  /** The oldest whole frames, about `limit` bytes at most; undefined when there are none. */
+  /**
+   * Returns the oldest whole frames, about `limit` bytes at most; undefined when there are none.
+   */
   cut(limit: number): CutAudio | undefined;
-  /** Throws `conflict` when so many bytes are too many to lose. */
+  /** Throws `conflict` when the loss of this many bytes is too long to accept. */
   checkLoss(bytes: number): void;
   /**
-   * Says that `bytes` of the stream are lost; where their length in time is
-   * known, silence stands for them. Throws as `checkLoss` does.
+   * Records that `bytes` of the stream are lost. Where their duration is known, silence replaces
+   * them. Throws as `checkLoss` does.
    */
   lose(bytes: number): void;
 }
 
 const OPUS_RATE = 16_000;
-/** What the length before a packet can say. */
+/** The length prefix of a packet has 16 bits. */
 const LONGEST_PACKET_BYTES = 0xffff;
-/** No longer loss becomes silence. */
+/** A longer loss is refused. */
 const MAX_SILENCE_SECONDS = 120;
 
-/** Throws `bad_request` for what cannot be read. */
+/** Throws `bad_request` for an encoding that cannot be read. */
 export function createCutter(encoding: StreamSettings): StreamCutter {
   if (encoding.encoding === "opus") return new OpusCutter(encoding);
   if (!isSupportedRate(encoding.sampleRate)) {
@@ -56,7 +58,7 @@ export function createCutter(encoding: StreamSettings): StreamCutter {
   return new SampleCutter(encoding);
 }
 
-/** PCM and µ-law: every frame has the same size. */
+/** Cuts PCM and µ-law, where every frame has the same size. */
 class SampleCutter implements StreamCutter {
   readonly format: StreamFormat;
   readonly #frameBytes: number;
@@ -112,8 +114,8 @@ class SampleCutter implements StreamCutter {
 }
 
 /**
- * Opus packets, stored each after its length; frames are counted at 16 kHz. What is no packet is
- * stored too, so that the bytes of the stream are counted as the device counts them.
+ * Cuts Opus packets, each stored after its length; frames are counted at 16 kHz. Broken packets are
+ * stored too, so that stream offsets agree with the device's count.
  */
 class OpusCutter implements StreamCutter {
   readonly format: StreamFormat;
@@ -171,7 +173,7 @@ class OpusCutter implements StreamCutter {
     };
   }
 
-  /** How long they were cannot be known, so nothing stands for them. */
+  /** The duration of lost packets is unknown, so nothing replaces them. */
   checkLoss(): void {}
 
   lose(bytes: number): void {

@@ -9,24 +9,24 @@ import type { BlobStore, NewChunk } from "./chunk-store.ts";
 import { brokenPackets } from "./stream-packets.ts";
 import type { OpenChunk, OpenChunks, StreamFormat, UnsealedAudio } from "./stream-records.ts";
 
-/** Streamed audio on its way to the session's actor, durable already. */
+/** Streamed audio for the session's actor; it is durable already. */
 export interface LivePiece {
   kind: "piece";
-  /** The chunk that it is a part of. */
+  /** Sequence of the chunk that it belongs to. */
   sequence: number;
-  /** Counts from 0 within the chunk. */
+  /** Number of the piece, from 0 within the chunk. */
   piece: number;
   format: StreamFormat;
-  /** Frames and bytes of the chunk before it. */
+  /** Frames and bytes of the chunk before this piece. */
   startFrame: number;
   startByte: number;
   frames: number;
   data: Uint8Array;
-  /** Whether hypotheses are wanted. */
+  /** Whether viewers want hypotheses. */
   interim: boolean;
 }
 
-/** The utterance in hand ends before piece `piece` of chunk `sequence`. */
+/** Ends the current utterance before piece `piece` of chunk `sequence`. */
 export interface LiveFinalize {
   kind: "finalize";
   sequence: number;
@@ -36,8 +36,8 @@ export interface LiveFinalize {
 export type LiveAudio = LivePiece | LiveFinalize;
 
 /**
- * Port: tells the session's actor of streamed audio right after its commit. At
- * most once and in order: an actor that misses a piece reads it from the store.
+ * Port: sends streamed audio to the session's actor right after its commit, at most once and in
+ * order. An actor that misses a piece reads it from the store.
  */
 export interface LivePieces {
   publish(sessionId: string, audio: LiveAudio): void;
@@ -53,14 +53,14 @@ interface StreamFinalizerStores {
 
 const ATTEMPTS = 5;
 const WAITS = { firstMs: 400 };
-/** The connection that began a chunk is gone when nothing was added for so long. */
+/** A chunk is abandoned when nothing was added to it for this time, milliseconds. */
 const ABANDONED_MS = 20_000;
 const ABANDONED_AT_ONCE = 50;
 
 /**
- * Makes streamed audio into chunks like uploaded ones: the pieces become one
- * file under its hash, then the chunk's row. Until then the pieces hold what
- * was acknowledged, so nothing is lost wherever this is cut off.
+ * Turns streamed audio into chunks like uploaded ones: the pieces are joined into one file, named
+ * by its hash, and the chunk's row is stored. Until then the pieces stay in the store, so an
+ * interruption loses nothing.
  */
 export class StreamFinalizer {
   readonly #ports: StreamFinalizerStores;
@@ -69,7 +69,10 @@ export class StreamFinalizer {
     this.#ports = ports;
   }
 
-  /** Tries a few times; what stays unsealed is found by `sealAbandoned`. Never rejects. */
+  /**
+   * Finalizes a chunk, with a few attempts; `sealAbandoned` finds chunks that stay open. Never
+   * rejects.
+   */
   async seal(chunk: OpenChunk): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -84,21 +87,24 @@ export class StreamFinalizer {
     }
   }
 
-  /** What an earlier connection of the session left, in order, up to the chunk that it began last. */
+  /**
+   * Finalizes chunks that an earlier connection of the session left open, in order, up to sequence
+   * `last`.
+   */
   async sealSession(sessionId: string, last = Number.POSITIVE_INFINITY): Promise<void> {
     for (const chunk of await this.#ports.unsealed.of(sessionId)) {
       if (chunk.sequence <= last) await this.seal(chunk);
     }
   }
 
-  /** Chunks whose connection or process died. Returns how many there were. */
+  /** Finalizes chunks whose connection or process died; returns how many there were. */
   async sealAbandoned(age = ABANDONED_MS): Promise<number> {
     const chunks = await this.#ports.unsealed.abandoned(age, ABANDONED_AT_ONCE);
     for (const chunk of chunks) await this.seal(chunk);
     return chunks.length;
   }
 
-  /** False when pieces came meanwhile. */
+  /** Tries once; false when pieces came meanwhile. */
   async #trySeal(unsealed: OpenChunk): Promise<boolean> {
     const audio = await this.#ports.unsealed.read(unsealed);
     if (audio === undefined) return true;

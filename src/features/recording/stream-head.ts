@@ -8,12 +8,15 @@ import { AppError } from "../../base/errors.ts";
 import type { StreamSettings } from "./stream-records.ts";
 
 const LENGTH_BYTES = 2;
-/** So many letters and nothing else are no Opus: one packet in ten thousand million looks so. */
+/**
+ * A packet that begins with this many letters is text; about one Opus packet in ten thousand
+ * million looks like that.
+ */
 const TEXT_BYTES = 24;
-/** Of PCM more, and not the same few: a constant or a square wave may look like letters. */
+/** PCM needs more bytes, and different ones: a constant or a square wave may look like letters. */
 const PCM_TEXT = { bytes: 64, different: 8 };
 
-/** A word for people, after "a" or "an". */
+/** Container names for messages, with their article. */
 const NAMES: Readonly<Record<Container, string>> = {
   Ogg: "an Ogg file",
   WebM: "a WebM or Matroska file",
@@ -24,8 +27,8 @@ const NAMES: Readonly<Record<Container, string>> = {
 };
 
 /**
- * The beginning of a session's stream, before it is known to be bare audio: keeps messages back
- * while they may still be the mark of a file, which for nearly all audio is no byte at all.
+ * Holds back the first messages of a session's stream until it is clear that they are bare audio
+ * and not a file. For nearly all audio nothing is held back.
  */
 export class StreamHead {
   readonly #settings: StreamSettings;
@@ -36,14 +39,15 @@ export class StreamHead {
     this.#settings = settings;
   }
 
-  /** Bytes kept back. */
+  /** Number of bytes held back. */
   get held(): number {
     return this.#held;
   }
 
   /**
-   * The messages that can go on now, in order; undefined while more bytes decide. Throws
-   * `unsupported_media_type` for a file and `not_audio` for text, and then keeps nothing.
+   * Returns the messages that can be passed on now, in order; undefined while more bytes are
+   * needed. Throws `unsupported_media_type` for a file and `not_audio` for text, and then keeps
+   * nothing.
    */
   take(message: Uint8Array): Uint8Array[] | undefined {
     this.#messages.push(Uint8Array.from(message));
@@ -65,13 +69,13 @@ export class StreamHead {
     return marks.includes("more") ? undefined : this.release();
   }
 
-  /** All that was kept back: nothing more comes, or not now. */
+  /** Returns all messages that were held back, because the stream ends or pauses. */
   release(): Uint8Array[] {
     this.#held = 0;
     return this.#messages.splice(0);
   }
 
-  /** Never of µ-law, whose quiet samples may all be letters. */
+  /** Never true for µ-law, whose quiet samples may all be letters. */
   #isText(bytes: Uint8Array): boolean {
     const { encoding } = this.#settings;
     if (encoding === "opus") return isText(bytes, TEXT_BYTES);
@@ -107,7 +111,7 @@ function bareName({ encoding }: StreamSettings): string {
   return encoding === "mulaw" ? "bare µ-law samples" : "bare PCM samples";
 }
 
-/** What to send as these settings. */
+/** A sentence that says what to send with these settings. */
 export function wantedSentence({ encoding, framing }: StreamSettings): string {
   if (encoding === "mulaw") return "Send µ-law samples of one byte each, without any header.";
   if (encoding === "pcm_s16le") {

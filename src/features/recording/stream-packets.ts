@@ -6,28 +6,28 @@ import {
 import { AppError } from "../../base/errors.ts";
 import type { BrokenAudio } from "./chunk-store.ts";
 
-/** One that cannot be read counts as much as so many that can. */
+/** One unreadable packet weighs as much as this many readable ones. */
 const BROKEN_WEIGHT = 3;
-/** Ten in a row, or more than a quarter for long. */
+/** Reached by ten unreadable packets in a row, or by more than a quarter over a longer time. */
 const TOO_MANY = 10 * BROKEN_WEIGHT;
 
-/** The packets of one connection: single broken ones are borne, a stream of them is not. */
+/** Watches the packets of one connection: tolerates single broken ones, but not many. */
 export class PacketWatch {
   #packets = 0;
   #broken = 0;
   #weight = 0;
 
-  /** How many came that no decoder can read. */
+  /** Number of packets that no decoder can read. */
   get broken(): number {
     return this.#broken;
   }
 
-  /** One came that a decoder can read. */
+  /** True when at least one packet could be read. */
   get isReadable(): boolean {
     return this.#packets > this.#broken;
   }
 
-  /** Throws `not_audio` when too many of those that came lately cannot be read. */
+  /** Throws `not_audio` when too many of the latest packets cannot be read. */
   add(verdicts: readonly boolean[], wanted: string): void {
     for (const isPacket of verdicts) {
       this.#packets += 1;
@@ -42,16 +42,18 @@ export class PacketWatch {
   }
 }
 
-/** Good audio between two broken packets that is shorter than this is told as broken with them. */
+/**
+ * Good audio between two broken packets that is shorter than this is reported as broken with them.
+ */
 const JOINED_SECONDS = 0.2;
-/** More are told as one. */
+/** With more spans, all are reported as one. */
 const MOST_SPANS = 64;
 
 /**
- * What of a chunk of length-prefixed packets no decoder can read; undefined when it all can be.
- * A chunk of which more than half is broken fails.
+ * Finds the parts of a chunk of length-prefixed packets that no decoder can read; undefined when
+ * there are none. A chunk of which more than half is broken fails.
  *
- * @param rate in which its frames are counted
+ * @param rate at which its frames are counted, Hz
  */
 export function brokenPackets(data: Uint8Array, rate: number): BrokenAudio | undefined {
   const packets = splitOpusPackets(data);

@@ -2,72 +2,74 @@ import type { OutboxRow } from "../../postgres/outbox.ts";
 import type { SessionPhase } from "../../session/status.ts";
 import type { NewChunk, StoredChunk } from "./chunk-store.ts";
 
-/** As a device says it in Configure. */
+/** The settings of a stream, as the device sends them in Configure. */
 export interface StreamSettings {
   encoding: "pcm_s16le" | "mulaw" | "opus";
-  /** Of PCM and µ-law; Opus is decoded at 16 kHz whatever its packets were made from. */
+  /** Rate of PCM and µ-law, Hz; Opus is decoded at 16 kHz, whatever its source rate. */
   sampleRate: number;
   channels: number;
-  /** Opus: each message is one packet, or packets each after its length as uint16 big-endian. */
+  /**
+   * For Opus: each message is one packet, or holds packets each after its length as uint16
+   * big-endian.
+   */
   framing: "packet" | "length_prefixed";
   /** Whether viewers want hypotheses of this audio. */
   interim: boolean;
 }
 
-/** How the bytes of a stream are to be read. */
+/** How to read the bytes of a stream. */
 export interface StreamFormat {
-  /** As workers read the chunks that the stream becomes. */
+  /** The media type under which workers read the resulting chunks. */
   mediaType: string;
-  /** Rate in which its frames are counted. */
+  /** Rate at which its frames are counted, Hz. */
   sampleRate: number;
 }
 
-/** What a connection holds of a session's stream. */
+/** A connection's ownership of a session's stream. */
 export interface StreamHold {
   sessionId: string;
-  /** Rises with every connection: one that was superseded writes nothing more. */
+  /** Rises with every connection; a superseded connection can write nothing more. */
   epoch: number;
 }
 
 export interface TakenStream extends StreamHold {
   status: SessionPhase;
   settings: StreamSettings;
-  /** Bytes of the stream that are stored. */
+  /** Number of stream bytes that are stored. */
   offset: number;
-  /** Newest durable event of the session. */
+  /** Seq of the session's newest durable event. */
   seq: number;
-  /** The chunk that was begun last. */
+  /** Sequence of the chunk that was begun last. */
   sequence?: number | undefined;
-  /** Those of the connection before, if there was one. */
+  /** Settings of the previous connection, if there was one. */
   settingsBefore?: StreamSettings | undefined;
 }
 
 /** A piece of a chunk that is being streamed, whole frames only. */
 export interface AudioPiece {
   sequence: number;
-  /** Counts from 0 within its chunk. */
+  /** Number of the piece, from 0 within its chunk. */
   piece: number;
   format: StreamFormat;
   frames: number;
   data: Uint8Array;
-  /** Bytes of the device's stream that are in it. */
+  /** Number of the device stream's bytes that are in it. */
   streamBytes: number;
 }
 
 export interface PlannedPiece extends Omit<AudioPiece, "sequence" | "piece"> {}
 
 /**
- * Port: audio that devices stream. Every method throws `unavailable` (outcome
- * unknown: safe to repeat), `session_ended` and `session_deleted` when the
- * session takes no more, `superseded` when a newer connection has it, and
- * `stale_epoch` when this one was given up: to be taken again.
+ * Port: audio that devices stream. Every method throws `unavailable` (outcome unknown: safe to
+ * repeat), `session_ended` and `session_deleted` when the session takes no more, `superseded` when
+ * a newer connection owns the stream, and `stale_epoch` when this one was abandoned and must
+ * connect again.
  */
 export interface AudioStreamStore {
   /**
-   * Makes the caller the only one that may write, with these settings or those
-   * of the connection before. Throws `not_found` too, and `conflict` when there
-   * were none before. `accept` looks at what would be taken: when it throws, the
-   * stream stays with whoever has it.
+   * Makes the caller the only writer, with these settings or those of the previous connection. Also
+   * throws `not_found`, and `conflict` when there are no settings. `accept` checks the stream
+   * before it is taken: when it throws, the owner stays the same.
    */
   take(
     sessionId: string,
@@ -75,9 +77,9 @@ export interface AudioStreamStore {
     accept?: (taken: TakenStream) => void,
   ): Promise<TakenStream>;
   /**
-   * Begins the session's next chunk with its first piece, after everything
-   * stored before; durable on return. Repeatable with the same `after`, the
-   * chunk that was begun before it.
+   * Begins the session's next chunk with its first piece, after everything stored before; durable
+   * on return. Repeatable with the same `after`, the sequence of the chunk that was begun before
+   * it.
    */
   begin(
     hold: StreamHold,
@@ -88,7 +90,7 @@ export interface AudioStreamStore {
   append(hold: StreamHold, piece: AudioPiece): Promise<void>;
 }
 
-/** What is to become a chunk. */
+/** Identifies streamed audio that will become a chunk. */
 export interface OpenChunk {
   sessionId: string;
   sequence: number;
@@ -101,24 +103,24 @@ export interface UnsealedAudio {
   data: Buffer;
 }
 
-/** Port: streamed chunks that are not stored as chunks yet. */
+/** Port: streamed audio that is not stored as chunks yet. */
 export interface OpenChunks {
-  /** Its pieces joined; undefined when there are none any more. */
+  /** The chunk's pieces joined; undefined when there are none any more. */
   read(chunk: OpenChunk): Promise<UnsealedAudio | undefined>;
   /**
-   * The chunk's row, the command that tells the session, and no pieces any
-   * more, all or nothing; durable on return. Undefined when pieces came or went
-   * since they were read: to be read again.
+   * Stores the chunk's row and the command to its session and deletes the pieces, in one
+   * transaction; durable on return. Undefined when pieces were added or removed since they were
+   * read; then read them again.
    */
   seal(
     chunk: NewChunk,
     pieces: number,
   ): Promise<{ chunk: StoredChunk; outbox: OutboxRow[] } | undefined>;
-  /** Those of one session, in order. */
+  /** Open chunks of one session, in order. */
   of(sessionId: string): Promise<OpenChunk[]>;
   /**
-   * Chunks that nobody goes on with: the connection that began them is gone for
-   * longer than `age` milliseconds. From then on it adds nothing to them.
+   * Open chunks to which nothing was added for `age` milliseconds. Their connections can add
+   * nothing to them from then on.
    */
   abandoned(age: number, limit: number): Promise<OpenChunk[]>;
 }

@@ -11,9 +11,8 @@ import { createCutter } from "./stream-encoding.ts";
 import type { StreamSettings, TakenStream } from "./stream-records.ts";
 
 /**
- * Port: connections tell each other, over all processes, that they took a
- * session's stream over. Best effort: one that does not hear it is refused by
- * the store at its next piece.
+ * Port: connections notify each other, across all processes, that they took over a session's
+ * stream. Best effort: the store refuses the next piece of a connection that missed the notice.
  */
 export interface StreamNotices {
   taken(sessionId: string, epoch: number): void;
@@ -22,9 +21,9 @@ export interface StreamNotices {
 
 interface StreamRequest {
   sessionId: string;
-  /** Those of the connection before unless told. */
+  /** Settings of the previous connection when absent. */
   settings?: StreamSettings | undefined;
-  /** The oldest byte that the device still has: what lies between is lost. */
+  /** The oldest byte that the device still has; bytes before it that are not stored are lost. */
   oldest?: number;
   events: AudioStreamEvents;
 }
@@ -32,13 +31,13 @@ interface StreamRequest {
 export interface OpenedAudioStream {
   stream: AudioStream;
   settings: StreamSettings;
-  /** Byte of the stream at which what comes next begins. */
+  /** Stream offset of the next byte to send. */
   offset: number;
-  /** Newest durable event of the session. */
+  /** Seq of the session's newest durable event. */
   seq: number;
 }
 
-/** Port: an open stream is a sign of life of its session's device, whether audio comes or not. */
+/** Port: an open stream is a sign of life of its session's device, even when no audio comes. */
 export interface StreamSigns {
   streaming(sessionIds: readonly string[]): Promise<void>;
 }
@@ -50,7 +49,7 @@ interface AudioStreamsOptions extends AudioStreamRouteOptions {
 
 const SIGN_MS = 10_000;
 
-/** The audio streams of this process; at most one of each session takes audio, whoever is newest. */
+/** The audio streams of this process. Of each session only the newest one takes audio. */
 export class AudioStreams implements QueueOwner {
   readonly #parts: AudioStreamsOptions;
   readonly #open = new Map<string, AudioStream>();
@@ -78,7 +77,7 @@ export class AudioStreams implements QueueOwner {
     });
   }
 
-  /** A device that goes on beyond the limit is told so, and its stream ends. */
+  /** A device that sends beyond the limit gets an error, and its stream ends. */
   get queues(): readonly QueueFigures[] {
     const open = [...this.#open.values()];
     const length = longest(open.map(({ buffered }) => buffered));
@@ -90,7 +89,7 @@ export class AudioStreams implements QueueOwner {
     return this.#open.size;
   }
 
-  /** Bytes that wait to be stored. */
+  /** Number of bytes that wait to be stored. */
   get bufferedBytes(): number {
     let bytes = 0;
     for (const stream of this.#open.values()) bytes += stream.buffered;
@@ -98,10 +97,10 @@ export class AudioStreams implements QueueOwner {
   }
 
   /**
-   * Takes the session's stream over; whoever had it writes nothing more. The
-   * caller has checked the right to. Throws what `AudioStreamStore.take` does,
-   * `bad_request` for an encoding that cannot be read, and `conflict` for
-   * another one than the stream has so far: its bytes are counted on.
+   * Takes over the session's stream; its previous owner can write nothing more. The caller has
+   * checked the right to do so. Throws what `AudioStreamStore.take` does, `bad_request` for an
+   * encoding that cannot be read, and `conflict` for another encoding than the stream has so far,
+   * because stream offsets count its bytes.
    */
   async open({ sessionId, settings, oldest, events }: StreamRequest): Promise<OpenedAudioStream> {
     if (settings !== undefined) createCutter(settings);
@@ -127,7 +126,8 @@ export class AudioStreams implements QueueOwner {
     this.#open.get(sessionId)?.supersede();
     this.#open.set(sessionId, stream);
     notices.taken(sessionId, taken.epoch);
-    // Not what this one begins meanwhile. Without a number the sweep has what was left.
+    // Only chunks begun before this connection are finalized here. Without a sequence, the sweep
+    // finds what is left.
     const last = taken.sequence ?? -1;
     void ports.finalizer.sealSession(sessionId, last).catch((error: unknown) => {
       ports.log.warn({ session_id: sessionId, error: String(error) }, "streamed audio not sealed");
@@ -135,7 +135,7 @@ export class AudioStreams implements QueueOwner {
     return { stream, settings: taken.settings, offset, seq: taken.seq };
   }
 
-  /** Stores what came and makes chunks of it; takes no more. */
+  /** Stores received audio, finalizes its chunks and takes no more. */
   async stop(): Promise<void> {
     this.#stopNotices?.();
     this.#stopNotices = undefined;
@@ -144,7 +144,7 @@ export class AudioStreams implements QueueOwner {
   }
 }
 
-/** Whoever counts bytes on must mean the same by them. */
+/** Refuses another encoding, because stream offsets continue and count bytes of the first one. */
 function assertSameEncoding({ offset, settings, settingsBefore: before }: TakenStream): void {
   if (before === undefined || offset === 0 || nameOf(before) === nameOf(settings)) return;
   throw new AppError(

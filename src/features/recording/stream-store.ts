@@ -59,15 +59,15 @@ const takenPieceRow = z.object({
   piece: z.number(),
 });
 
-/** Of one connection's piece: two connections may have one of the same number under way. */
+/** Key of one connection's piece: two connections may write pieces of the same number at once. */
 function pieceKey({ sessionId, epoch, sequence, piece }: z.output<typeof takenPieceRow>): string {
   return `${sessionId} ${epoch} ${sequence} ${piece}`;
 }
 
-/** Pieces of all streams of this process that are written in one transaction. */
+/** Most pieces of all streams of this process that are written in one transaction. */
 const MAX_GROUP = 256;
 
-/** Streams and their pieces. Pieces that come at one moment share one commit. */
+/** Streams and their pieces in PostgreSQL. Pieces that come at the same time share one commit. */
 export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   readonly #pool: DatabasePool;
   readonly #runtime: Runtime;
@@ -109,7 +109,8 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   ): Promise<{ sequence: number; outbox: OutboxRow[] }> {
     const { sessionId } = hold;
     return this.#pool.transaction(async (tx) => {
-      // Against uploads, stop and deletion: what they decide by changes here.
+      // Locks the row against uploads, stop and deletion, whose decisions depend on the change made
+      // here.
       const session = await tx.maybeOne(sql.type(sessionRow)`
         select status, seq from sessions where id = ${sessionId} for update`);
       if (session === null) throw new AppError("not_found", "There is no session with this id.");
@@ -138,7 +139,7 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
     await whenFree(this.#runtime, () => this.#group.add({ hold, piece }));
   }
 
-  /** One statement for all; what was not taken is looked at after it. */
+  /** Writes all pieces in one statement and examines those that were not taken afterwards. */
   async #appendAll(additions: readonly Addition[]): Promise<PromiseSettledResult<Appended>[]> {
     const stored = await insertPieces(this.#pool, additions);
     const isStored = ({ hold, piece }: Addition): boolean =>
@@ -162,13 +163,13 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   }
 }
 
-/** Nothing when it is stored. */
+/** Undefined when the piece is stored. */
 type Appended = undefined | typeof HELD;
 type StreamState = z.output<typeof heldRow>;
 
 const NO_STANDINGS: ReadonlyMap<string, StreamState> = new Map();
 
-/** Why a piece was not taken; undefined when it was there already. */
+/** Explains why a piece was not taken; undefined when it was stored before. */
 function explain({ hold, piece }: Addition, held: StreamState | undefined): Appended {
   if (held === undefined) throw new AppError("not_found", "There is no session with this id.");
   if (held.epoch !== hold.epoch) throw superseded();
@@ -203,7 +204,7 @@ async function takeAgain(tx: CommonQueryMethods, sessionId: string) {
   throw new AppError("conflict", "Nothing was streamed into this session yet: send Configure.");
 }
 
-/** The chunk that an earlier try of the same call began; throws when there was none. */
+/** The chunk that an earlier attempt of the same call began; throws when there was none. */
 async function begunBefore(tx: CommonQueryMethods, { sessionId, epoch }: StreamHold) {
   const stream = await tx.maybeOne(sql.type(streamRow)`
     select epoch, sequence, pieces from audio_streams where session_id = ${sessionId}`);
@@ -220,14 +221,17 @@ function superseded(): AppError {
   return new AppError("superseded", "A newer connection streams into this session.");
 }
 
-/** Throws what tells a device to send no more. */
+/** Throws an error that tells the device to stop sending. */
 export function assertRecording(status: SessionPhase): void {
   if (status === "recording") return;
   if (status === "deleted") throw new AppError("session_deleted", "The session was deleted.");
   throw new AppError("session_ended", "The session has ended; it takes no more audio.");
 }
 
-/** Of chunks and of what is being streamed; -1 when there is none. To be read under the session row's lock. */
+/**
+ * The highest sequence of chunks and streamed audio; -1 when there is none. Must be read under the
+ * session row's lock.
+ */
 export function highestSequence(tx: CommonQueryMethods, sessionId: string): Promise<number> {
   return tx.oneFirst(sql.type(z.object({ highest: z.number() }))`
     select greatest(
@@ -249,8 +253,8 @@ async function insertFirst(
 }
 
 /**
- * The pieces that were written: each at most once, only in order, and those of sessions that
- * nobody holds. One session that is held up would hold up all.
+ * Writes pieces and returns the keys of those that were written: each at most once, in order, and
+ * only of sessions whose row is not locked, because one locked session would delay all.
  */
 async function insertPieces(
   pool: DatabasePool,

@@ -14,15 +14,15 @@ import type {
   TakenStream,
 } from "./stream-records.ts";
 
-/** A streamed chunk holds about this much. */
+/** A streamed chunk holds about this many seconds. */
 const CHUNK_SECONDS = 10;
 /** Least time between two pieces of one stream. */
 const PIECE_MS = 40;
 const PIECE_BYTES = 64 * 1024;
-/** More than this not stored yet: the device is told to slow down, then sent away. */
+/** Above this many bytes that are not stored yet, the device is asked to slow down. */
 export const SLOW_BYTES = 1024 * 1024;
 export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
-/** A storage that is away is waited for so long before the connection ends. */
+/** Time for which unavailable storage is retried before the connection ends, milliseconds. */
 const OUTAGE_MS = 20_000;
 const RETRY_MS = 250;
 
@@ -37,11 +37,11 @@ export interface AudioStreamRouteOptions {
 }
 
 export interface AudioStreamEvents {
-  /** Everything before `offset` bytes of the stream is on disk and committed. */
+  /** Called when everything before `offset` bytes of the stream is durable. */
   onStored(offset: number): void;
-  /** Packets came that no decoder can read; how many so far. */
+  /** Called when packets came that no decoder can read, with their number so far. */
   onBroken?(packets: number): void;
-  /** Once, when nothing more is taken; undefined after `close`. */
+  /** Called once, when nothing more is taken; the error is undefined after `close`. */
   onEnd(error: AppError | undefined): void;
 }
 
@@ -50,15 +50,15 @@ interface OpenChunk {
   pieces: number;
   frames: number;
   bytes: number;
-  /** It is old enough to end. */
+  /** True when the chunk is old enough to end. */
   isDue: boolean;
   timer: Timer;
 }
 
 /**
- * One connection's audio into one session: cuts it into pieces, stores them,
- * and hands each to the session's actor when it is durable. One piece is under
- * way at a time; what comes meanwhile makes the next one.
+ * One connection's audio into one session: cuts it into pieces, stores them, and sends each to the
+ * session's actor when it is durable. One piece is written at a time; audio that comes meanwhile
+ * goes into the next one.
  */
 export class AudioStream {
   readonly #hold: StreamHold;
@@ -67,7 +67,7 @@ export class AudioStream {
   readonly #cutter: StreamCutter;
   readonly #settings: StreamSettings;
   readonly #packets = new PacketWatch();
-  /** Until the first bytes of the session's stream are known to be audio. */
+  /** Set until the first bytes of the session's stream are known to be audio. */
   #head: StreamHead | undefined;
   #offset: number;
   #after: number | undefined;
@@ -99,12 +99,12 @@ export class AudioStream {
     return this.#hold.epoch;
   }
 
-  /** Bytes of the stream that are stored. */
+  /** Number of stream bytes that are stored. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** How often more came than could be kept. */
+  /** How often more audio came than could be buffered. */
   get overruns(): number {
     return this.#overruns;
   }
@@ -113,16 +113,15 @@ export class AudioStream {
     return this.#cutter.buffered + (this.#head?.held ?? 0);
   }
 
-  /** Something was stored that can be heard. */
+  /** True when some stored audio can be decoded. */
   get isReadable(): boolean {
     return this.#offset > 0 && (this.#settings.encoding !== "opus" || this.#packets.isReadable);
   }
 
   /**
-   * Takes the next bytes of the stream. Throws `bad_request` for a message
-   * that cannot be taken apart, which is then not taken; `overloaded` when far
-   * more came than could be stored. After `unsupported_media_type` and
-   * `not_audio`, for what is no bare audio, nothing good can follow.
+   * Takes the next bytes of the stream. Throws `bad_request` for a malformed message, which is then
+   * not taken; `overloaded` when far more came than could be stored; `unsupported_media_type` and
+   * `not_audio` when the stream is not bare audio: the caller should end it then.
    */
   push(message: Uint8Array): void {
     if (this.#ended || this.#closing) return;
@@ -137,21 +136,23 @@ export class AudioStream {
     this.#accept(messages);
   }
 
-  /** The device no longer has these bytes; throws `conflict` when they are too many. */
+  /**
+   * Records that the device no longer has these bytes. Throws `conflict` when they are too many.
+   */
   lose(bytes: number): void {
     this.#head = undefined;
     this.#cutter.lose(bytes);
     this.#pump();
   }
 
-  /** Ends the utterance in hand, after everything pushed before. */
+  /** Ends the current utterance after everything pushed before. */
   finalize(): void {
     this.#releaseHead();
     this.#finalizing = true;
     this.#pump();
   }
 
-  /** Each message by itself: that one is refused does not keep the others out. */
+  /** Takes each message separately: one refused message does not keep the others out. */
   #accept(messages: readonly Uint8Array[]): void {
     const before = this.#packets.broken;
     let refusal: unknown;
@@ -168,7 +169,7 @@ export class AudioStream {
     if (refusal !== undefined) throw refusal;
   }
 
-  /** What was kept back is too little to tell: it is audio. */
+  /** Passes on messages that were held back: too few bytes came to tell, so they count as audio. */
   #releaseHead(): void {
     const messages = this.#head?.release() ?? [];
     this.#head = undefined;
@@ -181,7 +182,7 @@ export class AudioStream {
     }
   }
 
-  /** Stores what was pushed and makes it a chunk. Never rejects. */
+  /** Stores everything pushed and makes a chunk of it. Never rejects. */
   async close(): Promise<void> {
     if (!this.#ended) this.#releaseHead();
     this.#closing = true;
@@ -191,7 +192,7 @@ export class AudioStream {
     await this.#sealing;
   }
 
-  /** Another connection has the stream now; what was not stored is dropped. */
+  /** Ends this stream because another connection took it over; unstored audio is dropped. */
   supersede(): void {
     this.#end(new AppError("superseded", "A newer connection took the stream over."));
   }
@@ -215,7 +216,7 @@ export class AudioStream {
       await this.#store(cut);
     }
     if (this.#finalizing) this.#tellFinalize();
-    // It became old while the next piece was waited for, and none came.
+    // The chunk became due while the next piece was awaited, and none came.
     if (this.#chunk?.isDue) this.#endChunk(this.#chunk);
   }
 
@@ -226,7 +227,10 @@ export class AudioStream {
     this.#ports.live.publish(sessionId, { kind: "finalize", sequence: this.#after ?? -1, piece });
   }
 
-  /** So that small messages share a commit; the first after a rest goes at once, as do the last. */
+  /**
+   * Waits so that small messages share a commit. The first message after a pause and the last ones
+   * go at once.
+   */
   async #pace(): Promise<void> {
     const { runtime } = this.#ports;
     const wait = this.#lastCut + PIECE_MS - runtime.monotonic();
@@ -283,7 +287,7 @@ export class AudioStream {
       isDue: false,
       timer: runtime.after(CHUNK_SECONDS * 1_000, () => {
         chunk.isDue = true;
-        // While a piece is under way the chunk ends after it.
+        // While a piece is being written, the chunk ends after it.
         if (this.#pumping === undefined) this.#endChunk(chunk);
       }),
     };
@@ -292,7 +296,7 @@ export class AudioStream {
     return chunk;
   }
 
-  /** The chunk gets no more pieces; never while one is under way. */
+  /** Finalizes the chunk; never called while one of its pieces is being written. */
   #endChunk(chunk: OpenChunk): void {
     chunk.timer.cancel();
     if (this.#chunk !== chunk) return;
@@ -320,7 +324,7 @@ export class AudioStream {
   #end(error: AppError | undefined): void {
     if (this.#ended) return;
     this.#ended = true;
-    // Whoever took it over seals what is there, and what was given up is found by the sweep.
+    // A newer connection finalizes what it finds, and the sweep finds abandoned chunks.
     const mine = error === undefined || error.code === "session_ended";
     if (this.#chunk !== undefined && mine) this.#endChunk(this.#chunk);
     else this.#chunk?.timer.cancel();

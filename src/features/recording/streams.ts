@@ -14,26 +14,26 @@ interface DeviceStreamRouteOptions extends DeviceSessionOptions {
   heartbeats: Pick<HeartbeatWriter, "hear" | "seen">;
 }
 
-/** What a device wants to stream, and where to. */
+/** A device's request for a stream. */
 export interface StreamOrder {
-  /** The session that the device records, or a new one, unless told. */
+  /** When absent: the session that the device is recording, or a new one. */
   sessionId?: string | undefined;
-  /** Absent: those of the connection before. */
+  /** Settings of the previous connection when absent. */
   settings?: StreamSettings;
   /** The oldest byte of the stream that the device still has. */
   oldest?: number;
-  /** The title of the session, if this begins one. */
+  /** Title of the session, if a new one is created. */
   title?: string | undefined;
   language?: string | undefined;
   vocabulary?: string[] | undefined;
 }
 
 interface OpenedDeviceStream extends OpenedAudioStream {
-  /** Its session is new. */
+  /** True when the session is new. */
   begun: boolean;
 }
 
-/** The streams of devices: who may open one, and into which session it goes. */
+/** Decides who may open a stream, and into which session it goes. */
 export class DeviceStreams {
   readonly #ports: DeviceStreamRouteOptions;
 
@@ -41,15 +41,15 @@ export class DeviceStreams {
     this.#ports = ports;
   }
 
-  /** 404 for an unknown device, 403 for another than the caller. */
+  /** Throws 404 for an unknown device, 403 for another device than the caller. */
   admit(caller: Principal, deviceId: string): Promise<DevicePrincipal> {
     return requireSelf(this.#ports.sessions, caller, deviceId);
   }
 
   /**
-   * Opens the stream of the session that is named, else of the one that the
-   * device records, else of a new one. Throws `not_found`, `forbidden`,
-   * `session_ended`, `session_deleted`, `bad_request`, `conflict`.
+   * Opens the stream of the named session, else of the one that the device is recording, else of a
+   * new one. Throws `not_found`, `forbidden`, `session_ended`, `session_deleted`, `bad_request`,
+   * `conflict`.
    */
   async open(
     device: DevicePrincipal,
@@ -67,7 +67,7 @@ export class DeviceStreams {
     return { ...opened, begun };
   }
 
-  /** Ends a session that `open` began, for which nothing came that is audio. */
+  /** Stops a session that `open` created and that received no audio. */
   async discard(device: DevicePrincipal, sessionId: string): Promise<void> {
     const { sessions, notifier } = this.#ports;
     const { outbox } = await sessions.stop({
@@ -103,7 +103,7 @@ export class DeviceStreams {
       });
       return { sessionId: id, begun: true };
     } catch (error) {
-      // Another connection of the device was quicker.
+      // Another connection of the device started a session first.
       const started = isAppError(error, "already_recording")
         ? await sessions.recording(device.id)
         : undefined;

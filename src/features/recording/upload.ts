@@ -23,11 +23,11 @@ export interface UploadAudioOptions {
   chunks: ChunkStore;
   blobs: BlobStore;
   notifier: CommandNotifier;
-  /** Asked before an upload is taken. */
+  /** Checked before an upload is taken. */
   backlog: Pick<OutboxBacklog, "check">;
-  /** Audio is a sign of life of its device, from the first byte of an upload on. */
+  /** Notes the device as connected from the first byte of an upload on. */
   heartbeats?: Pick<HeartbeatWriter, "seen">;
-  /** Longest decoded audio of one chunk in seconds; 900 unless told. */
+  /** Longest decoded audio of one chunk, seconds; 900 by default. */
   maxSeconds?: number;
 }
 
@@ -76,7 +76,7 @@ export function readSequence(
   return sequence;
 }
 
-/** When the device says that the chunk began, Unix milliseconds. */
+/** When the chunk began according to the device, Unix milliseconds. */
 function readStartedAt(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return undefined;
   const at = RFC3339.test(text) ? Date.parse(text) : Number.NaN;
@@ -110,7 +110,10 @@ async function describe(
   };
 }
 
-/** Audio first, row second: a row never names audio that a power failure could take. */
+/**
+ * Stores the audio before its row, so that a row never names audio that a power failure could
+ * destroy.
+ */
 async function save(
   options: UploadAudioOptions,
   chunk: NewChunk,
@@ -126,7 +129,7 @@ async function save(
     options.notifier.notify(stored.outbox);
     return { status: stored.created ? 201 : 200, body: presentStored(stored.chunk) };
   } catch (error) {
-    // Deleted between the two: what was deleted stays deleted.
+    // The session was deleted in between, so its audio is deleted too.
     if (isAppError(error, "session_deleted")) await options.blobs.delete(chunk.sessionId);
     throw error;
   }

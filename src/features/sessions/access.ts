@@ -24,7 +24,7 @@ const REFUSALS: Record<Exclude<Verdict, "allow">, () => AppError> = {
     new AppError("guest_access_closed", "Guests no longer have access to this session."),
 };
 
-/** What tells whether somebody may reach a session, and keeps what only an elevation opened. */
+/** Reads a session's facts for access checks, and records reads that only an elevation allowed. */
 export type SessionAccess = Pick<SessionStore, "facts" | "recordContentRead">;
 
 export interface SessionGrant {
@@ -32,7 +32,7 @@ export interface SessionGrant {
   facts: SessionFacts;
 }
 
-/** Throws the refusal of a verdict other than `allow`. */
+/** Throws the error of a verdict other than `allow`. */
 export function assertAllowed(verdict: Verdict): void {
   if (verdict !== "allow") throw REFUSALS[verdict]();
 }
@@ -45,8 +45,8 @@ function missingScope(action: SessionAction): AppError {
 }
 
 /**
- * 404 for an unknown session, 403 when the caller's relation to it forbids
- * `action`. What only an elevation opens is put on record.
+ * Returns the session if the caller may do `action` to it. Throws 404 for an unknown session, 403
+ * when the caller's relation to it forbids `action`. Records reads that only an elevation allowed.
  */
 export async function requireSession(
   directory: SessionAccess,
@@ -59,7 +59,7 @@ export async function requireSession(
   return grant;
 }
 
-/** The same for a read that goes on and is on record already. */
+/** Checks again during a long read, which is recorded already. */
 export async function recheckSession(
   directory: SessionAccess,
   caller: Principal | undefined,
@@ -77,8 +77,8 @@ export async function recheckSession(
 }
 
 /**
- * What an elevation opens is written to the audit log before it is shown:
- * rejects, and so shows nothing, when the entry cannot be written.
+ * Records a read that only an elevation allowed. Must succeed before the content is shown: rejects
+ * when the entry cannot be written.
  */
 export async function recordElevatedRead(
   directory: Pick<SessionStore, "recordContentRead">,

@@ -1,18 +1,17 @@
 import type { SessionCommand } from "../../postgres/outbox.ts";
 import type { SessionStore } from "./store.ts";
 
-/** Port: a session's actor, wherever it lives. */
+/** Sends commands to session actors, on whichever host they run. */
 export interface SessionActors {
   /**
-   * Sends a command and waits until its events are durable. Throws the
-   * actor's refusal, `unavailable` when it was not carried out and never will
-   * be, or `outcome_unknown`: what was done tells whoever asks again with the
-   * same `commandId`.
+   * Sends a command and waits until its events are durable. Throws the actor's refusal,
+   * `unavailable` when it was not carried out and never will be, or `outcome_unknown`: then a
+   * repetition with the same `commandId` returns the outcome.
    */
   ask(sessionId: string, command: SessionCommand, commandId: string): Promise<unknown>;
 }
 
-/** What routes need that carry a wish to a session's actor. */
+/** Dependencies of routes that send commands to a session's actor. */
 export interface SessionWishOptions {
   directory: SessionStore;
   actors: SessionActors;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { AwaitedChunks } from "./awaited-audio.ts";
 import { PostgresDeviceSigns } from "./device-signs-store.ts";
 
-/** More are not named one by one. */
+/** Most sequences that are read. */
 const MOST_NAMED = 1_000;
 
 const awaitedRow = z.object({
@@ -13,9 +13,7 @@ const awaitedRow = z.object({
 });
 
 /**
- * What sessions that were stopped still wait for, from the record.
- *
- * Throws `unavailable` when storage is away.
+ * Finds the audio that stopped sessions still wait for. Throws `unavailable` when storage is away.
  */
 export class AwaitedAudioStore {
   readonly #pool: DatabasePool;
@@ -26,7 +24,7 @@ export class AwaitedAudioStore {
     this.#signs = new PostgresDeviceSigns(pool);
   }
 
-  /** Undefined when the session still records, or waits for nothing. */
+  /** Undefined when the session is still recording, or waits for nothing. */
   async of(sessionId: string): Promise<AwaitedChunks | undefined> {
     const row = await this.#pool.maybeOne(sql.type(awaitedRow)`
       select
@@ -37,7 +35,7 @@ export class AwaitedAudioStore {
       where s.id = ${sessionId} and s.status = 'processing' and s.stopped_at is not null`);
     if (row === null || row.sequences.length === 0) return undefined;
     const { heardAgo, chunkAgo, unsealed } = await this.#signs.of(sessionId);
-    // What was streamed has come: it is only not a chunk yet.
+    // Streamed audio has come, even if it is not a chunk yet.
     const sequences = row.sequences.filter((sequence) => !unsealed.includes(sequence));
     if (sequences.length === 0) return undefined;
     const { now, stoppedAgo } = row;

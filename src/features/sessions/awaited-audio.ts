@@ -4,15 +4,15 @@ import { timestamp } from "../../rest/schemas.ts";
 import { GAP_WAIT } from "../../session/decide-audio.ts";
 import type { Patience } from "../../session/limits.ts";
 
-/** What a stopped session waits for. Times are milliseconds by the database's clock. */
+/** The chunks that a stopped session waits for. Times are milliseconds by the database's clock. */
 export interface AwaitedChunks {
-  /** In order; at least one. */
+  /** Sequences in order; at least one. */
   sequences: readonly number[];
-  /** Unix. */
+  /** Unix time. */
   now: number;
   stoppedAgo: number;
   heardAgo: number;
-  /** Undefined when no chunk came. */
+  /** Time since the newest chunk was stored; undefined when no chunk came. */
   chunkAgo: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export const waitingSchema = Type.Object(
   },
 );
 
-/** What it waits for, for how long at most, and why. */
+/** The awaited chunks, the longest time they are waited for, and the reason. */
 export function presentWaiting(
   { sequences, now, stoppedAgo, heardAgo, chunkAgo }: AwaitedChunks,
   { silence, chunk }: Patience,
@@ -61,7 +61,7 @@ function seconds(milliseconds: number): string {
   return `${Math.round(milliseconds / 1_000)} s`;
 }
 
-/** Runs that are told one by one. */
+/** Most runs of sequences that a text lists. */
 const MOST_RUNS = 4;
 
 /** `chunks 3 and 5 to 9, which have`, or `12 chunks between 3 and 90, which have`. */

@@ -10,7 +10,7 @@ const signsRow = z.object({
   unsealed: z.array(z.number()),
 });
 
-/** When a session's device was last heard, by the database's clock alone. */
+/** Reads when a session's device was last heard, by the database's clock alone. */
 export class PostgresDeviceSigns implements DeviceSigns {
   readonly #pool: DatabasePool;
 
@@ -19,9 +19,9 @@ export class PostgresDeviceSigns implements DeviceSigns {
   }
 
   /**
-   * Milliseconds since the device of the session was last heard in any way, and since the newest
-   * chunk of the session was stored (`chunkAgo` is undefined when there is none); `unsealed` in
-   * order. Throws `not_found`.
+   * Milliseconds since the session's device was last heard in any way, and since the newest chunk
+   * of the session was stored (`chunkAgo` is undefined when there is none); sequences of open
+   * chunks in order. Throws `not_found`.
    */
   async of(sessionId: string): Promise<Signs> {
     const row = await this.#pool.maybeOne(sql.type(signsRow)`
@@ -45,7 +45,7 @@ export class PostgresDeviceSigns implements DeviceSigns {
     return { heardAgo, chunkAgo, unsealed };
   }
 
-  /** The audio streams of these sessions are open, although nothing may come over them now. */
+  /** Records that the audio streams of these sessions are open, even when no audio comes. */
   async streaming(sessionIds: readonly string[]): Promise<void> {
     await this.#pool.query(sql.unsafe`
       update audio_streams set touched_at = now()
@@ -54,7 +54,10 @@ export class PostgresDeviceSigns implements DeviceSigns {
   }
 }
 
-/** Whole milliseconds; what another clock put into the future was just now. */
+/**
+ * SQL for whole milliseconds since `instant`; 0 for an instant in the future, which another clock
+ * set.
+ */
 function ago(instant: ReturnType<typeof sql.fragment>): ReturnType<typeof sql.fragment> {
   return sql.fragment`case when ${instant} is not null
     then greatest(0, extract(epoch from now() - ${instant}) * 1000)::int8 end`;

@@ -5,7 +5,7 @@ import type { AuditEntry } from "../../access/audit-entry.ts";
 import { allOf, toPage } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
-/** A person's tie to a session, besides what sharing with the workspace gives. */
+/** A person's relation to a session, besides what sharing with the workspace gives. */
 export interface SessionMemberRecord {
   userId: string;
   email: string;
@@ -31,7 +31,7 @@ const memberRow = z.object({
   createdAt: z.number(),
 });
 
-/** The people of a session. Every method throws `unavailable` when storage is away. */
+/** Members of sessions in PostgreSQL. Every method throws `unavailable` when storage is away. */
 export class SessionMemberStore {
   readonly #pool: DatabasePool;
 
@@ -39,7 +39,7 @@ export class SessionMemberStore {
     this.#pool = pool;
   }
 
-  /** The owner among them. */
+  /** Lists the members, the owner included. */
   async list(sessionId: string, page: PageRequest): Promise<Page<SessionMemberRecord>> {
     const conditions = [sql.fragment`true`];
     if (page.after !== undefined) conditions.push(sql.fragment`u.id < ${page.after}::uuid`);
@@ -58,8 +58,8 @@ export class SessionMemberStore {
   }
 
   /**
-   * With its audit entry, or not at all. `already` tells of the tie that the
-   * user has, the owner's included.
+   * Adds a member and the audit entry in one transaction. `already` is the user's existing
+   * relation, which may be that of the owner.
    */
   add(
     { sessionId, userId, relation }: NewSessionMember,
@@ -87,7 +87,10 @@ export class SessionMemberStore {
     });
   }
 
-  /** With its audit entry, or not at all; false when the user is no member. */
+  /**
+   * Removes a member and writes the audit entry in one transaction; false when the user is no
+   * member.
+   */
   remove(sessionId: string, userId: string, audit: AuditEntry): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
       const { rowCount } = await tx.query(sql.unsafe`

@@ -112,7 +112,7 @@ function listSpeakers({ directory, names }: SessionOptions): Route {
     async handle({ params }, { principal }) {
       const id = params.session_id;
       const items = (await directory.speakers(id)).map(presentSpeaker);
-      // Workshops are for members of the workspace.
+      // Guests get no names, because workshops are for members of the workspace.
       const suggested = principal.kind === "guest" ? [] : await names.namesFor(id);
       return { status: 200, body: { items, next_cursor: null, suggested_names: suggested } };
     },

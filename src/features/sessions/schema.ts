@@ -65,7 +65,7 @@ export const speakersSchema = Type.Composite([
   }),
 ]);
 
-/** A session as the API shows it; absent members are left out by JSON. */
+/** A session as the API shows it; undefined members are omitted in JSON. */
 export function presentSession(session: SessionRecord): Static<typeof sessionSchema> {
   return {
     id: session.id,

@@ -20,7 +20,7 @@ const numberedFactsRow = factsRow.extend({ place: z.number() });
 
 type FactsRow = z.infer<typeof factsRow>;
 
-/** Columns of `factsRow`; the caller is `principal`, its ties are `m` and `w`. */
+/** Columns of `factsRow`; `principal` is the caller, `m` and `w` are the caller's memberships. */
 function factsColumns(principal: Fragment): Fragment {
   return sql.fragment`
     s.id,
@@ -52,7 +52,10 @@ function factsTies(principal: Fragment): Fragment {
   `;
 }
 
-/** The caller's ties, for `maySession`, to the sessions `s` that meet the condition; newest first. */
+/**
+ * The caller's relations, for `maySession`, to the sessions `s` that meet the condition; newest
+ * first.
+ */
 export async function readFacts(
   connection: CommonQueryMethods,
   principal: Principal,
@@ -71,13 +74,16 @@ export async function readFacts(
   return rows.map((row) => toFacts(principal, row));
 }
 
-/** Who asks about which session. */
+/** A caller and a session. */
 export interface FactsKey {
   principal: Principal;
   sessionId: string;
 }
 
-/** The same for many callers and one session each, in their order; undefined for an unknown session. */
+/**
+ * Like `readFacts`, for many callers and one session each, in their order; undefined for an unknown
+ * session.
+ */
 export async function readManyFacts(
   connection: CommonQueryMethods,
   keys: readonly FactsKey[],

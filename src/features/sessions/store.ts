@@ -14,7 +14,7 @@ import type { ClaimSource, SessionPhase, StopReason } from "../../session/status
 import { recordElevatedRead } from "../audit/elevation-store.ts";
 import { type FactsKey, readManyFacts } from "./session-facts-store.ts";
 
-/** What is known of a session besides its words. Times are Unix milliseconds. */
+/** The data of a session besides its words. Times are Unix milliseconds. */
 export interface SessionRecord {
   id: string;
   workspaceId: string;
@@ -29,7 +29,7 @@ export interface SessionRecord {
   workshopId?: string;
   startedAt: number;
   stoppedAt?: number;
-  /** Set when the service stopped it by itself. */
+  /** Set when the service stopped the session by itself. */
   stopReason?: StopReason;
   completedAt?: number;
   createdAt: number;
@@ -40,7 +40,7 @@ interface SessionFilter {
   status?: SessionPhase;
 }
 
-/** One voice of a session, with who claimed it. */
+/** One speaker of a session, with the person who claimed the label. */
 export interface SpeakerRecord {
   label: string;
   segmentCount: number;
@@ -59,10 +59,10 @@ const speakerRow = z.object({
   source: optionalColumn(z.enum(["self_claim", "moderator_assignment"])),
 });
 
-/** A person's name, or the local part of the address when none was given. */
+/** SQL for a person's name, or the local part of the e-mail address when no name was given. */
 export const USER_DISPLAY_NAME = sql.fragment`coalesce(nullif(u.name, ''), split_part(u.email, '@', 1))`;
 
-/** Labels of a session with their current claims: by number, unknown (`UU`) last. */
+/** Labels of a session with their current claims, by number; unknown (`UU`) is last. */
 export async function readSpeakers(
   connection: CommonQueryMethods,
   sessionId: string,
@@ -142,13 +142,7 @@ const SESSION_COLUMNS = sql.fragment`
   s.created_at as "createdAt"
 `;
 
-/**
- * Sessions as readers see them.
- *
- * Sessions as readers see them. Every method throws `unavailable` when storage is away.
- *
- * Who a label can be assigned to. Throws `unavailable` when storage is away.
- */
+/** Sessions in PostgreSQL, for readers. Every method throws `unavailable` when storage is away. */
 export class SessionStore {
   readonly #pool: DatabasePool;
   readonly #facts: LookupBatcher<FactsKey, SessionFacts>;
@@ -160,14 +154,14 @@ export class SessionStore {
     this.#records = new LookupBatcher((ids) => readRecords(pool, ids));
   }
 
-  /** The caller's ties to a session for `maySession`; undefined when there is no such session. */
+  /**
+   * The caller's relations to a session, for `maySession`; undefined when there is no such session.
+   */
   facts(principal: Principal, sessionId: string): Promise<SessionFacts | undefined> {
     return this.#facts.get({ principal, sessionId });
   }
 
-  /**
-   * Puts on record that content was read under an elevation; resolves after the entry is durable.
-   */
+  /** Records that content was read under an elevation; resolves when the entry is durable. */
   recordContentRead(principal: Principal, sessionId: string, action: string): Promise<void> {
     return recordElevatedRead(this.#pool, principal, sessionId, action);
   }
@@ -177,7 +171,8 @@ export class SessionStore {
   }
 
   /**
-   * Newest first; only what `principal` may read, deleted ones only when asked for by an admin.
+   * Lists the sessions that `principal` may read, newest first; deleted ones only when an
+   * administrator asks for them.
    */
   async list(
     principal: Principal,
@@ -196,12 +191,12 @@ export class SessionStore {
     return toPage(rows, page.limit, ({ id }) => id);
   }
 
-  /** By label number, unknown (`UU`) last. */
+  /** Speakers by label number; unknown (`UU`) is last. */
   speakers(sessionId: string): Promise<SpeakerRecord[]> {
     return readSpeakers(this.#pool, sessionId);
   }
 
-  /** An enabled user, or a guest of this session whose access stands. */
+  /** True for an enabled user, or a guest of this session whose access is valid. */
   isAssignable(sessionId: string, userId: string): Promise<boolean> {
     return this.#pool.exists(sql.type(nothing)`
       select 1 from users where id = ${userId} and disabled_at is null
@@ -238,8 +233,9 @@ function filterConditions(filter: SessionFilter, after: string | undefined): Fra
 }
 
 /**
- * What `visibleTo` says of a person, the other way round: ids of the newest of their own sessions, of
- * those that they take part in and of those of their workspaces, each found by an index in its order.
+ * The same sessions as `visibleTo`, found from the person's side: SQL for the ids of the newest of
+ * their own sessions, of those that they take part in and of those of their workspaces. Each list
+ * is read from an index in its order.
  */
 function newestSeen(person: UserPrincipal, wanted: readonly Fragment[], most: number): Fragment {
   const conditions = allOf([sql.fragment`s.status <> 'deleted'`, ...wanted]);
@@ -257,12 +253,12 @@ function newestSeen(person: UserPrincipal, wanted: readonly Fragment[], most: nu
     ) as s where w.user_id = ${person.id})`;
 }
 
-/** Which of their workspace's sessions its members see. */
+/** SQL condition for the workspace's sessions that its members see. */
 function sharedWith({ role }: UserPrincipal): Fragment {
   return role === "moderator" ? sql.fragment`true` : sql.fragment`s.visibility = 'workspace'`;
 }
 
-/** `maySession(…, "session.read", …)` as a condition over many rows of `sessions s`. */
+/** `maySession(…, "session.read", …)` as an SQL condition over many rows of `sessions s`. */
 export function visibleTo(principal: Principal): Fragment {
   if (principal.kind === "device") return sql.fragment`false`;
   if (principal.kind === "guest") {
@@ -276,7 +272,10 @@ export function visibleTo(principal: Principal): Fragment {
   return sql.fragment`s.status <> 'deleted' and ${tiedTo(principal.id, sharedWith(principal))}`;
 }
 
-/** The user has a relation to session `s`, or belongs to its workspace where `shared` holds. */
+/**
+ * SQL condition: the user has a relation to session `s`, or belongs to its workspace where `shared`
+ * holds.
+ */
 function tiedTo(userId: string, shared: Fragment): Fragment {
   return sql.fragment`(
     s.owner_id = ${userId}
@@ -291,14 +290,14 @@ function tiedTo(userId: string, shared: Fragment): Fragment {
 }
 
 /**
- * The user has native access to session `s`: they own it, take part in it, or belong to the
- * workspace that it is shared with.
+ * SQL condition: the user has native access to session `s`. They own it, take part in it, or belong
+ * to the workspace that it is shared with.
  */
 export function nativeTo(userId: string): Fragment {
   return tiedTo(userId, sql.fragment`s.visibility = 'workspace'`);
 }
 
-/** Changes what a session's owner decides. Closing guest access ends its guests' tokens. */
+/** Changes what a session's owner decides. Closing guest access invalidates its guests' tokens. */
 export class SessionEditStore {
   readonly #pool: DatabasePool;
 
@@ -306,7 +305,7 @@ export class SessionEditStore {
     this.#pool = pool;
   }
 
-  /** False, and nothing changed, when the session no longer is as `expected` says. */
+  /** False, and nothing is changed, when the session no longer matches `expected`. */
   change(
     sessionId: string,
     { title, visibility, guestAccess, workshopId }: SessionChange,
@@ -341,7 +340,9 @@ function isAs(expected: Required<SessionChange> | undefined) {
     and workshop_id is not distinct from ${workshopId}::uuid`;
 }
 
-/** The kind of the audit entry of a session's deletion, or null; `sessionId` is a column. */
+/**
+ * SQL for the kind of the audit entry of a session's deletion, or null; `sessionId` is a column.
+ */
 export function deletionKindOf(sessionId: Fragment): Fragment {
   return sql.fragment`(
     select a.kind from audit_log a
@@ -355,6 +356,6 @@ interface SessionChange {
   title?: string | undefined;
   visibility?: "private" | "workspace" | undefined;
   guestAccess?: "open" | "closed" | undefined;
-  /** Null takes the link away. */
+  /** Null removes the link. */
   workshopId?: string | null | undefined;
 }

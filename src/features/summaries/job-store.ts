@@ -9,12 +9,12 @@ import type { ClaimedJob } from "../jobs/queue.ts";
 import { readSpeakers, type SpeakerRecord } from "../sessions/store.ts";
 import { transcriptFingerprint, wordColumn } from "../transcript/segments-store.ts";
 
-/** The words to summarise as they stand now, without those that were redacted. */
+/** The present words to summarise, without redacted ones. */
 interface SummarySource {
   request: SummariseRequest;
-  /** The fingerprint of the transcript as it was read. */
+  /** Fingerprint of the transcript that was read. */
   fingerprint: Buffer;
-  /** Redactions of the session so far. */
+  /** Number of redactions of the session so far. */
   redactions: number;
 }
 
@@ -41,9 +41,8 @@ const completedRow = z.object({ summaryType: z.string() });
 type SegmentRow = z.output<typeof segmentRow>;
 
 /**
- * Reads what is to be summarised and stores what comes of it.
- *
- * Where summaries come from and go to. Throws `unavailable` when storage is away.
+ * Reads the words of summarisation jobs and stores the summaries. Throws `unavailable` when storage
+ * is away.
  */
 export class SummaryJobStore {
   readonly #pool: DatabasePool;
@@ -52,10 +51,10 @@ export class SummaryJobStore {
     this.#pool = pool;
   }
 
-  /** Throws `session_deleted`. */
+  /** Reads a job's words. Throws `session_deleted`. */
   load(job: ClaimedJob): Promise<SummarySource> {
     return this.#pool.transaction(async (tx) => {
-      // One view of words, names and fingerprint.
+      // Words, names and fingerprint must come from one snapshot.
       await tx.query(sql.unsafe`set transaction isolation level repeatable read read only`);
       const { language, summaryType, fingerprint, redactions } = await readSource(tx, job);
       const segments = await tx.any(sql.type(segmentRow)`
@@ -74,9 +73,9 @@ export class SummaryJobStore {
   }
 
   /**
-   * Stores the summary, completes the job and makes the session's command due,
-   * all or nothing. Throws `session_deleted`, `lease_lost` when the claim stands
-   * no longer, and `conflict` when words were redacted since `load`.
+   * Stores the summary, completes the job and makes the session's command due, in one transaction.
+   * Throws `session_deleted`, `lease_lost` when the claim no longer holds, and `conflict` when
+   * words were redacted since `load`.
    */
   store(job: ClaimedJob, source: SummarySource, summary: Summary): Promise<OutboxRow[]> {
     return this.#pool.transaction(async (tx) => {
@@ -116,7 +115,10 @@ async function readSource(
   return source;
 }
 
-/** The session's row is what deletion and redaction lock too: after this neither slips in. */
+/**
+ * Locks the session's row, which deletion and redaction lock too, so that neither happens until the
+ * transaction ends.
+ */
 async function lockUnchanged(
   tx: CommonQueryMethods,
   job: ClaimedJob,
@@ -184,7 +186,7 @@ function toTextSegment(segment: SegmentRow, names: ReadonlyMap<string, string>):
   };
 }
 
-/** Names of claimed labels; two people of one name are told apart by their labels. */
+/** Names of claimed labels; two people with the same name are distinguished by their labels. */
 function toNames(speakers: readonly SpeakerRecord[]): Map<string, string> {
   const users = new Map<string, Set<string>>();
   for (const { displayName, claimedUserId } of speakers) {

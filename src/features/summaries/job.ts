@@ -16,16 +16,18 @@ export interface SummariseOptions {
   onProgress(fraction: number): void;
 }
 
-/** Port: makes a summary of words. Equal requests give equal summaries. */
+/** Port: summarises a transcript. Equal requests give equal summaries. */
 export interface Summariser {
   /**
-   * Rejects with `overloaded` when nobody can take it now, `unavailable` when
-   * whoever took it was lost or `signal` aborted, `timeout`, or `bad_request`.
+   * Rejects with `overloaded` when no worker can take it now, `unavailable` when the worker was
+   * lost or `signal` aborted, `timeout`, or `bad_request`.
    */
   summarise(request: SummariseRequest, options: SummariseOptions): Promise<Summary>;
 }
 
-/** Jobs of kind `summarisation`: reads the words, has them summarised, stores what came. */
+/**
+ * Runs jobs of kind `summarisation`: reads the words, has them summarised, and stores the summary.
+ */
 export class Summarisation implements JobHandler {
   readonly kind = "summarisation";
   readonly #store: SummaryJobStore;
@@ -42,7 +44,7 @@ export class Summarisation implements JobHandler {
     const source = await this.#store.load(job);
     const summary = await this.#summariser.summarise(source.request, {
       signal: context.signal,
-      // The rest is storing it.
+      // The rest of the progress is storing it.
       onProgress: (fraction) => context.onProgress(0.95 * fraction),
     });
     const due = await this.#store.store(job, source, summary);
@@ -52,7 +54,7 @@ export class Summarisation implements JobHandler {
 
 const DEADLINE_MS = 5 * 60_000;
 
-/** Has summaries made by the worker that has least to do. */
+/** Sends summaries to the least busy worker. */
 export class PlacedSummariser implements Summariser {
   readonly #placement: Placement;
   readonly #client: WorkerClient;
@@ -84,7 +86,7 @@ export class PlacedSummariser implements Summariser {
       const error = toAppError(cause);
       const isItsOwn = error.retryable && error.code !== "overloaded" && !options.signal.aborted;
       if (isItsOwn) this.#placement.failed(address);
-      // Nobody was there to begin: that is waiting, not an attempt.
+      // The worker never began, so the job waits and no attempt is counted.
       if (neverReached(error)) {
         throw new AppError("overloaded", "The worker is away; the summary waits for the next.", {
           cause: error,
@@ -97,7 +99,7 @@ export class PlacedSummariser implements Summariser {
   }
 }
 
-/** No connection was made, so the worker never saw the request. */
+/** True when no connection was made, so the worker never saw the request. */
 function neverReached({ code, message, cause }: AppError): boolean {
   const told = `${message} ${cause instanceof Error ? cause.message : ""}`;
   return code === "unavailable" && /No connection established|ECONNREFUSED/.test(told);

@@ -23,7 +23,7 @@ const summaryType = Type.Union(
   },
 );
 
-/** A summarisation job without words. */
+/** A summarisation job without its summary. */
 const summaryJobSchema = Type.Object({
   id: Type.String(),
   session_id: Type.Optional(Type.String()),
@@ -103,7 +103,7 @@ function presentSummary(summary: SummaryRecord): Static<typeof summarySchema> {
 export interface SummaryOptions {
   directory: SessionStore;
   summaries: SummaryStore;
-  /** A job was asked for and committed: whoever makes summaries may look at once. */
+  /** Called when a job was requested and committed, so that a worker can look for it at once. */
   onRequested?(): void;
 }
 

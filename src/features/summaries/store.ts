@@ -13,29 +13,29 @@ import { type JobStatus, SUMMARY_TYPES, type SummaryType } from "../../session/s
 import { deletionKindOf } from "../sessions/store.ts";
 import { transcriptFingerprint } from "../transcript/segments-store.ts";
 
-/** A summarisation job, without words. Times are Unix milliseconds. */
+/** A summarisation job, without its summary. Times are Unix milliseconds. */
 export interface SummaryJob {
   id: string;
   sessionId?: string;
   workspaceId: string;
   summaryType: SummaryType;
   status: JobStatus;
-  /** 0..1 */
+  /** Progress, 0..1. */
   progress: number;
   error: string;
   createdAt: number;
   completedAt?: number;
-  /** The session is gone, and its words with it. */
+  /** True when the session was deleted, and its words with it. */
   sessionDeleted: boolean;
-  /** Of the audit entry of that deletion, where there is one. */
+  /** Kind of the deletion's audit entry; undefined when there is none. */
   deletionKind?: string;
 }
 
-/** One sentence or line of a summary, with the segments that say so. */
+/** One sentence or line of a summary, with the segments that support it. */
 interface SummaryPart {
   text: string;
   segmentIds: string[];
-  /** Where the first of them begins. */
+  /** Start of the first of these segments, milliseconds. */
   startMs: number;
   speaker?: string;
   section?: string;
@@ -51,7 +51,7 @@ export interface SummaryRecord {
   text: string;
   items: SummaryPart[];
   createdAt: number;
-  /** The transcript, or who claimed a voice in it, has changed since. */
+  /** True when the transcript, or a claim of a label in it, has changed since. */
   stale: boolean;
 }
 
@@ -62,7 +62,7 @@ interface SummaryJobFilter {
   workspaceId?: string;
 }
 
-/** A job that ends just between two looks: then the next look makes a new one. */
+/** A job may end just between two looks; then the next look creates a new one. */
 const LOOKS = 3;
 
 const summaryType = z.enum(SUMMARY_TYPES);
@@ -109,9 +109,7 @@ const summaryRow = z.object({
 });
 
 /**
- * Summaries as readers see them, and the jobs that make them.
- *
- * Summaries and the jobs that make them. Every method throws `unavailable` when storage is away.
+ * Summaries and their jobs, for readers. Every method throws `unavailable` when storage is away.
  */
 export class SummaryStore {
   readonly #pool: DatabasePool;
@@ -121,8 +119,8 @@ export class SummaryStore {
   }
 
   /**
-   * A queued job, or the one of the same type that is queued or running
-   * already. Throws `session_deleted`.
+   * Creates a job, or returns the job of the same type that is queued or running. Throws
+   * `session_deleted`.
    */
   request(sessionId: string, type: SummaryType): Promise<SummaryJob> {
     return this.#pool.transaction(async (tx) => {
@@ -138,7 +136,7 @@ export class SummaryStore {
     });
   }
 
-  /** The newest of each type. */
+  /** The newest summary of each type. */
   async latest(sessionId: string): Promise<SummaryRecord[]> {
     const rows = await this.#pool.any(sql.type(summaryRow)`
       with newest as (
@@ -158,7 +156,7 @@ export class SummaryStore {
     return [...rows];
   }
 
-  /** Newest first. */
+  /** Lists jobs, newest first. */
   async list(filter: SummaryJobFilter, page: PageRequest): Promise<Page<SummaryJob>> {
     const conditions: Fragment[] = [];
     if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}`);
@@ -181,7 +179,7 @@ export class SummaryStore {
     return rows[0];
   }
 
-  /** The words that the job made; undefined when there are none, or none any more. */
+  /** The text of the job's summary; undefined when there is none (any more). */
   async text(jobId: string): Promise<string | undefined> {
     const row = await this.#pool.maybeOne(sql.type(textRow)`
       select text from summaries where job_id = ${jobId}`);
@@ -189,7 +187,7 @@ export class SummaryStore {
   }
 }
 
-/** The session's workspace. Its row is locked against a deletion at the same time. */
+/** Returns the session's workspace and locks the session's row against deletion. */
 async function lockSession(tx: CommonQueryMethods, sessionId: string): Promise<string> {
   const session = await tx.maybeOne(sql.type(workspaceRow)`
     select workspace_id as "workspaceId", status from sessions

@@ -4,7 +4,7 @@ import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { optionalColumn } from "../../postgres/columns.ts";
 import type { GapRecord } from "./segments-store.ts";
 
-/** Sequences that are told one by one; a session that lacks more is broken anyway. */
+/** Most missing sequences that are listed; a session that lacks more is broken anyway. */
 const MAX_ABSENT = 10_000;
 
 const figuresRow = z.object({
@@ -23,7 +23,7 @@ const placeRow = z.object({ sequence: z.number(), start: z.number(), length: z.n
 const sequenceRow = z.object({ sequence: z.number() });
 const clampedRow = z.object({ sequence: z.number(), end: z.number(), excess: z.number() });
 
-/** Throws `unavailable` when storage is away. */
+/** Reads what is stored of sessions' audio. Throws `unavailable` when storage is away. */
 export class AudioInventoryStore {
   readonly #pool: DatabasePool;
 
@@ -106,7 +106,7 @@ export class AudioInventoryStore {
     return [...rows];
   }
 
-  /** Within a sample the length on the timeline is that of the sound, which is rounded. */
+  /** Chunks that are longer than their place; a difference of one sample is rounding. */
   async #clamped(sessionId: string) {
     const rows = await this.#pool.any(sql.type(clampedRow)`
       select sequence, start_sample + length_samples as "end",
@@ -119,34 +119,34 @@ export class AudioInventoryStore {
   }
 }
 
-/** What is stored of a session's audio. Positions and lengths are samples at 16 kHz. */
+/** The stored audio of a session. Positions and lengths are samples at 16 kHz. */
 export interface AudioInventory {
   /** Length of all stored chunks together, seconds. */
   seconds: number;
-  /** Length of what was not read yet, see `LAG`. */
+  /** Duration of audio that was not recognised yet, see `LAG`. */
   lagMs: number;
-  /** Last sequence that belongs to it, as said at its stop. */
+  /** The last sequence that belongs to the session, as stated at its stop. */
   expectedLast?: number;
-  /** Nothing is recorded any more. */
+  /** True when recording has ended. */
   ended: boolean;
-  /** Nothing that came could be read. */
+  /** True when none of the audio could be read. */
   failed: boolean;
-  /** Every stored chunk was decoded or given up. */
+  /** True when every stored chunk was decoded or given up. */
   settled: boolean;
-  /** End of what has its place on the timeline. */
+  /** End of the last chunk or gap on the timeline. */
   end: number;
-  /** Length of the newest chunk with a place: what a missing one is taken for. */
+  /** Length of the newest placed chunk, which is assumed for missing ones. */
   nominal: number;
-  /** Stored, but not decodable. */
+  /** Chunks that are stored, but cannot be decoded. */
   undecodable: GapRecord[];
-  /** Parts of decodable ones that are not. */
+  /** Parts of decodable chunks that cannot be decoded. */
   broken: GapRecord[];
   /** Sequences up to the last one with neither a chunk nor a gap on the timeline, in order. */
   absent: number[];
-  /** Came after their gap had been declared, and are not read yet. */
+  /** Chunks that came after their gap was declared, and are not recognised yet. */
   late: GapRecord[];
-  /** Sound that is longer than the place on the timeline that was kept for it. */
+  /** Chunks that are longer than their place on the timeline. */
   clamped: { sequence: number; end: number; excess: number }[];
-  /** Until then missing chunks are taken, Unix milliseconds; unknown while it records. */
+  /** Missing chunks are accepted until this time, Unix milliseconds; undefined while it records. */
   acceptedUntil?: number;
 }

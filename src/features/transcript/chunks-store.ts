@@ -20,9 +20,8 @@ const totalRow = z.object({ total: z.number() });
 const wordsRow = z.object({ words: z.array(wordColumn) });
 
 /**
- * Stored chunks and the words over them, for readers.
- *
- * The stored chunks of a session. Throws `unavailable` when storage is away.
+ * Stored chunks of sessions and the words in their spans, for readers. Throws `unavailable` when
+ * storage is away.
  */
 export class ChunkListStore {
   readonly #pool: DatabasePool;
@@ -32,7 +31,8 @@ export class ChunkListStore {
   }
 
   /**
-   * By sequence, after `after`; all of them without a limit. `total` counts the whole session.
+   * Chunks by sequence, after `after`; all of them without a limit. `total` counts the whole
+   * session.
    */
   async chunks(
     sessionId: string,
@@ -77,13 +77,13 @@ export interface ChunkRecord extends ChunkSpan {
   status: ChunkStatus;
   /** Unix milliseconds. */
   uploadedAt: number;
-  /** When it was recorded, as the device said. */
+  /** When it was recorded according to the device, Unix milliseconds. */
   recordedAt?: number;
   durationSeconds: number;
 }
 
 export interface ChunkSpan {
-  /** Samples at 16 kHz; undefined until the chunk has its place. */
+  /** Position and length in samples at 16 kHz; undefined until the chunk has its place. */
   start?: number;
   length?: number;
 }

@@ -31,7 +31,7 @@ const chunkSchema = Type.Object({
   duration_seconds: Type.Number(),
 });
 
-/** No default for the limit: without both, the list is whole. */
+/** The limit has no default: without limit and cursor the list is complete. */
 const chunkQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
   cursor: Type.Optional(Type.String({ maxLength: 1_024 })),
@@ -122,8 +122,8 @@ export function chunkRoutes({ directory, chunks, cursorKey }: ChunkOptions): Rou
 }
 
 /**
- * The text of each chunk: the words whose middle lies in its span, in order of
- * time. A word on a boundary so belongs to one chunk, whole.
+ * The text of each chunk: the words whose middle lies in its span, in order of time. So a word on a
+ * boundary belongs to one chunk, whole.
  */
 export function chunkTexts(spans: readonly ChunkSpan[], words: readonly Word[]): string[] {
   const middles = words

@@ -41,7 +41,7 @@ async function assigneeOf(
   body: Static<typeof claimBody>,
 ): Promise<string> {
   if (body.source === "self_claim") return grant.principal.id;
-  // Only the session's owner assigns a voice to somebody else.
+  // Only the session's owner assigns a label to another person.
   assertAllowed(maySession(grant.principal, "session.assign", grant.facts));
   const id = body.assigned_user_id;
   if (typeof id !== "string" || !isId(id)) {

@@ -99,7 +99,7 @@ interface Span extends GapRecord {
   awaited?: boolean;
 }
 
-/** Spans without usable audio in order, neighbours of one reason joined. */
+/** Spans without usable audio, in order; neighbours with the same reason are joined. */
 function missingSpans(
   inventory: AudioInventory,
   gaps: readonly GapRecord[],
@@ -115,7 +115,7 @@ function missingSpans(
     ...[...inventory.undecodable, ...inventory.broken].map(
       (audio): Span => ({ ...audio, reason: "undecodable" }),
     ),
-    // Not on the timeline yet: they get their place when the wait for them ends.
+    // These chunks get their place on the timeline when the wait for them ends.
     ...inventory.absent.map((sequence, index): Span => {
       const start = inventory.end + index * inventory.nominal;
       return { sequence, start, length: inventory.nominal, reason: "missing", awaited: true };

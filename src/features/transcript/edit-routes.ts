@@ -53,7 +53,7 @@ export function segmentEditRoutes(options: SegmentEditOptions): Route[] {
       if (!isId(params.segment_id)) {
         throw new AppError("not_found", "There is no segment with this id.");
       }
-      // The answer shows the words.
+      // Required because the answer contains the words.
       assertAllowed(maySession(grant.principal, "session.content", grant.facts));
       return grant;
     },
@@ -84,7 +84,7 @@ export function segmentEditRoutes(options: SegmentEditOptions): Route[] {
   return [edit];
 }
 
-/** No segment ever has this revision. */
+/** A revision that no segment has. */
 const STALE = { expectedRevision: 0 };
 
 function revisionOf(request: Pick<Request, "expected" | "isStale">): {

@@ -5,7 +5,10 @@ import type { SegmentRecord } from "./segments-store.ts";
 
 type Spoken = Pick<SegmentRecord, "text" | "words">;
 
-/** A segment's words one by one as its text has them, with those that are unclear; none of a text that its words do not make up. */
+/**
+ * The words of a segment's text, with the indexes of the unclear ones. The text of an edited
+ * segment may have other words than were recognised; then none is marked.
+ */
 function spokenWords({ text, words }: Spoken): { texts: string[]; unclear: number[] } {
   const texts = text.split(/\s+/).filter((word) => word !== "");
   return { texts, unclear: texts.length === words.length ? unclearPlaces(words) : [] };
@@ -15,13 +18,16 @@ function hasUnclear(segment: Spoken): boolean {
   return spokenWords(segment).unclear.length > 0;
 }
 
-/** A segment's text for people, its unclear words marked; `quote` is for what the format would take for its own. */
+/**
+ * A segment's text for people, with its unclear words marked. `quote` escapes characters that the
+ * format would interpret.
+ */
 function markedText(segment: Spoken, quote: (text: string) => string = (text) => text): string {
   const { texts, unclear } = spokenWords(segment);
   return unclear.length === 0 ? quote(segment.text) : markUnclear(texts.map(quote), unclear);
 }
 
-/** One caption: who says what from when to when. Times are milliseconds. */
+/** One caption with its speaker. Times are milliseconds. */
 interface Cue {
   start: number;
   end: number;
@@ -29,15 +35,17 @@ interface Cue {
   text: string;
 }
 
-/** Two lines of 42 characters: what people can read along (BBC subtitle guidelines: 37 to 42). */
+/**
+ * Two lines of 42 characters, which people can read in time (BBC subtitle guidelines: 37 to 42).
+ */
 const CUE_CHARACTERS = 84;
-/** Words without room on the timeline last no time there, and yet people have to read them. */
+/** Words may have no duration on the timeline, but people need time to read them. */
 const SHORTEST_MS = 1_000;
 
 /**
- * Segments as captions: a long one becomes several, cut between words at the
- * times of its words, or in proportion to the text when a person edited it.
- * Unclear words are marked in each caption for itself.
+ * Segments as captions. A long segment becomes several captions, cut between words at the times of
+ * its words, or in proportion to the text when a person edited it. Unclear words are marked in each
+ * caption.
  */
 export function toCues(
   segments: readonly SegmentRecord[],
@@ -129,14 +137,14 @@ export function toVtt(cues: readonly Cue[]): string {
   return ["WEBVTT\n", ...blocks].join("\n");
 }
 
-/** Characters that Markdown would read as formatting. */
+/** Escapes characters that Markdown would read as formatting. */
 function escapeText(text: string): string {
   return text.replace(/([\\`*_{}[\]<>#|])/g, "\\$1");
 }
 
 /**
- * A transcript as Markdown: a heading, then a paragraph for each run of one speaker. What its
- * marks of unclear words mean is told under the heading; in Markdown they are plain text.
+ * A transcript as Markdown: a heading, then a paragraph for each run of one speaker. The marks of
+ * unclear words are explained under the heading; in Markdown they are plain text.
  */
 export function toMarkdown(
   title: string,
@@ -161,9 +169,8 @@ export function toMarkdown(
 }
 
 /**
- * A transcript as plain text: a line `[00:12] S1: words` for each segment, with
- * the display name in place of a label that somebody claimed. What its marks of
- * unclear words mean is told at the end.
+ * A transcript as plain text: a line `[00:12] S1: words` for each segment, with the display name in
+ * place of a claimed label. The marks of unclear words are explained at the end.
  */
 export function transcriptText(
   segments: readonly SegmentRecord[],

@@ -42,7 +42,7 @@ interface Transcript {
 
 type Format = "json" | "txt" | "md" | "srt" | "vtt";
 
-/** `?format=` decides, else the first of `Accept` that is known; JSON by default. */
+/** The format of `?format=`, else the first known one of `Accept`, else JSON. */
 export function transcriptFormat(format: Format | undefined, accept: string | undefined): Format {
   if (format !== undefined) return format;
   for (const range of (accept ?? "").toLowerCase().split(",")) {
@@ -131,7 +131,7 @@ async function readTranscript(options: TranscriptOptions, sessionId: string): Pr
   return { session, speakers, segments, gaps };
 }
 
-/** The query as it came, before it was checked: what is wrong with it is said later. */
+/** Reads the query before its validation, which reports errors later. */
 function wantsFile(query: unknown, accept: string | undefined): boolean {
   const format = (query as { format?: unknown } | undefined)?.format;
   if (typeof format === "string") return format !== "json";

@@ -59,7 +59,7 @@ function listJobs({ jobs, cursorKey }: TranscriptionJobOptions): Route {
   });
 }
 
-/** Whether the caller may see the words of the session that a job is about. */
+/** Decides whether the caller may see the words of a job's session. */
 export async function contentVerdict(
   directory: SessionStore,
   principal: Principal,
@@ -147,11 +147,11 @@ const jobDetailSchema = Type.Composite([
   }),
 ]);
 
-/** A job without its content. */
+/** A job without its words. */
 function presentJob(job: TranscriptionJob): Static<typeof jobSchema> {
   return {
     id: job.id,
-    // One reading is one transcription record: a redo keeps the job and makes another.
+    // Each reading is one transcription record: a redo keeps the job and makes a new record.
     transcription_id:
       job.startedAt === undefined ? undefined : derivedId("transcription", job.id, job.attempt),
     session_id: job.sessionId,
@@ -172,10 +172,10 @@ function presentJob(job: TranscriptionJob): Static<typeof jobSchema> {
 }
 
 /**
- * A job with its content, gated as in 2.7 of the interface: words only when
- * `verdict` (on the session's content) allows them, a placeholder in every
- * content field otherwise. Where a span was redacted the rest still stands,
- * but the content is not visible as a whole, and no elevation brings it back.
+ * A job with its content, restricted as in 2.7 of the interface: words only when `verdict` (on the
+ * session's content) allows them, a placeholder in every content field otherwise. Where a span was
+ * redacted the other words remain, but the content does not count as visible, and no elevation
+ * restores it.
  */
 function presentJobDetail(
   job: TranscriptionJob,

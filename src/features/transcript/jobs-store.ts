@@ -5,13 +5,13 @@ import type { Page, PageRequest } from "../../rest/page.ts";
 import type { JobStatus } from "../../session/status.ts";
 import { deletionKindOf } from "../sessions/store.ts";
 
-/** A transcription job with figures taken from its segments. Times are Unix milliseconds. */
+/** A transcription job with figures computed from its segments. Times are Unix milliseconds. */
 export interface TranscriptionJob {
   id: string;
   sessionId?: string;
   workspaceId: string;
   status: JobStatus;
-  /** 0..1 */
+  /** Progress, 0..1. */
   progress: number;
   error: string;
   attempt: number;
@@ -20,16 +20,18 @@ export interface TranscriptionJob {
   forcedLanguage?: string;
   diarisationModelVersion?: string;
   segmentCount: number;
-  /** Distinct labels, unknown (`UU`) not counted; undefined before the first segment. */
+  /** Number of labels without unknown (`UU`); undefined before the first segment. */
   speakerCount?: number;
-  /** Length of the session's timeline; undefined before the first chunk has its place. */
+  /**
+   * Length of the session's timeline, milliseconds; undefined before the first chunk has its place.
+   */
   durationMs?: number;
-  /** Mean over words, 0..1; undefined without words. */
+  /** Mean confidence of the words, 0..1; undefined without words. */
   avgConfidence?: number;
   createdAt: number;
   startedAt?: number;
   completedAt?: number;
-  /** The session is gone, and its words with it. */
+  /** True when the session was deleted, and its words with it. */
   sessionDeleted: boolean;
   /** Kind of the deletion's audit entry; undefined when there is none. */
   deletionKind?: string;
@@ -41,7 +43,7 @@ interface TranscriptionJobFilter {
   workspaceId?: string;
 }
 
-/** What the next reading of a job is told. */
+/** Options for the next reading of a job. */
 interface RedoOptions {
   forcedLanguage?: string | undefined;
   vocabulary?: string[] | undefined;
@@ -71,9 +73,8 @@ const jobRow = z.object({
 });
 
 /**
- * Transcription jobs; figures are counted from the words that stand now.
- *
- * Transcription jobs. Every method throws `unavailable` when storage is away.
+ * Transcription jobs in PostgreSQL; figures are computed from the present words. Every method
+ * throws `unavailable` when storage is away.
  */
 export class TranscriptionJobStore {
   readonly #pool: DatabasePool;
@@ -82,7 +83,7 @@ export class TranscriptionJobStore {
     this.#pool = pool;
   }
 
-  /** Newest first. */
+  /** Lists jobs, newest first. */
   async list(filter: TranscriptionJobFilter, page: PageRequest): Promise<Page<TranscriptionJob>> {
     const conditions = [sql.fragment`kind = 'transcription'`];
     if (page.after !== undefined) conditions.push(sql.fragment`id < ${page.after}`);
@@ -102,7 +103,7 @@ export class TranscriptionJobStore {
     return (await this.#read(conditions, 1))[0];
   }
 
-  /** Keeps what the next reading is told. */
+  /** Stores options for the next reading. */
   async prepareRedo(jobId: string, { forcedLanguage, vocabulary }: RedoOptions): Promise<void> {
     await this.#pool.query(sql.unsafe`
       update jobs set forced_language = ${forcedLanguage ?? null} where id = ${jobId}`);

@@ -14,10 +14,10 @@ const chunkRow = z.object({
   spans: z.array(z.object({ from: z.number(), to: z.number() })),
 });
 
-/** Any constant of ours: with a session's hash it names the lock of its audio. */
+/** An arbitrary constant: together with a session's hash it is the key of the lock of its audio. */
 const LOCK_CLASS = 72_031;
 
-/** Redacted spans and the chunks that they touch. */
+/** Chunks with redacted spans in PostgreSQL. */
 export class PostgresRedactions implements RedactionRecords {
   readonly #pool: DatabasePool;
 
@@ -58,7 +58,7 @@ export class PostgresRedactions implements RedactionRecords {
   }
 }
 
-/** Undefined when it was deleted. */
+/** Undefined when the chunk was deleted. */
 async function readChunk(connection: CommonQueryMethods, sessionId: string, sequence: number) {
   const row = await connection.maybeOne(sql.type(chunkRow)`
     select c.sequence, c.start_sample as start, c.length_samples as length,

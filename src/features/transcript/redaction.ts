@@ -22,7 +22,7 @@ import { requireSession } from "../sessions/access.ts";
 import type { SessionWishOptions } from "../sessions/actors.ts";
 import { sessionParams } from "../sessions/schema.ts";
 
-/** A span of a chunk's audio in seconds from its beginning. */
+/** A span of a chunk's audio, in seconds from its beginning. */
 interface ChunkSpan {
   from: number;
   to: number;
@@ -38,12 +38,15 @@ const SILENT_TOCS = [
   { toc: 0xe0, length: 120 },
 ];
 
-/** The byte of silence where it is not 0: unsigned samples rest in the middle, µ-law is inverted. */
+/**
+ * The byte value of silence where it is not 0: unsigned samples rest in the middle, µ-law is
+ * inverted.
+ */
 const QUIET: Partial<Record<SampleEncoding, number>> = { u8: 0x80, mulaw: 0xff };
 
 /**
- * The same audio with silence in the spans: container, length in time and
- * everything outside stay as they are. Returns undefined when it cannot be read.
+ * Replaces the spans by silence; container, duration and the audio outside of the spans stay as
+ * they are. Returns undefined when the audio cannot be read.
  */
 export function silenceSpans(
   bytes: Uint8Array,
@@ -65,7 +68,7 @@ export function silenceSpans(
   return copy;
 }
 
-/** Packets that touch a span give way to silent ones that last as long. */
+/** Replaces packets that touch a span by silent ones of the same duration. */
 function silencePackets(bytes: Uint8Array, spans: readonly ChunkSpan[]): Uint8Array {
   const packets: Uint8Array[] = [];
   let at = 0;
@@ -104,13 +107,13 @@ function samplesOf(
   return { format: wav, offset: wav.dataOffset, frames: wav.frames };
 }
 
-/** A chunk that overlaps redacted spans, with all of them. Positions are samples at 16 kHz. */
+/** A chunk that overlaps redacted spans, with all these spans. Positions are samples at 16 kHz. */
 export interface RedactedChunk {
   sequence: number;
   start: number;
   length: number;
   mediaType: string;
-  /** SHA-256 in hex of the uploaded bytes: the name of its file. */
+  /** SHA-256 in hex of the uploaded bytes; it is the name of the file. */
   blob: string;
   spans: readonly { from: number; to: number }[];
 }
@@ -120,29 +123,29 @@ export interface ChunkName {
   sequence: number;
 }
 
-/** Port: chunks whose file still has what was redacted. */
+/** Port: chunks whose files still contain redacted audio. */
 export interface RedactionRecords {
-  /** Such chunks, in an order of their own, after one of them when it is given. */
+  /** Names of such chunks, in a fixed order, after `after` when given. */
   pending(limit: number, after?: ChunkName): Promise<ChunkName[]>;
   /**
-   * Runs `work` with the chunk and its spans of this moment, unless somebody is
-   * at this session already; true when it ran. A chunk or a span that moved or
-   * came meanwhile is pending again. `work` asks the record nothing.
+   * Runs `work` with the chunk and its present spans, unless another process is working on this
+   * session; true when it ran. A chunk whose place or spans change meanwhile becomes pending again.
+   * `work` must not use the database.
    */
   exclusively(chunk: ChunkName, work: (chunk: RedactedChunk) => Promise<void>): Promise<boolean>;
 }
 
-/** Port: audio files by session and SHA-256 in hex. */
+/** Audio files by session and SHA-256 in hex. */
 interface RedactionFiles {
   read(sessionId: string, sha256: string): Promise<Uint8Array>;
-  /** Puts other bytes in the place of a file that is there, at once and durably. */
+  /** Replaces an existing file atomically and durably. */
   replace(sessionId: string, sha256: string, bytes: Uint8Array): Promise<void>;
 }
 
 /**
- * Takes redacted spans out of the stored audio: each file that touches one gets
- * silence there, under its old name, so that the same upload is known again
- * and does not bring the sound back. Repeatable at any point.
+ * Removes redacted spans from the stored audio: each file that touches one gets silence there and
+ * keeps its name, so that a repeated upload is recognised and does not restore the sound.
+ * Repeatable after any interruption.
  */
 export class AudioRedaction {
   readonly #records: RedactionRecords;
@@ -156,10 +159,10 @@ export class AudioRedaction {
     this.#log = log;
   }
 
-  /** Returns how many chunks were brought up to date. */
+  /** Processes up to `limit` chunks; returns how many are up to date. */
   async run(limit = 100): Promise<number> {
     const chunks = await this.#records.pending(limit, this.#after);
-    // What could not be done keeps nobody behind it waiting.
+    // A chunk that fails does not delay those after it.
     this.#after = chunks.length < limit ? undefined : chunks.at(-1);
     let done = 0;
     for (const name of chunks) {
@@ -180,13 +183,16 @@ export class AudioRedaction {
   async #silenceChunk(sessionId: string, chunk: RedactedChunk): Promise<void> {
     const bytes = await this.#files.read(sessionId, chunk.blob);
     const quiet = silenceSpans(bytes, chunk.mediaType, chunk.spans.map(within(chunk)));
-    // Undefined: nobody can hear what nobody can decode; it goes with the session.
+    // Audio that cannot be decoded cannot be silenced; it is deleted with its session.
     if (quiet === undefined || Buffer.compare(bytes, quiet) === 0) return;
     await this.#files.replace(sessionId, chunk.blob, quiet);
   }
 }
 
-/** Sound that is longer than its chunk's place belongs to the end of the place. */
+/**
+ * Converts a span to seconds of the chunk. Samples beyond the chunk's place belong to the end of
+ * the place.
+ */
 function within({
   start,
   length,
@@ -197,7 +203,7 @@ function within({
   });
 }
 
-/** Beyond the end of any session, in samples: what is still to come is covered too. */
+/** A position beyond the end of any session, in samples; such a span also covers future audio. */
 const OPEN_END = 2 ** 40;
 const MAX_MS = OPEN_END / SAMPLES_PER_MS;
 
@@ -257,7 +263,7 @@ export function redactionRoutes({ directory, actors }: SessionWishOptions): Rout
   return [redact];
 }
 
-/** In samples at 16 kHz. */
+/** The span in samples at 16 kHz. */
 function spanOf(wish: Static<typeof body>): { from: number; to: number } {
   const { start_ms: start, end_ms: end, speaker_label: label } = wish;
   if (start === undefined && end === undefined && label === undefined) {

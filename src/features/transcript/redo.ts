@@ -16,13 +16,13 @@ import type { TranscriptionJob, TranscriptionJobStore } from "./jobs-store.ts";
 export interface RedoOptions {
   jobs: Pick<TranscriptionJobStore, "get" | "prepareRedo">;
   actors: SessionActors;
-  /** Engines that can be asked for by name. */
+  /** Engines that can be chosen by name. */
   engines: readonly string[];
-  /** Primary language subtags that an engine here speaks. */
+  /** Primary language subtags that any engine here recognises. */
   languages: readonly string[];
 }
 
-/** What the next reading may be told. */
+/** Options of the next reading. */
 export const redoBody = Type.Object(
   {
     forced_language: Type.Optional(Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$" })),
@@ -37,9 +37,10 @@ export const redoBody = Type.Object(
 type RedoBody = Static<typeof redoBody> | undefined;
 
 /**
- * Queues another reading of the job's session; gives the number of segments edited by people that
- * it will replace. Throws `invalid_body` for what no engine here can do, `job_active` while it is
- * read, `conflict` when there is no audio, `session_deleted`.
+ * Queues another reading of the job's session. Returns the number of segments edited by people that
+ * it will replace. Throws `invalid_body` for an engine or language that is not available,
+ * `job_active` while the job is queued or running, `conflict` when there is no audio,
+ * `session_deleted`.
  */
 export async function requestRedo(
   { jobs, actors, engines, languages }: RedoOptions,
@@ -60,11 +61,11 @@ export async function requestRedo(
   const ask = async (): Promise<number> =>
     editsOf(await actors.ask(sessionId, { type: "Redo", byUserId }, commandIdOf(request)));
   if (job.status === "queued" || job.status === "running") {
-    // It may be this very wish that began it; the session knows.
+    // A repetition of the same command may find the job that it started; the session's actor knows.
     if (request.commandId !== undefined) return ask();
     throw new AppError("job_active", "This job is queued or running already.");
   }
-  // Before the reading begins: it looks at them then.
+  // The reading looks at its options when it begins.
   await jobs.prepareRedo(job.id, { forcedLanguage, vocabulary });
   try {
     return await ask();
@@ -111,7 +112,7 @@ export function redoRoutes(options: RedoOptions): Route[] {
   return [redo];
 }
 
-/** An actor of an earlier release does not tell the number. */
+/** The number of replaced edits. Actors of earlier releases do not report it. */
 function editsOf(answer: unknown): number {
   const edits = (answer as { edits?: unknown } | undefined)?.edits;
   return typeof edits === "number" ? edits : 0;

@@ -2,7 +2,9 @@ import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "sloni
 import { z } from "zod";
 import type { Word } from "../../session/write.ts";
 
-/** Places, counted from 0, of the unclear words in a column of words; most segments have none. */
+/**
+ * SQL for the indexes, from 0, of the unclear words in a column of words; most segments have none.
+ */
 export function unclearWords(words: Fragment): Fragment {
   return sql.fragment`case when jsonb_path_exists(${words}, '$[*] ? (@.unclear == true)') then (
     select array_agg((said.place - 1)::int order by said.place)
@@ -12,8 +14,8 @@ export function unclearWords(words: Fragment): Fragment {
 }
 
 /**
- * An expression that changes whenever a session's words, voices or their names
- * do. `sessionId` is a value or a column of the query around it.
+ * SQL that changes whenever a session's words, speakers or their names do. `sessionId` is a value
+ * or a column of the enclosing query.
  */
 export function transcriptFingerprint(sessionId: Fragment): Fragment {
   return sql.fragment`sha256(convert_to(
@@ -31,7 +33,7 @@ export function transcriptFingerprint(sessionId: Fragment): Fragment {
 
 const spanRow = z.object({ start: z.number(), end: z.number(), confidence: z.number() });
 
-/** Edited texts until the append that puts them in place, in the erasable part of the database. */
+/** Edited texts until the session applies them, in the erasable part of the database. */
 export class PostgresSegmentEdits implements SegmentEdits {
   readonly #pool: DatabasePool;
 
@@ -42,7 +44,7 @@ export class PostgresSegmentEdits implements SegmentEdits {
   put(edit: Parameters<SegmentEdits["put"]>[0]): Promise<boolean> {
     const { id, sessionId, segmentId, text, byUserId } = edit;
     return this.#pool.transaction(async (tx) => {
-      // A deletion waits for this lock, and then takes the text away too.
+      // A deletion waits for this lock, and then deletes the text too.
       const span = await tx.maybeOne(sql.type(spanRow)`
         select e.start_sample as start, e.end_sample as "end", e.confidence
         from sessions s join segments e on e.session_id = s.id
@@ -58,7 +60,7 @@ export class PostgresSegmentEdits implements SegmentEdits {
   }
 }
 
-/** Words of a text over a span of samples, each as long as its share of the letters. */
+/** The words of a text over a span of samples, each with a length in proportion to its letters. */
 export function spreadWords(text: string, span: z.output<typeof spanRow>): Word[] {
   const texts = text.split(" ");
   const per = (span.end - span.start) / (text.length + 1);
@@ -70,7 +72,7 @@ export function spreadWords(text: string, span: z.output<typeof spanRow>): Word[
   });
 }
 
-/** A word as `segments.words` holds it. */
+/** A word in the column `segments.words`. */
 export const wordColumn = z.object({
   text: z.string(),
   start: z.number(),
@@ -97,15 +99,7 @@ const gapRow = z.object({ sequence: z.number(), start: z.number(), length: z.num
 const COLUMNS = sql.fragment`id, start_sample as start, end_sample as "end", label, text, words,
   confidence, revision, redacted`;
 
-/**
- * Words and gaps of a session, for readers.
- *
- * The one place that holds words. Throws `unavailable` when storage is away.
- *
- * One segment. Throws `unavailable` when storage is away.
- *
- * Spans that still stand as gaps. Throws `unavailable` when storage is away.
- */
+/** Words and gaps of sessions, for readers. Throws `unavailable` when storage is away. */
 export class SegmentStore {
   readonly #pool: DatabasePool;
 
@@ -113,7 +107,7 @@ export class SegmentStore {
     this.#pool = pool;
   }
 
-  /** Segments of a session after `after` in order; all of them without a limit. */
+  /** Segments of a session after `after`, in order; all of them without a limit. */
   async segments(
     sessionId: string,
     page: { after?: SegmentPosition; limit?: number } = {},
@@ -156,31 +150,31 @@ export interface SegmentRecord {
   label: string;
   text: string;
   words: Word[];
-  /** Mean confidence of its words, 0..1. */
+  /** Mean confidence of the words, 0..1. */
   confidence: number;
   revision: number;
-  /** Its words were taken out; a placeholder stands for them. */
+  /** True when the words were redacted; a placeholder replaces them. */
   redacted?: boolean;
 }
 
-/** Place of a segment in the order of a session: by start, then by id. */
+/** Position of a segment in the order of a session: by start, then by id. */
 export interface SegmentPosition {
   start: number;
   id: string;
 }
 
-/** Audio that did not come: its nominal span on the timeline, samples at 16 kHz. */
+/** Missing audio: its nominal span on the timeline, samples at 16 kHz. */
 export interface GapRecord {
   sequence: number;
   start: number;
   length: number;
 }
 
-/** Port: texts on their way from this route to the session that puts them in place. */
+/** Port: edited texts between the API and the session that applies them. */
 export interface SegmentEdits {
   /**
-   * Keeps the text until the session takes it. Its words get times in
-   * proportion to their length. False when there is no such segment.
+   * Stores the text until the session applies it. Its words get times in proportion to their
+   * length. False when there is no such segment.
    */
   put(edit: {
     id: string;

@@ -78,7 +78,7 @@ export function presentWords(words: readonly Word[]): Static<typeof wordSchema>[
 
 const LIST = "segments";
 
-/** The cursor of the page that begins after `position` of a session. */
+/** The cursor of the page after `position` of a session. */
 export function segmentCursor(
   cursorKey: Uint8Array,
   sessionId: string,
@@ -97,7 +97,7 @@ function positionOf(
   return { start: Number(start), id: String(id) };
 }
 
-/** A page of a session's segments, and the cursor of the next; undefined at the end. */
+/** A page of a session's segments, and the cursor of the next page; undefined at the end. */
 export async function readSegmentPage(
   { segments, cursorKey }: { segments: SegmentStore; cursorKey: Uint8Array },
   sessionId: string,

@@ -7,7 +7,10 @@ type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const LOOKUP_MS = 5_000;
 
-/** Never: cloud metadata, broadcast, multicast and the rest stay closed whatever is configured. */
+/**
+ * Ranges that are allowed by default. Cloud metadata, broadcast, multicast and others are never
+ * allowed.
+ */
 const PUBLIC: readonly string[] = ["unicast"];
 const WITH_PRIVATE: readonly string[] = [
   ...PUBLIC,
@@ -17,23 +20,20 @@ const WITH_PRIVATE: readonly string[] = [
   "carrierGradeNat",
 ];
 
-/** An endpoint that nothing may be sent to; the message is for its owner. */
+/** Thrown for an endpoint to which nothing may be sent; the message is for its owner. */
 export class EndpointRefused extends Error {}
 
 interface AddressGuardOptions {
-  /** Also private and loopback addresses, and plain http. */
+  /** Also allows private and loopback addresses, and plain HTTP. */
   allowPrivate: boolean;
-  /** The system's resolver unless a test brings its own. */
+  /** The system's resolver by default; tests may replace it. */
   resolve?: Resolve;
 }
 
 /**
- * Keeps what users name from reaching into the operator's network. Names are
- * resolved here, every address they have is checked, and the connection goes to
- * the addresses that were checked: a name that answers otherwise a moment later
- * gains nothing.
- *
- * Where webhooks may be sent to.
+ * Decides where webhooks may be sent to, so that URLs given by users cannot reach into the
+ * operator's network. It resolves names and checks every address, and the connection goes to the
+ * checked addresses: a name that resolves differently a moment later gains nothing.
  */
 export class AddressGuard {
   readonly #allowPrivate: boolean;
@@ -44,7 +44,9 @@ export class AddressGuard {
     this.#resolve = resolve ?? ((hostname) => lookup(hostname, { all: true }));
   }
 
-  /** Why not to this URL, as a sentence; undefined when it may be. */
+  /**
+   * The reason why nothing may be sent to this URL, as a sentence; undefined when it is allowed.
+   */
   async refusal(text: string): Promise<string | undefined> {
     try {
       await this.addresses(this.parse(text));
@@ -54,12 +56,12 @@ export class AddressGuard {
       if ((error as { code?: unknown }).code === "ENOTFOUND") {
         return "`url` names a host that does not exist.";
       }
-      // A resolver that does not answer just now says nothing about the URL; each delivery asks again.
+      // A failed look-up says nothing about the URL; each delivery resolves the name again.
       return undefined;
     }
   }
 
-  /** Throws `EndpointRefused` for what is no URL to send to, before any look-up. */
+  /** Parses a URL before any look-up. Throws `EndpointRefused` when it is not allowed. */
   parse(text: string): URL {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url === undefined) throw new EndpointRefused("`url` is not a URL.");
@@ -76,7 +78,10 @@ export class AddressGuard {
     return url;
   }
 
-  /** The addresses that a connection may be made to; one that is refused refuses the whole name. */
+  /**
+   * The addresses that a connection may be made to. Throws `EndpointRefused` when any address of
+   * the name is not allowed.
+   */
   async addresses(url: URL): Promise<LookupAddress[]> {
     const host = url.hostname.replace(/^\[|\]$/g, "");
     const found = ipaddr.isValid(host)

@@ -25,7 +25,10 @@ export interface WebhookDeliveryOptions extends WebhookAccessOptions {
   cursorKey: Uint8Array;
 }
 
-/** Below /workspaces/{id}/webhooks/{webhook_id}: POST test and rotate-secret, the delivery log, retry. */
+/**
+ * Below /workspaces/{id}/webhooks/{webhook_id}: POST test and rotate-secret, the delivery log and
+ * POST retry.
+ */
 export function webhookDeliveryRoutes(options: WebhookDeliveryOptions): Route[] {
   return [
     testWebhook(options),

@@ -28,9 +28,8 @@ interface WebhookEvent {
 }
 
 /**
- * Puts what happened in a session in the queue of each webhook of its workspace
- * that wants it, inside the caller's transaction: it is delivered if, and only
- * if, the transaction commits. Ids are added to `data` here.
+ * Queues an event of a session for each webhook of its workspace that wants it, inside the caller's
+ * transaction: it is delivered if, and only if, the transaction commits. Adds ids to `data`.
  */
 export async function enqueueWebhookEvent(
   connection: Pick<CommonQueryMethods, "query">,
@@ -39,7 +38,7 @@ export async function enqueueWebhookEvent(
   await connection.query(sql.unsafe`${insertDeliveries(sessionId, [event], sql.fragment`true`)}`);
 }
 
-/** The same for a batch of the journal. Most batches hold nothing for webhooks. */
+/** Queues the events of a batch of the journal. Most batches have none for webhooks. */
 export function webhookChanges(
   sessionId: string,
   events: readonly Recorded<SessionEvent>[],
@@ -56,16 +55,16 @@ export function webhookChanges(
 }
 
 /**
- * One statement, whatever there is to tell. The webhooks' rows are locked
- * against deletion, so that one deleted meanwhile is passed over rather than
- * failing the caller's transaction at its foreign key.
+ * Inserts all deliveries in one statement. The webhooks' rows are locked against deletion, so that
+ * a webhook deleted meanwhile is skipped and does not fail the caller's transaction at its foreign
+ * key.
  */
 function insertDeliveries(
   sessionId: string,
   events: readonly WebhookEvent[],
   when: FragmentSqlToken,
 ): FragmentSqlToken {
-  // Ids of one millisecond are in random order; sorted they follow the events.
+  // Ids of the same millisecond are in random order; sorting makes them follow the events.
   const ids = events.map(() => newId()).sort();
   const rows = events.map(({ type, at, data }, index) => [
     ids[index] ?? newId(),
@@ -108,26 +107,26 @@ const claimRow = z.object({
 type Queries = Pick<CommonQueryMethods, "any" | "query">;
 
 /**
- * The queue of deliveries in PostgreSQL: leases stand on the webhooks' rows.
+ * The queue of webhook deliveries in PostgreSQL. All times are Unix milliseconds of the database's
+ * clock, whatever the caller's host has: see `DatabaseClock`.
  *
- * The messages that wait for delivery. All times are Unix milliseconds of
- * the record's clock, whatever the caller's host has: see `DatabaseClock`.
- *
- * An endpoint is leased to one caller at a time, so its messages go one after
- * the other, in the order in which they became due. A lease ends by itself, so
- * what a crashed process held comes back: delivery is at least once.
+ * An endpoint is leased to one caller at a time, so its messages are sent one after the other, in
+ * the order in which they became due. A lease expires by itself, so messages of a crashed process
+ * return: delivery is at least once.
  */
 export class DeliveryQueueStore {
   readonly #pool: DatabasePool;
   readonly #look: WaitingWorkStore | undefined;
 
-  /** @param look is asked first, where many do */
+  /** @param look skips the query when it knows of no waiting delivery */
   constructor(pool: DatabasePool, look?: WaitingWorkStore) {
     this.#pool = pool;
     this.#look = look;
   }
 
-  /** One due message of each of at most `limit` endpoints, those served longest ago first. */
+  /**
+   * Claims one due message of each of at most `limit` endpoints, those served longest ago first.
+   */
   async claim(limit: number, now: number, leaseMs: number): Promise<DeliveryClaim[]> {
     if (!(await isWaiting(this.#look, "deliveries"))) return [];
     const leaseId = newId();
@@ -135,7 +134,7 @@ export class DeliveryQueueStore {
       const leased = await lease(tx, leaseId, limit, now, leaseMs);
       if (leased.length === 0) return [];
       const claims = await take(tx, leaseId, leased, now);
-      // Its message was sent by another process between the two statements.
+      // Another process sent its message between the two statements.
       const empty = leased.filter((id) => !claims.some((claim) => claim.webhookId === id));
       if (empty.length > 0) await free(tx, leaseId, empty, now);
       return claims;
@@ -149,7 +148,7 @@ export class DeliveryQueueStore {
         update webhooks
         set lease_id = null, free_at = ${ended(result)}, failures = 0, failing_since = null
         where id = ${claim.webhookId} and lease_id = ${claim.leaseId}`);
-      // Even when the lease was lost meanwhile: it has arrived.
+      // Recorded even when the lease was lost meanwhile, because the message has arrived.
       await tx.query(sql.unsafe`
         update webhook_deliveries
         set status = 'succeeded', completed_at = ${ended(result)}, history = ${history(result)}
@@ -183,7 +182,7 @@ export class DeliveryQueueStore {
     });
   }
 
-  /** Gives an attempt back that was broken off: as if it had never been claimed. */
+  /** Returns an interrupted attempt, as if it had never been claimed. */
   release(claim: DeliveryClaim, now: number): Promise<void> {
     return this.#settle(async (tx) => {
       await tx.query(sql.unsafe`
@@ -195,7 +194,10 @@ export class DeliveryQueueStore {
     });
   }
 
-  /** Ends what is past its time, deletes what is 30 days old, some at once; returns how many. */
+  /**
+   * Ends deliveries whose time is over and deletes those older than 30 days, a limited number per
+   * call; returns how many.
+   */
   async clean(now: number): Promise<number> {
     const expired = await this.#pool.query(sql.unsafe`
       update webhook_deliveries
@@ -220,7 +222,7 @@ export class DeliveryQueueStore {
   }
 }
 
-/** Takes a turn at endpoints that are free and have something due. */
+/** Leases free endpoints that have something due. */
 async function lease(
   tx: Queries,
   leaseId: string,
@@ -244,7 +246,7 @@ async function lease(
   return rows.map(({ id }) => id);
 }
 
-/** The message of each leased endpoint that is due longest. */
+/** The message of each leased endpoint that has been due longest. */
 async function take(
   tx: Queries,
   leaseId: string,
@@ -291,7 +293,9 @@ function ended({ at, durationMs }: AttemptResult): ReturnType<typeof toInstant> 
   return toInstant(at + durationMs);
 }
 
-/** The attempt behind those before it; the oldest go when there are many. */
+/**
+ * SQL that appends the attempt to the history; the oldest attempts are dropped when there are many.
+ */
 function history(result: AttemptResult): ReturnType<typeof sql.fragment> {
   const entry = JSON.stringify([result]);
   return sql.fragment`(

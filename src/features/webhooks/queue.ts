@@ -1,22 +1,22 @@
 import { backOff } from "../../base/back-off.ts";
 import type { WebhookData, WebhookError } from "../../session/webhook-event.ts";
 
-/** A message that is this process's to send, and what is known of its endpoint. */
+/** A message claimed by this process, and the state of its endpoint. */
 export interface DeliveryClaim {
   leaseId: string;
   webhookId: string;
-  /** `webhook-id` on the wire. */
+  /** The value of the `webhook-id` header. */
   id: string;
   url: string;
-  /** The secret in force and, for a while after a rotation, the one before; sealed. */
+  /** The current secret and, for a while after a rotation, the previous one; encrypted. */
   secrets: Uint8Array[];
   eventType: string;
   data: WebhookData;
   occurredAt: number;
-  /** Including this one. */
+  /** Number of attempts, including this one. */
   attempt: number;
   giveUpAt: number;
-  /** How often in a row the endpoint has failed before this attempt. */
+  /** Number of consecutive failures of the endpoint before this attempt. */
   failures: number;
   failingSince?: number | undefined;
 }
@@ -29,11 +29,11 @@ export interface AttemptResult {
   error?: WebhookError | undefined;
 }
 
-/** What follows from an attempt that failed. */
+/** The consequences of a failed attempt. */
 export interface FailureVerdict {
   /** Undefined when it was the last attempt. */
   retryAt: number | undefined;
-  /** Nothing is sent to the endpoint before. */
+  /** Nothing is sent to the endpoint before this time. */
   pauseUntil: number;
   failingSince: number;
   disable: "gone" | "failing" | undefined;
@@ -55,17 +55,20 @@ const WAITS = [
   16 * HOUR,
   20 * HOUR,
 ];
-/** Each wait is longer by up to this share, so that what failed together does not return together. */
+/**
+ * Each wait is longer by up to this share, so that messages that failed together are not retried
+ * together.
+ */
 const JITTER = 0.05;
 
-/** Failures in a row after which an endpoint is given a rest, whatever else is due for it. */
+/** Consecutive failures after which the endpoint is paused, whatever else is due for it. */
 const PATIENCE = 3;
 const PAUSES = { firstMs: 5 * SECOND, mostMs: 5 * MINUTE };
 
-/** An endpoint where nothing arrives for so long is switched off. */
+/** An endpoint to which nothing could be delivered for this long is disabled, milliseconds. */
 const HOPELESS = 5 * 24 * HOUR;
 
-/** What follows from a failure; `random` in [0, 1) spreads the retries. */
+/** Computes the consequences of a failure; `random` in [0, 1) spreads the retries. */
 export function judgeFailure(
   claim: Pick<DeliveryClaim, "attempt" | "giveUpAt" | "failures" | "failingSince">,
   { at, durationMs, error }: AttemptResult,
@@ -92,7 +95,7 @@ function retryAt(
   return at < giveUpAt ? at : undefined;
 }
 
-/** A dead endpoint must not keep a sender busy with all that waits for it. */
+/** The pause after this many failures, so that a dead endpoint does not occupy a sender. */
 function pauseAfter(failures: number): number {
   if (failures < PATIENCE) return 0;
   return backOff(failures - PATIENCE + 1, PAUSES);

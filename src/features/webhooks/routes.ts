@@ -25,7 +25,7 @@ export interface WebhookAccessOptions {
   webhooks: WebhookStore;
 }
 
-/** Who may call any route of webhooks, before the relation to the workspace is looked at. */
+/** Callers that may use webhook routes, before their relation to the workspace is checked. */
 export const WEBHOOK_CALLERS: Pick<Route, "tag" | "auth" | "roles"> = {
   tag: "Workspace",
   auth: ["bearer", "service_key"],
@@ -35,7 +35,7 @@ export const WEBHOOK_CALLERS: Pick<Route, "tag" | "auth" | "roles"> = {
 const workspaceParams = Type.Object({ id: Type.String() });
 export const webhookParams = Type.Object({ id: Type.String(), webhook_id: Type.String() });
 
-/** The workspace, when the caller manages its webhooks. */
+/** Returns the workspace if the caller may manage its webhooks. */
 function requireWebhooks(
   { workspaces }: WebhookAccessOptions,
   principal: Principal | undefined,
@@ -44,7 +44,10 @@ function requireWebhooks(
   return requireWorkspace(workspaces, principal, workspaceId, "workspace.webhooks");
 }
 
-/** One of the workspace's webhooks: 404 for an unknown one, after the workspace's own checks. */
+/**
+ * Returns one of the workspace's webhooks, after the workspace's own checks. Throws 404 for an
+ * unknown one.
+ */
 export async function requireWebhook(
   options: WebhookAccessOptions,
   principal: Principal | undefined,
@@ -57,7 +60,7 @@ export async function requireWebhook(
   return existing(webhook);
 }
 
-/** The webhook, or 404: it may have been deleted since it was looked up. */
+/** Returns the webhook, or throws 404: it may have been deleted since it was looked up. */
 export function existing<T>(found: T | undefined): T {
   if (found === undefined) throw new AppError("not_found", "There is no webhook with this id.");
   return found;

@@ -7,9 +7,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Signing secrets of webhooks as Standard Webhooks writes them, and how they
- * rest: they have to be usable, so they are encrypted rather than hashed, each
- * bound to its webhook.
+ * Creates and decrypts signing secrets in the format of Standard Webhooks. Signing needs their
+ * text, so they are stored encrypted rather than hashed, each bound to its webhook.
  */
 export class WebhookSecrets {
   readonly #key: Uint8Array;
@@ -19,7 +18,10 @@ export class WebhookSecrets {
     this.#key = key;
   }
 
-  /** A new secret, in the clear to be shown once and sealed to be kept. */
+  /**
+   * Creates a secret: `secret` is its text, to be shown once, `sealed` its encrypted form for the
+   * store.
+   */
   create(webhookId: string): { secret: string; sealed: Buffer } {
     const secret = PREFIX + randomBytes(SECRET_BYTES).toString("base64");
     const nonce = randomBytes(NONCE_BYTES);
@@ -28,7 +30,10 @@ export class WebhookSecrets {
     return { secret, sealed: Buffer.concat([nonce, cipher.getAuthTag(), hidden]) };
   }
 
-  /** Throws when it was sealed under another key, for another webhook, or changed since. */
+  /**
+   * Decrypts a secret. Throws when it was encrypted with another key or for another webhook, or was
+   * changed since.
+   */
   open(webhookId: string, sealed: Uint8Array): string {
     const nonce = sealed.subarray(0, NONCE_BYTES);
     const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);

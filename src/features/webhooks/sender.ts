@@ -18,15 +18,15 @@ import type { WebhookSecrets } from "./secrets.ts";
 
 interface PostOutcome {
   statusCode?: number | undefined;
-  /** Undefined for a 2xx. */
+  /** Undefined when the endpoint answered with a 2xx status. */
   error?: WebhookError | undefined;
 }
 
 const MAX_HEADER_BYTES = 16_384;
 
 /**
- * POSTs a body to an address that the guard lets through. Follows no redirect,
- * and drops whatever is answered: the status alone counts. Never rejects.
+ * POSTs a body to an address that the guard allows. Follows no redirect, and ignores the answer's
+ * body: only the status counts. Never rejects.
  */
 async function postWebhook(
   guard: AddressGuard,
@@ -64,7 +64,7 @@ function send(
       method: "POST",
       headers: { ...headers, "content-length": Buffer.byteLength(body) },
       lookup: answering(addresses),
-      // A connection of its own: one kept open might have been made for another name.
+      // A new connection, because one kept open might have been made for another name.
       agent: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       signal,
@@ -117,27 +117,30 @@ export interface WebhookSenderOptions {
   guard: AddressGuard;
   runtime: Runtime;
   log: Log;
-  /** Messages under way at once. */
+  /** Most messages that are sent at once. */
   parallel: number;
-  /** Milliseconds between looks at the queue when nothing was due. */
+  /** Time between looks at the queue when nothing was due, milliseconds. */
   every: number;
-  /** Milliseconds that an endpoint has for its answer. */
+  /** Time that an endpoint has to answer, milliseconds. */
   timeout: number;
-  /** Milliseconds after which what a crashed process held comes back; well above `timeout`. */
+  /**
+   * Time after which the messages of a crashed process return to the queue, milliseconds; well
+   * above `timeout`.
+   */
   lease: number;
-  /** Milliseconds that messages under way have left when the sender stops. */
+  /** Time that messages being sent have left when the sender stops, milliseconds. */
   grace: number;
 }
 
 /**
- * Sends what waits in the queue, signed after Standard Webhooks. Any number of
- * senders may share a queue. At least once: a message whose sender died between
- * the endpoint's answer and its record goes out again, under the same id.
+ * Sends the queue's messages, signed as Standard Webhooks requires. Any number of senders may share
+ * a queue. Delivery is at least once: a message whose sender died between the endpoint's answer and
+ * its record is sent again under the same id.
  */
 export class WebhookSender implements QueueOwner {
   readonly #options: WebhookSenderOptions;
   readonly #stop = new AbortController();
-  /** Breaks off what is under way. */
+  /** Aborts running deliveries. */
   readonly #cut = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
   #ended = createDeferred<void>();
@@ -149,7 +152,7 @@ export class WebhookSender implements QueueOwner {
     this.#options = options;
   }
 
-  /** Since the start of the process. */
+  /** Counts since the start of the process. */
   get figures(): { succeeded: number; failed: number } {
     return { succeeded: this.#succeeded, failed: this.#failed };
   }
@@ -176,7 +179,7 @@ export class WebhookSender implements QueueOwner {
     const { every, runtime, log } = this.#options;
     const trouble = new TroubleLog(log, "webhook queue not readable", runtime);
     while (!this.#stop.signal.aborted) {
-      // A place that becomes free is filled at once: more may be due for that endpoint.
+      // The next look starts as soon as a delivery ends, as more may be due for that endpoint.
       this.#ended = createDeferred<void>();
       try {
         await this.#begin();
@@ -201,7 +204,7 @@ export class WebhookSender implements QueueOwner {
     }
   }
 
-  /** Never rejects; what could not be recorded comes back when its lease ends. */
+  /** Never rejects; an attempt that could not be recorded returns when its lease expires. */
   async #deliver(claim: DeliveryClaim): Promise<void> {
     const { queue, runtime, log } = this.#options;
     try {
@@ -222,7 +225,7 @@ export class WebhookSender implements QueueOwner {
     }
   }
 
-  /** Undefined when it was broken off because the process stops. */
+  /** Undefined when it was aborted because the process stops. */
   async #attempt(claim: DeliveryClaim): Promise<AttemptResult | undefined> {
     const { runtime, guard, timeout } = this.#options;
     const at = runtime.now();
@@ -237,7 +240,9 @@ export class WebhookSender implements QueueOwner {
     return { at, durationMs: Math.round(runtime.monotonic() - begun), ...outcome };
   }
 
-  /** Undefined when its secret cannot be read: the keys of this installation were replaced. */
+  /**
+   * Undefined when its secret cannot be decrypted, because this installation's keys were replaced.
+   */
   #message(
     claim: DeliveryClaim,
     at: number,

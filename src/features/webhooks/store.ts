@@ -29,10 +29,10 @@ export interface WebhookRecord {
   eventTypes: WebhookEventType[];
   enabled: boolean;
   disabledReason?: "gone" | "failing" | undefined;
-  /** Deliveries that failed since the last one that arrived. */
+  /** Number of failed deliveries since the last successful one. */
   failures: number;
   failingSince?: number | undefined;
-  /** Until then the secret before this one signs too. */
+  /** Until this time the previous secret signs too, Unix milliseconds. */
   previousSecretUntil?: number | undefined;
   createdAt: number;
   updatedAt: number;
@@ -102,11 +102,7 @@ const DELIVERY_COLUMNS = sql.fragment`
   id, event_type as "eventType", data, occurred_at as "occurredAt", status, attempts, history,
   next_attempt_at as "nextAttemptAt", created_at as "createdAt", completed_at as "completedAt"`;
 
-/**
- * The delivery log in PostgreSQL.
- *
- * What was, and is to be, delivered to a webhook.
- */
+/** The delivery log of webhooks in PostgreSQL. */
 export class DeliveryStore {
   readonly #pool: DatabasePool;
 
@@ -134,7 +130,7 @@ export class DeliveryStore {
     return row ?? undefined;
   }
 
-  /** Queues a `webhook.test`; undefined when the webhook is gone. */
+  /** Queues a `webhook.test`; undefined when the webhook was deleted. */
   test(webhookId: string): Promise<DeliveryRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
       await endPause(tx, webhookId);
@@ -148,7 +144,9 @@ export class DeliveryStore {
     });
   }
 
-  /** Due now, with all its attempts before it again; undefined when there is none any more. */
+  /**
+   * Makes the delivery due now, with a full number of attempts; undefined when it no longer exists.
+   */
   retry(webhookId: string, id: string): Promise<DeliveryRecord | undefined> {
     return this.#pool.transaction(async (tx) => {
       await endPause(tx, webhookId);
@@ -163,13 +161,13 @@ export class DeliveryStore {
   }
 }
 
-/** What a person asks for does not wait for an endpoint's pause to end. */
+/** Ends the endpoint's pause, because a person's request should not wait for it. */
 async function endPause(tx: Pick<CommonQueryMethods, "query">, webhookId: string): Promise<void> {
   await tx.query(sql.unsafe`
     update webhooks set free_at = '-infinity' where id = ${webhookId} and lease_id is null`);
 }
 
-/** Ends what waits for a webhook that was switched off. */
+/** Ends pending deliveries of a webhook that was disabled. */
 export async function endPending(
   tx: Pick<CommonQueryMethods, "query">,
   webhookId: string,
@@ -203,11 +201,9 @@ const COLUMNS = sql.fragment`
   created_at as "createdAt", updated_at as "updatedAt"`;
 
 /**
- * Webhooks in PostgreSQL; an audit entry goes with each change.
- *
- * The webhooks of workspaces. Each change and its audit entry stand or
- * fall together. Switching a webhook off ends what waits for it; switching it
- * on, or giving it another URL, forgets earlier failures.
+ * Webhooks of workspaces in PostgreSQL. Each change and its audit entry are one transaction.
+ * Disabling a webhook ends its pending deliveries; enabling it, or changing its URL, clears earlier
+ * failures.
  */
 export class WebhookStore {
   readonly #pool: DatabasePool;
@@ -249,9 +245,7 @@ export class WebhookStore {
     return toPage(rows, page.limit, (webhook) => webhook.id);
   }
 
-  /**
-   * Undefined when there is none any more, or it was changed since `expected`, its `updated_at`.
-   */
+  /** Undefined when the webhook was deleted, or changed since `expected`, its `updated_at`. */
   change(
     id: string,
     change: WebhookChange,
@@ -282,7 +276,7 @@ export class WebhookStore {
     });
   }
 
-  /** Puts a new secret in place; the one before signs too until `keepUntil`. */
+  /** Sets a new secret; the previous one signs too until `keepUntil`. */
   rotate(
     id: string,
     sealedSecret: Uint8Array,
@@ -299,7 +293,7 @@ export class WebhookStore {
     );
   }
 
-  /** With its deliveries; nothing happens when it is gone. */
+  /** Deletes the webhook with its deliveries; repeatable. */
   async remove(id: string, by: AuditActor): Promise<void> {
     await this.#change("webhook_deleted", by, (tx) =>
       tx.maybeOne(sql.type(webhookRow)`

@@ -74,7 +74,10 @@ function listMembers({ workspaces, cursorKey }: WorkspaceMemberOptions): Route {
   });
 }
 
-/** An administrator who let himself in would read what members read, without an elevation. */
+/**
+ * Checks that a caller may add themselves: an administrator who did so would read what members
+ * read, without an elevation.
+ */
 async function requireSelfPromotion(
   workspaces: Pick<WorkspaceStore, "find" | "role">,
   principal: Principal | undefined,
@@ -123,7 +126,10 @@ function addMember({ workspaces, members, users }: WorkspaceMemberOptions): Rout
   });
 }
 
-/** The user that is named by id or e-mail address; 400 unless by one of them, 404 for an unknown one. */
+/**
+ * Finds the user that is named by id or e-mail address. Throws 400 unless exactly one is given, 404
+ * for an unknown one.
+ */
 export async function findInvited(
   users: WorkspaceMemberOptions["users"],
   invited: { user_id?: string; email?: string },
@@ -139,7 +145,7 @@ export async function findInvited(
   return user;
 }
 
-/** 404 and 409 for what was not done. */
+/** Throws 404 or 409 when the change was not made. */
 function assertDone(outcome: MemberChange): void {
   if (outcome === "not_a_member") {
     throw new AppError("not_found", "The user does not belong to this workspace.");

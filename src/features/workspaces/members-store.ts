@@ -13,10 +13,8 @@ import {
 const staffRow = z.object({ user_id: z.string(), role: z.enum(["owner", "member"]) });
 
 /**
- * Who belongs to workspaces; each change in one transaction with its audit entry.
- *
- * Changes who belongs to a workspace. The audit entry is part of each
- * step. A workspace keeps at least one owner.
+ * Changes the members of workspaces, each change in one transaction with its audit entry. A
+ * workspace keeps at least one owner.
  */
 export class WorkspaceMemberStore {
   readonly #pool: DatabasePool;
@@ -25,7 +23,7 @@ export class WorkspaceMemberStore {
     this.#pool = pool;
   }
 
-  /** Undefined when the user is a member already. */
+  /** Undefined when the user already is a member. */
   add(
     workspaceId: string,
     userId: string,
@@ -82,7 +80,7 @@ export class WorkspaceMemberStore {
   }
 }
 
-/** The user's role, under the workspace's lock: two owners cannot both leave. */
+/** Reads the user's role under the workspace's lock, so that two owners cannot both leave. */
 async function lockStaff(
   tx: CommonQueryMethods,
   workspaceId: string,

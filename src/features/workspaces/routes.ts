@@ -24,7 +24,10 @@ import type {
   WorkspaceStore,
 } from "./store.ts";
 
-/** The workspace, when the caller may do this to it: 404 for an unknown one, 403 by relation. */
+/**
+ * Returns the workspace if the caller may do this to it. Throws 404 for an unknown one, 403 when
+ * the caller has no such right.
+ */
 export async function requireWorkspace(
   workspaces: Pick<WorkspaceStore, "find" | "role">,
   principal: Principal | undefined,
@@ -124,13 +127,13 @@ function createWorkspace({ workspaces }: WorkspaceOptions): Route {
   });
 }
 
-/** A BCP 47 tag in its usual spelling, for example `pt-BR`. */
+/** A BCP 47 tag in its canonical spelling, for example `pt-BR`. */
 function canonicalLanguage(tag: string): string {
   try {
     const [canonical] = Intl.getCanonicalLocales(tag);
     if (canonical !== undefined) return canonical;
   } catch {
-    // Said below, in our words.
+    // The error is thrown below, with our message.
   }
   throw new AppError(
     "invalid_body",
@@ -169,7 +172,7 @@ function requireAdmin(principal: Principal | undefined): void {
   throw new AppError("forbidden", "Only administrators see the workspaces of others.");
 }
 
-/** A service key has one workspace. */
+/** The workspace of a service key: each key has exactly one. */
 async function ownWorkspace(
   workspaces: WorkspaceStore,
   principal: ServicePrincipal,

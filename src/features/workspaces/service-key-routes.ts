@@ -95,7 +95,7 @@ const expiryMember = Type.Optional(
   }),
 );
 
-/** The key, for whoever may manage the keys of its workspace; 404, then 403. */
+/** Returns the key if the caller may manage the keys of its workspace. Throws 404, then 403. */
 async function requireKey(
   { serviceKeyBook, workspaces }: Pick<ServiceKeyRouteOptions, "serviceKeyBook" | "workspaces">,
   principal: Principal | undefined,

@@ -14,7 +14,9 @@ import type {
 const DAY = 24 * 3_600_000;
 const DEFAULT_LIFETIME = 365 * DAY;
 const MAX_LIFETIME = 2 * 365 * DAY;
-/** How long the secret before a rotation stays valid, so that services can be changed over. */
+/**
+ * Time that the previous secret stays valid after a rotation, so that services can be changed over.
+ */
 const OVERLAP = DAY;
 
 interface ServiceKeyOptions {
@@ -32,12 +34,12 @@ interface ServiceKeyRequest {
 }
 
 export interface IssuedServiceKey {
-  /** Shown this once. */
+  /** The secret's text, which is shown only this once. */
   secret: string;
   record: ServiceKeyRecord;
 }
 
-/** Makes, rotates and revokes service keys; whether the caller may is asked elsewhere. */
+/** Issues, rotates and revokes service keys. The caller has checked the right to do so. */
 export class ServiceKeys {
   readonly #options: ServiceKeyOptions;
 
@@ -45,7 +47,7 @@ export class ServiceKeys {
     this.#options = options;
   }
 
-  /** Rejects with `invalid_body` when the expiry is not within two years from now. */
+  /** Issues a key. Rejects with `invalid_body` when the expiry is not within two years from now. */
   async issue(by: UserPrincipal, request: ServiceKeyRequest): Promise<IssuedServiceKey> {
     const { store, clock } = this.#options;
     const { expiresAt = clock.now() + DEFAULT_LIFETIME, ...wanted } = request;
@@ -59,7 +61,10 @@ export class ServiceKeys {
     return { secret, record };
   }
 
-  /** Another secret for as long as the last one was given; that one lives 24 h more at most. */
+  /**
+   * Issues another secret with the lifetime of the previous one, unless `expiresAt` is given. The
+   * previous secret is valid for 24 h more at most.
+   */
   async rotate(
     by: UserPrincipal,
     key: ServiceKeyRecord,

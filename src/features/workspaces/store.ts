@@ -13,7 +13,7 @@ export interface WorkspaceRecord {
   name: string;
   workspaceType: "private" | "team";
   preferredLanguage: string;
-  /** Days after which the words and audio of a session go; absent: never. */
+  /** Days after which the words and audio of a session are deleted; absent means never. */
   retentionDays?: number;
   createdAt: number;
   updatedAt: number;
@@ -39,11 +39,7 @@ export type MemberChange = "done" | "not_a_member" | "last_owner";
 const idRow = z.object({ id: z.string() });
 const nothing = z.object({}).strict();
 
-/**
- * Changes and the end of workspaces, each in one transaction with its audit entry.
- *
- * What owners decide of a workspace. Audit entries are part of each step.
- */
+/** Changes and deletes workspaces, each in one transaction with its audit entry. */
 export class WorkspaceEditStore {
   readonly #pool: DatabasePool;
 
@@ -51,7 +47,9 @@ export class WorkspaceEditStore {
     this.#pool = pool;
   }
 
-  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
+  /**
+   * Undefined, and nothing is changed, when the workspace was deleted, or changed after `since`.
+   */
   change(
     id: string,
     change: WorkspaceChange,
@@ -77,8 +75,8 @@ export class WorkspaceEditStore {
   }
 
   /**
-   * Hides the workspace for ever, ends its members' rights and its devices'
-   * keys. Throws `conflict` while a session of it is not deleted.
+   * Deletes the workspace and ends its members' rights and its devices' keys. Throws `conflict`
+   * while any of its sessions is not deleted.
    */
   remove(id: string, by: AuditActor): Promise<RemovedWorkspace> {
     return this.#pool.transaction(async (tx) => {
@@ -188,7 +186,7 @@ const WORKSPACE_COLUMNS = sql.fragment`id, name, workspace_type as "workspaceTyp
 export const MEMBER_COLUMNS = sql.fragment`
   user_id as "userId", email, users.name, member.role, member.created_at as "createdAt"`;
 
-/** Workspaces and who belongs to them; a deleted one is as if it had never been. */
+/** Workspaces and their members in PostgreSQL; a deleted workspace is treated as unknown. */
 export class WorkspaceStore {
   readonly #pool: DatabasePool;
 
@@ -250,16 +248,16 @@ export class WorkspaceStore {
   }
 }
 
-/** Members that are absent stay as they are. */
+/** A change of a workspace; absent members stay as they are. */
 export interface WorkspaceChange {
   name?: string | undefined;
   preferredLanguage?: string | undefined;
   workspaceType?: WorkspaceRecord["workspaceType"] | undefined;
-  /** Null keeps words and audio until somebody deletes them. */
+  /** Null means that words and audio are kept until somebody deletes them. */
   retentionDays?: number | null | undefined;
 }
 
-/** Whose rights ended with a workspace. */
+/** Members and devices whose rights ended with a workspace. */
 interface RemovedWorkspace {
   memberIds: string[];
   deviceIds: string[];

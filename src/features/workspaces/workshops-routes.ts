@@ -84,7 +84,10 @@ function unknownWorkshop(id: string): AppError {
   return unknownThing("workshop", id);
 }
 
-/** The workshop, when the caller may work in its workspace: 404 for an unknown one, 403 by relation. */
+/**
+ * Returns the workshop if the caller may work in its workspace. Throws 404 for an unknown one, 403
+ * when the caller has no such right.
+ */
 export async function requireWorkshop(
   { workshops, workspaces }: WorkshopAccess,
   principal: Principal | undefined,
@@ -98,7 +101,10 @@ export async function requireWorkshop(
   return workshop;
 }
 
-/** A session is linked to workshops of its own workspace only: 404 for an unknown one, 403 for others. */
+/**
+ * Checks that a session can be linked to the workshop, which must be in its own workspace. Throws
+ * 404 for an unknown one, 403 for others.
+ */
 export async function assertLinkable(
   workshops: Pick<WorkshopStore, "find">,
   workshopId: string,

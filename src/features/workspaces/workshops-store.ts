@@ -3,7 +3,9 @@ import { z } from "zod";
 import { allOf, toPage, updatedAt } from "../../postgres/columns.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 
-/** A body of work in a workspace, with the characters that appear in it. Times are Unix milliseconds. */
+/**
+ * A workshop of a workspace, with the characters that appear in it. Times are Unix milliseconds.
+ */
 export interface WorkshopRecord {
   id: string;
   workspaceId: string;
@@ -25,11 +27,11 @@ export interface CharacterRecord {
 
 interface WorkshopFilter {
   workspaceId?: string | undefined;
-  /** Only of workspaces that this user belongs to. */
+  /** Only workshops of workspaces that this user belongs to. */
   memberId?: string | undefined;
 }
 
-/** Members that are absent stay as they are. */
+/** A change of a workshop; absent members stay as they are. */
 interface WorkshopChange {
   name?: string | undefined;
   description?: string | undefined;
@@ -53,9 +55,8 @@ const CHARACTER_COLUMNS = sql.fragment`id, workshop_id as "workshopId", name, de
   is_active as "isActive", created_at as "createdAt", updated_at as "updatedAt"`;
 
 /**
- * The characters of workshops, newest first in lists. Throws as the other.
- *
- * Names to offer for the voices of a session. Throws as the others.
+ * Characters of workshops, newest first in lists, and the names suggested for a session's speakers.
+ * Every method throws `unavailable` when storage is away.
  */
 export class CharacterStore {
   readonly #pool: DatabasePool;
@@ -93,7 +94,9 @@ export class CharacterStore {
     return toPage(rows, page.limit, (character) => character.id);
   }
 
-  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
+  /**
+   * Undefined, and nothing is changed, when the character was deleted, or changed after `since`.
+   */
   async change(
     id: string,
     { name, description, isActive }: CharacterChange,
@@ -114,7 +117,7 @@ export class CharacterStore {
     await this.#pool.query(sql.unsafe`delete from workshop_characters where id = ${id}`);
   }
 
-  /** Of the active characters of the session's workshop; none without one. */
+  /** Names of the active characters of the session's workshop; empty without a workshop. */
   async namesFor(sessionId: string): Promise<string[]> {
     const workshop = sql.fragment`(select workshop_id from sessions where id = ${sessionId})`;
     const row = z.object({ name: z.string() });
@@ -122,7 +125,10 @@ export class CharacterStore {
   }
 }
 
-/** `name` of a workshop's active characters, in the order of the alphabet; its id is an expression. */
+/**
+ * SQL for the `name` of a workshop's active characters in alphabetical order; `workshopId` is an
+ * expression.
+ */
 export function activeNames(workshopId: FragmentSqlToken): FragmentSqlToken {
   return sql.fragment`
     select distinct c.name from workshop_characters c
@@ -181,7 +187,7 @@ export class WorkshopStore {
     return toPage(rows, page.limit, (workshop) => workshop.id);
   }
 
-  /** Undefined, and nothing changed, when it went, or was changed after `since`. */
+  /** Undefined, and nothing is changed, when the workshop was deleted, or changed after `since`. */
   async change(
     id: string,
     { name, description }: WorkshopChange,
@@ -197,7 +203,7 @@ export class WorkshopStore {
     return row ?? undefined;
   }
 
-  /** With its characters; sessions that were linked to it no longer are. */
+  /** Deletes the workshop with its characters; linked sessions lose their link. */
   async remove(id: string): Promise<void> {
     await this.#pool.query(sql.unsafe`delete from workshops where id = ${id}`);
   }
